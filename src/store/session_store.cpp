@@ -55,21 +55,29 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(SessionStoreInit init) 
 }
 
 Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& location, const StoreOptions& options) {
+  BOUGH_TRY(auto side, StoreSide::open(location, options));
+  return std::move(side.store);
+}
+
+Result<StoreSide> StoreSide::open(const std::string& location, const StoreOptions& options) {
+  StoreSide side;
   if (location.contains('\0')) {
     return fail(ErrorCode::InvalidArgument, "the location holds a NUL byte", "name a folder, or a database's address");
-  }
-  if (location == "memory:") return open({.backend = makeMemoryBackend(), .options = options});
-  if (isPostgresLocation(location)) {
-    BOUGH_TRY(auto backend, makePostgresBackend(location, options));
-    return open({.backend = std::move(backend), .options = options});
   }
   if (location == "~" || location.starts_with("~/")) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("the location {} begins with ~, which only a shell expands", location),
                 "write the path of your home folder instead of ~");
   }
-  BOUGH_TRY(auto backend, makeFileBackend(location, options));
-  return open({.backend = std::move(backend), .options = options});
+  if (location == "memory:") {
+    side.backend = makeMemoryBackend();
+  } else if (isPostgresLocation(location)) {
+    BOUGH_TRY(side.backend, makePostgresBackend(location, options));
+  } else {
+    BOUGH_TRY(side.backend, makeFileBackend(location, options));
+  }
+  BOUGH_TRY(side.store, SessionStore::open({.backend = side.backend, .options = options}));
+  return side;
 }
 
 Result<void> SessionStore::Impl::checkOpen() const {

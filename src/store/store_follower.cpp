@@ -1,10 +1,12 @@
 // Following many sessions of a store at once, with one watcher for all of them.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "base/try.h"
 #include "store/session_store_impl.h"
@@ -18,11 +20,13 @@ struct StoreFollower::State {
   std::unordered_map<std::string, std::string> positions;  // of sessions that have not changed yet
   std::map<std::string, SessionCursor> cursors;
   std::set<std::string> changed;
+  bool uncertain = false;               // changes were taken from the watcher and may not be in `changed`
+  std::vector<FollowedEntries> found{};  // read, and not given away yet
   std::atomic<bool> stopped = false;
 
   Result<void> takeChanged();
   Result<SessionCursor*> cursorOf(const std::string& sessionId);
-  Result<std::vector<FollowedEntries>> readChanged();
+  Result<void> readChanged();
 };
 
 StoreFollower::StoreFollower(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -31,14 +35,18 @@ StoreFollower& StoreFollower::operator=(StoreFollower&&) noexcept = default;
 StoreFollower::~StoreFollower() = default;
 
 Result<void> StoreFollower::State::takeChanged() {
+  const bool missed = std::exchange(uncertain, true);
   ChangedSessions now = watcher->takeChanged();
   changed.insert(now.sessionIds.begin(), now.sessionIds.end());
-  if (!now.all) return {};
-  for (const auto& [id, position] : positions) changed.insert(id);
-  for (const auto& [id, cursor] : cursors) changed.insert(id);
-  if (!all) return {};
-  BOUGH_TRY(const auto sessions, store->backend->listSessions());
-  changed.insert(sessions.begin(), sessions.end());
+  if (now.all || missed) {
+    for (const auto& [id, position] : positions) changed.insert(id);
+    for (const auto& [id, cursor] : cursors) changed.insert(id);
+  }
+  if (all && (now.all || missed)) {
+    BOUGH_TRY(const auto sessions, store->backend->listSessions());
+    changed.insert(sessions.begin(), sessions.end());
+  }
+  uncertain = false;
   return {};
 }
 
@@ -48,30 +56,40 @@ Result<SessionCursor*> StoreFollower::State::cursorOf(const std::string& session
   BOUGH_TRY(auto stored, store->backend->open(sessionId));
   const Session session = Session::State::handle(store, std::move(stored));
   BOUGH_TRY(auto cursor, session.cursor(start == positions.end() ? std::string() : start->second));
+  SessionCursor* const made = &cursors.emplace(sessionId, std::move(cursor)).first->second;
   if (start != positions.end()) positions.erase(start);
-  return &cursors.emplace(sessionId, std::move(cursor)).first->second;
+  return made;
 }
 
-// A part of each session that changed; one that has more stays among them.
-Result<std::vector<FollowedEntries>> StoreFollower::State::readChanged() {
+// A part of each session that changed; one that has more stays among them, and so does one that cannot be read: it does
+// not keep the others back.
+Result<void> StoreFollower::State::readChanged() {
   constexpr std::size_t kPart = 256;
   constexpr std::size_t kMost = 4096;
-  std::vector<FollowedEntries> found;
+  Result<void> first;
   std::size_t count = 0;
   for (auto id = changed.begin(); id != changed.end() && count < kMost;) {
+    FollowedEntries part{.sessionId = *id};
+    // What was read is never lost for want of a place.
+    if (found.size() == found.capacity()) found.reserve(std::max<std::size_t>(8, 2 * found.size()));
     auto cursor = cursorOf(*id);
     auto entries = cursor ? (*cursor)->next(kPart) : std::unexpected(cursor.error());
-    if (!entries && entries.error().code != ErrorCode::NotFound) return std::unexpected(entries.error());
+    if (!entries && entries.error().code != ErrorCode::NotFound) {
+      if (first) first = std::unexpected(std::move(entries.error()));
+      ++id;
+      continue;
+    }
     if (!entries || entries->empty()) {
       if (!entries) cursors.erase(*id);  // it is gone
       id = changed.erase(id);
       continue;
     }
     count += entries->size();
-    found.push_back({.sessionId = *id, .entries = std::move(*entries)});
+    part.entries = std::move(*entries);
+    found.push_back(std::move(part));
     ++id;
   }
-  return found;
+  return first;
 }
 
 Result<std::vector<FollowedEntries>> StoreFollower::next(int timeoutMs) {
@@ -81,8 +99,9 @@ Result<std::vector<FollowedEntries>> StoreFollower::next(int timeoutMs) {
   while (!state_->stopped) {
     BOUGH_TRY(state_->store->flush());
     BOUGH_TRY(state_->takeChanged());
-    BOUGH_TRY(auto found, state_->readChanged());
-    if (!found.empty()) return found;
+    auto read = state_->readChanged();
+    if (!state_->found.empty()) return std::exchange(state_->found, {});  // then what could not be read
+    if (!read) return std::unexpected(std::move(read.error()));
     int rest = -1;
     if (timeoutMs >= 0) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now()).count();

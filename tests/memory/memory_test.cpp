@@ -17,9 +17,12 @@
 namespace bough {
 namespace {
 
-// A store with a session of three messages, a fork, and a follower at the end.
+enum class Where { Folder, Memory };
+
+// A store with a session of three messages.
 struct World {
-  explicit World(const StoreOptions& options = {}) : store(must(SessionStore::open(folder.path().string(), options))) {
+  explicit World(const StoreOptions& options = {}, Where where = Where::Folder)
+      : store(must(SessionStore::open(where == Where::Folder ? folder.path().string() : "memory:", options))) {
     must(store->createSession({.sessionId = "s"}));
     must(store->appendSessionEntries("s", {message("x", "1"), message("x", "2"), message("x", "3")},
                                      {.durability = Durability::Sync}));
@@ -44,11 +47,11 @@ enum class Ended { Well, WithError, ByException };
 // Runs `call` in a fresh world each time, with another failing allocation, until none fails any more. A call that makes
 // thousands of them leaves out some of the later ones: they are made again and again by the same lines.
 template <typename Call, typename Check>
-void failEach(const StoreOptions& options, Call call, Check check) {
+void failEach(const StoreOptions& options, Call call, Check check, Where where) {
   constexpr long kEach = 150;
   for (long place = 0;; place += place < kEach ? 1 : 1 + place / 30) {
-    SCOPED_TRACE("allocation " + std::to_string(place));
-    World world(options);
+    SCOPED_TRACE((where == Where::Folder ? "folder, allocation " : "memory, allocation ") + std::to_string(place));
+    World world(options, where);
     ::alarm(60);  // a call that hangs ends the test
     Ended ended = Ended::Well;
     allocationsLeft = place;
@@ -68,6 +71,11 @@ void failEach(const StoreOptions& options, Call call, Check check) {
     }
     if (testing::Test::HasFailure()) return;
   }
+}
+
+template <typename Call, typename Check>
+void failEach(const StoreOptions& options, Call call, Check check) {
+  for (const Where where : {Where::Folder, Where::Memory}) failEach(options, call, check, where);
 }
 
 std::vector<Entry> batch() {
@@ -121,7 +129,7 @@ TEST(Memory, AStoreThatIsOpenedAndReadChangesNothing) {
         auto other = SessionStore::open(world.folder.path().string());
         return other && (*other)->loadSessionEntries("s", {.last = 2}).has_value();
       },
-      [](World& world, Ended) { world.expectSound(); });
+      [](World& world, Ended) { world.expectSound(); }, Where::Folder);
 }
 
 TEST(Memory, AForkIsThereOrNot) {
@@ -135,6 +143,61 @@ TEST(Memory, AForkIsThereOrNot) {
         must(world.store->appendSessionEntries("f", {message("x", "own")}));
         EXPECT_EQ(world.ids("f").size(), 4U);  // its header, what it shares, its own
         world.expectSound("f");
+        world.expectSound();
+      });
+}
+
+TEST(Memory, ASessionIsInTheStoreOrInTheTrash) {
+  failEach(
+      {}, [](World& world) { return world.store->trashSession("s").has_value(); },
+      [](World& world, Ended ended) {
+        const auto trashed = must(world.store->listTrash());
+        const bool isThere = !must(world.store->listSessions()).empty();
+        EXPECT_TRUE(isThere || !trashed.empty());
+        EXPECT_TRUE(!isThere || ended != Ended::Well);
+        if (!isThere && !trashed.empty()) must(world.store->restoreSession(trashed.front().trashId));
+        EXPECT_EQ(world.ids().size(), 4U);
+        world.expectSound();
+      });
+}
+
+TEST(Memory, AForkThatIsDetachedHasAllThatItShared) {
+  failEach(
+      {},
+      [](World& world) {
+        const long left = std::exchange(allocationsLeft, -1);
+        must(world.store->branchFromEntry("s", "2", {.sessionId = "f"}));
+        must(world.store->appendSessionEntries("f", {message("x", "own")}));
+        allocationsLeft = left;
+        return world.store->maintenance().detach("f").has_value();
+      },
+      [](World& world, Ended) {
+        const auto expectAll = [&] {
+          auto found = world.ids("f");
+          for (const char* id : {"1", "2", "own"}) EXPECT_EQ(found[id], 1) << id;
+        };
+        expectAll();
+        (void)world.store->maintenance().detach("f");  // InvalidArgument when it is done already
+        must(world.store->trashSession("s"));
+        expectAll();
+        world.expectSound("f");
+      });
+}
+
+TEST(Memory, AnErasureIsDoneOrDoneByTheNextOne) {
+  const Erasure erasure{.sessionId = "s", .entryIds = {"2"}, .by = "test", .reason = "private"};
+  failEach(
+      {}, [&](World& world) { return world.store->maintenance().erase(erasure).has_value(); },
+      [&](World& world, Ended ended) {
+        const auto erased = [&] { return must(world.store->loadSessionEntries("s")).at(2).redacted; };
+        EXPECT_TRUE(erased() || ended != Ended::Well);
+        if (!erased()) {
+          // It may first finish the one that failed, and then find nothing to do.
+          const auto again = world.store->maintenance().erase(erasure);
+          EXPECT_TRUE(again || again.error().code == ErrorCode::InvalidArgument) << again.error().message;
+        }
+        EXPECT_TRUE(erased());
+        for (const char* id : {"1", "2", "3"}) EXPECT_EQ(world.ids()[id], 1) << id;
         world.expectSound();
       });
 }

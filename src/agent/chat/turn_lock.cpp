@@ -50,15 +50,17 @@ Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& s
 // append of this one is refused by its number.
 class TurnLock::Lease {
  public:
-  Lease(Session session, std::uint64_t turn) : session_(std::move(session)), turn_(turn) {}
+  explicit Lease(Session session) : session_(std::move(session)) {}
   ~Lease() {
+    if (turn_ == 0) return;
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
     }
     ended_.notify_all();
     if (renewer_.joinable()) renewer_.join();
-    (void)session_.renewTurn(turn_, 0);
+    // Without memory it ends by itself.
+    ThreadFailure().guard([&] { (void)session_.renewTurn(turn_, 0); });
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -66,6 +68,7 @@ class TurnLock::Lease {
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
   // A lease that nobody renews would end in the middle of the turn.
   Result<void> start() {
+    BOUGH_TRY(turn_, session_.leaseTurn(kLeaseMs));
     BOUGH_TRY(renewer_, startThread("to renew the lease of a turn", [this] { renew(); }));
     return {};
   }
@@ -87,7 +90,7 @@ class TurnLock::Lease {
   }
 
   const Session session_;
-  const std::uint64_t turn_;
+  std::uint64_t turn_ = 0;  // none yet
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;
@@ -109,11 +112,11 @@ Result<TurnLock> TurnLock::take(SessionStore& store, const std::string& storeFol
     return TurnLock(std::move(file), nullptr);
   }
   BOUGH_TRY(auto session, store.session(sessionId));
-  const auto turn = session.leaseTurn(kLeaseMs);
-  if (!turn && turn.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);
-  if (!turn) return std::unexpected(turn.error());
-  auto lease = std::make_unique<Lease>(session, *turn);
-  BOUGH_TRY(lease->start());
+  // Made before the turn begins: nothing that fails afterwards leaves a lease that nobody ends.
+  auto lease = std::make_unique<Lease>(std::move(session));
+  const auto started = lease->start();
+  if (!started && started.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);
+  if (!started) return std::unexpected(started.error());
   return TurnLock(Descriptor(), std::move(lease));
 }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace bough {
@@ -71,6 +72,20 @@ FolderEvents::~FolderEvents() {
 FolderEvents::Waiter::Waiter(FolderEvents& events, const std::vector<std::string>& names, bool isLate)
     : events_(events), names_(names.begin(), names.end()), changed_{.all = isLate}, fresh_(isLate) {
   const std::lock_guard lock(events_.mutex_);
+  try {
+    enter();
+  } catch (...) {
+    leave();  // nobody else would, and the events would tell whoever is there by then
+    throw;
+  }
+}
+
+FolderEvents::Waiter::~Waiter() {
+  const std::lock_guard lock(events_.mutex_);
+  leave();
+}
+
+void FolderEvents::Waiter::enter() {
   if (names_.empty()) {
     events_.waitingForAll_.push_back(this);
     events_.watchFolder();
@@ -82,12 +97,12 @@ FolderEvents::Waiter::Waiter(FolderEvents& events, const std::vector<std::string
   }
 }
 
-FolderEvents::Waiter::~Waiter() {
-  const std::lock_guard lock(events_.mutex_);
+void FolderEvents::Waiter::leave() {
   if (std::erase(events_.waitingForAll_, this) > 0) events_.watchFolder();
   for (const std::string& name : names_) {
     const auto found = events_.files_.find(name);
-    if (found == events_.files_.end() || std::erase(found->second.waiters, this) == 0) continue;
+    if (found == events_.files_.end()) continue;
+    std::erase(found->second.waiters, this);
     if (!found->second.waiters.empty()) continue;
     events_.unwatch(name, found->second.descriptor);
     events_.files_.erase(found);
@@ -177,8 +192,24 @@ void FolderEvents::noteAll() {
   for (auto& [name, file] : files_) std::ranges::for_each(file.waiters, tell);
 }
 
-// Reads all waiting events and tells whom they concern.
+// Reads all waiting events and tells whom they concern. When memory runs out over it, everybody is told that anything
+// may have changed, and the files are watched again the next time.
 void FolderEvents::readEvents() {
+  try {
+    if (rewatch_) {
+      for (auto& [name, file] : files_) watchFile(name, file);
+      rewatch_ = false;
+      noteAll();
+    }
+    takeEvents();
+  } catch (const std::bad_alloc&) {
+    rewatch_ = true;
+    noteAll();
+    told_.notify_all();
+  }
+}
+
+void FolderEvents::takeEvents() {
   alignas(inotify_event) std::array<char, 16384> buffer{};
   bool any = false;
   for (ssize_t got = 0; (got = ::read(events_, buffer.data(), buffer.size())) > 0;) {

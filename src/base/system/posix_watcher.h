@@ -42,6 +42,10 @@ class FolderEvents {
 
    private:
     friend class FolderEvents;
+    // Both need the events' lock.
+    void enter();
+    void leave();
+
     FolderEvents& events_;
     const std::unordered_set<std::string> names_;
     // Guarded by the events' lock.
@@ -63,6 +67,7 @@ class FolderEvents {
   void watchFile(const std::string& name, File& file);
   void unwatch(const std::string& name, int descriptor);
   void readEvents();
+  void takeEvents();
   void note(const std::string& name);
   void noteAll();
 
@@ -72,6 +77,7 @@ class FolderEvents {
   int wakeup_ = -1;
   std::mutex mutex_;
   std::condition_variable told_;
+  bool rewatch_ = false;  // some file may not be watched
   bool reading_ = false;  // somebody is in poll(), without the lock
   std::vector<Waiter*> waitingForAll_;
   std::unordered_map<std::string, File> files_;

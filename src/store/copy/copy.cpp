@@ -10,17 +10,6 @@ namespace bough {
 
 using namespace copying;
 
-Result<StoreSide> StoreSide::open(const std::string& location, const StoreOptions& options) {
-  StoreSide side;
-  if (isPostgresLocation(location)) {
-    BOUGH_TRY(side.backend, makePostgresBackend(location, options));
-  } else {
-    BOUGH_TRY(side.backend, makeFileBackend(location, options));
-  }
-  BOUGH_TRY(side.store, SessionStore::open({.backend = side.backend, .options = options}));
-  return side;
-}
-
 namespace {
 
 Error differs(const StoreSide& to, const std::string& sessionId, std::uint64_t sequence) {

@@ -109,7 +109,8 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   } while (taken(logName(moved.trashId)) || taken(zstdName(moved.trashId)) || taken(gzipName(moved.trashId)));
   --moved.removedMs;
   const ChangeMark mark(store_.changes, sessionId, ChangeKind::Names);
-  for (const FilePlace& place : placesOf(sessionId, moved.trashId)) {
+  const auto places = placesOf(sessionId, moved.trashId);
+  for (const FilePlace& place : places) {
     const auto info = place.folder->info(place.name);
     if (!info && info.error() == ENOENT) continue;
     if (!info) return std::unexpected(systemError(info.error(), "look at", place.folder->path() + "/" + place.name));
@@ -118,7 +119,7 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   }
   BOUGH_TRY(syncAll({trash.get()}));
   // In the same order: while the log that counts has its name, the session is there.
-  for (const FilePlace& place : placesOf(sessionId, moved.trashId)) {
+  for (const FilePlace& place : places) {
     if (auto gone = place.folder->remove(place.name); !gone && gone.error() != ENOENT) {
       return std::unexpected(systemError(gone.error(), "remove", place.folder->path() + "/" + place.name));
     }

@@ -108,6 +108,7 @@ Result<void> MemoryBackend::storeNew(const std::string& sessionId, const std::ve
   auto log = std::make_shared<MemoryLog>();
   log->add(lines);
   if (const auto origin = readHeader(entries.front()).origin) log->headId = origin->entryId;
+  store_->expectChange(sessionId);
   BOUGH_TRY(place(sessionId, std::move(log)));
   store_->noteChange(sessionId);
   return {};
@@ -115,8 +116,11 @@ Result<void> MemoryBackend::storeNew(const std::string& sessionId, const std::ve
 
 Result<void> MemoryBackend::place(const std::string& sessionId, std::shared_ptr<MemoryLog> log) {
   const std::lock_guard lock(mutex_);
-  auto& session = sessions_[sessionId];
-  if (!session) session = std::make_shared<MemorySession>(*this, store_, sessionId);
+  auto found = sessions_.find(sessionId);
+  if (found == sessions_.end()) {
+    found = sessions_.emplace(sessionId, std::make_shared<MemorySession>(*this, store_, sessionId)).first;
+  }
+  const auto& session = found->second;
   if (session->log()) {
     return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
                 "choose another id, or append to that one");
@@ -190,7 +194,8 @@ Result<TrashedSession> MemoryBackend::Trash::moveIf(const std::string& sessionId
       moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs++);
     } while (trashed_.contains(moved.trashId));
     --moved.removedMs;
-    trashed_[moved.trashId] = {moved, held.session->replaceLog(nullptr)};
+    const auto placed = trashed_.emplace(moved.trashId, Trashed{.about = moved, .log = nullptr}).first;
+    placed->second.log = held.session->replaceLog(nullptr);
   }
   backend_.dropUnused(sessionId);
   backend_.store_->noteChange(sessionId);

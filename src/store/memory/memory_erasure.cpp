@@ -28,8 +28,9 @@ Result<bool> MemoryLog::erase(const ErasurePlan& plan, const std::string& sessio
                               const EntrySerializer& serializer) {
   const std::lock_guard lock(mutex);
   BatchLines receipts;
-  std::vector<std::pair<Line*, std::string>> fresh;
-  for (Line& line : lines) {
+  std::vector<std::pair<std::size_t, std::string>> fresh;  // by sequence
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
     const ErasureTarget* const target = plan.find(line.id);
     if (target == nullptr) continue;
     BOUGH_TRY(const Entry entry, serializer.decode(line.text));
@@ -38,11 +39,11 @@ Result<bool> MemoryLog::erase(const ErasurePlan& plan, const std::string& sessio
     std::string text;
     BOUGH_TRY(serializer.encode(erasedEntry(entry, *target), text));
     BOUGH_TRY(receipts.add(receiptOf(plan, *target, headId), serializer));
-    fresh.emplace_back(&line, std::move(text));
+    fresh.emplace_back(i, std::move(text));
   }
   if (receipts.empty()) return false;
-  for (auto& [line, text] : fresh) line->text = std::move(text);
   add(receipts);
+  for (auto& [sequence, text] : fresh) lines[sequence].text = std::move(text);
   generation = nextGeneration();
   return true;
 }

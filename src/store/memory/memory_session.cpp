@@ -42,7 +42,9 @@ class MemoryWatcher final : public ChangeWatcher {
   }
   ChangedSessions takeChanged() override {
     const std::lock_guard lock(store_->mutex);
-    return {.sessionIds = changedSince(std::exchange(taken_, store_->changes))};
+    ChangedSessions found{.sessionIds = changedSince(taken_)};
+    taken_ = store_->changes;
+    return found;
   }
   void wake() override {
     const std::lock_guard lock(store_->mutex);
@@ -72,6 +74,11 @@ class MemoryWatcher final : public ChangeWatcher {
 std::unique_ptr<ChangeWatcher> watchMemory(std::shared_ptr<MemoryStore> store,
                                            const std::vector<std::string>& sessionIds) {
   return std::make_unique<MemoryWatcher>(std::move(store), sessionIds);
+}
+
+void MemoryStore::expectChange(const std::string& sessionId) {
+  const std::lock_guard lock(mutex);
+  versions.try_emplace(sessionId, 0);
 }
 
 void MemoryStore::noteChange(const std::string& sessionId) {
@@ -104,6 +111,19 @@ std::uint64_t MemoryLog::nextGeneration() {
 }
 
 void MemoryLog::add(const BatchLines& fresh) {
+  const std::size_t before = lines.size();
+  try {
+    addLines(fresh);
+    std::string movedHead;
+    if (const auto head = fresh.headAfter(movedHead)) headId = *head;
+  } catch (...) {
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(before), lines.end());
+    std::erase_if(sequences, [&](const auto& each) { return each.second >= before; });
+    throw;
+  }
+}
+
+void MemoryLog::addLines(const BatchLines& fresh) {
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const BatchLines::Line line = fresh[i];
     std::string parentId(line.parentId());
@@ -115,8 +135,6 @@ void MemoryLog::add(const BatchLines& fresh) {
                      .parent = parent,
                      .type = std::string(line.type())});
   }
-  std::string movedHead;
-  if (const auto head = fresh.headAfter(movedHead)) headId = *head;
 }
 
 std::uint32_t MemoryLog::sequenceOf(const std::string& id) const {
@@ -324,11 +342,12 @@ Result<void> MemorySession::rewrite(const BatchLines& lines, const std::string& 
     if (log.lines.back().id != expectedTail) {
       return std::unexpected(tailConflict(sessionId(), expectedTail, log.lines.back().id));
     }
-    log.lines.clear();
-    log.sequences.clear();
-    log.headId.clear();
-    log.generation = MemoryLog::nextGeneration();
-    log.add(lines);
+    MemoryLog fresh;
+    fresh.add(lines);
+    log.lines.swap(fresh.lines);
+    log.sequences.swap(fresh.sequences);
+    log.headId.swap(fresh.headId);
+    log.generation = fresh.generation;
     return {};
   });
 }

@@ -38,6 +38,7 @@ struct MemoryLog {
 
   // Never the same twice: a session may be removed and made again.
   static std::uint64_t nextGeneration();
+  /// All of them or, when memory runs out, none.
   void add(const BatchLines& fresh);
   /// kElsewhere when the session does not have the entry.
   [[nodiscard]] std::uint32_t sequenceOf(const std::string& id) const;
@@ -51,6 +52,9 @@ struct MemoryLog {
   std::set<std::string> wayBacks();
   /// Sealed as a file would be, each entry a batch of its own.
   void exportTo(const std::function<bool(std::string_view)>& line) const;
+
+ private:
+  void addLines(const BatchLines& fresh);
 };
 
 class MemorySession final : public SharingSession {
@@ -110,6 +114,8 @@ struct MemoryStore {
   std::uint64_t changes = 0;
   std::unordered_map<std::string, std::uint64_t> versions;  ///< By session: the count of changes at its last.
 
+  /// Before a session is made: afterwards its changes can be noted without memory.
+  void expectChange(const std::string& sessionId);
   void noteChange(const std::string& sessionId);
 };
 

@@ -26,12 +26,21 @@ struct SyncOptions {
   std::vector<std::string> sessions;
 };
 
+// A store in memory is gone with the command, and with it whatever was copied there.
+Result<StoreSide> openSide(const std::string& location, bool create) {
+  if (location == "memory:") {
+    return fail(ErrorCode::InvalidArgument, "a store in memory ends with this command",
+                "name a folder, or a database's address");
+  }
+  StoreOptions options;
+  options.create = create;
+  return StoreSide::open(location, options);
+}
+
 Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
-  StoreOptions existing;
-  existing.create = false;
-  BOUGH_TRY(auto from, StoreSide::open(options.from.empty() ? context.resolvedLocation() : options.from, existing));
+  BOUGH_TRY(auto from, openSide(options.from.empty() ? context.resolvedLocation() : options.from, /*create=*/false));
   context.newStore->watch(options.to);
-  BOUGH_TRY(auto to, StoreSide::open(options.to));
+  BOUGH_TRY(auto to, openSide(options.to, /*create=*/true));
   std::vector<std::string> sessions = options.sessions;
   if (sessions.empty()) {
     BOUGH_TRY(sessions, from.store->listSessions());
@@ -57,7 +66,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
       json::Writer writer(out);
       writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", each.sessionId);
       writer.member("present", each.presentEntries).member("copied", each.copiedEntries).endObject();
-      printLine(out);
+      printJsonLine(out);
     }
   }
   if (!context.json) {
@@ -68,10 +77,8 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
 }
 
 Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
-  StoreOptions existing;
-  existing.create = false;
-  BOUGH_TRY(auto left, StoreSide::open(options.left, existing));
-  BOUGH_TRY(auto right, StoreSide::open(options.right, existing));
+  BOUGH_TRY(auto left, openSide(options.left, /*create=*/false));
+  BOUGH_TRY(auto right, openSide(options.right, /*create=*/false));
   std::set<std::string> sessions(options.sessions.begin(), options.sessions.end());
   if (sessions.empty()) {
     BOUGH_TRY(const auto onLeft, left.store->listSessions());
@@ -105,7 +112,7 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
       writer.member("toLeft", each.toLeft).member("toRight", each.toRight).key("notes").beginArray();
       for (const std::string& note : each.notes) writer.string(note);
       writer.endArray().endObject();
-      printLine(out);
+      printJsonLine(out);
     }
   }
   if (!context.json) {
