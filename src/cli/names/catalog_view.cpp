@@ -195,9 +195,12 @@ Result<SessionFilter> FilterOptions::filter() const {
                             shellWord(folder)));
   }
   if (const std::string& wanted = folder.empty() ? cwd : folder; !wanted.empty()) {
-    std::error_code ignored;
-    const auto path = std::filesystem::absolute(wanted, ignored);
-    made.cwd = ignored ? wanted : path.lexically_normal().string();
+    // Sessions record where a program really was, not the link that led there.
+    std::error_code unknown;
+    auto path = std::filesystem::weakly_canonical(wanted, unknown);
+    if (unknown || path.is_relative()) path = std::filesystem::absolute(wanted, unknown).lexically_normal();
+    made.cwd = unknown ? wanted : path.string();
+    if (made.cwd.size() > 1 && made.cwd.ends_with('/')) made.cwd.pop_back();
   }
   const std::uint64_t now = nowMs();
   if (!since.empty()) {
