@@ -20,7 +20,7 @@ struct StoreFollower::State {
   std::unordered_map<std::string, std::string> positions;  // of sessions that have not changed yet
   std::map<std::string, SessionCursor> cursors;
   std::set<std::string> changed;
-  bool uncertain = false;               // changes were taken from the watcher and may not be in `changed`
+  bool uncertain = false;                // changes were taken from the watcher and may not be in `changed`
   std::vector<FollowedEntries> found{};  // read, and not given away yet
   std::atomic<bool> stopped = false;
 

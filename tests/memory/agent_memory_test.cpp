@@ -96,11 +96,9 @@ TEST_F(AgentMemory, TheLeaseOfATurnIsTakenOrNotAndEnds) {
 
 TEST_F(AgentMemory, AChatGoesOnAfterWhatFailed) {
   failEachOfAll([&](bool mayFail) {
-    const auto chat = Chat::make(*store_, listener_, cancel_,
-                                 {.model = "offline/echo",
-                                  .folder = work(),
-                                  .userInstructions = {},
-                                  .allowedCommands = {}});
+    const auto chat =
+        Chat::make(*store_, listener_, cancel_,
+                   {.model = "offline/echo", .folder = work(), .userInstructions = {}, .allowedCommands = {}});
     const bool ready = chat && (*chat)->startNew();
     const bool said = ready && (*chat)->say("hello").has_value();
     const bool again = ready && (*chat)->reload() && (*chat)->say("bash true").has_value();

@@ -93,8 +93,9 @@ TEST_F(CopyMemory, TwoStoresAreBroughtTogetherInTheEnd) {
 }
 
 TEST_F(CopyMemory, AnImportIsCompletedByTheNextOne) {
-  for (const char* const name : {"claude-code/branches.jsonl", "gemini-cli/tools.jsonl",
-                                "codex/calls/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710003.jsonl"}) {
+  for (const char* const name :
+       {"claude-code/branches.jsonl", "gemini-cli/tools.jsonl",
+        "codex/calls/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-075316710003.jsonl"}) {
     SCOPED_TRACE(name);
     const std::string path = std::string(BOUGH_TESTS_DIR "/transcript/fixtures/") + name;
     const auto whole = must(SessionStore::open("memory:"));

@@ -213,8 +213,7 @@ Result<FileChange> planEdit(const std::string& arguments, const Place& place, co
   }
   std::string changed = content.bytes;
   changed.replace(at, oldText.size(), newText);
-  return FileChange{
-      .before = std::move(content.bytes), .beforeBytes = content.sizeBytes, .after = std::move(changed)};
+  return FileChange{.before = std::move(content.bytes), .beforeBytes = content.sizeBytes, .after = std::move(changed)};
 }
 
 ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {

@@ -128,7 +128,8 @@ Result<void> readPieces(const Place& place, int file, std::uint64_t limitBytes,
                         const std::function<void(std::string_view)>& take) {
   char piece[65'536];
   while (limitBytes > 0) {
-    const ssize_t got = ::read(file, piece, static_cast<std::size_t>(std::min<std::uint64_t>(sizeof piece, limitBytes)));
+    const ssize_t got =
+        ::read(file, piece, static_cast<std::size_t>(std::min<std::uint64_t>(sizeof piece, limitBytes)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::unexpected(systemError(errno, "read", place.path));
     if (got == 0) break;

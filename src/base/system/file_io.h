@@ -64,8 +64,8 @@ class FileLock {
   File* file_;
 };
 
-/// The name of a file while it is written: `<name>.<unique, 16 hexadecimal digits>.tmp`. With a random number each writer
-/// has a file of its own. `name` may have a path before it. Long names are cut.
+/// The name of a file while it is written: `<name>.<unique, 16 hexadecimal digits>.tmp`. With a random number each
+/// writer has a file of its own. `name` may have a path before it. Long names are cut.
 std::string temporaryName(std::string_view name, std::uint64_t unique);
 
 /// Whether temporaryName gives this for that name. Nothing looser: others may have names that begin the same way.

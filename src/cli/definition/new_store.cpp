@@ -24,8 +24,8 @@ bool isRemoved(const fs::path& path) {
 // The folder of the sessions goes first: while it has one, nothing is touched.
 bool emptyStore(const fs::path& store) {
   constexpr std::array<std::string_view, 11> kStoreParts = {
-      kFirstFolder,     "archive",        "trash",          "attachments/lock",   "attachments", "changes",
-      "catalog.db-wal", "catalog.db-shm", "catalog.db",     "catalog.db-journal", "turns.lock"};
+      kFirstFolder,     "archive",        "trash",      "attachments/lock",   "attachments", "changes",
+      "catalog.db-wal", "catalog.db-shm", "catalog.db", "catalog.db-journal", "turns.lock"};
   return std::ranges::all_of(kStoreParts, [&](std::string_view part) { return isRemoved(store / part); });
 }
 

@@ -36,7 +36,7 @@ class AgentFiles {
   void tell() const { tellOfFolders(walked_); }
 
   [[nodiscard]] catalog::OutsideWalk walk() {
-    return [this](const std::function<bool(catalog::OutsideFile &&)>& use) {
+    return [this](const std::function<bool(catalog::OutsideFile&&)>& use) {
       return each([&](FoundTranscript&& file) {
         return use({.path = std::move(file.path),
                     .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),

@@ -190,9 +190,10 @@ Result<SessionFilter> FilterOptions::filter() const {
   }
   // A folder that is gone has sessions, too; a word alone is rather a title.
   if (!folder.empty() && folder.find('/') == std::string::npos && !isFolderName(folder)) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no folder {}", folder),
-                fmt::format("`bough ls --title {0}` lists sessions by their titles, `bough search {0}` by what was said",
-                            shellWord(folder)));
+    return fail(
+        ErrorCode::NotFound, fmt::format("there is no folder {}", folder),
+        fmt::format("`bough ls --title {0}` lists sessions by their titles, `bough search {0}` by what was said",
+                    shellWord(folder)));
   }
   if (const std::string& wanted = folder.empty() ? cwd : folder; !wanted.empty()) {
     // Sessions record where a program really was, not the link that led there.

@@ -25,7 +25,7 @@ struct ChatChoice {
   std::string session = {};
   bool fresh = false;
   bool last = false;
-  bool pick = false;  ///< The user picks one, on a terminal.
+  bool pick = false;      ///< The user picks one, on a terminal.
   bool existing = false;  ///< NotFound rather than a new one.
   /// The name must be one that a command which changes a session accepts: nobody looks at which session was opened.
   bool exact = false;

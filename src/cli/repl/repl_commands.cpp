@@ -194,7 +194,8 @@ Result<void> ReplCommands::run(const std::string& line) {
   }
   const std::string words = trimmed(std::string_view(line).substr(name.size()));
   if (row->takes.empty() && !words.empty()) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} takes nothing after it: {}", name, text::excerpt(words, 60)),
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} takes nothing after it: {}", name, text::excerpt(words, 60)),
                 fmt::format("type {} alone", name));
   }
   return (this->*row->run)(words);

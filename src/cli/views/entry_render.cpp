@@ -99,8 +99,7 @@ std::string renderPart(const EntryPart& part, const PrintStyle& style) {
     }
     case BlockKind::ToolCall: {
       if (style.results != nullptr && !part.callId.empty()) return indented(foldedCall(part, style, columns));
-      const std::string arguments =
-          style.full ? lines() : text::excerptToWidth(part.text, columns);
+      const std::string arguments = style.full ? lines() : text::excerptToWidth(part.text, columns);
       return indented(styled(Style::Yellow, "→ " + text::printable(part.name)) + " " + arguments);
     }
     case BlockKind::ToolResult: {
@@ -109,8 +108,7 @@ std::string renderPart(const EntryPart& part, const PrintStyle& style) {
       const std::string mark = part.isError ? styled(Style::Red, "✗ failed") : "←";
       return indented(fmt::format("{} {}\n{}", mark, text::printable(part.name), shown));
     }
-    case BlockKind::Unknown:
-      return indented(style.full ? lines() : text::excerptToWidth(part.text, columns));
+    case BlockKind::Unknown: return indented(style.full ? lines() : text::excerptToWidth(part.text, columns));
     default: {
       const std::string said = lines();
       return rendered ? markdownForTerminal(said, style.width, 2) : indented(said);

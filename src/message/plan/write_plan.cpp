@@ -73,8 +73,7 @@ void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneStri
   // Originals that were neighbours in their own document keep the bytes that stood between them.
   const bool follows = before != nullptr && before->place + 1 == original.place;
   std::string clean;
-  sink.splice(index, acceptable(original, clean), follows ? original.separator : std::string_view(),
-              hashOf(original));
+  sink.splice(index, acceptable(original, clean), follows ? original.separator : std::string_view(), hashOf(original));
 }
 
 }  // namespace bough::message

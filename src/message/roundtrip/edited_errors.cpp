@@ -6,7 +6,7 @@
 namespace bough::message {
 namespace {
 
-constexpr std::string_view kMark = "Error";        // A result that begins with it needs no other one …
+constexpr std::string_view kMark = "Error";       // A result that begins with it needs no other one …
 constexpr std::string_view kWritten = "Error: ";  // … else this is written before it.
 
 struct FailedResult {

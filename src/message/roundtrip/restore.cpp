@@ -25,7 +25,8 @@ class LossNamer {
   void setMarkedErrors(std::set<std::string> ids) { markedErrors_ = std::move(ids); }
 
   void message(const Original& original) const {
-    for (const std::string_view name : original.message.extras) lost(original, nullptr, fmt::format("message.{}", name));
+    for (const std::string_view name : original.message.extras)
+      lost(original, nullptr, fmt::format("message.{}", name));
     if (original.tool == nullptr) return;
     for (const std::string_view name : original.tool->extras) lost(original, nullptr, fmt::format("tool.{}", name));
   }

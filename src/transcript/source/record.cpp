@@ -38,7 +38,7 @@ class OpenFile : public ByteSource {
     }
   }
   [[nodiscard]] std::optional<std::uint64_t> sizeBytes() const override {
-    struct stat info {};
+    struct stat info{};
     if (::fstat(descriptor_, &info) != 0) return std::nullopt;
     return static_cast<std::uint64_t>(info.st_size);
   }
@@ -89,7 +89,7 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::unexpected(systemError(errno, "open", path));
   auto file = std::make_unique<OpenFile>(descriptor, path);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(descriptor, &info) != 0) return std::unexpected(systemError(errno, "open", path));
   if (!S_ISREG(info.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", path), "give a transcript's file");

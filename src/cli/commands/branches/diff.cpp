@@ -54,7 +54,8 @@ void printEntry(char mark, Style style, const Entry& entry, const Options& optio
     return;
   }
   constexpr std::size_t kMark = 2;
-  const PrintStyle whole{.full = true, .width = terminalWidth() - std::min(terminalWidth(), kMark), .format = usualFormat()};
+  const PrintStyle whole{
+      .full = true, .width = terminalWidth() - std::min(terminalWidth(), kMark), .format = usualFormat()};
   std::string_view text;
   const std::string rendered = renderEntry(entry, viewEntry(entry), whole);
   for (text = rendered; !text.empty();) {

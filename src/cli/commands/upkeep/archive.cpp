@@ -14,7 +14,7 @@ namespace {
 void printResult(const ArchiveResult& result, bool compressedAlready, bool json) {
   if (!json) {
     printFitted(fmt::format("{}  {} → {}{}", result.sessionId, formatBytes(result.bytesBefore),
-                          formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
+                            formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
     return;
   }
   std::string out;

@@ -103,7 +103,8 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
       toLeft += each.toLeft;
       toRight += each.toRight;
       if (!context.json) {
-        for (const std::string& note : each.notes) printMessage(text::printable(fmt::format("{}: {}", each.sessionId, note)));
+        for (const std::string& note : each.notes)
+          printMessage(text::printable(fmt::format("{}: {}", each.sessionId, note)));
         continue;
       }
       std::string out;

@@ -201,16 +201,17 @@ Command define() {
       .examples =
           "  bough erase SESSION ENTRY --reason \"a customer asked for it\"\n"
           "  bough erase SESSION --pattern 'sk-[A-Za-z0-9]{20,}' --reason \"a leaked key\"",
-      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
-                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entries},
-                  {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
-                  {.name = "--pattern",
-                   .help = "Every entry in which this regular expression (as of `rg` or `grep -E`) is found; they are listed, "
-                           "and nothing is erased without an answer or --yes",
-                   .target = &options->pattern,
-                   .value = "REGEX"},
-                  {.name = "--by", .help = "Who erases it; default: $USER", .target = &options->by, .value = "NAME"},
-                  {.name = "--yes", .help = "Do not ask", .target = &options->yes}},
+      .options =
+          {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
+           {.name = "ENTRY", .help = kEntryHelp, .target = &options->entries},
+           {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
+           {.name = "--pattern",
+            .help = "Every entry in which this regular expression (as of `rg` or `grep -E`) is found; they are listed, "
+                    "and nothing is erased without an answer or --yes",
+            .target = &options->pattern,
+            .value = "REGEX"},
+           {.name = "--by", .help = "Who erases it; default: $USER", .target = &options->by, .value = "NAME"},
+           {.name = "--yes", .help = "Do not ask", .target = &options->yes}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

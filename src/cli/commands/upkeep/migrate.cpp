@@ -37,12 +37,14 @@ void print(const MigrationResult& result, bool json) {
   }
   const bool onlyHeader = result.fromFormat == result.toFormat;
   printFitted(fmt::format("{}: {} {}; the old file is kept as {}", result.sessionId, counted(result.entries, "entry"),
-                        onlyHeader ? "kept under a new header, because the old header could not be read"
-                                   : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
-                        result.keptAs));
+                          onlyHeader
+                              ? "kept under a new header, because the old header could not be read"
+                              : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
+                          result.keptAs));
   for (const Problem& problem : result.problems) {
-    printFitted(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}", toString(problem.kind),
-                          problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
+    printFitted(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}",
+                            toString(problem.kind), problem.offset, counted(problem.bytes, "byte"),
+                            text::printable(problem.message)));
   }
 }
 

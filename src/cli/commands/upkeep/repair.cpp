@@ -50,7 +50,7 @@ void print(const RepairReport& report, bool json) {
   }
   if (report.damagedLines > 0) {
     printFitted(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
-                          report.damagedLines, report.sessionId));
+                            report.damagedLines, report.sessionId));
   }
   if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", report.sessionId));
 }
@@ -94,7 +94,7 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
     return kDone;
   }
   printFitted(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
-                        counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
+                          counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
   return kDone;
 }
 

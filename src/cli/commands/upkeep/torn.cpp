@@ -45,11 +45,11 @@ void printJson(SessionStore& store, const TornReport& report) {
 void printText(SessionStore& store, const TornReport& report) {
   for (const TornRecord& record : report.records) {
     printFitted(fmt::format("{} at offset {}, set aside {}: {} intact, {} unreadable", counted(record.bytes, "byte"),
-                          record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
-                          counted(record.entries.size(), "entry"), counted(record.unreadableBytes, "byte")));
+                            record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
+                            counted(record.entries.size(), "entry"), counted(record.unreadableBytes, "byte")));
     for (const Entry& entry : record.entries) {
       printFitted(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
-                            isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
+                              isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
       if (outputClosed()) return;
     }
   }

@@ -53,15 +53,15 @@ void printJson(const VerifyReport& report, const std::string& hint = {}) {
 }
 
 void printForPeople(const VerifyReport& report) {
-  printFitted(fmt::format("{}  {}, {}: {}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
-                        report.problemCount > 0
-                            ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
-                        : report.noteCount > 0 ? "good, " + counted(report.noteCount, "note")
-                                               : "good"));
+  printFitted(fmt::format(
+      "{}  {}, {}: {}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
+      report.problemCount > 0 ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
+      : report.noteCount > 0  ? "good, " + counted(report.noteCount, "note")
+                              : "good"));
   for (const Problem& problem : report.problems) {
     printFitted(fmt::format("  {} {} at byte {} ({}): {}",
-                          isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
-                          counted(problem.bytes, "byte"), text::printable(problem.message)));
+                            isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
+                            counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   std::set<ProblemKind> kinds;
   for (const Problem& problem : report.problems) {
@@ -84,7 +84,7 @@ void printTranscript(const VerifyReport& report) {
   for (const Problem& problem : report.problems) {
     const bool wasRead = problem.kind == ProblemKind::LineEnding;
     printFitted(fmt::format("  {} at byte {} ({}): {}", wasRead ? "note: read all the same," : "PROBLEM: not read,",
-                          problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
+                            problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   if (report.problems.empty()) return;
   printFitted("  → " + remedyOfTranscript(report));

@@ -36,8 +36,8 @@ std::size_t columnsNow() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : kDefault;
 }
 
-// From the cursor on. The row of the cursor goes by itself: a terminal that erases from its first cell on keeps what was
-// there in its history, and shows it again when it gets wider.
+// From the cursor on. The row of the cursor goes by itself: a terminal that erases from its first cell on keeps what
+// was there in its history, and shows it again when it gets wider.
 constexpr std::string_view kEraseBelow = "\0337\033[K\033[1B\r\033[J\0338";
 
 // Whether the terminal breaks the lines that it shows again when its width changes. All do but xterm and the console.
