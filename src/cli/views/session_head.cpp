@@ -65,6 +65,12 @@ table {{ border-collapse: collapse; }} td, th {{ border: 1px solid #8888; paddin
 
 }  // namespace
 
+std::string idAndTitle(SessionStore& store, const std::string& sessionId) {
+  const auto row = rowOf(store, sessionId);
+  const std::string title = row ? text::excerpt(displayTitle(*row), 50) : std::string();
+  return title.empty() ? sessionId : fmt::format("{} \"{}\"", sessionId, title);
+}
+
 Result<SessionHead> readSessionHead(SessionStore& store, const std::string& sessionId, const std::string& leaf) {
   SessionHead head{.sessionId = sessionId};
   if (const auto row = rowOf(store, sessionId)) {

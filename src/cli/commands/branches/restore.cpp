@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
+#include "cli/views/session_head.h"
 
 namespace bough::cli::restore_command {
 namespace {
@@ -24,8 +25,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(store.restoreLabel(session, options.label));
   BOUGH_TRY(auto state, store.sessionState(session));
   if (!context.json) {
-    printMessage(
-        fmt::format("the head of {} is now {}, labelled {}", session, state.headId, text::printable(options.label)));
+    printMessage(fmt::format("the head of {} is now {}, labelled {}", idAndTitle(store, session), state.headId,
+                             text::printable(options.label)));
     return kDone;
   }
   std::string out;

@@ -7,6 +7,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/views/head_history.h"
+#include "cli/views/session_head.h"
 
 namespace bough::cli::switch_command {
 namespace {
@@ -24,7 +25,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.entry == "-") {
     BOUGH_TRY(const auto history, headHistory(store, session));
     if (history.empty()) {
-      return fail(ErrorCode::NotFound, fmt::format("the head of {} was never moved", session),
+      return fail(ErrorCode::NotFound, fmt::format("the head of {} was never moved", idAndTitle(store, session)),
                   fmt::format("`bough tree {}` shows where it can go", session));
     }
     entryId = history.front().entryId;
@@ -34,7 +35,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   BOUGH_TRY(auto moved, store.moveHead(session, entryId));
   if (!context.json) {
-    printMessage(fmt::format("the head of {} is now {}", session, entryId.empty() ? "@start" : entryId));
+    printMessage(
+        fmt::format("the head of {} is now {}", idAndTitle(store, session), entryId.empty() ? "@start" : entryId));
     return kDone;
   }
   std::string out;

@@ -16,6 +16,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/session_head.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli::follow_command {
@@ -99,7 +100,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(stop.start(follower));
   const PrintStyle style{.full = options.full, .width = terminalWidth(), .format = usualFormat()};
   const auto idleMs = static_cast<int>(options.idleSeconds * 1000);
-  if (stdoutIsTerminal() && !context.json) printMessage(fmt::format("following {}; Ctrl-C ends", session.sessionId));
+  if (stdoutIsTerminal() && !context.json)
+    printMessage(fmt::format("following {}; Ctrl-C ends", idAndTitle(*session.store, session.sessionId)));
   while (!outputClosed()) {
     BOUGH_TRY(auto entries, follower.next(idleMs == 0 ? -1 : idleMs));
     if (entries.empty()) break;

@@ -13,6 +13,7 @@
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/session_head.h"
 
 namespace bough::cli::trash_command {
 namespace {
@@ -103,7 +104,7 @@ Result<ExitCode> restore(const Context& context, SessionStore& store, const std:
     }
     const std::string session = trashId->substr(0, trashId->rfind('~'));
     if (!context.json) {
-      printMessage(fmt::format("{} is restored", session));
+      printMessage(fmt::format("{} is restored", idAndTitle(store, session)));
       continue;
     }
     std::string out;
