@@ -179,7 +179,7 @@ class GrowingCopy {
     constexpr int kAgainMs = 2000;  // some file systems tell nothing
     while (!stopped_) {
       // A file that is gone, or is being replaced, is looked at again. One that is as it was is not: of several files
-      // each import would say anew where the session goes on.
+      // each import would tell again where the session continues.
       if (std::string now = stampOf(path); now.empty() || now != stamp_) {
         stamp_ = std::move(now);
         importAgain(copy, path);
