@@ -1,4 +1,5 @@
 #include "cli/names/damage.h"
+#include "cli/names/session_titles.h"
 
 #include <fmt/format.h>
 
@@ -51,18 +52,18 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
   const auto state = store.sessionState(sessionId);
   if (!state) return std::nullopt;  // the command itself says what is wrong
   if (state->problemCount > 0) {
-    return Damage{
-        .what = fmt::format("{} of session {} cannot be read", counted(state->problemCount, "place"), sessionId),
-        .sessionId = sessionId};
+    return Damage{.what = fmt::format("{} of session {} cannot be read", counted(state->problemCount, "place"),
+                                      idAndTitle(store, sessionId)),
+                  .sessionId = sessionId};
   }
   if (std::string missing = missingFromLog(store, sessionId); !missing.empty()) {
-    return Damage{.what = fmt::format("session {}: {}", sessionId, missing), .sessionId = sessionId};
+    return Damage{.what = fmt::format("session {}: {}", idAndTitle(store, sessionId), missing), .sessionId = sessionId};
   }
   if (state->trailingBytes > 0) {
     return Damage{
         .what = fmt::format("session {} ends with {} of an incomplete batch: an interrupted write left them, or "
                             "somebody is writing now",
-                            sessionId, counted(state->trailingBytes, "byte")),
+                            idAndTitle(store, sessionId), counted(state->trailingBytes, "byte")),
         .sessionId = sessionId};
   }
   const std::string ancestor = damagedAncestor(store, *state);
@@ -71,7 +72,7 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
   const auto lost = store.loadSessionEntries(sessionId, {.type = std::string(kUnreadableType)});
   if (!lost || lost->empty()) return std::nullopt;
   return Damage{.what = fmt::format("{} of the history that session {} shares cannot be read",
-                                    counted(lost->size(), "place"), sessionId),
+                                    counted(lost->size(), "place"), idAndTitle(store, sessionId)),
                 .sessionId = ancestor};
 }
 
@@ -79,7 +80,8 @@ Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId
   const auto state = store.sessionState(sessionId);
   if (!state || state->lostSession.empty()) return {};
   return fail(ErrorCode::Damaged,
-              fmt::format("the beginning of session {} is lost with part of session {}", sessionId, state->lostSession),
+              fmt::format("the beginning of session {} is lost with part of session {}", idAndTitle(store, sessionId),
+                          state->lostSession),
               fmt::format("`bough verify {}` says more; {}", sessionId, kStrictHint));
 }
 
@@ -113,7 +115,8 @@ class LaterDamage {
 
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
   if (tornBytes(store, sessionId) > 0) {
-    printMessage(fmt::format("part of session {0} was set aside as torn; `bough torn {0}` lists it", sessionId));
+    printMessage(fmt::format("part of session {} was set aside as torn; `bough torn {}` lists it",
+                             idAndTitle(store, sessionId), sessionId));
   }
   if (context.strict) {
     readWhole(store, sessionId);
@@ -133,7 +136,7 @@ Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilte
   if (!damaged || damaged->empty()) return {};
   std::string names;
   for (std::size_t i = 0; i < std::min(damaged->size(), kNamed); ++i) {
-    names.append(i == 0 ? "" : ", ").append((*damaged)[i].sessionId);
+    names.append(i == 0 ? "" : ", ").append(idAndTitle((*damaged)[i]));
   }
   if (damaged->size() > kNamed) names += " and others";
   return tell(context, {.what = fmt::format("part of {} cannot be read and is not counted here", names),

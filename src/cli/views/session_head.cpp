@@ -7,28 +7,13 @@
 #include "base/try.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/markdown/blocks.h"
 #include "cli/views/price_file.h"
 
 namespace bough::cli {
 namespace {
-
-// The catalog's row; none when it would have to read more than a few sessions first.
-std::optional<SessionSummary> rowOf(SessionStore& store, const std::string& sessionId) {
-  constexpr std::uint64_t kFew = 200;
-  auto catalog = Catalog::open(store);
-  if (!catalog) return {};
-  bool whole = true;
-  const auto caughtUp = (*catalog)->catchUp({.leaveDue = true, .progress = [&](const CatchUpProgress& at) {
-                                               whole = whole && at.totalSessions <= kFew;
-                                               return whole;
-                                             }});
-  if (!caughtUp || !whole) return {};
-  const auto prices = readPrices("");
-  auto row = (*catalog)->session(sessionId, prices ? &*prices : nullptr);
-  return row ? std::optional(std::move(*row)) : std::nullopt;
-}
 
 std::vector<std::string> facts(const SessionHead& head) {
   std::vector<std::string> said = {shortId(head.sessionId)};
@@ -65,15 +50,10 @@ table {{ border-collapse: collapse; }} td, th {{ border: 1px solid #8888; paddin
 
 }  // namespace
 
-std::string idAndTitle(SessionStore& store, const std::string& sessionId) {
-  const auto row = rowOf(store, sessionId);
-  const std::string title = row ? text::excerpt(displayTitle(*row), 50) : std::string();
-  return title.empty() ? sessionId : fmt::format("{} \"{}\"", sessionId, title);
-}
-
 Result<SessionHead> readSessionHead(SessionStore& store, const std::string& sessionId, const std::string& leaf) {
   SessionHead head{.sessionId = sessionId};
-  if (const auto row = rowOf(store, sessionId)) {
+  const auto prices = readPrices("");
+  if (const auto row = SessionTitles(store).row(sessionId, prices ? &*prices : nullptr)) {
     head.title = displayTitle(*row);
     head.cwd = row->cwd;
     head.branches = row->branches;

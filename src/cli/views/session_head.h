@@ -22,9 +22,6 @@ struct SessionHead {
 /// sessions that are new, but does not wait for a whole store to be read.
 Result<SessionHead> readSessionHead(SessionStore& store, const std::string& sessionId, const std::string& leaf);
 
-/// A session in a sentence: its id, and its title when it has one.
-std::string idAndTitle(SessionStore& store, const std::string& sessionId);
-
 /// The lines for a terminal, or as plain text.
 std::string headForTerminal(const SessionHead& head, std::size_t width);
 std::string headAsMarkdown(const SessionHead& head);

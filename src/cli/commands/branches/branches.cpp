@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -68,7 +69,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   if (branches.empty()) {
-    printMessage(fmt::format("{} has no messages yet", session));
+    printMessage(fmt::format("{} has no messages yet", idAndTitle(store, session)));
     return kDone;
   }
   const Pager pager;

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -122,7 +123,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     *target = std::move(entry);
   }
   BOUGH_TRY(auto replay, SessionReplay::open(store, session, wanted));
-  if (replay.size() == 0 && !context.json) printMessage(fmt::format("{} has no messages yet", session));
+  if (replay.size() == 0 && !context.json)
+    printMessage(fmt::format("{} has no messages yet", idAndTitle(store, session)));
   return play(store, replay, session, context, options);
 }
 

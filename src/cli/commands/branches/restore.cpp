@@ -7,8 +7,8 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
-#include "cli/views/session_head.h"
 
 namespace bough::cli::restore_command {
 namespace {

@@ -5,9 +5,9 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
 #include "cli/views/head_history.h"
-#include "cli/views/session_head.h"
 
 namespace bough::cli::switch_command {
 namespace {

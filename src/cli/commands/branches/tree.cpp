@@ -9,6 +9,7 @@
 #include "bough/tree.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -122,7 +123,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto tree, store.loadTree(session));
   if (context.json) return printJson(store, session, tree);
   if (tree.nodeCount() == 0 && !options.dot) {
-    printMessage(fmt::format("{} has no messages yet", session));
+    printMessage(fmt::format("{} has no messages yet", idAndTitle(store, session)));
     return kDone;
   }
   auto drawn = draw(store, session, tree, options);

@@ -13,10 +13,10 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
-#include "cli/views/session_head.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli::follow_command {

@@ -18,6 +18,7 @@
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -147,7 +148,7 @@ std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSum
     } else if (const auto session = openListedSession(rows[i].sessionId)) {
       found[i] = lookInside(*session->store, rows[i], prices, now);
     } else {
-      printMessage(fmt::format("note: session {} could not be read: {}", rows[i].sessionId,
+      printMessage(fmt::format("note: session {} could not be read: {}", idAndTitle(rows[i]),
                                text::printable(session.error().message)));
     }
   }
@@ -169,15 +170,16 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
 bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
   for (SessionSummary& row : rows) {
     if (!row.problem.empty()) {
-      printMessage(
-          fmt::format("session {0}: {1}; `bough verify {0}` says more", row.sessionId, text::printable(row.problem)));
+      printMessage(fmt::format("session {}: {}; `bough verify {}` says more", idAndTitle(row),
+                               text::printable(row.problem), row.sessionId));
     }
     const std::uint64_t bytes = tornBytes(store, row.sessionId);
     if (bytes == 0) continue;
     row.condition = SessionCondition::Damaged;
     row.problem += fmt::format("{}{} set aside; `bough torn {}` lists them", row.problem.empty() ? "" : "; ",
                                counted(bytes, "byte was", "bytes were"), row.sessionId);
-    printMessage(fmt::format("part of session {0} was set aside as torn; `bough torn {0}` lists it", row.sessionId));
+    printMessage(fmt::format("part of session {} was set aside as torn; `bough torn {}` lists it", idAndTitle(row),
+                             row.sessionId));
   }
   return std::ranges::any_of(rows, [](const SessionSummary& row) { return !row.problem.empty(); });
 }

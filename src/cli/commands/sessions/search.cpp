@@ -146,9 +146,10 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
     hits.push_back(std::move(hit));
     return hits.size() < limit && !outputClosed();
   };
-  const auto nameProblem = [](const std::string& sessionId, const Error& error) {
-    printMessage(
-        fmt::format("note: {} was not searched to its end: {}", shortId(sessionId), text::printable(error.message)));
+  const auto nameProblem = [&](const std::string& sessionId, const Error& error) {
+    printMessage(fmt::format("note: {} was not searched to its end: {}",
+                             nameWithTitle({.sessionId = sessionId, .title = titleOf(view, sessionId)}),
+                             text::printable(error.message)));
   };
   SessionPages pages(view, filter);
   for (;;) {

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
@@ -155,7 +156,7 @@ Result<ExitCode> run(const Context& given, const Options& options) {
   BOUGH_TRY(auto session, openForReading(context, options.session));
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.headId.empty() && !options.all && options.at.empty()) {
-    printMessage(fmt::format("{} has no messages yet", session.sessionId));
+    printMessage(fmt::format("{} has no messages yet", idAndTitle(*session.store, session.sessionId)));
     printMessage(fmt::format("  → bough append {} --role user --text \"Hello\"", session.sessionId));
     return kDone;
   }

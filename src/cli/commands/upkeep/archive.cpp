@@ -5,15 +5,16 @@
 #include "cli/commands/commands.h"
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::archive_command {
 namespace {
 
-void printResult(const ArchiveResult& result, bool compressedAlready, bool json) {
+void printResult(SessionTitles& titles, const ArchiveResult& result, bool compressedAlready, bool json) {
   if (!json) {
-    printFitted(fmt::format("{}  {} → {}{}", result.sessionId, formatBytes(result.bytesBefore),
+    printFitted(fmt::format("{}  {} → {}{}", titles.name(result.sessionId), formatBytes(result.bytesBefore),
                             formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
     return;
   }
@@ -31,6 +32,7 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
     BOUGH_TRY(auto session, resolveSessionToChange(*store, name, !context.json));
     sessions.push_back(std::move(session));
   }
+  SessionTitles titles(*store);
   ExitCode code = kDone;
   for (const std::string& session : sessions) {
     BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
@@ -41,7 +43,7 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
       code = kProblem;
       continue;
     }
-    printResult(*result, before && before->archived, context.json);
+    printResult(titles, *result, before && before->archived, context.json);
   }
   return code;
 }

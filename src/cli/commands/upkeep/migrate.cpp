@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
@@ -17,7 +18,7 @@
 namespace bough::cli::migrate_command {
 namespace {
 
-void print(const MigrationResult& result, bool json) {
+void print(SessionStore& store, const MigrationResult& result, bool json) {
   if (json) {
     std::string out;
     json::Writer writer(out);
@@ -32,11 +33,12 @@ void print(const MigrationResult& result, bool json) {
     writer.endArray().endObject();
     return printJsonLine(out);
   }
+  const std::string name = idAndTitle(store, result.sessionId);
   if (result.keptAs.empty()) {
-    return printFitted(fmt::format("{} is already in format {}", result.sessionId, result.toFormat));
+    return printFitted(fmt::format("{} is already in format {}", name, result.toFormat));
   }
   const bool onlyHeader = result.fromFormat == result.toFormat;
-  printFitted(fmt::format("{}: {} {}; the old file is kept as {}", result.sessionId, counted(result.entries, "entry"),
+  printFitted(fmt::format("{}: {} {}; the old file is kept as {}", name, counted(result.entries, "entry"),
                           onlyHeader
                               ? "kept under a new header, because the old header could not be read"
                               : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
@@ -67,7 +69,7 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   if (agent && *agent == "myagents" && name.ends_with(".json")) return migrateDocument(context, name);
   BOUGH_TRY(auto session, openSessionToChange(context, name));
   BOUGH_TRY(auto result, session.store->migrateSession(session.sessionId));
-  print(result, context.json);
+  print(*session.store, result, context.json);
   return result.problems.empty() ? kDone : kProblem;
 }
 

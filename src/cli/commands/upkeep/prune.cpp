@@ -8,6 +8,7 @@
 #include "cli/commands/upkeep/prune_agents.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
@@ -70,10 +71,11 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, resolveSessionToChange(*store, options.session, !context.json));
   BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
   if (!context.json) {
-    printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned and never expires", session)
+    const std::string name = idAndTitle(*store, session);
+    printMessage(info.pinned.value_or(false) ? fmt::format("{} is pinned and never expires", name)
                  : info.timeToLiveMs.value_or(0) > 0
-                     ? fmt::format("{} expires {} after its last entry", session, formatDuration(*info.timeToLiveMs))
-                     : fmt::format("{} follows the default of the store", session));
+                     ? fmt::format("{} expires {} after its last entry", name, formatDuration(*info.timeToLiveMs))
+                     : fmt::format("{} follows the default of the store", name));
     return kDone;
   }
   std::string out;
@@ -100,7 +102,7 @@ Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expire
   std::vector<Removal> removals;
   const auto refuse = [&](const Error& error, const std::string& sessionId) {
     if (error.code == ErrorCode::Conflict)
-      return printMessage(fmt::format("{} was used meanwhile: it stays", sessionId));
+      return printMessage(fmt::format("{} was used meanwhile: it stays", idAndTitle(store, sessionId)));
     printError(error, json);
     outcome.code = kProblem;
   };

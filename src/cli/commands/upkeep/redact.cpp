@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::redact_command {
@@ -30,7 +31,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string by = options.by.empty() ? userName() : options.by;
   BOUGH_TRY(auto redacted, session.store->redactEntry(session.sessionId, entry, by, options.reason));
   if (!context.json) {
-    printMessage(fmt::format("entry {} of {} is hidden from every view; the log keeps it", entry, session.sessionId));
+    printMessage(fmt::format("entry {} of {} is hidden from every view; the log keeps it", entry,
+                             idAndTitle(*session.store, session.sessionId)));
     return kDone;
   }
   std::string out;

@@ -11,6 +11,7 @@
 #include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/views/transcript_file.h"
@@ -25,7 +26,7 @@ struct Options {
   std::string output;
 };
 
-void print(const RepairReport& report, bool json) {
+void print(SessionStore& store, const RepairReport& report, bool json) {
   if (json) {
     std::string out;
     json::Writer writer(out);
@@ -52,7 +53,7 @@ void print(const RepairReport& report, bool json) {
     printFitted(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
                             report.damagedLines, report.sessionId));
   }
-  if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", report.sessionId));
+  if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", idAndTitle(store, report.sessionId)));
 }
 
 Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
@@ -135,7 +136,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(store->maintenance().detachRest(session));
   }
   BOUGH_TRY(auto report, store->repairSession(session));
-  print(report, context.json);
+  print(*store, report, context.json);
   if (report.refusal) return std::unexpected(*report.refusal);
   return report.damagedLines > 0 || !report.otherCopies.empty() ? kProblem : kDone;
 }

@@ -7,6 +7,7 @@
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
@@ -63,7 +64,7 @@ Result<ExitCode> list(const Context& context, const Options& options) {
   if (context.json) {
     printJson(*session.store, report);
   } else if (report.records.empty()) {
-    printMessage(fmt::format("nothing of session {} was set aside", session.sessionId));
+    printMessage(fmt::format("nothing of session {} was set aside", idAndTitle(*session.store, session.sessionId)));
   } else {
     printText(*session.store, report);
   }
@@ -105,7 +106,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(const auto session, resolveSessionToChange(*store, options.session, !context.json));
   BOUGH_TRY(const auto report, readTorn(*store, session));
   if (report.fileBytes == 0) {
-    return fail(ErrorCode::NotFound, fmt::format("nothing of session {} was set aside", session),
+    return fail(ErrorCode::NotFound, fmt::format("nothing of session {} was set aside", idAndTitle(*store, session)),
                 "`bough verify` checks all sessions");
   }
   TornPutBack done;

@@ -9,11 +9,11 @@
 #include "bough/catalog.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
-#include "cli/views/session_head.h"
 
 namespace bough::cli::trash_command {
 namespace {

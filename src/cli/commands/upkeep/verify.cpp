@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
@@ -52,12 +54,12 @@ void printJson(const VerifyReport& report, const std::string& hint = {}) {
   printJsonLine(out);
 }
 
-void printForPeople(const VerifyReport& report) {
-  printFitted(fmt::format(
-      "{}  {}, {}: {}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
-      report.problemCount > 0 ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
-      : report.noteCount > 0  ? "good, " + counted(report.noteCount, "note")
-                              : "good"));
+void printForPeople(const VerifyReport& report, const std::string& name) {
+  printFitted(fmt::format("{}  {}, {}: {}", name, counted(report.entries, "entry"), formatBytes(report.bytes),
+                          report.problemCount > 0
+                              ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
+                          : report.noteCount > 0 ? "good, " + counted(report.noteCount, "note")
+                                                 : "good"));
   for (const Problem& problem : report.problems) {
     printFitted(fmt::format("  {} {} at byte {} ({}): {}",
                             isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
@@ -109,10 +111,6 @@ Result<VerifyReport> verifyTranscript(const std::string& path) {
     problem.message = damage.reason;
   }
   return report;
-}
-
-void print(const VerifyReport& report, bool json) {
-  json ? printJson(report) : printForPeople(report);
 }
 
 // The files of other agents among the names, which need no store.
@@ -172,11 +170,23 @@ void addSetAside(SessionStore& store, VerifyReport& report) {
                                                     counted(intact, "entry"), report.sessionId)});
 }
 
+// A session that is named by its path may be in a store of its own.
+class TitlesOfStores {
+ public:
+  std::string name(SessionStore& store, const std::string& sessionId) {
+    return stores_.try_emplace(&store, store).first->second.name(sessionId);
+  }
+
+ private:
+  std::map<const SessionStore*, SessionTitles> stores_;
+};
+
 Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   const bool all = names.empty();
   BOUGH_TRY(std::size_t bad, verifyFiles(context, names));
   if (!all && names.empty()) return bad > 0 ? kProblem : kDone;
   BOUGH_TRY(const auto sessions, named(context, names));
+  TitlesOfStores titles;
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
     if (!report) {
@@ -186,7 +196,7 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     }
     addMissing(*session.store, *report);
     addSetAside(*session.store, *report);
-    print(*report, context.json);
+    context.json ? printJson(*report) : printForPeople(*report, titles.name(*session.store, session.sessionId));
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }

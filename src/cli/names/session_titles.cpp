@@ -1,0 +1,49 @@
+#include "cli/names/session_titles.h"
+
+#include <fmt/format.h>
+
+#include "base/text/text.h"
+#include "cli/names/catalog_view.h"
+
+namespace bough::cli {
+namespace {
+
+// Null when it would have to read more than a few sessions first.
+std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
+  constexpr std::uint64_t kFew = 200;
+  auto catalog = Catalog::open(store);
+  if (!catalog) return {};
+  bool whole = true;
+  const auto caughtUp = (*catalog)->catchUp({.leaveDue = true, .progress = [&](const CatchUpProgress& at) {
+                                               whole = whole && at.totalSessions <= kFew;
+                                               return whole;
+                                             }});
+  if (!caughtUp || !whole) return {};
+  return std::move(*catalog);
+}
+
+}  // namespace
+
+std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, const PriceTable* prices) {
+  if (!opened_) catalog_ = quickCatalog(store_);
+  opened_ = true;
+  if (!catalog_) return {};
+  auto found = catalog_->session(sessionId, prices);
+  return found ? std::optional(std::move(*found)) : std::nullopt;
+}
+
+std::string SessionTitles::name(const std::string& sessionId) {
+  const auto found = row(sessionId);
+  return found ? idAndTitle(*found) : sessionId;
+}
+
+std::string idAndTitle(const SessionSummary& row) {
+  const std::string title = text::excerpt(displayTitle(row), 50);
+  return title.empty() ? row.sessionId : fmt::format("{} \"{}\"", row.sessionId, title);
+}
+
+std::string idAndTitle(SessionStore& store, const std::string& sessionId) {
+  return SessionTitles(store).name(sessionId);
+}
+
+}  // namespace bough::cli

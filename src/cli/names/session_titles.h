@@ -1,0 +1,34 @@
+// What a sentence calls a session.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bough/catalog.h"
+#include "bough/store.h"
+
+namespace bough::cli {
+
+/// Names the sessions of a store with their titles. The catalog is opened when the first name is asked for. It takes in
+/// what is new, but a name never waits for a whole store to be read: then it is the id alone.
+class SessionTitles {
+ public:
+  explicit SessionTitles(SessionStore& store) : store_(store) {}
+
+  /// None when the catalog does not know the session.
+  std::optional<SessionSummary> row(const std::string& sessionId, const PriceTable* prices = nullptr);
+  /// The id and, where it has one, the title: `0191… "Refactor the parser"`.
+  std::string name(const std::string& sessionId);
+
+ private:
+  SessionStore& store_;
+  std::unique_ptr<Catalog> catalog_;
+  bool opened_ = false;
+};
+
+/// The name of one session.
+std::string idAndTitle(const SessionSummary& row);
+std::string idAndTitle(SessionStore& store, const std::string& sessionId);
+
+}  // namespace bough::cli
