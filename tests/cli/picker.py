@@ -128,7 +128,9 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal.wait(lambda screen: "Moved to the trash" in screen and "in trash" in selected(screen))
     terminal.type("r", enter=False)
     terminal.wait(lambda screen: "Restored" in screen and "in trash" not in screen)
-    terminal.type("lnice birds", enter=False)
+    terminal.type("lnice birds鹳", enter=False)
+    terminal.wait(lambda screen: "nice birds鹳" in screen)
+    key(terminal, "BSpace")  # all of the last character
     terminal.wait(lambda screen: "Label for the last message: nice birds" in screen)
     key(terminal, "Enter")
     terminal.wait(lambda screen: "Labelled nice birds" in screen)
@@ -138,6 +140,20 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
     check("nice birds" in terminal.run("bough labels heron"), "the label is there", terminal.screen())
     check("@4" in terminal.run("bough ls"), "the fork is there", terminal.screen())
+    terminal.close()
+
+
+def test_a_filter_without_a_match_says_how_to_clear_it(folder, bough):
+    terminal = with_sessions(folder, bough, width=40, height=24)
+    terminal.type("bough")
+    terminal.wait(lambda screen: "3 of 3" in screen)
+    terminal.type("zzzz", enter=False)
+    screen = terminal.wait(lambda screen: "0 of 3" in screen and "nothing matches" in screen)
+    check("  nothing matches; Ctrl-U clears it" in screen, "on a narrow terminal as well", screen)
+    leave_filter(terminal)
+    key(terminal, "C-u")
+    terminal.wait(lambda screen: "3 of 3" in screen and "nothing matches" not in screen)
+    terminal.type("q", enter=False)
     terminal.close()
 
 

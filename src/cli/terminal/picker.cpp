@@ -8,6 +8,7 @@
 
 #include "base/text/text.h"
 #include "cli/terminal/fuzzy.h"
+#include "cli/terminal/graphemes.h"
 #include "cli/terminal/screen.h"
 
 namespace bough::cli {
@@ -202,12 +203,7 @@ class Picker {
 
   void erase() {
     if (typed_.empty()) return;
-    std::size_t last = 0;
-    for (std::size_t at = 0; at < typed_.size();) {
-      last = at;
-      at += std::max<std::size_t>(text::cutToGraphemes(std::string_view(typed_).substr(at), 1).size(), 1);
-    }
-    typed_.resize(last);
+    eraseLastGrapheme(typed_);
     filterRows();
   }
 
@@ -229,7 +225,7 @@ class Picker {
       return;
     }
     if (key.kind == Kind::Text) answer_ += key.text;
-    if (key.kind == Kind::Backspace && !answer_.empty()) answer_.pop_back();
+    if (key.kind == Kind::Backspace) eraseLastGrapheme(answer_);
     if (key.kind == Kind::Escape || key.kind == Kind::Control) asking_.reset();
     if (key.kind != Kind::Enter) return;
     const char letter = asking_->key;
@@ -294,11 +290,18 @@ class Picker {
   }
 
   [[nodiscard]] std::string listLine(std::size_t at, std::size_t width) const {
+    if (at == 0 && rows_.shown().empty()) return painted({.text = emptyText(), .style = Style::Dim}, width);
     if (at >= rows_.shown().size()) return std::string(width, ' ');
     PickerLine line = source_.line(rows_.shown()[at]);
     line.text = (at == rows_.place() ? "> " : "  ") + line.text;
     if (at != rows_.place()) return painted(line, width);
     return "\033[7m" + fitted(line.text, width) + "\033[0m";
+  }
+
+  // In the place of the first row when there is none.
+  [[nodiscard]] std::string emptyText() const {
+    if (more_ || searching_) return "  searching …";
+    return typed_.empty() ? "  nothing to pick" : "  nothing matches; Ctrl-U clears it";
   }
 
   [[nodiscard]] std::string lastText(std::size_t width) const {
