@@ -26,8 +26,9 @@ def test_typing_and_editing_chinese_text(folder, bough):
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} 好世人 abc")
     chat.key("C-u")
     chat.type("one \\")
-    chat.wait(lambda screen: chat.last(screen) == "…")
-    chat.type("two")
+    chat.type("two", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == "two")
+    chat.key("Enter")
     screen = chat.ready()
     check(re.search(r"You said: one *\n *two", screen) is not None, "a backslash goes on in the next line", screen)
     chat.close()
@@ -132,6 +133,51 @@ def test_words_and_lines_of_a_draft(folder, bough):
     check("an old line" not in chat.last(chat.screen()), "Up moves inside a draft", chat.screen())
     chat.key("Up")
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} an old line")
+    chat.close()
+
+
+def test_a_line_that_goes_on_in_the_next_is_one_draft(folder, bough):
+    chat = Chat(folder, bough)
+    chat.say("an old line")
+    chat.type("first \\")
+    chat.type("second", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == "second")
+    chat.key("Up")
+    chat.type("X", enter=False)
+    screen = chat.wait(lambda screen: f"{PROMPT} first X" in screen)
+    check(chat.last(screen) == "second", "Up moves into the line before", screen)
+    chat.key("Enter")
+    screen = chat.wait(lambda screen: re.search(r"You said: first X *\n *second", screen) and chat.last(screen) == PROMPT)
+    chat.key("Up")
+    chat.wait(lambda screen: screen.rstrip().endswith(f"{PROMPT} first X\nsecond"))  # the history holds it whole
+    chat.close()
+
+
+def test_lines_pasted_during_a_turn_are_one_message(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.tmux("set-buffer", "alpha\n\033[31mbeta\n")
+    chat.tmux("paste-buffer", "-p")
+    chat.wait(lambda screen: "beta" in chat.last(screen))
+    chat.type("!")
+    chat.wait(lambda screen: "You said: alpha" in screen and chat.last(screen) == PROMPT)
+    screen = chat.say("/history 2")
+    check(re.search(r"alpha\s+\[31mbeta!", screen.split("/history")[-1]) is not None, "all lines are one message", screen)
+    check(screen.count("You said: ") == 2, "and one turn", screen)  # with that of /history
+    chat.close()
+
+
+def test_what_is_typed_and_not_sent_outlives_turns_that_wait(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("this waits")
+    chat.type("count to 3")
+    chat.type("half a", enter=False)
+    chat.wait(lambda screen: "You said: this waits" in screen and "2 3." in screen and chat.last(screen) == f"{PROMPT} half a")
+    chat.type(" line")
+    chat.wait(lambda screen: "You said: half a line" in screen)
     chat.close()
 
 

@@ -103,7 +103,7 @@ class Repl {
     if (!queue_.empty()) {
       std::string line = std::move(queue_.front());
       queue_.pop_front();
-      printLine(styled(Style::Bold, "› ") + text::printable(line));
+      printLine(styled(Style::Bold, "› ") + text::printableLines(line));
       editor_->remember(line);
       return line;
     }
@@ -149,7 +149,7 @@ class Repl {
     std::optional<std::string> switching;
     ThreadFailure failure;
     {
-      TypedLines typed([this] { return questions_.isOpen(); });
+      TypedLines typed([this] { return questions_.isOpen(); }, std::exchange(draft_, {}));
       const auto worker = startThread("for the turn", [&] {
         failure.guard([&] { outcome = turn(); });
         over = true;

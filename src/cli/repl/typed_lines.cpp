@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/text/text.h"
+#include "cli/terminal/graphemes.h"
+#include "cli/terminal/line/pasted_files.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -18,15 +20,12 @@ constexpr char kDelete = 0x7F;
 constexpr char kEraseLine = 0x15;  // Ctrl-U
 constexpr char kEscape = 0x1B;
 constexpr int kEscapeMs = 40;  // a key that sends several bytes sends them at once
-
-void eraseLastGrapheme(std::string& text) {
-  std::size_t last = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    last = at;
-    at += std::max<std::size_t>(text::cutToGraphemes(std::string_view(text).substr(at), 1).size(), 1);
-  }
-  text.resize(last);
-}
+constexpr int kPasteMs = 2'000;
+constexpr std::size_t kMostPasted = std::size_t{4} << 20;  // bytes
+constexpr const char* kPasteMarksOn = "\033[?2004h";
+constexpr const char* kPasteMarksOff = "\033[?2004l";
+constexpr std::string_view kPasteBegin = "[200~";
+constexpr std::string_view kPasteEnds = "\033[201~";
 
 // How many bytes the key at the beginning of `bytes` has sent after its Escape: `[`, parameters and a final byte, or
 // `O` and one byte. 0: it was Escape itself, or Alt with a character. Nothing: they have not all come yet.
@@ -50,9 +49,11 @@ std::string endOf(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
-TypedLines::TypedLines(std::function<bool()> asked) : asked_(std::move(asked)) {
+TypedLines::TypedLines(std::function<bool()> asked, std::string draft)
+    : asked_(std::move(asked)), line_(std::move(draft)) {
   isTerminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
   listen();
+  if (!line_.empty()) show();
 }
 
 TypedLines::~TypedLines() {
@@ -60,7 +61,9 @@ TypedLines::~TypedLines() {
     printUnheld("\r\033[K");
     releaseOutput();
   }
-  if (isTerminal_) (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  if (!isTerminal_) return;
+  printUnheld(kPasteMarksOff);
+  (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
 // Also after Ctrl-Z, when the shell has set the terminal for itself.
@@ -72,6 +75,7 @@ void TypedLines::listen() {
   now.c_cc[VMIN] = 1;
   now.c_cc[VTIME] = 0;
   (void)::tcsetattr(STDIN_FILENO, TCSANOW, &now);
+  printUnheld(kPasteMarksOn);
 }
 
 std::optional<std::string> TypedLines::next() {
@@ -82,7 +86,7 @@ std::optional<std::string> TypedLines::next() {
     const char byte = bytes_.front();
     bytes_.erase(0, 1);
     if (byte == kEscape) {
-      skipKey();
+      changed = takeKey() || changed;
       continue;
     }
     if (byte != '\n' && byte != '\r') {
@@ -108,11 +112,33 @@ bool TypedLines::receive(int waitMs) {
   return got > 0;
 }
 
-// Nobody moves about in a line that is typed beside an answer: arrows and other such keys do nothing.
-void TypedLines::skipKey() {
-  std::optional<std::size_t> bytes = keyBytes(bytes_);
-  while (!bytes && receive(kEscapeMs)) bytes = keyBytes(bytes_);
-  bytes_.erase(0, bytes.value_or(0));
+// Nobody moves about in a line that is typed beside an answer: arrows and other such keys do nothing. Whether the line
+// is another one now.
+bool TypedLines::takeKey() {
+  std::optional<std::size_t> size = keyBytes(bytes_);
+  while (!size && receive(kEscapeMs)) size = keyBytes(bytes_);
+  const std::string key = bytes_.substr(0, size.value_or(0));
+  bytes_.erase(0, key.size());
+  if (key != kPasteBegin) return false;
+  takePaste();
+  return true;
+}
+
+// What is pasted is one text, however many lines it has; its last line end sends nothing.
+void TypedLines::takePaste() {
+  std::size_t end = 0;
+  for (std::size_t from = 0; (end = bytes_.find(kPasteEnds, from)) == std::string::npos;) {
+    from = bytes_.size() - std::min(bytes_.size(), kPasteEnds.size() - 1);
+    if (bytes_.size() > kMostPasted || !receive(kPasteMs)) break;
+  }
+  std::string text = bytes_.substr(0, end);
+  bytes_.erase(0, end == std::string::npos ? end : end + kPasteEnds.size());
+  std::ranges::replace(text, '\r', '\n');
+  std::erase_if(text,
+                [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == kDelete; });
+  if (text.ends_with('\n')) text.pop_back();
+  const std::string files = pastedFiles(text);
+  line_ += files.empty() ? text : files;
 }
 
 // Whether the line is another one now.

@@ -15,13 +15,14 @@ namespace bough::cli {
 /// While it lives, stdin is read key by key.
 class TypedLines {
  public:
-  /// `asked` says whether what is typed answers a question, which is on the screen already.
-  explicit TypedLines(std::function<bool()> asked);
+  /// `asked` says whether what is typed answers a question, which is on the screen already. The line begins with
+  /// `draft`: what was typed before, and not sent.
+  explicit TypedLines(std::function<bool()> asked, std::string draft = {});
   ~TypedLines();
   TypedLines(const TypedLines&) = delete;
   TypedLines& operator=(const TypedLines&) = delete;
 
-  /// Waits a moment; gives the next complete line, if there is one.
+  /// Waits a moment; gives the next complete line, if there is one. It holds line ends when several were pasted.
   std::optional<std::string> next();
   /// What was typed and not sent; the line editor goes on with it.
   [[nodiscard]] std::string rest() const { return line_; }
@@ -29,7 +30,8 @@ class TypedLines {
  private:
   void listen();
   bool receive(int waitMs);
-  void skipKey();
+  bool takeKey();
+  void takePaste();
   bool take(char byte);
   void show();
 

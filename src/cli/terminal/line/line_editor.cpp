@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/text/text.h"
+#include "cli/terminal/graphemes.h"
 #include "cli/terminal/line/edit_input.h"
 #include "cli/terminal/line/pasted_files.h"
 #include "cli/terminal/output.h"
@@ -29,6 +30,8 @@ constexpr std::size_t kMaxPaste = std::size_t{4} << 20;  // characters
 constexpr const char* kPasteOn = "\033[?2004h";
 constexpr const char* kPasteOff = "\033[?2004l";
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
+// What no key sends: sends the text, whatever it ends in.
+constexpr const char* kSend = "\033[999~";
 
 // libedit asks the C library how wide characters are; without a UTF-8 locale it would not know.
 void useUtf8() {
@@ -52,17 +55,6 @@ int characterCount(std::string_view utf8) {
   int count = 0;
   for (const char c : utf8) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
   return count;
-}
-
-// What a person sees as one character may be several for libedit: the last one, and the first one.
-std::string_view lastGrapheme(std::string_view utf8) {
-  std::string_view last;
-  while (!utf8.empty()) {
-    last = text::cutToGraphemes(utf8, 1);
-    if (last.empty()) last = utf8.substr(0, 1);
-    utf8.remove_prefix(last.size());
-  }
-  return last;
 }
 
 std::string_view firstGrapheme(std::string_view utf8) {
@@ -107,6 +99,19 @@ struct LineEditor::State {
 
   static unsigned char insertNewline(EditLine* edit, int) {
     return el_insertstr(edit, "\n") == 0 ? CC_REFRESH : CC_ERROR;
+  }
+
+  // Sends the text; one that ends in a backslash gets another line instead. libedit's own function does the sending.
+  static unsigned char enter(EditLine* edit, int) {
+    const LineInfo* line = el_line(edit);
+    const std::string_view after = behindCursor(line);
+    if (line->lastchar == line->buffer || line->lastchar[-1] != '\\') {
+      el_push(edit, kSend);
+      return CC_NORM;
+    }
+    el_cursor(edit, characterCount(after));
+    el_deletestr(edit, 1);
+    return insertNewline(edit, 0);
   }
 
   static unsigned char completeWord(EditLine* edit, int) {
@@ -214,6 +219,8 @@ struct LineEditor::State {
       for (const char* key : keys) el_set(edit, EL_BIND, key, name, nullptr);
     };
     bind("bough-complete", "complete", &completeWord, {"^I"});
+    bind("bough-enter", "send", &enter, {"^J", "^M"});
+    el_set(edit, EL_BIND, kSend, "ed-newline", nullptr);
     bind("bough-newline", "another line", &insertNewline, {"\033\r", "\033\n"});
     bind("bough-left", "one back", &goLeft, {"^B", "\033[D", "\033OD"});
     bind("bough-right", "one on", &goRight, {"^F", "\033[C", "\033OC"});
@@ -284,22 +291,16 @@ LineEditor::Input LineEditor::read(const std::string& prompt, const std::string&
   el_resize(state_->edit);
   printText(kPasteOn);
   if (!draft.empty()) el_push(state_->edit, fmt::format("\033[200~{}\033[201~", text::printableLines(draft)).c_str());
-  for (;;) {
-    int count = 0;
-    const char* line = el_gets(state_->edit, &count);
-    if (line == nullptr || count <= 0) {
-      input.outcome = count < 0 && errno == EINTR ? Outcome::Interrupted : Outcome::End;
-      el_reset(state_->edit);
-      printText(std::string(kPasteOff) + "\n");
-      return input;
-    }
-    std::string_view part(line, static_cast<std::size_t>(count));
-    while (part.ends_with('\n') || part.ends_with('\r')) part.remove_suffix(1);
-    input.text += part;
-    if (!part.ends_with('\\')) break;
-    input.text.back() = '\n';
-    state_->prompt = "… ";
+  int count = 0;
+  const char* line = el_gets(state_->edit, &count);
+  if (line == nullptr || count <= 0) {
+    input.outcome = count < 0 && errno == EINTR ? Outcome::Interrupted : Outcome::End;
+    el_reset(state_->edit);
+    printText(std::string(kPasteOff) + "\n");
+    return input;
   }
+  input.text.assign(line, static_cast<std::size_t>(count));
+  while (input.text.ends_with('\n') || input.text.ends_with('\r')) input.text.pop_back();
   printText(kPasteOff);
   input.outcome = Outcome::Line;
   if (input.text.find_first_not_of(" \t\n") != std::string::npos) state_->remember(input.text);
