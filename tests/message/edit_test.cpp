@@ -146,6 +146,33 @@ TEST(Edits, OneEditedResultDoesNotCostItsSiblingAnything) {
   }
 }
 
+// Chat's results hold only text: their images follow in a message of the user.
+TEST(Edits, AnEditedResultKeepsItsImage) {
+  for (const Dialect to : {kC, kR, kG}) {
+    const auto back = edited(kTwoResults, kA, to, "fine", "good");
+    EXPECT_TRUE(back.document.contains(
+        R"({"type":"text","text":"good"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}]}])"))
+        << back.document;
+    EXPECT_FALSE(back.document.contains("Attached")) << back.document;
+  }
+  // Whoever edits what was written beside the result says something of their own.
+  const auto moved = edited(kTwoResults, kA, kC, "Attached to the tool result:", "See:");
+  EXPECT_TRUE(moved.document.contains(R"({"type":"text","text":"See:"},{"type":"image")")) << moved.document;
+  const auto changed = edited(kTwoResults, kA, kC, "QUJD", "QUJE");
+  EXPECT_TRUE(changed.document.contains(R"({"type":"text","text":"Attached to the tool result:"},{"type":"image")"))
+      << changed.document;
+}
+
+// Anthropic's results that failed hold only text, too, and stand in one message with what follows them.
+TEST(Edits, AnEditedResultThatFailedKeepsItsImage) {
+  const std::string gemini =
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"error":"broke"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}}]}}]}])";
+  const auto back = edited(gemini, kG, kA, "broke", "cracked");
+  EXPECT_TRUE(back.document.contains(
+      R"("response":{"error":"cracked"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}}]}}]}])"))
+      << back.document;
+}
+
 const std::string kRich =
     R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"S"},{"type":"text","text":"first"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"second","citations":[{"type":"char_location","cited_text":"c","document_index":0,"document_title":null,"start_char_index":0,"end_char_index":1}]}]},{"role":"user","content":"and?"}])";
 

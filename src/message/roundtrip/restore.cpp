@@ -11,6 +11,7 @@
 #include "message/dialect/read_original.h"
 #include "message/json/content_hash.h"
 #include "message/roundtrip/edited_errors.h"
+#include "message/roundtrip/edited_media.h"
 #include "message/roundtrip/match.h"
 
 namespace bough::message {
@@ -76,9 +77,9 @@ class Restorer {
         document_(std::move(document)),
         history_(history),
         reporter_(reporter),
-        unchanged_(records_.leaves.size(), 0),
         known_(wayBack.originals.size() + 1),
-        losses_(wayBack.document, reporter) {}
+        losses_(wayBack.document, reporter),
+        media_{.leaves = std::vector<char>(records_.leaves.size(), 0), .of = {}} {}
 
   void run() {
     for (Original& original : wayBack_.originals) readOriginal(original, history_);
@@ -87,6 +88,7 @@ class Restorer {
     losses_.setMarkedErrors(markEditedErrors(wayBack_, document_));
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) known_[i].touched = matches.touched[i] != 0;
     judge();
+    media_ = mediaOfEdited(wayBack_, document_, values_, [&](std::size_t leaf) { return consumed(leaf); });
     collect();
   }
 
@@ -120,9 +122,10 @@ class Restorer {
 
   // Decides which originals come back.
   void judge() {
+    std::vector<char> unchanged(records_.leaves.size(), 0);  // Of each written block: it still says the same.
     for (const DocumentValue& value : values_) {
       for (const std::size_t leaf : value.leaves) {
-        if (leaf != kUnmatched) unchanged_[leaf] = 1;
+        if (leaf != kUnmatched) unchanged[leaf] = 1;
       }
     }
     for (const NodeRecord& node : records_.nodes) {
@@ -137,7 +140,7 @@ class Restorer {
       if (records_.leaves[i].original < 0) continue;
       const auto original = static_cast<std::size_t>(records_.leaves[i].original);
       ++known_[original].blocks;
-      if (unchanged_[i] != 0) ++known_[original].unchanged;
+      if (unchanged[i] != 0) ++known_[original].unchanged;
     }
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
@@ -150,7 +153,7 @@ class Restorer {
         known_[i].keep = true;
       }
     }
-    keepBlocks();
+    keepBlocks(unchanged);
     findNeighbours();
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       known_[i].section = wayBack_.originals[i].section;
@@ -162,7 +165,7 @@ class Restorer {
   }
 
   // Of an original that was edited, the blocks that still say the same come back, and those that became nothing.
-  void keepBlocks() {
+  void keepBlocks(const std::vector<char>& unchanged) {
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
       const bool edited = !known_[i].keep && known_[i].touched && original.problem.empty();
@@ -171,7 +174,7 @@ class Restorer {
     }
     for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
       const LeafRecord& leaf = records_.leaves[i];
-      if (leaf.original < 0 || unchanged_[i] != 0) continue;
+      if (leaf.original < 0 || unchanged[i] != 0) continue;
       std::vector<char>& kept = known_[static_cast<std::size_t>(leaf.original)].kept;
       const auto place = static_cast<std::size_t>(leaf.place);
       if (leaf.place < 0 || place >= kept.size()) {
@@ -261,7 +264,7 @@ class Restorer {
   [[nodiscard]] bool consumed(std::size_t leaf) const {
     if (leaf == kUnmatched) return false;
     const std::int32_t original = records_.leaves[leaf].original;
-    if (original < 0) return true;
+    if (original < 0 || media_.leaves[leaf] != 0) return true;
     const Known& known = known_[static_cast<std::size_t>(original)];
     const std::int32_t place = records_.leaves[leaf].place;
     return known.keep || (known.partial && place >= 0 && known.kept[static_cast<std::size_t>(place)] != 0);
@@ -358,6 +361,7 @@ class Restorer {
       if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
       floor_ = anchor;
       const std::int64_t block = values_[index].record == kUnmatched ? nextEdited(anchor) : kAfter;
+      returnMedia(media_, original);
       items_.push_back({anchor, block, items_.size() + 1, std::move(original)});
       return;
     }
@@ -419,6 +423,7 @@ class Restorer {
     floor_ = anchor;
     Original part = partOf(original, blocks);
     part.replacesSystem = original.replacesSystem;
+    returnMedia(media_, part);
     items_.push_back({anchor, nextEdited(anchor), items_.size() + 1, std::move(part)});
     blocks.clear();
   }
@@ -448,9 +453,9 @@ class Restorer {
   History& history_;
   Reporter& reporter_;
   std::vector<DocumentValue> values_;
-  std::vector<char> unchanged_;  // Of each written block: it still says the same.
-  std::vector<Known> known_;     // One more than there are originals: the end.
+  std::vector<Known> known_;  // One more than there are originals: the end.
   LossNamer losses_;
+  ReturnedMedia media_;
   std::vector<Item> items_;
   std::int64_t floor_ = -1;  // The last original that something of the document came from.
 };
