@@ -34,7 +34,7 @@ SELECT f.session_id, f.life, f.version, (SELECT count(*) FROM ids), c.indexed, c
     c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.entries, c.bytes, c.branches,
     c.condition, c.pinned, c.time_to_live_ms, c.taken,
     f.session_id, f.entry_count, f.tail_id, f.head_id, f.origin_session, f.origin_entry, f.format, f.bytes, f.first,
-    has_table_privilege('@.catalog_sessions', 'INSERT'), h.entry_id, h.parent_id, h.body, g.ids, g.parents, g.bodies
+    has_table_privilege('@.catalog_sessions', 'INSERT') AND current_setting('transaction_read_only') = 'off', h.entry_id, h.parent_id, h.body, g.ids, g.parents, g.bodies
   FROM found f LEFT JOIN @.catalog_sessions c ON c.session_id = f.session_id AND c.life = f.life
   LEFT JOIN @.entries h ON h.session_id = f.session_id AND h.life = f.life AND h.seq = 0 AND f.weight <= $4
   LEFT JOIN LATERAL (
@@ -224,12 +224,17 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
 
 Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
   const std::lock_guard lock(mutex_);
+  if (!mayKeep_) {
+    return fail(ErrorCode::ReadOnly,
+                fmt::format("{}: this role or this server cannot bring the catalog up to date", database_.shown()),
+                "list the sessions once with a role that may write, on a server that takes writes");
+  }
   std::size_t bytes = 0;
   for (const CatalogChange& change : changes) waiting_.push_back(keepCall(database_, change));
   for (const Call& call : waiting_) bytes += call.parameters.totalBytes();
   // Words do not wait: what is redacted before the next question must not be found by it.
   const bool anyText = std::ranges::any_of(changes, [](const CatalogChange& change) { return !change.texts.empty(); });
-  if (mayKeep_ && !anyText && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
+  if (!anyText && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
   BOUGH_TRY(database_.pool.run(std::exchange(waiting_, {})));
   return {};
 }

@@ -43,7 +43,7 @@ class PostgresCatalog final : public CatalogSource {
   Database& database_;
   std::mutex mutex_;           // held while what waited is on its way: a question must not be faster
   std::vector<Call> waiting_;  // of keep()
-  bool mayKeep_ = false;       // whether this role has the right, as outdated() saw last
+  bool mayKeep_ = false;       // whether this role has the right and the server takes writes, as outdated() saw last
 };
 
 /// Forgets what the catalog keeps of a session: part of the transaction that takes the session away.

@@ -72,8 +72,15 @@ Failure Connection::timedOut() {
 Failure Connection::refused(const PGresult* result) const {
   const char* const state = libpq().PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const char* const primary = libpq().PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  return sqlFailure(location_, state == nullptr ? "" : state,
-                    primary == nullptr ? libpq().PQresultErrorMessage(result) : primary);
+  Failure failure = sqlFailure(location_, state == nullptr ? "" : state,
+                               primary == nullptr ? libpq().PQresultErrorMessage(result) : primary);
+  const bool onlyReads = reports("in_hot_standby", "off") && reports("default_transaction_read_only", "on");
+  return onlyReads ? ofReadingDatabase(std::move(failure)) : failure;
+}
+
+bool Connection::reports(const char* setting, std::string_view value) const {
+  const char* const reported = libpq().PQparameterStatus(connection_, setting);
+  return reported != nullptr && reported == value;
 }
 
 Exchange<void> Connection::waitFor(short events, Deadline deadline) {

@@ -52,6 +52,7 @@ class Connection {
   Failure lost(std::string what);
   Failure timedOut();
   Failure refused(const PGresult* result) const;
+  [[nodiscard]] bool reports(const char* setting, std::string_view value) const;
 
   const Location& location_;
   PGconn* connection_ = nullptr;

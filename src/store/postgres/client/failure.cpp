@@ -24,6 +24,8 @@ Failure make(Trouble trouble, ErrorCode code, std::string message, std::string h
   return {.trouble = trouble, .error = fail(code, std::move(message), std::move(hint)).error()};
 }
 
+constexpr std::string_view kReadOnlyTransaction = "25006";
+
 struct Meaning {
   std::string_view state;  // the SQLSTATE, or the beginning of it
   Trouble trouble;
@@ -32,7 +34,7 @@ struct Meaning {
 };
 
 // The first that fits counts.
-constexpr std::array<Meaning, 23> kMeanings{{
+constexpr std::array<Meaning, 26> kMeanings{{
     {"40", Trouble::Repeat, ErrorCode::Busy, "retry"},
     {"55P03", Trouble::Repeat, ErrorCode::Busy, "another client holds the session; retry"},
     {"57014", Trouble::Refused, ErrorCode::Timeout,
@@ -41,7 +43,7 @@ constexpr std::array<Meaning, 23> kMeanings{{
     {"42P05", Trouble::NotPrepared, ErrorCode::Busy, "retry"},
     {"57P", Trouble::LostInBetween, ErrorCode::Unavailable, "the server stops or starts; retry"},
     {"08", Trouble::LostInBetween, ErrorCode::Unavailable, "retry"},
-    {"25006", Trouble::LostBefore, ErrorCode::ReadOnly,
+    {kReadOnlyTransaction, Trouble::LostBefore, ErrorCode::ReadOnly,
      "this server is a standby: name all servers and add target_session_attrs=read-write to the URL"},
     {"53100", Trouble::Refused, ErrorCode::NoSpace, "free space on the server's disk, then retry"},
     {"53300", Trouble::LostBefore, ErrorCode::Unavailable,
@@ -61,6 +63,10 @@ constexpr std::array<Meaning, 23> kMeanings{{
     {"3D000", Trouble::Refused, ErrorCode::NotFound, "create the database with `createdb`, or correct the URL"},
     {"28", Trouble::Refused, ErrorCode::InvalidArgument,
      "check the user and the password; ~/.pgpass or PGPASSWORD can hold it"},
+    {"22P05", Trouble::Refused, ErrorCode::InvalidArgument,
+     "the database's encoding cannot hold this text: `bough copy` the store to one of `createdb -E UTF8 -T template0`"},
+    {"25P03", Trouble::LostInBetween, ErrorCode::Unavailable, "retry, or raise idle_in_transaction_session_timeout"},
+    {"25P04", Trouble::LostInBetween, ErrorCode::Unavailable, "retry, or raise transaction_timeout"},
     {"XX001", Trouble::Refused, ErrorCode::Damaged, "the server's files are damaged: restore a backup"},
     {"XX002", Trouble::Refused, ErrorCode::Damaged, "an index of the server is damaged: REINDEX it"},
 }};
@@ -110,6 +116,13 @@ Failure sqlFailure(const Location& location, std::string_view state, std::string
                         ? make(Trouble::Refused, ErrorCode::Io, fmt::format("{} ({})", message, state), "")
                         : make(found->trouble, found->code, message, found->hint);
   failure.sqlState = state;
+  return failure;
+}
+
+Failure ofReadingDatabase(Failure failure) {
+  if (failure.sqlState != kReadOnlyTransaction) return failure;
+  failure.trouble = Trouble::Refused;
+  failure.error.hint = "set default_transaction_read_only to off for this database and role";
   return failure;
 }
 

@@ -37,5 +37,7 @@ Failure lostFailure(const Location& location, std::string_view words, bool sent)
 Failure timeoutFailure(const Location& location, bool sent);
 /// The server refused a statement with a SQLSTATE.
 Failure sqlFailure(const Location& location, std::string_view state, std::string_view words);
+/// What sqlFailure returned, from a primary whose settings make transactions read-only: no other server will do it.
+Failure ofReadingDatabase(Failure failure);
 
 }  // namespace bough::postgres

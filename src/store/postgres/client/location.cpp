@@ -16,8 +16,8 @@ constexpr const char* kUrlHint = "write postgresql://USER@HOST/DATABASE; the pas
 
 bool isSchemaName(std::string_view name) {
   const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  return !name.empty() && name.size() <= kMostSchemaBytes && !(name.front() >= '0' && name.front() <= '9') &&
-         std::ranges::all_of(name, good);
+  return !name.empty() && !name.starts_with("pg_") && name.size() <= kMostSchemaBytes &&
+         !(name.front() >= '0' && name.front() <= '9') && std::ranges::all_of(name, good);
 }
 
 bool hasOurScheme(std::string_view location) {
@@ -88,7 +88,7 @@ Result<Location> parseLocation(std::string_view url) {
   if (!schema.empty()) {
     if (!isSchemaName(schema)) {
       return fail(ErrorCode::InvalidArgument, "the schema in the store's URL is not a valid name",
-                  "use 1 to 63 of a-z, 0-9 and _, not beginning with a digit");
+                  "use 1 to 63 of a-z, 0-9 and _, not beginning with a digit or pg_");
     }
     location.schema = schema;
   }

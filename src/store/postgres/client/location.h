@@ -25,7 +25,7 @@ enum class AppendForm : std::uint8_t {
 struct Location {
   std::string url;  ///< For libpq; holds secrets.
   AppendForm append = AppendForm::Mixed;
-  std::string schema = "bough";      ///< 1 to 63 of [a-z0-9_], not beginning with a digit.
+  std::string schema = "bough";      ///< 1 to 63 of [a-z0-9_], not beginning with a digit or `pg_`.
   std::string shown;                 ///< The URL without anything secret, for messages.
   std::vector<std::string> secrets;  ///< What must not reach any message.
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/text/timestamp.h"
 #include "base/try.h"
@@ -17,6 +18,8 @@ namespace {
 static_assert(kSchemaSteps.size() == kSchemaVersion);
 
 constexpr const char* kInitHint = "run `bough store init` with a role that may create the schema";
+
+constexpr std::string_view kLockVersion = "SELECT 1 FROM @.settings WHERE name = 'schema_version' FOR UPDATE";
 
 struct Stored {
   int version = 0;          // 0: there is no schema
@@ -38,7 +41,12 @@ Result<Stored> readStored(Pool& pool) {
   }
   const Rows& rows = found->front();
   if (rows.empty()) return Stored{};
-  return Stored{.version = std::stoi(rows.string(0, 0)), .nowMs = static_cast<std::uint64_t>(rows.number(0, 1))};
+  const std::string_view value = rows.text(0, 0);
+  Stored stored{.nowMs = static_cast<std::uint64_t>(rows.number(0, 1))};
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), stored.version);
+  if (read.ec == std::errc() && read.ptr == value.data() + value.size() && stored.version > 0) return stored;
+  return fail(ErrorCode::Damaged, fmt::format("{}: the version of the schema is not a number", pool.location().shown),
+              "restore the row schema_version of the table settings from a backup");
 }
 
 Result<int> storedVersion(Pool& pool) {
@@ -68,12 +76,29 @@ std::vector<std::string> statementsOf(std::string_view text) {
   return statements;
 }
 
+// SQL_ASCII keeps bytes as they are. Any other encoding than UTF8 refuses letters, and so titles and words.
+Result<void> checkEncoding(Pool& pool) {
+  BOUGH_TRY(const Rows rows, pool.run({.sql = "SELECT current_setting('server_encoding')"}));
+  const std::string encoding = rows.string(0, 0);
+  if (encoding == "UTF8" || encoding == "SQL_ASCII") return {};
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("{}: the database has the encoding {}, which cannot hold every text", pool.location().shown,
+                          encoding),
+              "create a database with `createdb -E UTF8 -T template0`");
+}
+
 Error newerSchema(const Pool& pool, int version) {
   return fail(ErrorCode::NewerFormat,
               fmt::format("{}: the store has schema version {}, this program knows {}", pool.location().shown, version,
                           kSchemaVersion),
               "upgrade bough")
       .error();
+}
+
+std::string quotedName(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 }  // namespace
@@ -83,7 +108,7 @@ std::string inSchema(std::string_view sql, std::string_view schema) {
   text.reserve(sql.size() + 64);
   for (std::size_t at = 0; at < sql.size(); ++at) {
     if (sql[at] == '@' && at + 1 < sql.size() && sql[at + 1] == '.') {
-      text += schema;
+      text += quotedName(schema);
     } else {
       text += sql[at];
     }
@@ -116,11 +141,13 @@ Result<SchemaReport> initSchema(Pool& pool) {
   SchemaReport report;
   BOUGH_TRY(report.before, storedVersion(pool));
   if (report.before > kSchemaVersion) return std::unexpected(newerSchema(pool, report.before));
+  if (report.before == 0) {
+    BOUGH_TRY(checkEncoding(pool));
+  }
   std::vector<std::string> texts;
-  texts.push_back("CREATE SCHEMA IF NOT EXISTS @");
-  texts.back().replace(texts.back().find('@'), 1, pool.location().schema);
+  texts.push_back("CREATE SCHEMA IF NOT EXISTS " + quotedName(pool.location().schema));
   const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
-  if (report.before > 0) add("SELECT 1 FROM @.settings WHERE name = 'schema_version' FOR UPDATE");  // one at a time
+  if (report.before > 0) add(kLockVersion);  // one at a time
   for (auto step = static_cast<std::size_t>(report.before); step < kSchemaSteps.size(); ++step) {
     for (const std::string& statement : statementsOf(kSchemaSteps[step])) add(statement);
   }
@@ -154,15 +181,13 @@ Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rig
     return fail(ErrorCode::InvalidArgument, fmt::format("there are no rights called {}", rights),
                 "choose reader, writer or keeper");
   }
-  std::string quoted = "\"";
-  for (const char c : role) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  quoted += '"';
   const std::string& schema = pool.location().schema;
-  std::vector<std::string> texts;
+  // One at a time: the server refuses to change the rights of one table twice at once.
+  std::vector<std::string> texts{inSchema(kLockVersion, schema)};
   const auto grant = [&](std::string_view what) {
-    texts.push_back(fmt::format("GRANT {} TO {}", inSchema(what, schema), quoted));
+    texts.push_back(fmt::format("GRANT {} TO {}", inSchema(what, schema), quotedName(role)));
   };
-  grant("USAGE ON SCHEMA " + schema);
+  grant("USAGE ON SCHEMA " + quotedName(schema));
   grant("SELECT ON @.sessions, @.entries, @.attachments, @.settings");
   grant("SELECT ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
   if (writes) {
