@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <span>
 
 #include "cli/commands/commands.h"
@@ -121,11 +122,22 @@ class Application {
     if (command_ != nullptr) {
       return fail(ErrorCode::InvalidArgument, message, fmt::format("`bough help {}` explains it", command_->name));
     }
-    const auto word = std::ranges::find_if(arguments.subspan(1), [](const char* argument) { return *argument != '-'; });
-    if (word != arguments.end() && std::string_view(*(word - 1)) != "--store") {
+    if (const auto word = commandWord(arguments.subspan(1))) {
       BOUGH_TRY(findCommand(groups_, *word));
     }
     return fail(ErrorCode::InvalidArgument, message, "`bough help` lists the commands");
+  }
+
+  // Where a command was expected: the first word that is not an option, nor the value of one.
+  std::optional<std::string> commandWord(std::span<char*> words) {
+    const std::vector<Option> options = globalOptions(context_);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string_view word = words[i];
+      if (!word.starts_with('-')) return std::string(word);
+      const auto option = std::ranges::find(options, word, &Option::name);
+      if (option != options.end() && !option->value.empty()) ++i;
+    }
+    return std::nullopt;
   }
 
   // InvalidArgument, with the option that was perhaps meant, unless the command, or every command, has this option.
