@@ -64,7 +64,7 @@ enum {
   BOUGH_MIGRATION_NEEDED = 9, /* the session is in an older format: readable, not writable */
   BOUGH_READ_ONLY = 10,       /* the storage does not let us write */
   BOUGH_NO_SPACE = 11,        /* the storage is full; nothing was written */
-  BOUGH_BUSY = 12,            /* another process holds the session's lock for too long */
+  BOUGH_BUSY = 12,            /* another process holds the session's lock for too long, or a lease */
   BOUGH_POISONED = 13,        /* a sync failed, so what the disk holds is unknown; open the store again */
   BOUGH_CLOSED = 14,          /* the store was closed */
   BOUGH_UNSUPPORTED = 15,     /* this kind of store cannot do that */
@@ -201,6 +201,12 @@ BOUGH_API int32_t bough_append(bough_session* session, const bough_entry* entrie
 /* Begins a turn. `turn` is greater than that of every turn before; appends that name an earlier one are refused from
  * now on, whatever process or machine they come from. */
 BOUGH_API int32_t bough_begin_turn(bough_session* session, uint64_t* turn);
+/* Begins a turn that holds the session for `lease_ms` (1 to 3,600,000) by the store's clock: BOUGH_BUSY, at once, while
+ * the lease of another turn runs. So two agents on one session, on whatever machines, see one another before either
+ * writes. The lease of a process that died ends by itself. bough_begin_turn asks nobody and takes the session over. */
+BOUGH_API int32_t bough_lease_turn(bough_session* session, uint64_t lease_ms, uint64_t* turn);
+/* Lets the lease of a turn end `lease_ms` from now; 0 ends it. BOUGH_CONFLICT when a later turn has begun. */
+BOUGH_API int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_ms);
 
 typedef struct bough_load_options {
   uint32_t struct_size;

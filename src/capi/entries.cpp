@@ -166,6 +166,25 @@ int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
   });
 }
 
+int32_t bough_lease_turn(bough_session* session, uint64_t lease_ms, uint64_t* turn) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(needPlace(turn));
+    BOUGH_TRY(const auto open, object->store().session(object->id));
+    BOUGH_TRY(*turn, open.leaseTurn(lease_ms));
+    return {};
+  });
+}
+
+int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_ms) {
+  return guarded(session, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+    BOUGH_TRY(const auto open, object->store().session(object->id));
+    BOUGH_TRY(open.renewTurn(turn, lease_ms));
+    return {};
+  });
+}
+
 int32_t bough_load(bough_session* session, const bough_load_options* options, bough_entries** out) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));

@@ -58,6 +58,28 @@ static char* copyOf(bough_text text) {
   return copy;
 }
 
+static void walkLeases(bough_session* session, uint64_t before) {
+  uint64_t mine = 0;
+  uint64_t theirs = 0;
+  bough_error_info info;
+  OK(session, bough_lease_turn(session, 60000, &mine));
+  CHECK(mine > before);
+  CHECK(bough_lease_turn(session, 60000, &theirs) == BOUGH_BUSY);
+  bough_error(session, &info);
+  CHECK(info.retryable == 1 && info.hint.size > 0);
+  OK(session, bough_renew_turn(session, mine, 60000));
+  OK(session, bough_renew_turn(session, mine, 0));
+  OK(session, bough_lease_turn(session, 60000, &theirs));
+  CHECK(theirs > mine);
+  CHECK(bough_renew_turn(session, mine, 60000) == BOUGH_CONFLICT);
+  OK(session, bough_renew_turn(session, theirs, 0));
+  CHECK(bough_lease_turn(session, 0, &theirs) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_lease_turn(session, UINT64_MAX, &theirs) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_lease_turn(session, 1000, NULL) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_renew_turn(session, UINT64_MAX, 1000) == BOUGH_CONFLICT ||
+        bough_renew_turn(session, UINT64_MAX, 1000) == BOUGH_INVALID_ARGUMENT);
+}
+
 static bough_session* walkAppends(bough_store* store, char** firstId) {
   bough_new_session made;
   bough_session* session = NULL;
@@ -111,6 +133,7 @@ static bough_session* walkAppends(bough_store* store, char** firstId) {
   batch[0].id = t("too-late");
   CHECK(bough_append(session, batch, 1, &options, NULL, &last) == BOUGH_CONFLICT);
   CHECK(bough_begin_turn(session, NULL) == BOUGH_INVALID_ARGUMENT);
+  walkLeases(session, later);
   return session;
 }
 

@@ -42,6 +42,8 @@ static void refuseAsSession(void* handle, bough_session* good) {
   REFUSED(bough_session_state(handle, &json));
   REFUSED(bough_append(handle, &entry, 1, NULL, NULL, &json));
   REFUSED(bough_begin_turn(handle, &turn));
+  REFUSED(bough_lease_turn(handle, 1000, &turn));
+  REFUSED(bough_renew_turn(handle, 1, 1000));
   REFUSED(bough_load(handle, NULL, &entries));
   REFUSED(bough_load_entry(handle, t("a"), &entries));
   REFUSED(bough_load_history(handle, t(NULL), &entries));

@@ -203,6 +203,14 @@ class Session {
   beginTurn() {
     return run('begin_turn', [this.#handle]);
   }
+  /** Begins a turn that holds the session for `leaseMs`; rejects with "busy", at once, while the lease of another turn runs. */
+  leaseTurn(leaseMs) {
+    return run('lease_turn', [this.#handle, leaseMs]);
+  }
+  /** Lets the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun. */
+  renewTurn(turn, leaseMs) {
+    return run('renew_turn', [this.#handle, turn, leaseMs]);
+  }
   /** Entries in log order, or those of the branch that ends in an entry, root first. */
   async load(options) {
     return entriesOf(await run('load', loadList(this.#handle, options)));

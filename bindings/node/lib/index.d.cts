@@ -48,7 +48,7 @@ export interface Appended {
 export interface AppendOptions {
   /** The append is refused with the code "conflict" unless this is the tail. */
   expectedTail?: string;
-  /** Of beginTurn(): the append is refused with the code "conflict" when a later turn has begun. */
+  /** Of beginTurn() or leaseTurn(): the append is refused with the code "conflict" when a later turn has begun. */
   turn?: number;
   durability?: Durability;
 }
@@ -195,6 +195,10 @@ export class Session implements AsyncIterable<Entry> {
   append(entries: NewEntry | NewEntry[], options?: AppendOptions): Promise<Appended>;
   appendSync(entries: NewEntry | NewEntry[], options?: AppendOptions): Appended;
   beginTurn(): Promise<number>;
+  /** Begins a turn that holds the session for `leaseMs` (1 to 3,600,000); rejects with "busy", at once, while another's runs. */
+  leaseTurn(leaseMs: number): Promise<number>;
+  /** Lets the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun. */
+  renewTurn(turn: number, leaseMs: number): Promise<void>;
   load(options?: LoadOptions): Promise<Entry[]>;
   loadSync(options?: LoadOptions): Entry[];
   entry(id: string): Promise<Entry>;

@@ -63,11 +63,11 @@ struct Call {
     if (!argument.absent() && argument.kind != Argument::Kind::Text) wrong = "a number was given in place of a text";
     return argument.view();
   }
-  // Leaves `value` as it is when there is none. Larger numbers than 2^53 are not exact in JavaScript.
+  // Leaves `value` as it is and returns false when there is none. Larger numbers than 2^53 are not exact in JavaScript.
   template <typename Number>
-  void nextNumber(Number& value) {
+  bool nextNumber(Number& value) {
     const Argument& argument = next();
-    if (argument.absent()) return;
+    if (argument.absent()) return false;
     constexpr double kMost = sizeof(Number) == 4 ? 2147483647.0 : 9007199254740992.0;
     const double number = argument.number;
     if (argument.kind == Argument::Kind::Text) {
@@ -77,6 +77,7 @@ struct Call {
     } else {
       value = static_cast<Number>(number);
     }
+    return true;
   }
 };
 
@@ -92,7 +93,7 @@ template <typename Number>
 struct Parameter<Number> {
   static Number read(Call& call) {
     Number number = 0;
-    call.nextNumber(number);
+    if (!call.nextNumber(number)) call.wrong = "a number is missing";
     return number;
   }
 };
@@ -240,6 +241,8 @@ const Operation kOperations[] = {
     {"session_state", run<bough_session_state>, Gives::Text},
     {"append", run<appendEntries>, Gives::Appended},
     {"begin_turn", run<bough_begin_turn>, Gives::Number},
+    {"lease_turn", run<bough_lease_turn>, Gives::Number},
+    {"renew_turn", run<bough_renew_turn>, Gives::Nothing},
     {"load", run<bough_load>, Gives::Entries},
     {"load_entry", run<bough_load_entry>, Gives::Entries},
     {"load_history", run<bough_load_history>, Gives::Entries},

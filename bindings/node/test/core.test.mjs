@@ -69,6 +69,24 @@ test('an append of a turn that is over is a conflict', () =>
     await session.append(userText('now'), { turn: second });
   }));
 
+test('two agents with a lease see one another', () =>
+  withStore(async (store) => {
+    const mine = await store.create({ id: 'shared' });
+    const theirs = await store.session('shared');
+    const turn = await mine.leaseTurn(60_000);
+    await assert.rejects(theirs.leaseTurn(60_000), { code: 'busy', retryable: true });
+    await mine.renewTurn(turn, 60_000);
+    await mine.append(userText('one'), { turn });
+    await mine.renewTurn(turn, 0);
+    const later = await theirs.leaseTurn(60_000);
+    await assert.rejects(mine.append(userText('late'), { turn }), { code: 'conflict' });
+    await assert.rejects(mine.renewTurn(turn, 60_000), { code: 'conflict' });
+    await theirs.renewTurn(later, 0);
+    for (const wrong of [0, 3_600_001]) await assert.rejects(mine.leaseTurn(wrong), { code: 'invalid_argument' });
+    for (const wrong of [-1, 1.5, NaN, '7', undefined]) await assert.rejects(mine.leaseTurn(wrong), { code: 'invalid_argument' });
+    await assert.rejects(mine.renewTurn(later), { code: 'invalid_argument' });
+  }));
+
 test('branches, forks, labels, redaction', () =>
   withStore(async (store) => {
     const session = await store.create();

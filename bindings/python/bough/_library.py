@@ -101,6 +101,8 @@ _CALLS = {
     "session_state": "hT",
     "append": "h*n&AppendOptions &Appended T",
     "begin_turn": "hU",
+    "lease_turn": "huU",
+    "renew_turn": "huu",
     "load": "h&LoadOptions H",
     "load_entry": "htH",
     "load_history": "htH",

@@ -78,6 +78,16 @@ class Session(Handle):
         c.call("begin_turn", self._open(), ctypes.byref(turn))
         return turn.value
 
+    def lease_turn(self, lease_ms: int) -> int:
+        """Begins a turn that holds the session for `lease_ms`; `Busy`, at once, while the lease of another turn runs."""
+        turn = ctypes.c_uint64()
+        c.call("lease_turn", self._open(), c.whole_number(lease_ms, "lease_ms"), ctypes.byref(turn))
+        return turn.value
+
+    def renew_turn(self, turn: int, lease_ms: int) -> None:
+        """Lets the lease of a turn end `lease_ms` from now; 0 ends it. `Conflict` when a later turn has begun."""
+        c.call("renew_turn", self._open(), c.whole_number(turn, "turn"), c.whole_number(lease_ms, "lease_ms"))
+
     def load(
         self,
         *,
@@ -237,6 +247,8 @@ class Session(Handle):
 
     aappend = twin(append)
     abegin_turn = twin(begin_turn)
+    alease_turn = twin(lease_turn)
+    arenew_turn = twin(renew_turn)
     aload = twin(load)
     aentry = twin(entry)
     ahistory = twin(history)

@@ -64,6 +64,27 @@ class Sessions(StoreCase):
         session.append(bough.user_text("two"), turn=second)
         self.assertEqual(len(session.history()), 2)
 
+    def test_two_agents_with_a_lease_see_one_another(self):
+        mine, theirs = self.store.create(id="shared"), self.store.session("shared")
+        turn = mine.lease_turn(60_000)
+        with self.assertRaises(bough.Busy) as caught:
+            theirs.lease_turn(60_000)
+        self.assertTrue(caught.exception.retryable)
+        mine.renew_turn(turn, 60_000)
+        mine.append(bough.user_text("one"), turn=turn)
+        mine.renew_turn(turn, 0)
+        later = asyncio.run(theirs.alease_turn(60_000))
+        with self.assertRaises(bough.Conflict):
+            mine.append(bough.user_text("late"), turn=turn)
+        with self.assertRaises(bough.Conflict):
+            mine.renew_turn(turn, 60_000)
+        asyncio.run(theirs.arenew_turn(later, 0))
+        for wrong in (0, 3_600_001):
+            with self.assertRaises(bough.InvalidArgument):
+                mine.lease_turn(wrong)
+        with self.assertRaises((TypeError, ValueError, OverflowError)):
+            mine.lease_turn(-1)
+
     def test_batches_are_whole_or_nothing(self):
         session = self.store.create()
         with self.assertRaises(bough.InvalidArgument):
