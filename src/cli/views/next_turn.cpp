@@ -12,7 +12,8 @@
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kLooked = 200;  // entries back from the head
+constexpr std::size_t kLooked = 200;              // entries back from the head
+constexpr std::uint64_t kMostTokens = 2'000'000;  // more than any model reads
 constexpr std::uint64_t kMinuteMs = 60'000;
 
 // How long a provider keeps what it has read, without being asked for it again (docs/prices.md).
@@ -62,7 +63,8 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
     }
     next.contextTokens += read + message->usage->outputTokens;
     if (changed) {
-      const auto context = buildContext(store, sessionId, {.dialect = message->dialect, .at = headId});
+      const auto context =
+          buildContext(store, sessionId, {.dialect = message->dialect, .at = headId, .budgetTokens = kMostTokens});
       if (context) next.contextTokens = context->tokens;
     }
     next.model = modelOf(entry, *message);

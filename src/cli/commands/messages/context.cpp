@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <ranges>
 
+#include "agent/providers/model_table.h"
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
@@ -18,11 +21,13 @@
 namespace bough::cli::context_command {
 namespace {
 
+constexpr std::uint64_t kWhatModelsRead = UINT64_MAX;  // The budget when none is given; 0 is no budget.
+
 struct Options {
   std::string session;
   std::string as;
   std::string at;
-  std::uint64_t budget = 0;
+  std::uint64_t budget = kWhatModelsRead;
   bool explain = false;
 };
 
@@ -92,12 +97,33 @@ Dialect dialectOf(SessionStore& store, const std::string& session, const std::st
   return Dialect::Anthropic;
 }
 
+// The largest window of all models in the table: nobody reads more.
+Result<std::uint64_t> largestWindow() {
+  const char* const path = std::getenv("BOUGH_MODELS");
+  BOUGH_TRY(const auto table, agent::ModelTable::read(path == nullptr ? "" : path));
+  const auto largest = std::ranges::max_element(table.rows(), {}, &agent::ModelFacts::windowTokens);
+  return largest == table.rows().end() ? agent::ModelFacts().windowTokens : largest->windowTokens;
+}
+
+// Of a branch that is longer than any model's window, only the end; all of a newest turn that is longer by itself.
+Result<bough::Context> buildWithin(SessionStore& store, const std::string& session, ContextOptions wanted,
+                                   std::uint64_t budget) {
+  if (budget != kWhatModelsRead) {
+    if (budget > 0) wanted.budgetTokens = budget;
+    return buildContext(store, session, wanted);
+  }
+  BOUGH_TRY(wanted.budgetTokens, largestWindow());
+  auto built = buildContext(store, session, wanted);
+  if (built || built.error().code != ErrorCode::InvalidArgument) return built;
+  wanted.budgetTokens.reset();
+  return buildContext(store, session, wanted);
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openForReading(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   ContextOptions wanted{.strict = context.strict};
-  if (options.budget > 0) wanted.budgetTokens = options.budget;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(store, session, options.at));
     wanted.at = entry;
@@ -108,13 +134,19 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   } else {
     BOUGH_TRY(wanted.dialect, parseDialect(options.as));
   }
-  if (options.explain) return explain(context, store, session, wanted);
-  BOUGH_TRY(auto built, buildContext(store, session, wanted));
+  if (options.explain) {
+    if (options.budget != kWhatModelsRead && options.budget > 0) wanted.budgetTokens = options.budget;
+    return explain(context, store, session, wanted);
+  }
+  BOUGH_TRY(auto built, buildWithin(store, session, wanted, options.budget));
   if (context.json) {
     printJson(built);
   } else {
     printJsonLine(built.requestJson());
     printFindings(built);
+    if (built.turnsLeftOut > 0 && options.budget == kWhatModelsRead) {
+      printMessage("  → no model reads more at once; --budget 0 keeps every turn");
+    }
   }
   for (const Finding& finding : built.report.findings) {
     if (finding.change == Change::Invalid) return kProblem;
@@ -132,7 +164,8 @@ Command define() {
       .details =
           "Prints the messages, system prompt and tools of the request, and reports what was changed and why. "
           "Every tool call is followed by its result, and the latest summary replaces the messages that it sums "
-          "up. --budget keeps only the newest turns that fit. --explain compares the last requests of the branch: each "
+          "up. Of a branch that is longer than any model reads (`bough chat --model-table`), and with --budget, only "
+          "the newest turns that fit are kept. --explain compares the last requests of the branch: each "
           "should begin with the one before it, byte for byte, so that the cache of the provider is of use; it says "
           "where and why one does not, and ends with 1 then.",
       .examples =
@@ -145,7 +178,11 @@ Command define() {
                    .help = "The dialect of the API; default: that of the last answer",
                    .target = &options->as,
                    .choices = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"}},
-                  {.name = "--budget", .help = "Keep at most N tokens", .target = &options->budget, .value = "N"},
+                  {.name = "--budget",
+                   .help = "Keep at most N tokens; default: what the largest model reads; 0: no limit",
+                   .target = &options->budget,
+                   .value = "N",
+                   .least = 0},
                   {.name = "--at",
                    .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
