@@ -3,7 +3,7 @@
 // save() takes the whole list of messages, as the SDK gives it. Where it departs from what is stored (an edited message, a
 // regenerated answer) a new branch begins there; the old one stays. A stream that is recorded can be read again from its
 // beginning, while it runs, after it has ended, and after a crash of the server that ran it.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 import { Store } from './index.mjs';
 import { openNamed } from './foreign-key.mjs';
@@ -33,10 +33,20 @@ const entryOf = (message) => ({
   },
 });
 
-// What is stored, and then what comes, until nothing has come for `idleMs`.
-async function* recordedEntries(session, abort, idleMs) {
-  let position;
+// Where the last recording of a stream begins, and its run. Recordings of one name are runs of their own.
+async function lastRun(session) {
+  let found = {};
   for await (const entry of session.entries()) {
+    if (isPart(entry) && entry.payload.begin) found = { run: entry.runId, position: entry.id };
+  }
+  return found;
+}
+
+const isPart = (entry) => entry.type === 'message_delta_batch';
+
+// What is stored, and then what comes, until nothing has come for `idleMs`.
+async function* recordedEntries(session, position, abort, idleMs) {
+  for await (const entry of session.entries({ position })) {
     position = entry.id;
     yield entry;
   }
@@ -51,6 +61,31 @@ async function* recordedEntries(session, abort, idleMs) {
     }
   } finally {
     await following.return();
+  }
+}
+
+// Passes chunks on and keeps them. What has come while the last ones were kept is kept together.
+async function pump(reader, pass, keep) {
+  let reading = reader.read();
+  for (let ended = false; !ended; ) {
+    const chunks = [];
+    let failure;
+    for (;;) {
+      const next =
+        chunks.length === 0
+          ? await reading
+          : await Promise.race([reading, undefined]).catch((error) => {
+              failure = { error };
+            });
+      if (next === undefined) break;
+      ended = next.done;
+      if (ended) break;
+      chunks.push(next.value);
+      pass(next.value);
+      reading = reader.read();
+    }
+    if (chunks.length > 0) await keep(chunks);
+    if (failure) throw failure.error;
   }
 }
 
@@ -89,7 +124,7 @@ export class BoughChat {
 
   /**
    * Records a stream of UI message chunks while it passes through. `streamId` names it, for resume(). The recording goes on
-   * when the reader goes away.
+   * when the reader goes away. A stream of the same name that is recorded later takes its place.
    */
   record(streamId, stream) {
     let reader; // of the passing stream; undefined once it went away
@@ -106,33 +141,23 @@ export class BoughChat {
   }
 
   async #record(streamId, stream, outward) {
-    const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId), { create: true });
-    const add = (payload) => session.append({ type: 'message_delta_batch', payload });
+    const reader = stream.getReader();
+    const runId = randomUUID();
+    let session;
+    const add = (payload) => session.append({ type: 'message_delta_batch', runId, payload });
     try {
-      const reader = stream.getReader();
-      let reading = reader.read();
-      for (let ended = false; !ended; ) {
-        // What has come while the last append was on its way goes into the next one.
-        const chunks = [];
-        for (;;) {
-          const next = chunks.length === 0 ? await reading : await Promise.race([reading, undefined]);
-          if (next === undefined) break;
-          ended = next.done;
-          if (ended) break;
-          chunks.push(next.value);
-          outward.pass(next.value);
-          reading = reader.read();
-        }
-        if (chunks.length > 0) await add({ chunks });
-      }
+      session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId), { create: true });
+      await add({ chunks: [], begin: true });
+      await pump(reader, outward.pass, (chunks) => add({ chunks }));
       await add({ chunks: [], done: true });
       outward.end();
     } catch (error) {
       outward.end(error);
-      await add({ chunks: [], done: true, error: String(error?.message ?? error) });
+      reader.cancel(error).catch(() => {}); // nobody reads it any more
+      if (session) await add({ chunks: [], done: true, error: String(error?.message ?? error) });
       throw error;
     } finally {
-      session.close();
+      session?.close();
     }
   }
 
@@ -147,8 +172,12 @@ export class BoughChat {
   async resume(streamId, { idleMs = 30_000 } = {}) {
     const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId));
     if (!session) return null;
+    let { run, position } = await lastRun(session).catch((error) => {
+      session.close();
+      throw error;
+    });
     const abort = new AbortController();
-    const entries = recordedEntries(session, abort, idleMs);
+    const entries = recordedEntries(session, position, abort, idleMs);
     const end = async () => {
       abort.abort();
       await entries.return();
@@ -158,7 +187,15 @@ export class BoughChat {
       async pull(controller) {
         for (;;) {
           const { value: entry, done } = await entries.next();
-          const payload = !done && entry.type === 'message_delta_batch' ? entry.payload : undefined;
+          if (!done && !isPart(entry)) continue;
+          const payload = done ? undefined : entry.payload;
+          run ??= entry?.runId; // the recording has only just begun
+          if (!done && entry.runId !== run) {
+            if (!payload.begin) continue;
+            await end();
+            controller.error(new Error('The stream was recorded again from its beginning: resume it again.'));
+            return;
+          }
           for (const chunk of payload?.chunks ?? []) controller.enqueue(chunk);
           if (done || payload?.done) {
             await end();

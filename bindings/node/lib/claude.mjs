@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 
 import { Store } from './index.mjs';
-import { namesOf, openNamed, sessionIdOf } from './foreign-key.mjs';
+import { namesOf, openNamed, sessionIdOf, withSession } from './foreign-key.mjs';
 import { Recent } from './recent.mjs';
 
 const PREFIX = 'claude-';
@@ -19,20 +19,43 @@ function idOf(uuid) {
   return usable ? uuid : HASHED + createHash('sha256').update(JSON.stringify(uuid)).digest('hex');
 }
 
-// The message is where bough shows and searches it; the rest of the line keeps its place for it.
+// The message is where bough shows and searches it; the rest of the line keeps its place for it. All of the line is payload:
+// that is what a redaction hides.
 function entryOf(line, known) {
   const id = idOf(line.uuid);
   const parent = idOf(line.parentUuid);
   const parentId = known.has(parent) ? parent : undefined;
   const isMessage = (line.type === 'user' || line.type === 'assistant') && line.message !== null && typeof line.message === 'object';
   if (!isMessage) return { id, parentId, type: 'custom', payload: { kind: 'claude', line } };
-  return { id, parentId, payload: { dialect: 'anthropic', message: line.message }, meta: { claude: { ...line, message: null } } };
+  return { id, parentId, payload: { dialect: 'anthropic', message: line.message, claude: { ...line, message: null } } };
 }
 
 function lineOf(entry) {
   if (entry.type === 'custom') return entry.payload.kind === 'claude' ? entry.payload.line : undefined;
-  const line = entry.type === 'message' ? entry.meta?.claude : undefined;
-  return line && { ...line, message: entry.payload.message };
+  if (entry.type !== 'message' || entry.redacted) return undefined;
+  const { claude: line = entry.meta?.claude, message } = entry.payload;
+  return line && { ...line, message };
+}
+
+/** The lines of a transcript, in order. A redacted one is left out, and who named it as its parent names its parent. */
+class Lines {
+  list = [];
+  #uuids = new Map(); // of the lines that are there, by their entries' ids
+  #hidden = new Map(); // parents of redacted entries
+
+  add(entry) {
+    const line = lineOf(entry);
+    if (entry.redacted) this.#hidden.set(entry.id, entry.parentId);
+    if (!line) return;
+    if (typeof line.uuid === 'string') this.#uuids.set(entry.id, line.uuid);
+    let parent = idOf(line.parentUuid);
+    if (!this.#hidden.has(parent)) {
+      this.list.push(line);
+      return;
+    }
+    while (this.#hidden.has(parent)) parent = this.#hidden.get(parent);
+    this.list.push({ ...line, parentUuid: this.#uuids.get(parent) ?? null });
+  }
 }
 
 export class BoughSessionStore {
@@ -115,12 +138,9 @@ export class BoughSessionStore {
 
   async load(key) {
     return this.#open.use(nameOf(key), false, async (transcript) => {
-      const lines = [];
-      for await (const entry of transcript?.session ?? []) {
-        const line = lineOf(entry);
-        if (line) lines.push(line);
-      }
-      return lines.length > 0 ? lines : null;
+      const lines = new Lines();
+      for await (const entry of transcript?.session ?? []) lines.add(entry);
+      return lines.list.length > 0 ? lines.list : null;
     });
   }
 
@@ -128,18 +148,18 @@ export class BoughSessionStore {
     return (await namesOf(this.#store, PREFIX)).map((name) => JSON.parse(name));
   }
 
+  // Undefined when another process has removed it meanwhile.
   async #lastWrite(name) {
-    const session = await this.#store.session(sessionIdOf(PREFIX, name));
-    const [last] = await session.load({ last: 1 });
-    session.close();
-    return Date.parse(last.timestamp);
+    const [last] = (await withSession(this.#store, sessionIdOf(PREFIX, name), (session) => session.load({ last: 1 }))) ?? [];
+    return last && Date.parse(last.timestamp);
   }
 
   async listSessions(projectKey) {
     const found = [];
     for (const [project, sessionId, subpath] of await this.#keys()) {
       if (project !== projectKey || subpath !== undefined) continue;
-      found.push({ sessionId, mtime: await this.#lastWrite(nameOf({ projectKey, sessionId })) });
+      const mtime = await this.#lastWrite(nameOf({ projectKey, sessionId }));
+      if (mtime !== undefined) found.push({ sessionId, mtime });
     }
     return found;
   }

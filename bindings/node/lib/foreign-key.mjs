@@ -73,16 +73,22 @@ export async function openNamed(store, prefix, name, { create = false } = {}) {
   return session;
 }
 
+/** Runs `work` with a session; undefined when there is none, or when another process removes it meanwhile. */
+export async function withSession(store, id, work) {
+  const session = await store.session(id).catch(ignoring('not_found'));
+  try {
+    return session && (await work(session).catch(ignoring('not_found')));
+  } finally {
+    session?.close();
+  }
+}
+
 /** All names of a prefix. */
 export async function namesOf(store, prefix) {
   const names = [];
   for (const id of await store.sessionIds()) {
     let name = nameOf(prefix, id);
-    if (name === null) {
-      const session = await store.session(id);
-      name = (await session.entry('name').catch(ignoring('not_found')))?.payload.name;
-      session.close();
-    }
+    if (name === null) name = (await withSession(store, id, (session) => session.entry('name')))?.payload.name;
     if (name !== undefined) names.push(name);
   }
   return names;

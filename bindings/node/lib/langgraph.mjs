@@ -59,12 +59,22 @@ class Value {
     if (known !== undefined && before) before.known = undefined;
   }
 
+  /** Whether all is there that it is a change of. */
+  get readable() {
+    let value = this;
+    while (value.known === undefined && value.before) value = value.before;
+    return value.known !== undefined || value.stored.base === undefined;
+  }
+
   /** The serialized value. */
   get content() {
     if (this.known === undefined) {
       const chain = [];
       let value = this;
       for (; value.known === undefined && value.before; value = value.before) chain.push(value);
+      if (value.known === undefined && value.stored.base !== undefined) {
+        throw new Error(`The value of a channel cannot be read: it is stored as a change of the one in entry ${value.stored.base}, which was redacted or erased.`);
+      }
       let content = value.known ?? unpacked(value.stored);
       for (const each of chain.reverse()) {
         const [head, tail] = each.stored.keep;
@@ -79,7 +89,7 @@ class Value {
 }
 
 function storedValue(whole, before) {
-  if (!before || whole.text === undefined || before.stored.type !== whole.type || typeof before.content !== 'string') return whole;
+  if (!before?.readable || whole.text === undefined || before.stored.type !== whole.type || typeof before.content !== 'string') return whole;
   const old = before.content;
   const head = commonPrefix(old, whole.text);
   const tail = commonSuffix(old, whole.text, Math.min(old.length, whole.text.length) - head);

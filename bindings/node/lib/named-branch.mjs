@@ -16,12 +16,31 @@ export class NamedBranch {
     this.#member = member;
   }
 
-  session() {
-    this.#opening ??= openNamed(this.store, this.prefix, this.name, { create: true }).catch((error) => {
-      this.#opening = undefined; // the next call tries again
+  // The session; undefined when there is none and `create` is not set.
+  async #session(create) {
+    const opening = (this.#opening ??= openNamed(this.store, this.prefix, this.name, { create }));
+    const session = await opening.catch((error) => {
+      this.#forget(opening); // the next call tries again
       throw error;
     });
-    return this.#opening;
+    if (!session) this.#forget(opening);
+    return session || !create ? session : this.#session(create);
+  }
+
+  #forget(opening) {
+    if (this.#opening === opening) this.#opening = undefined;
+  }
+
+  // Runs `work` with the session, and once more when another process has removed the session since it was opened.
+  async #use(create, work) {
+    const known = this.#opening;
+    try {
+      return await work(await this.#session(create));
+    } catch (error) {
+      if (!known || error.code !== 'not_found') throw error;
+      this.#forget(known);
+      return work(await this.#session(create));
+    }
   }
 
   async close() {
@@ -31,10 +50,13 @@ export class NamedBranch {
     if (this.ownsStore) await this.store.close();
   }
 
-  /** The values of the head's branch with their entries, and the tail at that moment. */
-  async read() {
-    const session = await this.session();
-    const { headId, tailId } = await session.state();
+  /** The values of the head's branch with their entries, and the tail at that moment; without a session there are none. */
+  read() {
+    return this.#use(false, (session) => this.#read(session));
+  }
+
+  async #read(session) {
+    const { headId, tailId } = session ? await session.state() : {};
     const items = [];
     for (const entry of headId ? await session.load({ branch: headId }) : []) {
       const value = entry.type === 'message' ? entry.payload[this.#member] : undefined;
@@ -43,18 +65,25 @@ export class NamedBranch {
     return { session, tailId, items };
   }
 
-  /** Appends what `change` makes of what was read; reads again when another writer was faster. */
-  async change(change) {
-    for (;;) {
-      const read = await this.read();
-      const batch = await change(read);
-      if (!batch || batch.length === 0) return;
-      try {
-        await read.session.append(batch, { expectedTail: read.tailId });
-        return;
-      } catch (error) {
-        if (error.code !== 'conflict') throw error;
+  append(batch) {
+    return this.#use(true, (session) => session.append(batch));
+  }
+
+  /** Appends what `change` makes of what was read; reads again when another writer was faster. Without `create`, nothing is
+   * done where there is no session. */
+  change(change, { create = true } = {}) {
+    return this.#use(create, async (session) => {
+      while (session) {
+        const read = await this.#read(session);
+        const batch = await change(read);
+        if (!batch || batch.length === 0) return;
+        try {
+          await session.append(batch, { expectedTail: read.tailId });
+          return;
+        } catch (error) {
+          if (error.code !== 'conflict') throw error;
+        }
       }
-    }
+    });
   }
 }

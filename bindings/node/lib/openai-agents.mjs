@@ -80,7 +80,7 @@ const textOf = (content) =>
 function viewOf(item) {
   if (item.role) return { role: ['user', 'assistant', 'system'].includes(item.role) ? item.role : 'user', content: textOf(item.content) };
   if (item.type === 'function_call') return { role: 'assistant', content: `${item.name}(${item.arguments})` };
-  if (item.type === 'function_call_result') return { role: 'user', content: textOf(item.output?.text ?? item.output) || JSON.stringify(item.output) };
+  if (item.type === 'function_call_result') return { role: 'user', content: textOf(item.output?.text ?? item.output) || JSON.stringify(item.output ?? null) };
   return { role: 'assistant', content: `[${item.type ?? 'item'}]` };
 }
 
@@ -88,6 +88,8 @@ function entryOf(item) {
   const encoded = encode(item); // refuses what the view could not show either
   return { payload: `{"dialect":"bough","message":${JSON.stringify(viewOf(item))},"item":${encoded}}` };
 }
+
+const EXISTING = { create: false }; // where nothing was stored, there is nothing to change
 
 const clearedId = (number) => `cleared-${number}`;
 
@@ -116,8 +118,11 @@ export class BoughSession {
     await this.#branch.close();
   }
 
-  async #change(change) {
-    await this.#branch.change(({ session, tailId, items }) => change({ session, tailId, items: items.map(({ value, entry }) => ({ item: decode(value), entry })) }));
+  async #change(change, options) {
+    await this.#branch.change(
+      ({ session, tailId, items }) => change({ session, tailId, items: items.map(({ value, entry }) => ({ item: decode(value), entry })) }),
+      options,
+    );
   }
 
   async getSessionId() {
@@ -132,8 +137,7 @@ export class BoughSession {
 
   async addItems(items) {
     if (items.length === 0) return;
-    const session = await this.#branch.session();
-    await session.append(items.map(entryOf));
+    await this.#branch.append(items.map(entryOf));
   }
 
   async popItem() {
@@ -142,7 +146,7 @@ export class BoughSession {
       const last = items.at(-1);
       popped = last?.item;
       return last && [headEntry(last.entry.parentId)];
-    });
+    }, EXISTING);
     return popped;
   }
 
@@ -152,7 +156,7 @@ export class BoughSession {
       const id = clearedId(await this.#clearings(session));
       if (!tailId || tailId === id) return undefined;
       return [headEntry(null), { id: clearedId(this.#cleared + 1), type: 'custom', parentId: null, payload: { kind: 'cleared' } }];
-    });
+    }, EXISTING);
   }
 
   /** Replaces the history; the old one stays as a branch. */
@@ -175,7 +179,7 @@ export class BoughSession {
       }
       const first = items.findIndex(({ item }, index) => next[index] !== item);
       return first >= 0 && [headEntry(items[first].entry.parentId), ...next.slice(first).map(entryOf)];
-    });
+    }, EXISTING);
   }
 
   // How often the session was cleared, which forgets the operations before it. Each time has a marker of that number.

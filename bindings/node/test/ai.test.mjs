@@ -87,6 +87,87 @@ test('what a killed server had recorded is there', () =>
     await chat.close();
   }));
 
+const streamOf = (list, error) =>
+  new ReadableStream({
+    pull(controller) {
+      if (list.length > 0) controller.enqueue(list.shift());
+      else if (error) controller.error(error);
+      else controller.close();
+    },
+  });
+// What is read until the end or an error, whose message comes last.
+const readAll = async (stream) => {
+  const all = [];
+  try {
+    for await (const chunk of stream) all.push(chunk);
+  } catch (error) {
+    all.push(error.message);
+  }
+  return all;
+};
+
+test('a stream that is recorded again under its name takes the place of the one before', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    const passed = await readAll(chat.record('s', streamOf(chunks(2), new Error('the model failed'))));
+    await assert.rejects(chat.recorded, /the model failed/);
+    assert.deepEqual(await readAll(await chat.resume('s')), passed);
+    const before = await chat.resume('s');
+    chat.record('s', streamOf(chunks(4)));
+    await chat.recorded;
+    assert.deepEqual(await collect(await chat.resume('s')), chunks(4));
+    assert.deepEqual(await collect(await chat.resume('s')), chunks(4));
+    await before.cancel();
+    // One that died without an end, and who waits for it.
+    chat.record('t', new ReadableStream({ start: (controller) => controller.enqueue(chunks(1)[0]) }));
+    let waiting = null;
+    while (waiting === null) waiting = await chat.resume('t');
+    const waited = readAll(waiting);
+    chat.record('t', streamOf(chunks(3)));
+    await chat.recorded;
+    assert.match((await waited).at(-1), /recorded again/);
+    assert.deepEqual(await collect(await chat.resume('t')), chunks(3));
+    await chat.close();
+  }));
+
+test('what the reader got before a failure is recorded', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    let left = 3;
+    const source = { getReader: () => ({ read: async () => (left-- > 0 ? { done: false, value: chunks(3)[2 - left] } : Promise.reject(new Error('cut'))), cancel: async () => {} }) };
+    const passed = readAll(chat.record('s', source));
+    await assert.rejects(chat.recorded, /cut/);
+    assert.deepEqual((await readAll(await chat.resume('s'))).slice(0, -1), chunks(3));
+    await passed;
+    await chat.close();
+  }));
+
+test('a stream that cannot be recorded fails for its reader, and its source is cancelled', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    await chat.close();
+    let cancelled;
+    const source = new ReadableStream({ cancel: (reason) => (cancelled = reason) });
+    await assert.rejects(collect(chat.record('s', source)), { code: 'bad_handle' });
+    await assert.rejects(chat.recorded, { code: 'bad_handle' });
+    assert.equal(cancelled?.code, 'bad_handle');
+  }));
+
+test('reading makes no session, and a chat that another process removed begins again', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const chat = new BoughChat({ store, chatId: 'c' });
+    assert.deepEqual(await chat.load(), []);
+    assert.equal(await chat.resume('s'), null);
+    assert.deepEqual(await store.sessionIds(), []);
+    const messages = [uiMessage('1', 'user', 'ask')];
+    await chat.save(messages);
+    await store.removeTrashed(await store.trash('ai-c'));
+    assert.deepEqual(await chat.load(), []);
+    await chat.save(messages);
+    assert.deepEqual(await chat.load(), messages);
+    await store.close();
+  }));
 
 // A server with a model that never finishes; it answers the chat's last message and records the stream.
 const SERVER = `

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Store } from 'bough';
 import { BoughSessionStore } from 'bough/claude';
 
 import { HOSTILE_NAMES, withFolder } from './folder.mjs';
@@ -177,3 +178,32 @@ contract('a transcript that another process deleted begins again', async (store,
   await store.append(key, [line('u1', 'newer')]);
   assert.deepEqual(await store.load(key), [line('u2', 'begun again'), line('u1', 'newer')]);
 });
+
+test('a redacted line is left out with all that it said, and the lines after it keep their chain', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const sessions = new BoughSessionStore(store);
+    const key = { projectKey: 'p', sessionId: 's' };
+    const line = (uuid, parentUuid, more = {}) => ({ type: 'user', uuid, parentUuid, message: { role: 'user', content: `said ${uuid}` }, ...more });
+    const lines = [line('a', null), line('b', 'a', { toolUseResult: { stdout: 'secret' } }), line('odd uuid', 'b'), line('d', 'odd uuid')];
+    await sessions.append(key, lines);
+    assert.deepEqual(await sessions.load(key), lines);
+    const session = await store.session((await store.sessionIds())[0]);
+    const [, , b, odd] = await session.load();
+    for (const entry of [b, odd]) await session.redact(entry.id, { by: 'test', reason: 'secret' });
+    assert.deepEqual(await sessions.load(key), [lines[0], { ...lines[3], parentUuid: 'a' }]);
+    assert.ok(!JSON.stringify(await session.load()).includes('stdout'));
+    await store.close();
+  }));
+
+test('listing goes on while another process deletes', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const sessions = new BoughSessionStore(store);
+    // Long names are known by their session alone.
+    const keys = ['short', 'x'.repeat(200), 'y'.repeat(200)].map((sessionId) => ({ projectKey: 'p', sessionId }));
+    for (const key of keys) await sessions.append(key, [{ type: 'user', uuid: '1', message: { role: 'user', content: 'hi' } }]);
+    const gone = { sessionIds: async () => [...(await store.sessionIds()), `claude-_h${'0'.repeat(64)}`, 'claude-_5b_22p_22_2c_22gone_22_5d'], session: (id) => store.session(id) };
+    assert.deepEqual((await new BoughSessionStore(gone).listSessions('p')).map((each) => each.sessionId).sort(), keys.map((each) => each.sessionId).sort());
+    await store.close();
+  }));

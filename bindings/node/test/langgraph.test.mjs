@@ -157,3 +157,22 @@ test('a thread that another process deleted begins again', () =>
     assert.equal(await left.getTuple(at('1')), undefined);
     for (const saver of [left, right]) await saver.close();
   }));
+
+test('a value whose beginning was redacted is refused, and the thread goes on', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const words = (count) => Array.from({ length: count }, (_, number) => `${number} `.padEnd(100, 'x'));
+    const at = (id, count) => ({ v: 4, id, ts: '', channel_values: { words: words(count) }, channel_versions: { words: count }, versions_seen: {} });
+    const saver = new BoughSaver(store);
+    const first = await saver.put({ configurable: { thread_id: 't' } }, at('1', 1), {}, { words: 1 });
+    const second = await saver.put(first, at('2', 2), {}, { words: 2 });
+    const session = await store.session('langgraph-t');
+    const [, entry] = await session.load();
+    await session.redact(entry.id, { by: 'test', reason: 'secret' });
+    const other = new BoughSaver(store);
+    assert.equal(await other.getTuple(first), undefined);
+    await assert.rejects(other.getTuple(second), /redacted or erased/);
+    const third = await other.put(second, at('3', 3), {}, { words: 3 });
+    assert.deepEqual((await new BoughSaver(store).getTuple(third)).checkpoint.channel_values, { words: words(3) });
+    await store.close();
+  }));

@@ -195,3 +195,31 @@ test('a process killed in the middle leaves whole transactions, and repeating th
     assert.equal((await session.getItems()).length, stored.length);
     await session.close();
   }));
+
+test('reading, popping and clearing make no session', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const session = new BoughSession({ store, sessionId: 's' });
+    assert.deepEqual(await session.getItems(), []);
+    assert.equal(await session.popItem(), undefined);
+    await session.clearSession();
+    await session.applyHistoryMutations({ mutations: [] });
+    assert.deepEqual(await store.sessionIds(), []);
+    await session.addItems([{ role: 'user', content: 'hello' }]);
+    await store.removeTrashed(await store.trash('openai-agents-s'));
+    assert.deepEqual(await session.getItems(), []);
+    await session.addItems([{ role: 'user', content: 'again' }]);
+    assert.equal((await session.getItems()).length, 1);
+    await store.close();
+  }));
+
+test('an item without a content of its own is shown as what it is', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const session = new BoughSession({ store, sessionId: 's' });
+    const items = [{ type: 'function_call_result', callId: '1' }, { role: 'user', content: null }, { role: 'user', content: [null, 3, { text: null }] }, {}];
+    await session.addItems(items);
+    assert.deepEqual(await session.getItems(), items);
+    for (const entry of (await (await store.session('openai-agents-s')).history())) assert.equal(typeof entry.payload.message.content, 'string');
+    await store.close();
+  }));

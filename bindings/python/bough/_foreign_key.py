@@ -44,8 +44,11 @@ def name_of(store: Store, prefix: str, session_id: str) -> Optional[str]:
     if not session_id.startswith(prefix):
         return None
     if _is_hashed(prefix, session_id):
-        with store.session(session_id) as session:
-            return _stored_name(session)
+        try:
+            with store.session(session_id) as session:
+                return _stored_name(session)
+        except NotFound:  # another process has removed it meanwhile
+            return None
     encoded = session_id[len(prefix) :]
     if not re.fullmatch(r"(?:[A-Za-z0-9-]|_[0-9a-f]{2})*", encoded):
         return None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import os
 import threading
 from collections import OrderedDict
 from typing import Any, AsyncIterator, Dict, Iterator, Optional, Sequence, Tuple
@@ -79,6 +80,14 @@ class _Value:
         self._known: Optional[str] = None
 
     @property
+    def is_readable(self) -> bool:
+        """Whether all is there that it is a change of."""
+        value = self
+        while value._known is None and value.before is not None:
+            value = value.before
+        return value._known is not None or "base" not in value.stored
+
+    @property
     def text(self) -> Optional[str]:
         """The serialized value; None when it is not text."""
         if "base64" in self.stored:
@@ -88,6 +97,11 @@ class _Value:
             while value._known is None and value.before is not None:
                 chain.append(value)
                 value = value.before
+            if value._known is None and "base" in value.stored:
+                raise NotFound(
+                    f"the value of a channel is stored as a change of the one in entry {value.stored['base']}, which was redacted or erased",
+                    code="not_found",
+                )
             text = value.stored["text"] if value._known is None else value._known
             for each in reversed(chain):
                 units = _units(text)
@@ -108,7 +122,7 @@ class _Value:
 def _stored(typed: Tuple[str, bytes], before: Optional[_Value]) -> Dict[str, Any]:
     """What of a value is new since the one before it."""
     whole = _packed(typed)
-    old = before.text if before and "text" in whole and before.stored["type"] == whole["type"] else None
+    old = before.text if before and before.is_readable and "text" in whole and before.stored["type"] == whole["type"] else None
     if before is None or old is None:
         return whole
     was, now = _units(old), _units(whole["text"])
@@ -160,7 +174,7 @@ class _Thread:
             parent = namespace["checkpoints"].get(payload.get("parent"))
             values = dict(parent["values"]) if parent else {}
             for channel, stored in payload["values"].items():
-                before = self._values[stored["base"], channel] if "base" in stored else None
+                before = self._values.get((stored["base"], channel)) if "base" in stored else None
                 values[channel] = self._values[entry_id, channel] = _Value(entry_id, stored, before)
             namespace["checkpoints"][payload["id"]] = {**payload, "entryId": entry_id, "values": values}
         elif payload.get("kind") == "writes":
@@ -178,11 +192,20 @@ class BoughSaver(BaseCheckpointSaver):
         super().__init__(serde=serde)
         self._owned = not isinstance(location, Store)
         self._store = location if isinstance(location, Store) else Store(location)
+        self._begin()
+
+    def _begin(self) -> None:
         self._threads: "OrderedDict[str, _Thread]" = OrderedDict()  # the one used last is the last
         self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def _locked(self) -> threading.Lock:
+        if self._process != os.getpid():  # a thread that is not in the child of a fork may have held a lock there
+            self._begin()
+        return self._lock
 
     def close(self) -> None:
-        with self._lock:
+        with self._locked():
             self._threads.clear()
         if self._owned:
             self._store.close()
@@ -202,7 +225,7 @@ class BoughSaver(BaseCheckpointSaver):
     @contextlib.contextmanager
     def _thread(self, thread_id: str, create: bool = False) -> Iterator[Optional[_Thread]]:
         """The thread as it is now, for one caller at a time."""
-        with self._lock:
+        with self._locked():
             thread = self._threads.get(thread_id)
             if thread is None:
                 session = open_named(self._store, _PREFIX, thread_id, create=create)
@@ -223,7 +246,7 @@ class BoughSaver(BaseCheckpointSaver):
             else:
                 yield thread
         if thread is None:
-            with self._lock:
+            with self._locked():
                 self._threads.pop(thread_id, None)
             with self._thread(thread_id, create) as begun:
                 yield begun
@@ -332,7 +355,7 @@ class BoughSaver(BaseCheckpointSaver):
 
     def delete_thread(self, thread_id: str) -> None:
         """Removes the thread's session, forever."""
-        with self._lock:
+        with self._locked():
             self._threads.pop(str(thread_id), None)
         try:
             self._store.remove_trashed(self._store.trash(session_id_of(_PREFIX, str(thread_id))))

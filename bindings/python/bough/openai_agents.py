@@ -4,8 +4,9 @@ branch, and only the head moves."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from typing import Any, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 try:
     from agents.memory.session import SessionABC
@@ -25,7 +26,8 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "\n".join(part.get("text", "") for part in content if isinstance(part, dict))
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str))
     return ""
 
 
@@ -47,12 +49,20 @@ class BoughSession(SessionABC):
         self.session_settings = session_settings  # its `limit` is that of get_items where none is given
         self._owned = not isinstance(location, Store)
         self._store = location if isinstance(location, Store) else Store(location)
-        self._session: Session = open_named(self._store, _PREFIX, session_id, create=True)  # type: ignore[assignment]
 
     def close(self) -> None:
-        self._session.close()
         if self._owned:
             self._store.close()
+
+    @contextlib.contextmanager
+    def _session(self, create: bool = False) -> Iterator[Optional[Session]]:
+        """The session; None when nothing was stored under its name and `create` is not set."""
+        session = open_named(self._store, _PREFIX, self.session_id, create=create)
+        try:
+            yield session
+        finally:
+            if session is not None:
+                session.close()
 
     def __enter__(self) -> "BoughSession":
         return self
@@ -60,37 +70,53 @@ class BoughSession(SessionABC):
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def _read(self) -> Tuple[str, List[Tuple[Entry, Any]]]:
-        state = self._session.state()
-        entries = self._session.load(branch=state["headId"]) if state["headId"] else []
+    @staticmethod
+    def _read(session: Session) -> Tuple[str, List[Tuple[Entry, Any]]]:
+        state = session.state()
+        entries = session.load(branch=state["headId"]) if state["headId"] else []
         items = [(entry, entry.payload.get("item")) for entry in entries if entry.type == "message"]
         return state["tailId"], [(entry, item) for entry, item in items if item is not None]
 
+    def _items(self) -> List[Any]:
+        with self._session() as session:
+            return [item for _, item in self._read(session)[1]] if session else []
+
+    def _add(self, entries: List[NewEntry]) -> None:
+        with self._session(create=True) as session:
+            assert session is not None
+            session.append(entries)
+
     def _pop(self) -> Optional[Any]:
-        while True:
-            tail, items = self._read()
-            if not items:
-                return None
-            entry, item = items[-1]
-            try:
-                self._session.append(_head(entry.parent_id), expected_tail=tail)
-                return item
-            except Conflict:  # somebody else wrote meanwhile: look again
-                continue
+        with self._session() as session:
+            while session is not None:
+                tail, items = self._read(session)
+                if not items:
+                    break
+                entry, item = items[-1]
+                try:
+                    session.append(_head(entry.parent_id), expected_tail=tail)
+                    return item
+                except Conflict:  # somebody else wrote meanwhile: look again
+                    continue
+        return None
+
+    def _clear(self) -> None:
+        with self._session() as session:
+            if session is not None:
+                session.move_head(None)
 
     async def get_items(self, limit: Optional[int] = None) -> List[Any]:
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        _, items = await asyncio.to_thread(self._read)
-        values = [item for _, item in items]
+        values = await asyncio.to_thread(self._items)
         return values if limit is None else values[-limit:] if limit > 0 else []
 
     async def add_items(self, items: List[Any]) -> None:
         if items:
-            await self._session.aappend([_entry(json.loads(json.dumps(item, allow_nan=False))) for item in items])
+            await asyncio.to_thread(self._add, [_entry(json.loads(json.dumps(item, allow_nan=False))) for item in items])
 
     async def pop_item(self) -> Optional[Any]:
         return await asyncio.to_thread(self._pop)
 
     async def clear_session(self) -> None:
-        await self._session.amove_head(None)
+        await asyncio.to_thread(self._clear)

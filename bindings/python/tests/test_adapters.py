@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
+import threading
 import types
 
 import bough
@@ -159,6 +162,70 @@ class Adapters(StoreCase):
         right.delete_thread("t")
         put(left, "3")
         self.assertEqual([each.checkpoint["id"] for each in right.list(config)], ["3"])
+
+    def test_langgraph_a_value_whose_beginning_was_redacted_is_refused_and_the_thread_goes_on(self):
+        from bough.langgraph import BoughSaver
+
+        def put(config, identifier, count):
+            words = [str(number).ljust(100, "x") for number in range(count)]
+            return saver.put(config, self.checkpoint(identifier, {"words": words}, {"words": count}), {}, {"words": count})
+
+        saver = BoughSaver(self.store)
+        first = put({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, "1", 1)
+        second = put(first, "2", 2)
+        session = self.store.session("langgraph-t")
+        session.redact(session.load()[1].id, by="test", reason="secret")
+        saver = BoughSaver(self.store)
+        self.assertIsNone(saver.get_tuple(first))
+        with self.assertRaisesRegex(bough.NotFound, "redacted or erased"):
+            saver.get_tuple(second)
+        third = put(second, "3", 3)
+        self.assertEqual(len(BoughSaver(self.store).get_tuple(third).checkpoint["channel_values"]["words"]), 3)
+
+    def test_langgraph_in_the_child_of_a_fork_at_any_moment(self):
+        from bough.langgraph import BoughSaver
+
+        saver = BoughSaver(self.store)
+        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        saver.put(config, self.checkpoint("1", {"a": 1}, {"a": 1}), {}, {"a": 1})
+        ended = threading.Event()
+
+        def read_on():
+            while not ended.is_set():
+                saver.get_tuple(config)
+
+        readers = [threading.Thread(target=read_on) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        try:
+            for _ in range(10):
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(20)  # a child that waits for a thread of its parent ends by this
+                    os._exit(0 if saver.get_tuple(config) else 1)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+        finally:
+            ended.set()
+            for reader in readers:
+                reader.join()
+
+    def test_openai_agents_reading_makes_no_session_and_one_that_was_removed_begins_again(self):
+        from bough.openai_agents import BoughSession
+
+        async def main():
+            session = BoughSession("s", self.store)
+            self.assertEqual(await session.get_items(), [])
+            self.assertIsNone(await session.pop_item())
+            await session.clear_session()
+            self.assertEqual(self.store.session_ids(), [])
+            await session.add_items([{"role": "user", "content": "hello"}])
+            self.store.remove_trashed(self.store.trash("openai-agents-s"))
+            self.assertEqual(await session.get_items(), [])
+            odd = [{"role": "user", "content": [{"type": "x", "text": None}, {"text": 3}, "text", None]}, {"content": None}, {}]
+            await session.add_items(odd)
+            self.assertEqual(await session.get_items(), odd)
+
+        asyncio.run(main())
 
     def test_openai_agents_takes_the_limit_of_its_settings(self):
         from bough.openai_agents import BoughSession
