@@ -194,7 +194,9 @@ std::string summaryText(const std::vector<Piece>& pieces, std::size_t kept, cons
 Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& journal, std::uint64_t windowTokens,
                                                 const std::string& keep) {
   BOUGH_TRY(const std::vector<Piece> pieces, readPieces(agent, journal));
-  const std::size_t kept = firstKept(pieces, windowTokens / 5);
+  std::uint64_t tokensBefore = 0;
+  for (const Piece& piece : pieces) tokensBefore += piece.tokens;
+  const std::size_t kept = firstKept(pieces, std::min(windowTokens, tokensBefore) / 5);
   if (kept == 0 || (kept == 1 && pieces[0].isSummary)) return std::nullopt;
   BOUGH_TRY(const std::string goal, goalOf(agent, journal));
   Usage paid;
@@ -206,8 +208,6 @@ Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& jou
     return std::unexpected(summary.error());
   }
   CompactionReport report{.entryId = {}, .firstKeptEntryId = pieces[kept].entryId, .messages = kept};
-  std::uint64_t tokensBefore = 0;
-  for (const Piece& piece : pieces) tokensBefore += piece.tokens;
   std::string payload;
   json::Writer writer(payload);
   writer.beginObject().member("summary", summaryText(pieces, kept, goal, *summary));
