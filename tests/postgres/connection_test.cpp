@@ -118,6 +118,12 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   const Error bad = error("postgresql://me:topsecret@host/db?nosuchoption=topsecret");
   EXPECT_EQ(bad.code, ErrorCode::InvalidArgument);
   EXPECT_FALSE(bad.message.contains("topsecret")) << bad.message;
+  EXPECT_TRUE(bad.message.contains("unknown option: nosuchoption")) << bad.message;
+  for (const char* broken : {"?=topsecret", "?topsecret", "?sslmode=%zztopsecret", "?sslmode=a=topsecret"}) {
+    const Error other = error("postgresql://me:topsecret@host/db" + std::string(broken));
+    EXPECT_EQ(other.code, ErrorCode::InvalidArgument);
+    EXPECT_FALSE(other.message.contains("topsecret")) << other.message;
+  }
   EXPECT_EQ(error("postgresql://host/db?schema=A;DROP").code, ErrorCode::InvalidArgument);
 }
 

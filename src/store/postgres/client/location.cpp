@@ -1,9 +1,12 @@
 #include "store/postgres/client/location.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
 
+#include "base/text/text.h"
 #include "base/try.h"
 #include "store/postgres/client/libpq.h"
 
@@ -64,6 +67,14 @@ bool isSecret(std::string_view keyword) {
   return keyword == "password" || keyword == "sslpassword" || keyword == "passfile";
 }
 
+// The name of the option that libpq does not know; empty when something else is wrong with the URL.
+std::string unknownOption(std::string_view problem) {
+  constexpr std::string_view kUnknown = "invalid URI query parameter: \"";
+  if (!problem.starts_with(kUnknown)) return {};
+  problem.remove_prefix(kUnknown.size());
+  return text::excerpt(problem.substr(0, problem.rfind('"')), 40);
+}
+
 }  // namespace
 
 bool isDatabaseUrl(std::string_view location) {
@@ -95,7 +106,12 @@ Result<Location> parseLocation(std::string_view url) {
   char* problem = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(libpq().PQconninfoFree)> options(
       libpq().PQconninfoParse(location.url.c_str(), &problem), libpq().PQconninfoFree);
+  const std::string unknown = options || problem == nullptr ? std::string() : unknownOption(problem);
   libpq().PQfreemem(problem);  // it may repeat what is secret
+  if (!unknown.empty()) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("the URL of the database has an unknown option: {}", unknown),
+                "use schema, append, or an option of libpq, such as sslmode or connect_timeout");
+  }
   if (!options) return fail(ErrorCode::InvalidArgument, "the URL of the database cannot be read", kUrlHint);
   std::string user;
   std::string host;
