@@ -115,7 +115,7 @@ Result<std::string> typedText(const std::string& given) {
 
 Result<Batch> typedBatch(const Options& options) {
   BOUGH_TRY(const std::string text, typedText(options.text));
-  return Batch{.entries = {typedMessage(options.role, text)}, .places = {}};
+  return Batch{.entries = {typedMessage(options.role.empty() ? "user" : options.role, text)}, .places = {}};
 }
 
 void printCondition(const AppendResult& result) {
@@ -144,9 +144,9 @@ void printResult(const AppendResult& result, bool json) {
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  if (options.role.empty() != options.text.empty()) {
-    return fail(ErrorCode::InvalidArgument, "--role and --text need each other",
-                "bough append SESSION --role user --text Hi");
+  if (!options.role.empty() && options.text.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--role needs --text",
+                fmt::format("bough append SESSION --role {} --text Hi", options.role));
   }
   const bool typed = !options.text.empty();
   BOUGH_TRY(auto session, openSessionToChange(context, options.session));
@@ -158,7 +158,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   if (batch->entries.empty()) {
     return fail(ErrorCode::InvalidArgument, "nothing to append",
-                "give entries as JSON lines on stdin, or use --role and --text");
+                "give entries as JSON lines on stdin, or a message with --text");
   }
   AppendOptions how;
   if (!options.expectedTail.empty()) how.expectedTail = options.expectedTail;
@@ -183,8 +183,9 @@ Command define() {
           "control entries are never parents); for the first entry it becomes the head. Prints the id of the "
           "last entry after all entries are durable. A line has at most 128 MiB, the whole input at most 1 GiB.",
       .examples =
-          "  bough append SESSION --role user --text \"Hello\"\n"
-          "  git log -1 | bough append SESSION --role user --text -\n"
+          "  bough append SESSION --text \"Hello\"\n"
+          "  bough append SESSION --role assistant --text \"How can I help?\"\n"
+          "  git log -1 | bough append SESSION --text -\n"
           "  bough append SESSION < batch.jsonl\n"
           "  echo '{\"type\":\"custom\",\"payload\":{\"step\":1}}' | bough append SESSION --expect-tail ENTRY",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
@@ -192,10 +193,12 @@ Command define() {
                    .help = "Append only if this entry is the last one in the log",
                    .target = &options->expectedTail},
                   {.name = "--role",
-                   .help = "With --text: one message of this role",
+                   .help = "With --text: who says it; default: user",
                    .target = &options->role,
                    .choices = {"user", "assistant", "system"}},
-                  {.name = "--text", .help = "With --role: its text; - reads it from stdin", .target = &options->text}},
+                  {.name = "--text",
+                   .help = "Instead of entries from stdin: one message with this text; - reads the text from stdin",
+                   .target = &options->text}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -157,7 +157,7 @@ Result<ExitCode> run(const Context& given, const Options& options) {
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.headId.empty() && !options.all && options.at.empty()) {
     printMessage(fmt::format("{} has no messages yet", idAndTitle(*session.store, session.sessionId)));
-    printMessage(fmt::format("  → bough append {} --role user --text \"Hello\"", session.sessionId));
+    printMessage(fmt::format("  → bough append {} --text \"Hello\"", session.sessionId));
     return kDone;
   }
   const Pager pager(!context.json);
