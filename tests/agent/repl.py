@@ -122,6 +122,28 @@ def test_tools_are_asked_for(folder, bough):
     chat.close()
 
 
+def test_a_question_shows_what_it_is_about_however_long_it_is(folder, bough):
+    chat = Chat(folder, bough, "bough chat --new")
+    chat.type("bash : remove-all; " + "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; " * 100)
+    screen = chat.wait(lambda screen: "allow it?" in screen)
+    check("This begins with: run: : remove-all;" in screen, "the beginning of a long line", screen)
+    chat.type("n")
+    chat.ready()
+    pathlib.Path(f"{folder}/place/many.txt").write_text("".join(f"\tline {n}\n" for n in range(60)))
+    chat.type("write many.txt: few")
+    screen = chat.wait(lambda screen: "every change of files" in screen)
+    check("This begins with: write to" in screen and "/place/many.txt" in screen.split("This begins")[1], "the file of a long change", screen)
+    check("-    line 3" in screen or "-       line 3" in screen, "tabs are nothing unusual in a file", screen)
+    chat.type("n")
+    chat.ready()
+    chat.type("bash printf 'a\tb'")
+    screen = chat.wait(lambda screen: screen.rstrip().split("run:")[-1].count("allow it?") == 1)
+    check("This begins" not in screen.split("run:")[-1], "a short one needs no reminder", screen)
+    chat.type("n")
+    chat.ready()
+    chat.close()
+
+
 def test_a_permission_for_the_folder_lasts(folder, bough):
     chat = Chat(folder, bough)
     chat.type("bash echo ran-$((1+1))")

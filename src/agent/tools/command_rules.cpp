@@ -191,7 +191,7 @@ std::string commandQuestion(std::string_view command, const std::vector<std::str
   return out;
 }
 
-std::string visibleText(std::string_view utf8) {
+std::string visibleText(std::string_view utf8, bool keepTabs) {
   std::string out;
   while (!utf8.empty()) {
     const std::string_view character = utf8.substr(0, characterBytes(utf8.front()));
@@ -201,7 +201,7 @@ std::string visibleText(std::string_view utf8) {
       utf8.remove_prefix(1);
       continue;
     }
-    if (const char32_t code = codeOf(character); isHidden(code)) {
+    if (const char32_t code = codeOf(character); isHidden(code) && !(keepTabs && code == U'\t')) {
       out += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(code));
     } else {
       out += character;

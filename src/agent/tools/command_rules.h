@@ -20,7 +20,7 @@ bool isAllowedCommand(std::string_view command, const std::vector<std::string>& 
 std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed);
 
 /// Text in which nothing is hidden: control characters except line ends, and characters without a width or that turn
-/// the direction of writing, become `\u{200B}`.
-std::string visibleText(std::string_view utf8);
+/// the direction of writing, become `\u{200B}`. In files tabs are nothing unusual: `keepTabs`.
+std::string visibleText(std::string_view utf8, bool keepTabs = false);
 
 }  // namespace bough::agent

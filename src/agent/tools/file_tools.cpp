@@ -125,7 +125,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   const std::string asked = prepared.question && wholeFile ? digestOf(*place) : std::string();
   // What cannot be planned fails with its reason when it runs.
   const auto change = prepared.question ? plan(arguments, *place, environment.limits) : Result<FileChange>();
-  if (prepared.question && change) prepared.diff = visibleText(diffOf(*change));
+  if (prepared.question && change) prepared.diff = visibleText(diffOf(*change), /*keepTabs=*/true);
   const bool mustMatch = wholeFile && prepared.question && change;
   prepared.changes = *place;
   prepared.run = [plan, arguments, wholeFile, mustMatch, asked, place = std::move(*place),
@@ -226,7 +226,7 @@ ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
   while (const dirent* each = ::readdir(folder)) {
     const std::string name = each->d_name;
     if (name == "." || name == "..") continue;
-    struct stat info{};
+    struct stat info {};
     if (::fstatat(::dirfd(folder), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     lines.push_back(S_ISDIR(info.st_mode)   ? name + "/"
                     : S_ISLNK(info.st_mode) ? name + "@"

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "cli/definition/settings.h"
 #include "cli/terminal/fitted.h"
+#include "cli/terminal/line/edit_input.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
 
 namespace bough::cli {
@@ -47,6 +51,16 @@ std::string firstLines(const std::string& text) {
   return out;
 }
 
+// The beginning of a question that does not fit on the screen, so that it is seen together with the choices.
+std::string reminder(const std::string& question, const std::string& diff) {
+  constexpr std::size_t kChoices = 4;  // rows
+  const Screen::Size size = Screen::size();
+  const std::string all = text::withoutTabs(question + "\n" + diff);
+  if (rowsBeforeEnd(all, size.width) + kChoices < size.height) return {};
+  const std::string_view first = std::string_view(question).substr(0, question.find('\n'));
+  return fitted("  This begins with: " + text::excerptToWidth(first, size.width * 2), size.width) + "\n";
+}
+
 }  // namespace
 
 void TextListener::say(const std::string& line) {
@@ -54,7 +68,7 @@ void TextListener::say(const std::string& line) {
 }
 
 void TextListener::endText() {
-  if (inText_) printText((stdoutIsTerminal() ? markdown_.finish() : std::string()) + "\n");
+  if (inText_) printText((stdoutIsTerminal() ? markdown_.finish() : std::exchange(held_, {})) + "\n");
   if (inThinking_) printText("\n");
   inText_ = inThinking_ = false;
 }
@@ -80,7 +94,11 @@ void TextListener::onEvent(const AgentEvent& event) {
   if (event.kind == EventKind::Text) {
     if (inThinking_) endText();
     inText_ = true;
-    printText(stdoutIsTerminal() ? markdown_.feed(event.text) : event.text);
+    if (stdoutIsTerminal()) {
+      printText(markdown_.feed(event.text));
+    } else {
+      held_ += event.text;
+    }
     return;
   }
   if (event.kind == EventKind::Thinking) {
@@ -90,6 +108,10 @@ void TextListener::onEvent(const AgentEvent& event) {
     return;
   }
   if (event.kind == EventKind::ToolCall || event.kind == EventKind::UserMessage) return;
+  if (event.kind == EventKind::Retry && !held_.empty()) {
+    held_.clear();
+    inText_ = false;
+  }
   endText();
   switch (event.kind) {
     case EventKind::ToolStart: say(styled(Style::Yellow, "● ") + callLine(event)); break;
@@ -119,7 +141,8 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall&, const ag
                                           folder_.empty() ? "" : ", [a]lways here");
   std::vector<std::string_view> words = {"yes", "no", "session"};
   if (!folder_.empty()) words.emplace_back("always");
-  const auto answer = choose(question + fitted(choices, terminalWidth()) + " ", words);
+  const auto answer =
+      choose(question + reminder(*prepared.question, prepared.diff) + fitted(choices, terminalWidth()) + " ", words);
   if (!answer) return std::nullopt;
   if (*answer == 'a' || *answer == 's') allowed_.insert(prepared.permission);
   if (*answer == 'a') {

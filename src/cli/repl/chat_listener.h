@@ -17,7 +17,9 @@ namespace bough::cli {
 /// Asks the user a question and returns the line of the answer; none when there is nobody to ask, or no answer.
 using Ask = std::function<std::optional<std::string>(const std::string& question)>;
 
-/// For people. The answer goes to stdout; on a terminal what happens besides too, else to stderr.
+/// For people. The answer goes to stdout; on a terminal what happens besides too, else to stderr. Elsewhere than on a
+/// terminal an answer is printed when it is whole: what came of one that broke off and is tried again is not part of
+/// it.
 class TextListener final : public agent::Listener {
  public:
   /// `folder` is where a lasting permission holds; `allowed` are permissions that hold already.
@@ -36,6 +38,7 @@ class TextListener final : public agent::Listener {
 
   Ask ask_;
   MarkdownPrinter markdown_;
+  std::string held_;  ///< What came of an answer that is printed when it is whole.
   bool inText_ = false;
   bool inThinking_ = false;
   std::string folder_;
