@@ -116,12 +116,35 @@ def endings(world, api):
     first = next(i for i, e in enumerate(whole) if "one " in json.dumps(e))
     done = world.ask(lambda n: sse(whole[:first + 1] if n < 3 else whole))
     check(done.returncode == 0 and world.server.count == 3, f"{api}: a stream that breaks is tried again", done)
-    check("one two three" in done.stdout, f"{api}: the whole answer is printed", done)
+    check(done.stdout == "one two three\n", f"{api}: the whole answer is printed, and nothing of those before", done)
+    garbled = sse(whole[:first + 1]) + "data: {\"half\n\n"
+    done = world.ask(lambda n: garbled + sse(whole[first + 1:]) if n < 3 else sse(whole))
+    check(done.returncode == 0 and world.server.count == 3 and done.stdout == "one two three\n",
+          f"{api}: so is one that becomes unreadable", done)
+    done = world.ask(lambda n: "data: {\"half\n\n")
+    check(done.returncode == 1 and world.server.count == 1, f"{api}: one that never was readable is not", done)
+    no = {"error": {"type": "invalid_request_error", "message": "no"}}
+    for event in (no, {"type": "error", **no}):
+        if api == "openai" and "type" in event: continue  # error_events() has them
+        done = world.ask(lambda n: sse(whole[:first + 1] + [event]))
+        check(done.returncode == 1 and world.server.count == 1 and done.stdout == "one \n",
+              f"{api}: an error in the middle ends the answer", done)
     # A server that is busy, before and after the first word.
     done = world.ask(lambda n: (529, '{"error":{"type":"overloaded_error","message":"busy"}}') if n == 1 else sse(whole))
     check(done.returncode == 0 and world.server.count == 2, f"{api}: a busy server is asked again", done)
     done = world.ask(lambda n: (400, '{"error":{"type":"invalid_request_error","message":"no"}}'))
     check(done.returncode == 1 and world.server.count == 1, f"{api}: a refused request is not", done)
+
+
+def chat_servers(world):
+    whole = sse(events_of("openai-chat", ["fine"], "stop"))
+    for error, tries in (({"code": 502, "message": "m"}, 2), ({"code": "429", "message": "m"}, 2), ({"code": 400, "message": "m"}, 1)):
+        done = world.ask(lambda n: sse([{"error": error}]) if n == 1 else whole)
+        check(world.server.count == tries and done.returncode == tries % 2, f"an error that has a status alone: {error}", done)
+    refusal = events_of("openai-chat", ["fine"], "stop")
+    refusal[0]["choices"][0]["delta"] = {"role": "assistant", "refusal": "I must not."}
+    done = world.ask(lambda n: sse(refusal))
+    check(done.returncode == 1 and done.stdout == "I must not.\n" and "refused" in done.stderr, "the words of a refusal", done)
 
 
 def error_events(world):
@@ -133,6 +156,7 @@ def error_events(world):
                                                                "error": {"code": code, "message": "m"}}}):
             done = world.ask(lambda n: begun + sse([event]) if n == 1 else whole)
             check(world.server.count == tries and done.returncode == tries % 2, f"{code} in {event['type']}", done)
+            check(("left out" in done.stderr) == (code == "invalid_prompt"), f"{code}: a prompt that is not taken is left out", done)
 
 
 def blocked_prompt(world):
@@ -195,6 +219,7 @@ def main():
             world = World(bough, folder, model, server)
             endings(world, api)
             if api == "openai": error_events(world)
+            if api == "openai-chat": chat_servers(world)
             if api == "gemini": blocked_prompt(world)
             if api == "anthropic":
                 written_first(world)

@@ -297,8 +297,10 @@ class Turn {
     agent_.listener.onEvent({.kind = EventKind::Aborted,
                              .text = answer.error ? answer.error->message : std::string("stopped"),
                              .isError = answer.error.has_value()});
-    if (answer.error) return std::unexpected(*answer.error);
-    return {};
+    if (!answer.error) return {};
+    Error error = *answer.error;
+    if (error.code == ErrorCode::InvalidArgument) error.code = ErrorCode::Io;  // the provider says it, not the caller
+    return std::unexpected(std::move(error));
   }
 
   Entry lastEntry(const Answer& answer) {

@@ -47,9 +47,9 @@ class AnthropicReader final : public StreamReader {
   Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
     if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
     const std::string type = json::findString(event.data, "type").value_or("");
-    if (type == "error") {
-      auto error = providerError(event.data);
-      return error ? std::unexpected(std::move(*error)) : fail(ErrorCode::Io, "the provider reported an error");
+    if (type == "error" || type.empty()) {  // servers in between report errors of their own without a type
+      if (auto error = providerError(event.data)) return std::unexpected(std::move(*error));
+      if (type == "error") return fail(ErrorCode::Io, "the provider reported an error");
     }
     if (type == "message_start") {
       message_ = MemberList(memberOr(event.data, "message", "{}"));

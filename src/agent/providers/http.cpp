@@ -94,6 +94,13 @@ std::unexpected<Error> networkError(std::string_view url, std::string_view what)
   return error;
 }
 
+// What a transfer that failed means to a person; libcurl's own words where they say that.
+std::string whatFailed(const CurlLibrary& curl, CURLcode code) {
+  if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR) return "the connection broke off before the answer ended";
+  if (code == CURLE_GOT_NOTHING) return "the server closed the connection without an answer";
+  return curl.easyStrerror(code);
+}
+
 struct EasyHandle {
   const CurlLibrary& curl;
   CURL* handle;
@@ -202,7 +209,7 @@ Result<HttpResponse> HttpClient::post(const HttpRequest& request, const std::fun
     return std::move(transfer.response);
   }
   if (silent) return networkError(request.url, fmt::format("no byte for {} s", request.idleTimeoutMs / 1000));
-  if (*result != CURLE_OK && !transfer.stopped) return networkError(request.url, curl.easyStrerror(*result));
+  if (*result != CURLE_OK && !transfer.stopped) return networkError(request.url, whatFailed(curl, *result));
   return std::move(transfer.response);
 }
 

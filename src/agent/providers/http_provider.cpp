@@ -95,9 +95,9 @@ class HttpProvider final : public Provider {
       if (events.onDelta) events.onDelta(delta);
     };
     const auto onEvent = [&](const SseEvent& event) {
-      any = true;
       auto taken = reader->take(event, onDelta);
-      if (!taken) error = std::move(taken.error());
+      if (!taken) error = any && taken.error().code == ErrorCode::Damaged ? brokenOff(any) : std::move(taken.error());
+      any = true;
       return taken.has_value() && !cancel.requested();
     };
     // What is left at the end of the stream is an event without its blank line, or half of one that broke off.

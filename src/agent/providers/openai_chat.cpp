@@ -79,7 +79,9 @@ class OpenaiChatReader final : public StreamReader {
           message_.appendToString(member->key, stringBody(value));
         }
         if (stringBody(value).empty()) continue;
-        if (member->keyIs("content")) onDelta({.kind = DeltaKind::Text, .text = decoded(stringBody(value))});
+        if (member->keyIs("content") || member->keyIs("refusal")) {
+          onDelta({.kind = DeltaKind::Text, .text = decoded(stringBody(value))});
+        }
         if (member->keyIs("reasoning_content") || member->keyIs("reasoning")) {
           onDelta({.kind = DeltaKind::Thinking, .text = decoded(stringBody(value))});
         }

@@ -25,7 +25,10 @@ class OpenaiResponsesReader final : public StreamReader {
   Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
     if (event.data == "[DONE]") return {};
     if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
-    const std::string type = json::findString(event.data, "type").value_or(std::string(event.name));
+    const auto ownType = json::findString(event.data, "type");
+    // Servers in between report errors of their own.
+    if (auto error = ownType ? std::nullopt : providerError(event.data)) return std::unexpected(std::move(*error));
+    const std::string type = ownType.value_or(std::string(event.name));
     if (type == "error" || type == "response.failed") return failed(event.data);
     if (type == "response.created" || type == "response.in_progress") {
       response_ = memberOr(event.data, "response", "{}");

@@ -43,6 +43,23 @@ std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
   }
 }
 
+// Servers that gather others' models name the kind of an error by its status alone.
+std::uint64_t statusIn(std::string_view error, const std::string& kind) {
+  if (const auto code = json::findUnsigned(error, "code")) return *code;
+  std::uint64_t code = 0;
+  const auto [end, problem] = std::from_chars(kind.data(), kind.data() + kind.size(), code);
+  return problem == std::errc() && end == kind.data() + kind.size() ? code : 0;
+}
+
+// What OpenAI's Responses call a prompt that they do not take.
+bool isAboutPrompt(std::string_view kind) {
+  return kind == "invalid_prompt" || kind == "context_length_exceeded" || kind.contains("image");
+}
+
+bool isTransient(std::uint64_t status) {
+  return status == 408 || status == 409 || status == 429 || (status >= 500 && status < 600);
+}
+
 }  // namespace
 
 std::optional<Error> providerError(std::string_view text) {
@@ -64,11 +81,14 @@ std::optional<Error> providerError(std::string_view text) {
   Error out = fail(ErrorCode::Io, kind.empty() ? message : fmt::format("{} ({})", message, kind),
                    "say it again, or /model takes another one")
                   .error();
-  if (kind == "invalid_request_error" || kind == "INVALID_ARGUMENT") out.code = ErrorCode::InvalidArgument;
+  const std::uint64_t status = statusIn(*error, kind);
+  if (isAboutPrompt(kind) || status == 400 || status == 413 || status == 422 || kind == "invalid_request_error" ||
+      kind == "INVALID_ARGUMENT")
+    out.code = ErrorCode::InvalidArgument;
   out.retryable = kind.find("overloaded") != std::string::npos || kind.find("rate_limit") != std::string::npos ||
                   kind == "api_error" || kind.find("server_error") != std::string::npos ||
                   kind.find("timeout") != std::string::npos || kind == "UNAVAILABLE" || kind == "INTERNAL" ||
-                  kind == "DEADLINE_EXCEEDED" || kind == "RESOURCE_EXHAUSTED";
+                  kind == "DEADLINE_EXCEEDED" || kind == "RESOURCE_EXHAUSTED" || isTransient(status);
   if (isSpendLimit(text)) out.retryable = false;
   return out;
 }
@@ -106,7 +126,7 @@ bool isWorthRetrying(const HttpResponse& response) {
   if (response.status == 400 || response.status == 401 || response.status == 403 || response.status == 404)
     return false;
   if (response.shouldRetry) return *response.shouldRetry;
-  return response.status == 408 || response.status == 409 || response.status == 429 || response.status >= 500;
+  return response.status >= 0 && isTransient(static_cast<std::uint64_t>(response.status));
 }
 
 Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
