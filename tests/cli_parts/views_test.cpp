@@ -17,6 +17,8 @@ TEST(Views, NumbersAreRounded) {
   EXPECT_EQ(formatBytes(2'500'000), "2.5 MB");
   EXPECT_EQ(formatBytes(1'000'000'000'000'000), "1000.0 TB");
   EXPECT_EQ(grouped(0) + " " + grouped(999) + " " + grouped(1'000) + " " + grouped(1'234'567), "0 999 1,000 1,234,567");
+  EXPECT_EQ(formatCost(19.035, true) + formatCost(6.345 + 12.69, true) + formatCost(12.69 + 4.23 + 2.115, true),
+            "$19.04$19.04$19.04");
   EXPECT_EQ(formatCost(1.2, true) + " " + formatCost(0, false), "$1.20 $0.00+");
   EXPECT_EQ(thousands(999) + " " + thousands(1'000) + " " + thousands(999'900) + " " + thousands(1'000'000),
             "999 1.0k 999.9k 1.0M");

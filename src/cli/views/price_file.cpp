@@ -64,7 +64,9 @@ std::string grouped(std::uint64_t number) {
 }
 
 std::string formatCost(double usd, bool known) {
-  return fmt::format("${:.2f}{}", usd, known ? "" : "+");
+  // Sums of the same amounts in another order differ in their last digits; a half cent must not fall either way.
+  constexpr double kNoise = 1e-9;
+  return fmt::format("${:.2f}{}", usd + kNoise, known ? "" : "+");
 }
 
 }  // namespace bough::cli
