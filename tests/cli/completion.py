@@ -25,6 +25,13 @@ COMPLETED = {
     "bough show wo": "bough show work",
     "bough log wo": "bough log work",
     "bough import a-f": "bough import a-file",
+    "bough chat --pro": "bough chat --prompt",
+    "bough chat -p x --thinking hi": "bough chat -p x --thinking high",
+    "bough append work --role a": "bough append work --role assistant",  # not a-file
+    "bough rm work wo": "bough rm work work",
+    "bough restore work ri": "bough restore work ripe",
+    "bough --color never sw": "bough --color never switch",
+    "bough --store other show el": "bough --store other show elsewhere",
 }
 # A label, quoted as the word was begun.
 LABELS = {
@@ -49,7 +56,8 @@ def test(shell, bough):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         terminal = Terminal(folder, bough, width=100)
         terminal.run("cd; bough new --id work >/dev/null; bough append work --role user --text hi >/dev/null; "
-                     "bough label work \"half way, don't\" @head >/dev/null; touch a-file")
+                     "bough label work \"half way, don't\" @head >/dev/null; touch a-file; bough label work ripe @head >/dev/null; "
+                     "bough --store other new --id elsewhere >/dev/null")
         for line in START[shell]:
             terminal.type(f"{line}; clear" if line == START[shell][0] else line)
             terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))

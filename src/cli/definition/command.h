@@ -51,6 +51,10 @@ struct Option {
 
   [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
   [[nodiscard]] bool isFlag() const { return std::holds_alternative<bool*>(target); }
+  [[nodiscard]] bool takesSeveral() const { return std::holds_alternative<std::vector<std::string>*>(target); }
+  /// `-p,--prompt` as two.
+  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] bool isCalled(std::string_view word) const;
 };
 
 struct Command {

@@ -1,8 +1,24 @@
 // The options that every command takes.
 
+#include <algorithm>
+
 #include "cli/definition/command.h"
 
 namespace bough::cli {
+
+std::vector<std::string> Option::names() const {
+  std::vector<std::string> out;
+  for (std::string_view rest = name; !rest.empty();) {
+    const std::string_view each = rest.substr(0, rest.find(','));
+    out.emplace_back(each);
+    rest.remove_prefix(std::min(each.size() + 1, rest.size()));
+  }
+  return out;
+}
+
+bool Option::isCalled(std::string_view word) const {
+  return std::ranges::any_of(names(), [&](const std::string& each) { return each == word; });
+}
 
 std::vector<Option> globalOptions(Context& context) {
   return {

@@ -108,16 +108,6 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   });
 }
 
-// Whether an option is called so; its definition lists its names with commas.
-bool isCalled(const Option& option, std::string_view name) {
-  for (std::string_view rest = option.name; !rest.empty();) {
-    const std::string_view each = rest.substr(0, rest.find(','));
-    if (each == name) return true;
-    rest.remove_prefix(std::min(each.size() + 1, rest.size()));
-  }
-  return false;
-}
-
 // `--flag=VALUE` is a mistake whatever the value is, and so is an empty value where it may be left out: the parser
 // takes
 // `=true` and an empty value for none.
@@ -126,7 +116,7 @@ std::string refuseValue(std::string_view word, const std::vector<Option>& option
   if (!word.starts_with('-') || equals == std::string_view::npos) return {};
   const std::string_view name = word.substr(0, equals);
   for (const Option& option : options) {
-    if (option.isArgument() || !isCalled(option, name)) continue;
+    if (option.isArgument() || !option.isCalled(name)) continue;
     if (option.isFlag()) return fmt::format("{} takes no value", name);
     if (equals + 1 == word.size()) return fmt::format("{}: {}", name, refuseEmpty(""));
   }
@@ -140,7 +130,7 @@ std::string refuseValues(int argc, char** argv, const std::vector<Option>& every
     if (std::string problem = refuseValue(argv[i], command->options); !problem.empty()) return problem;
     const bool isEmptyNext = i + 1 < argc && *argv[i + 1] == '\0';
     for (const Option& option : command->options) {
-      if (isEmptyNext && !option.alone.empty() && isCalled(option, argv[i])) {
+      if (isEmptyNext && !option.alone.empty() && option.isCalled(argv[i])) {
         return fmt::format("{}: {}", argv[i], refuseEmpty(""));
       }
     }

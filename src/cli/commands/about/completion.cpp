@@ -39,12 +39,18 @@ _bough() {
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bough "$@"; else compdef _bough bough; fi
 )";
 
+// Fish would add files to every list.
 constexpr std::string_view kFish = R"(function __bough_complete
   set -l typed (commandline -opc)
   set -l word (string replace -r '^["\']' '' -- (commandline -ct) | string unescape)
-  bough completion fish -- $typed[2..-1] "$word" 2>/dev/null
+  set -l found (bough completion fish -- $typed[2..-1] "$word" 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\n' $found
+  else
+    __fish_complete_path "$word"
+  end
 end
-complete -c bough -a '(__bough_complete)'
+complete -c bough -f -a '(__bough_complete)'
 )";
 
 struct Options {
@@ -63,12 +69,18 @@ Words sessionNames(const Context& context) {
   return std::move(*sessions);
 }
 
-Words entryNames(const Context& context, const std::string& sessionName) {
-  Words names{"@head", "@root"};
+Words labelNames(const Context& context, const std::string& sessionName) {
   auto session = openForReading(context, sessionName);
   auto labels = session ? session->store->labels(session->sessionId) : std::unexpected(session.error());
+  Words names;
   if (!labels) return names;
   for (SessionLabel& label : *labels) names.push_back(std::move(label.name));
+  return names;
+}
+
+Words entryNames(const Context& context, const std::string& sessionName) {
+  Words names{"@head", "@root"};
+  std::ranges::move(labelNames(context, sessionName), std::back_inserter(names));
   return names;
 }
 
@@ -84,45 +96,67 @@ Words commandNames() {
 Words valuesOf(const Option& option, const Context& context, const std::string& session) {
   if (!option.choices.empty()) return option.choices;
   if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context);
-  if (option.name == "ENTRY" || option.value == "ENTRY") return entryNames(context, session);
+  if (option.name == "ENTRY" || option.name == "OTHER" || option.value == "ENTRY") return entryNames(context, session);
+  if (option.name == "LABEL") return labelNames(context, session);
   return option.name == "COMMAND" ? commandNames() : Words();
 }
 
-// What can be in place of the last of `words`; the first is the command.
-Words candidates(const Context& context, const Words& words) {
-  if (words.size() < 2) return commandNames();
-  auto command = findCommand(commandGroups(), words.front());
-  if (!command) return {};
-  Context ignored;
-  std::vector<Option> options = globalOptions(ignored);
-  options.insert(options.end(), command->options.begin(), command->options.end());
-  const auto takesValue = [&](const std::string& word) {
-    return std::ranges::find_if(
-        options, [&](const Option& option) { return option.name == word && !option.isArgument() && !option.isFlag(); });
-  };
+using Definitions = std::vector<Option>;
+
+Words optionNames(const Definitions& options) {
+  Words names;
+  for (const Option& option : options) {
+    if (!option.isArgument()) std::ranges::move(option.names(), std::back_inserter(names));
+  }
+  return names;
+}
+
+// The option that wants the next word as its value; null when `word` is none.
+const Option* taking(const Definitions& options, const std::string& word) {
+  const auto found = std::ranges::find_if(
+      options, [&](const Option& option) { return !option.isArgument() && !option.isFlag() && option.isCalled(word); });
+  return found == options.end() ? nullptr : &*found;
+}
+
+// What can be in place of the last of `words`, which come after the command's name.
+Words candidatesOf(const Context& context, const Command& command, const Definitions& everywhere, const Words& words) {
+  Definitions options = everywhere;
+  options.insert(options.end(), command.options.begin(), command.options.end());
   std::size_t place = 0;
   std::string session;
-  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-    if (takesValue(words[i]) != options.end()) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (taking(options, words[i]) != nullptr) {
       ++i;
     } else if (!words[i].starts_with('-') && place++ == 0) {
       session = words[i];
     }
   }
-  if (const auto option = takesValue(words[words.size() - 2]); option != options.end()) {
-    return valuesOf(*option, context, session);
-  }
-  if (words.back().starts_with('-')) {
-    Words names;
-    for (const Option& option : options) {
-      if (!option.isArgument()) names.push_back(option.name);
-    }
-    return names;
-  }
-  for (const Option& option : command->options) {
-    if (option.isArgument() && place-- == 0) return valuesOf(option, context, session);
+  const Option* const before = words.size() < 2 ? nullptr : taking(options, words[words.size() - 2]);
+  if (before != nullptr) return valuesOf(*before, context, session);
+  if (words.back().starts_with('-')) return optionNames(options);
+  for (const Option& option : command.options) {
+    if (!option.isArgument()) continue;
+    if (place == 0 || option.takesSeveral()) return valuesOf(option, context, session);
+    --place;
   }
   return {};
+}
+
+// What can be in place of the last of `words`. Options that every command has may come before the command.
+Words candidates(Context context, Words words) {
+  Context given;
+  const Definitions everywhere = globalOptions(given);
+  while (words.size() > 1 && words.front().starts_with('-')) {
+    const Option* const option = taking(everywhere, words.front());
+    if (option != nullptr && words.size() == 2) return valuesOf(*option, context, {});
+    if (option != nullptr && option->isCalled("--store")) context.storeLocation = words[1];
+    words.erase(words.begin(), words.begin() + (option == nullptr ? 1 : 2));
+  }
+  if (words.size() == 1) return words.front().starts_with('-') ? optionNames(everywhere) : commandNames();
+  const auto command = findCommand(commandGroups(), words.front());
+  if (!command) return {};
+  words.erase(words.begin());
+  return candidatesOf(context, *command, everywhere, words);
 }
 
 void printScript(const std::string& shell, bool json) {
