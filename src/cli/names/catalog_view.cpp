@@ -149,13 +149,13 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
 
 std::string displayTitle(const SessionSummary& row) {
   if (!row.title.empty()) return row.title;
-  if (!row.key.empty() || !row.origin) return row.key;
+  if (!row.origin) return row.key;
   return "fork of " + shortId(row.origin->sessionId);
 }
 
 void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
   for (SessionSummary& row : rows) {
-    if (!row.title.empty() || !row.key.empty() || !row.origin) continue;
+    if (!row.title.empty() || !row.origin) continue;
     const auto origin = catalog.list({.filter = {.session = row.origin->sessionId}, .limit = 1, .models = false});
     if (!origin || origin->empty()) continue;
     if (const std::string title = displayTitle(origin->front()); !title.empty()) row.title = "fork of " + title;

@@ -40,7 +40,7 @@ Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 /// Starts another process that takes in what is new, and says so; says instead why not where nothing can be written.
 void takeInBesides(const SessionStore& store);
 
-/// What a list calls a session: its title, else its key, else what it is a fork of.
+/// What a list calls a session: its title, else what it is a fork of, else its key.
 std::string displayTitle(const SessionSummary& row);
 
 /// Gives forks that have no title of their own "fork of" and the title of the session they come from: for people, not

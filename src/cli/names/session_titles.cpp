@@ -34,7 +34,10 @@ std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, c
 
 std::string SessionTitles::name(const std::string& sessionId) {
   const auto found = row(sessionId);
-  return found ? idAndTitle(*found) : sessionId;
+  if (!found) return sessionId;
+  std::vector<SessionSummary> rows = {*found};
+  titleForks(*catalog_, rows);
+  return idAndTitle(rows.front());
 }
 
 std::string idAndTitle(const SessionSummary& row) {

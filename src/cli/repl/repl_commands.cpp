@@ -13,6 +13,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/definition/help.h"
+#include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
@@ -139,8 +140,13 @@ void printNextTurn(agent::Chat& chat) {
 
 // The open session by its short id and its title.
 std::string shownSession(const OpenedChat& opened) {
-  const auto row = opened.catalog->session(opened.chat->sessionId());
-  return row ? nameWithTitle(*row) : shortId(opened.chat->sessionId());
+  const std::string& id = opened.chat->sessionId();
+  auto row = opened.catalog->session(id);
+  if (!row && opened.catalog->catchUp({.leaveDue = true})) row = opened.catalog->session(id);  // it was made just now
+  if (!row) return shortId(id);
+  std::vector<SessionSummary> rows = {std::move(*row)};
+  titleForks(*opened.catalog, rows);
+  return rows.front().title.empty() ? shortId(id) : nameWithTitle(rows.front());
 }
 
 }  // namespace
