@@ -316,7 +316,10 @@ BOUGH_API int32_t bough_convert(bough_text document, bough_text from, bough_text
 BOUGH_API int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough_session** out,
                                          bough_text* report);
 
-/* ---- Lists, search, usage ---- */
+/* ---- Lists, search, usage ----
+ *
+ * All three answer from what was taken in before when this process may not take in what is new, as a role of a database
+ * that only reads. Then the result has a member "outOfDate", a text that says why, and newer entries are missing. */
 
 /* `query_json` may be absent; its members: "agent", "key", "cwd", "title", "sinceMs", "untilMs", "limit", "skip".
  * {"sessions":[{"sessionId","key","cwd","title","createdMs","activeMs","entries","userMessages","assistantMessages",

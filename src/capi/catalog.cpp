@@ -43,6 +43,11 @@ void writeUsage(json::Writer& writer, const UsageRow& row) {
   writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown).endObject();
 }
 
+void endAnswer(json::Writer& writer, const std::string& outOfDate) {
+  if (!outOfDate.empty()) writer.member("outOfDate", outOfDate);
+  writer.endObject();
+}
+
 Given<UsageBy> readBy(std::string_view name) {
   constexpr std::pair<std::string_view, UsageBy> kWays[] = {{"day", UsageBy::Day},     {"week", UsageBy::Week},
                                                             {"month", UsageBy::Month}, {"session", UsageBy::Session},
@@ -71,13 +76,14 @@ int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) 
     takeLimit(read, "limit", options.limit);
     takeLimit(read, "skip", options.skip);
     BOUGH_TRY(read.outcome());
-    return object->withCatalog(false, [&](Catalog& catalog) -> Outcome {
+    return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto rows, catalog.list(options));
       std::string out;
       json::Writer writer(out);
       writer.beginObject().key("sessions").beginArray();
       for (const SessionSummary& row : rows) writeSession(writer, row);
-      writer.endArray().endObject();
+      writer.endArray();
+      endAnswer(writer, outOfDate);
       return give(out, json);
     });
   });
@@ -95,7 +101,7 @@ int32_t bough_search(bough_store* store, bough_text words, bough_text query_json
     read.take("roles", options.roles);
     takeLimit(read, "limit", options.limit);
     BOUGH_TRY(read.outcome());
-    return object->withCatalog(true, [&](Catalog& catalog) -> Outcome {
+    return object->withCatalog(true, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(auto hits, catalog.search(query, options));
       std::string out;
       json::Writer writer(out);
@@ -106,7 +112,8 @@ int32_t bough_search(bough_store* store, bough_text words, bough_text query_json
         writer.member("entryId", hit.entryId).member("role", hit.role).member("timestampMs", hit.timeMs);
         writer.member("excerpt", hit.excerpt).endObject();
       }
-      writer.endArray().endObject();
+      writer.endArray();
+      endAnswer(writer, outOfDate);
       return give(out, json);
     });
   });
@@ -125,7 +132,7 @@ int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json)
     read.take("session", options.session);
     BOUGH_TRY(read.outcome());
     BOUGH_TRY(options.by, readBy(by));
-    return object->withCatalog(false, [&](Catalog& catalog) -> Outcome {
+    return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto report, catalog.usage(options));
       std::string out;
       json::Writer writer(out);
@@ -133,7 +140,7 @@ int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json)
       for (const UsageRow& row : report.rows) writeUsage(writer, row);
       writer.endArray().key("total");
       writeUsage(writer, report.total);
-      writer.endObject();
+      endAnswer(writer, outOfDate);
       return give(out, json);
     });
   });

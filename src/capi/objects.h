@@ -21,14 +21,16 @@ class StoreObject final : public Object {
  public:
   explicit StoreObject(std::unique_ptr<SessionStore> opened) : store(std::move(opened)) {}
 
-  /// Runs `use` with the catalog, brought up to date; one caller at a time, as the catalog demands.
+  /// Runs `use` with the catalog, brought up to date, and with why that was not possible; one caller at a time, as the
+  /// catalog demands.
   template <typename Use>
   Outcome withCatalog(bool search, Use use) {
     OwnCatalog& own = *catalog_;
     const std::lock_guard lock(own.mutex);
     const InsideGate inside;
-    if (auto ready = catchUp(own.catalog, search); !ready) return ready;
-    return use(*own.catalog);
+    std::string outOfDate;
+    if (auto ready = catchUp(own.catalog, search, outOfDate); !ready) return ready;
+    return use(*own.catalog, outOfDate);
   }
 
   const std::unique_ptr<SessionStore> store;
@@ -45,7 +47,7 @@ class StoreObject final : public Object {
     std::unique_ptr<Catalog> catalog;
   };
 
-  Outcome catchUp(std::unique_ptr<Catalog>& catalog, bool search) const;
+  Outcome catchUp(std::unique_ptr<Catalog>& catalog, bool search, std::string& outOfDate) const;
 
   PerProcess<OwnCatalog> catalog_;
 };

@@ -1,18 +1,22 @@
 // Stores and sessions: opening, making, closing.
 #include "base/json/json_write.h"
+#include "base/model/out_of_date.h"
 #include "base/try.h"
 #include "capi/json_options.h"
 #include "capi/objects.h"
 
 namespace bough::capi {
 
-Outcome StoreObject::catchUp(std::unique_ptr<Catalog>& catalog, bool search) const {
+Outcome StoreObject::catchUp(std::unique_ptr<Catalog>& catalog, bool search, std::string& outOfDate) const {
   if (!catalog) {
     BOUGH_TRY(catalog, Catalog::open(*store));
   }
   CatchUpOptions options;
   options.search = search;
-  BOUGH_TRY(catalog->catchUp(options));
+  auto done = catalog->catchUp(options);
+  if (done) return {};
+  if (!answersAllTheSame(done.error())) return std::unexpected(std::move(done.error()));
+  outOfDate = std::move(done.error().message);
   return {};
 }
 

@@ -11,6 +11,8 @@
 
 namespace bough::serve {
 
+/// Whether a request for a list names a page.
+bool hasCursor(std::string_view params);
 /// The result of resources/list: the sessions, most recent first, a page at a time.
 RpcResult<std::string> listResources(Catalog& catalog, std::string_view params);
 std::string resourceTemplates();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::string_view kStateless = "2026-07-28";
 constexpr std::array<std::string_view, 4> kGreeted = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+constexpr std::string_view kOfBatches = "2025-03-26";  // the only revision that has batches
+constexpr std::size_t kMostOfBatch = 50;
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr std::string_view kCapabilities = R"({"tools":{},"resources":{}})";
@@ -34,6 +37,13 @@ std::string stateless(std::string_view result, bool cacheable) {
                      result == "{" ? "" : ",", cacheable ? R"(,"ttlMs":0,"cacheScope":"private")" : "", serverInfo());
 }
 
+// A version that we do not speak is answered with the newest one of that generation; the client decides.
+std::string_view negotiated(std::string_view params) {
+  const std::string wanted = json::findString(params, "protocolVersion").value_or("");
+  const auto known = std::ranges::find(kGreeted, wanted);
+  return known == kGreeted.end() ? kGreeted.front() : *known;
+}
+
 RpcResult<void> checkVersion(std::string_view version) {
   if (version == kStateless || std::ranges::find(kGreeted, version) != kGreeted.end()) return {};
   return rpcFail(RpcCode::UnsupportedProtocolVersion, fmt::format("unsupported protocol version {}", version),
@@ -43,6 +53,35 @@ RpcResult<void> checkVersion(std::string_view version) {
 }  // namespace
 
 std::string McpServer::handle(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  if (line[begin] == '[' && version_ == kOfBatches && json::check(line)) return handleBatch(line);
+  return handleOne(line);
+}
+
+std::string McpServer::refuse(const Error& error) {
+  return rpcFailure({}, {RpcCode::InvalidRequest, error.message});
+}
+
+std::string McpServer::handleBatch(std::string_view line) {
+  json::ArrayReader reader(line);
+  std::vector<std::string_view> messages;
+  while (const auto each = reader.next()) {
+    messages.push_back(*each);
+    if (messages.size() > kMostOfBatch) break;
+  }
+  if (messages.empty() || messages.size() > kMostOfBatch) {
+    return rpcFailure({}, {RpcCode::InvalidRequest, fmt::format("a batch has 1 to {} messages", kMostOfBatch)});
+  }
+  std::string answers;
+  for (const std::string_view message : messages) {
+    const std::string answer = handleOne(message);
+    if (!answer.empty()) answers += (answers.empty() ? "" : ",") + answer;
+  }
+  return answers.empty() ? std::string() : "[" + answers + "]";
+}
+
+std::string McpServer::handleOne(std::string_view line) {
   std::string_view id;
   auto request = parseRequest(line, id);
   if (!request) return rpcFailure(id, request.error());
@@ -53,12 +92,12 @@ std::string McpServer::handle(std::string_view line) {
 
 RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
   if (request.method == "initialize") {
-    greeted_ = true;
-    return initialize(request.params);
+    version_ = negotiated(request.params);
+    return initialize();
   }
   const auto meta = json::findMember(request.params, "_meta");
   const auto version = meta ? json::findString(*meta, kVersionKey) : std::nullopt;
-  if (!version && greeted_) return answerMethod(request);
+  if (!version && !version_.empty()) return answerMethod(request);
   if (!version || !json::findMember(*meta, kCapabilitiesKey)) {
     return rpcFail(RpcCode::InvalidParams,
                    fmt::format("send `initialize` first, or name {} and {} in _meta", kVersionKey, kCapabilitiesKey));
@@ -74,6 +113,10 @@ RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
 RpcResult<std::string> McpServer::answerMethod(const RpcRequest& request) {
   const std::string& method = request.method;
   if (method == "ping") return "{}";
+  // What is never cut has no cursors.
+  if (method.ends_with("/list") && method != "resources/list" && hasCursor(request.params)) {
+    return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
+  }
   if (method == "tools/list") return listTools(options_.write);
   if (method == "tools/call") return callTool(request.params);
   if (method == "resources/list") return listResources(catalog_, request.params);
@@ -83,12 +126,8 @@ RpcResult<std::string> McpServer::answerMethod(const RpcRequest& request) {
   return rpcFail(RpcCode::MethodNotFound, fmt::format("there is no method {}", method));
 }
 
-// A version that we do not speak is answered with the newest one of that generation; the client decides.
-std::string McpServer::initialize(std::string_view params) const {
-  const std::string wanted = json::findString(params, "protocolVersion").value_or("");
-  const auto known = std::ranges::find(kGreeted, wanted);
-  const std::string_view version = known == kGreeted.end() ? kGreeted.front() : *known;
-  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{},"serverInfo":{},"instructions":{}}})", version,
+std::string McpServer::initialize() const {
+  return fmt::format(R"({{"protocolVersion":"{}","capabilities":{},"serverInfo":{},"instructions":{}}})", version_,
                      kCapabilities, serverInfo(), json::quoted(kInstructions));
 }
 

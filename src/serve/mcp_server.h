@@ -27,18 +27,22 @@ class McpServer {
 
   /// Answers one line of a client; empty when it needs no answer. Never fails: what is wrong is the answer.
   std::string handle(std::string_view line);
+  /// The answer to a message that could not be read, such as a line that is too long.
+  static std::string refuse(const Error& error);
 
  private:
   RpcResult<std::string> answer(const RpcRequest& request);
   RpcResult<std::string> answerMethod(const RpcRequest& request);
-  [[nodiscard]] std::string initialize(std::string_view params) const;
+  std::string handleBatch(std::string_view line);
+  std::string handleOne(std::string_view line);
+  [[nodiscard]] std::string initialize() const;
   [[nodiscard]] std::string discover() const;
   RpcResult<std::string> callTool(std::string_view params);
 
   SessionStore& store_;
   Catalog& catalog_;
   McpOptions options_;
-  bool greeted_ = false;  // by `initialize`: requests without a version are then of the older generation
+  std::string_view version_;  // agreed on by `initialize`: requests without a version are then of the older generation
 };
 
 }  // namespace bough::serve

@@ -10,6 +10,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/out_of_date.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
@@ -18,11 +19,33 @@
 namespace bough::serve {
 namespace {
 
+// Why the catalog could not be brought up to date, where it answers all the same; else empty.
+Result<std::string> caughtUp(ToolWorld world, bool search = false) {
+  CatchUpOptions options;
+  options.search = search;
+  auto done = world.catalog.catchUp(options);
+  if (done) return std::string();
+  if (!answersAllTheSame(done.error())) return std::unexpected(std::move(done.error()));
+  return std::move(done.error().message);
+}
+
+// A session that the catalog has not taken in is found by its id.
+Result<std::string> namedSession(ToolWorld world, const std::string& name, bool outOfDate) {
+  auto found = findSession(world.catalog, name);
+  if (!found && outOfDate && world.store.sessionState(name)) return name;
+  return found;
+}
+
 Result<std::string> foundSession(ToolWorld world, const ToolArguments& arguments,
                                  std::string_view argument = "session") {
   BOUGH_TRY(const auto name, arguments.text(argument));
-  BOUGH_TRY(world.catalog.catchUp());
-  return findSession(world.catalog, name);
+  BOUGH_TRY(const auto outOfDate, caughtUp(world));
+  return namedSession(world, name, !outOfDate.empty());
+}
+
+void endAnswer(json::Writer& writer, const std::string& outOfDate) {
+  if (!outOfDate.empty()) writer.member("outOfDate", outOfDate);
+  writer.endObject();
 }
 
 // Titles, folders and names are as long as their writers like.
@@ -48,12 +71,10 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   BOUGH_TRY(const auto role, arguments.text("role", ""));
   if (!role.empty()) options.roles.push_back(role);
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
-  CatchUpOptions catchUp;
-  catchUp.search = true;
-  BOUGH_TRY(world.catalog.catchUp(catchUp));
+  BOUGH_TRY(const auto outOfDate, caughtUp(world, true));
   BOUGH_TRY(const auto session, arguments.text("session", ""));
   if (!session.empty()) {
-    BOUGH_TRY(options.filter.session, findSession(world.catalog, session));
+    BOUGH_TRY(options.filter.session, namedSession(world, session, !outOfDate.empty()));
   }
   BOUGH_TRY(auto hits, world.catalog.search(query, options));
   std::string out;
@@ -70,7 +91,7 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   }
   writer.endArray();
   writeNext(writer, "nextSkip", end, hits.size());
-  writer.endObject();
+  endAnswer(writer, outOfDate);
   return out;
 }
 
@@ -82,7 +103,7 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   BOUGH_TRY(options.filter.cwd, arguments.text("folder", ""));
   BOUGH_TRY(options.filter.title, arguments.text("title", ""));
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
-  BOUGH_TRY(world.catalog.catchUp());
+  BOUGH_TRY(const auto outOfDate, caughtUp(world));
   BOUGH_TRY(const auto rows, world.catalog.list(options));
   BOUGH_TRY(const auto total, world.catalog.count(options.filter));
   std::string out;
@@ -100,7 +121,7 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   }
   writer.endArray();
   writeNext(writer, "nextSkip", next, rows.empty() ? 0 : total);
-  writer.endObject();
+  endAnswer(writer, outOfDate);
   return out;
 }
 
@@ -242,7 +263,7 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   BOUGH_TRY(options.sinceMs, arguments.time("since"));
   BOUGH_TRY(options.untilMs, arguments.time("until"));
   BOUGH_TRY(const auto skip, arguments.number("skip", 0, UINT32_MAX));
-  BOUGH_TRY(world.catalog.catchUp());
+  BOUGH_TRY(const auto outOfDate, caughtUp(world));
   BOUGH_TRY(auto report, world.catalog.usage(options));
   // Of days the newest matter, of other rows the costliest: those come first.
   const bool byTime = options.by == UsageBy::Day || options.by == UsageBy::Week || options.by == UsageBy::Month;
@@ -256,7 +277,7 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   writeNext(writer, "nextSkip", next, report.rows.size());
   writer.key("total");
   writeUsage(writer, report.total);
-  writer.endObject();
+  endAnswer(writer, outOfDate);
   return out;
 }
 

@@ -168,6 +168,54 @@ def test_a_server_that_is_not_there_is_told(bough, folder, store):
         check("hidden" not in out + problem, "without the password", problem)
 
 
+def asked(machine, *requests):
+    """What `bough mcp` answers."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    lines = [json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}) for method, params in requests]
+    done = subprocess.run([machine.bough, "mcp"], input="\n".join(lines), env=machine.environment, capture_output=True, text=True, timeout=120)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+PYTHON = """
+import bough, sys, warnings
+warnings.simplefilter("error")
+with bough.Store(sys.argv[1]) as store:
+    for ask in (store.list, store.usage, lambda: store.search("hello")):
+        try:
+            sys.exit(f"nobody was told: {ask()}")
+        except bough.OutOfDate:
+            pass
+    warnings.simplefilter("ignore")
+    print([row["sessionId"] for row in store.list()], len(store.search("hello")))
+"""
+
+
+def test_who_only_reads_gets_what_is_known_and_is_told(bough, folder, store):
+    writer = Machine(bough, folder, "writer", store)
+    writer.must("new", "--id", "known")
+    writer.must("append", "known", "--role", "user", "--text", "hello")
+    writer.must("search", "hello")
+    writer.must("new", "--id", "later")
+    writer.must("append", "later", "--role", "user", "--text", "hello")
+    reading = store + ("&" if "?" in store else "?") + "options=-c%20default_transaction_read_only%3Don"
+    reader = Machine(bough, folder, "reader", reading)
+    code, out, problem = reader.run("ls")
+    check(code == 0 and "known" in out and "out of date" in problem, "a list", code, out, problem)
+    tools = [("list_sessions", {}), ("search_sessions", {"query": "hello"}), ("usage", {})]
+    for answer in asked(reader, *[("tools/call", {"name": name, "arguments": arguments}) for name, arguments in tools]):
+        result = answer["result"]
+        check(not result.get("isError") and "outOfDate" in json.loads(result["content"][0]["text"]), "a tool", result)
+    read, listed = asked(reader, ("tools/call", {"name": "read_session", "arguments": {"session": "later"}}), ("resources/list", {}))
+    check("hello" in read["result"]["content"][0]["text"], "a session that the catalog does not know", read)
+    check([each["name"] for each in listed["result"]["resources"]] == ["known"], "resources", listed)
+    library = pathlib.Path(bough).parent / "libbough.so"
+    if library.exists():
+        package = pathlib.Path(__file__).parent.parent.parent / "bindings/python"
+        environment = {**reader.environment, "BOUGH_LIBRARY": str(library), "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-c", PYTHON, reading], env=environment, capture_output=True, text=True, timeout=120)
+        check(done.stdout.strip() == "['known'] 1", "Python", done)
+
+
 def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
     server = cli.Postgres()

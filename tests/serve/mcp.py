@@ -77,6 +77,19 @@ def check_greeted(store):
     client.send_line(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
     check("ping is answered", client.request("ping")["result"] == {})
     check("results are bare", set(client.request("tools/list")["result"]) == {"tools"})
+    batch = [{"jsonrpc": "2.0", "id": 8, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/x"}, {"jsonrpc": "2.0", "id": 9, "method": "no"}]
+    client.send_line(json.dumps(batch))
+    check("a batch is refused where the revision has none", client.answer()["error"]["code"] == -32600)
+    client.request("initialize", protocolVersion="2025-03-26", **hello)
+    client.send_line(json.dumps(batch))
+    answers = client.answer()
+    check("a batch is answered where the revision has it", [each["id"] for each in answers] == [8, 9], answers)
+    client.send_line(json.dumps(batch[1:2]))  # needs no answer
+    for wrong in ([], [batch[0]] * 51):
+        client.send_line(json.dumps(wrong))
+        check("a batch of none or too many is refused", client.answer()["error"]["code"] == -32600)
+    client.send_line(json.dumps([1, [], batch[0]]))
+    check("what is not a message in a batch is told", [each.get("id") for each in client.answer()] == [None, None, 8])
     old = client.request("initialize", protocolVersion="1999-01-01", **hello)["result"]
     check("an old version is answered with ours", old["protocolVersion"] == "2025-11-25", old)
     client.close()
@@ -137,7 +150,14 @@ def check_resources(store, session, entries):
     check("an entry is read", json.loads(one["text"])["entryId"] == entries[1], one)
     for uri in ("bough://session/../../etc/passwd", "file:///etc/passwd", f"{listed[0]['uri']}/nobody", "bough://session/a?from=x"):
         check(f"{uri} is refused", client.request("resources/read", uri=uri)["error"]["code"] == -32602)
-    check("a cursor of others is refused", client.request("resources/list", cursor="x")["error"]["code"] == -32602)
+    for method in ("resources/list", "tools/list", "resources/templates/list", "prompts/list"):
+        for cursor in ("x", 7, {}):
+            check(f"a cursor of others is refused by {method}", client.request(method, cursor=cursor)["error"]["code"] == -32602)
+    encoded = f"bough://session/{session.replace('-', '%2D')}/{entries[1].replace('-', '%2d')}"  # as templates are expanded
+    one = client.request("resources/read", uri=encoded)["result"]["contents"][0]
+    check("an encoded address is read", json.loads(one["text"])["entryId"] == entries[1], one)
+    for uri in ("bough://session/%2e%2e%2f%2e%2e", "bough://session/a%00", "bough://session/%", "bough://session/%4", "bough://session/%zz"):
+        check(f"{uri} is refused", client.request("resources/read", uri=uri)["error"]["code"] == -32602)
     client.close()
 
 
@@ -204,6 +224,12 @@ def check_garbage(store):
     for wrong in ("null", "true", "[]", "{}"):
         client.send_line('{"jsonrpc":"2.0","id":%s,"method":"tools/list"}' % wrong)
         check(f"the id {wrong} is refused", client.answer()["error"]["code"] == -32600)
+    for blank in ("", " ", "\t\r", "\r"):
+        client.send_line(blank)  # needs no answer
+    for _ in range(129):
+        client.process.stdin.write("x" * (1 << 20))
+    client.send_line("")
+    check("a line that is too long is refused", client.answer()["error"]["code"] == -32600)
     client.send_line('{"jsonrpc":"2.0","id":7,"result":{}}')
     client.send_line('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
     check("the server goes on", "supportedVersions" in client.request("server/discover")["result"])

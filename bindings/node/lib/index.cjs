@@ -384,6 +384,14 @@ class Session {
   }
 }
 
+// An answer that lacks newer entries, because this process may not take them in, comes with a warning.
+function current(answer) {
+  if (answer.outOfDate !== undefined) {
+    process.emitWarning(`newer entries are missing: ${answer.outOfDate}`, { type: 'BoughWarning', code: 'BOUGH_OUT_OF_DATE' });
+  }
+  return answer;
+}
+
 const storeList = (location, options = {}) => {
   const [, ...rest] = listed(options, STORE_OPTIONS);
   return [location, durabilityOf(options), ...rest];
@@ -420,13 +428,13 @@ class Store {
   }
   /** Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip. */
   async list(query) {
-    return (await runJson('list', [this.#handle, jsonOptions(query)])).sessions;
+    return current(await runJson('list', [this.#handle, jsonOptions(query)])).sessions;
   }
   async search(words, query) {
-    return (await runJson('search', [this.#handle, words, jsonOptions(query)])).hits;
+    return current(await runJson('search', [this.#handle, words, jsonOptions(query)])).hits;
   }
   async usage(query) {
-    return runJson('usage', [this.#handle, jsonOptions(query)]);
+    return current(await runJson('usage', [this.#handle, jsonOptions(query)]));
   }
   /** Stores bytes once, by content; resolves to their SHA-256. */
   async putAttachment(bytes) {

@@ -253,7 +253,7 @@ export class Store {
   sessionIds(): Promise<string[]>;
   list(query?: SessionQuery): Promise<SessionSummary[]>;
   search(words: string, query?: SessionQuery & { session?: string; roles?: string[] }): Promise<SearchHit[]>;
-  usage(query?: { by?: string; sinceMs?: number; untilMs?: number; session?: string }): Promise<{ rows: UsageRow[]; total: UsageRow }>;
+  usage(query?: { by?: string; sinceMs?: number; untilMs?: number; session?: string }): Promise<{ rows: UsageRow[]; total: UsageRow; outOfDate?: string }>;
   putAttachment(bytes: Uint8Array | ArrayBuffer | string): Promise<string>;
   attachment(sha256: string): Promise<Buffer>;
   unusedAttachments(): Promise<string[]>;

@@ -25,6 +25,7 @@ from ._errors import (
     NewerFormat,
     NoSpace,
     NotFound,
+    OutOfDate,
     OutcomeUnknown,
     Poisoned,
     ReadOnly,
@@ -43,6 +44,6 @@ __version__ = _loaded.bough_library_version().decode()
 __all__ = [
     "AlreadyExists", "Appended", "BoughError", "Busy", "Closed", "Conflict", "Cursor", "Damaged", "Entry", "Follower",
     "HasForks", "IdConflict", "InternalError", "InvalidArgument", "MigrationNeeded", "NewEntry", "NewerFormat",
-    "NoSpace", "NotFound", "OutcomeUnknown", "Poisoned", "ReadOnly", "Session", "StorageError", "Store", "TimedOut",
+    "NoSpace", "NotFound", "OutOfDate", "OutcomeUnknown", "Poisoned", "ReadOnly", "Session", "StorageError", "Store", "TimedOut",
     "Unavailable", "Unsupported", "assistant_text", "convert", "message", "user_text",
 ]

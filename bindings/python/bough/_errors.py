@@ -22,6 +22,10 @@ class InvalidArgument(BoughError, ValueError):
     """An id, an option or an entry breaks a rule."""
 
 
+class OutOfDate(UserWarning):
+    """A list, search or usage lacks newer entries, because this process may not take them in. Not an error."""
+
+
 class NotFound(BoughError, LookupError):
     """No such store, session, entry or attachment."""
 

@@ -6,12 +6,19 @@ import asyncio
 import ctypes
 import json
 import os
+import warnings
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _library as c
 from ._async import twin
-from ._errors import Closed
+from ._errors import Closed, OutOfDate
 from ._session import Session
+
+
+def _current(answer: Dict[str, Any]) -> Dict[str, Any]:
+    if "outOfDate" in answer:
+        warnings.warn(f"newer entries are missing: {answer['outOfDate']}", OutOfDate, stacklevel=3)
+    return answer
 
 
 class Store:
@@ -105,13 +112,13 @@ class Store:
 
     def list(self, **query: Any) -> List[Dict[str, Any]]:
         """Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip."""
-        return c.call_json("list", self._open(), c.text(json.dumps(query) if query else None))["sessions"]
+        return _current(c.call_json("list", self._open(), c.text(json.dumps(query) if query else None)))["sessions"]
 
     def search(self, words: str, **query: Any) -> List[Dict[str, Any]]:
-        return c.call_json("search", self._open(), c.text(words), c.text(json.dumps(query) if query else None))["hits"]
+        return _current(c.call_json("search", self._open(), c.text(words), c.text(json.dumps(query) if query else None)))["hits"]
 
     def usage(self, **query: Any) -> Dict[str, Any]:
-        return c.call_json("usage", self._open(), c.text(json.dumps(query) if query else None))
+        return _current(c.call_json("usage", self._open(), c.text(json.dumps(query) if query else None)))
 
     def put_attachment(self, data: bytes) -> str:
         """Stores bytes once, by content; returns their SHA-256."""

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/model/out_of_date.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -19,10 +20,6 @@
 
 namespace bough::cli {
 namespace {
-
-bool canAnswerAllTheSame(const Error& error) {
-  return error.code == ErrorCode::Busy || error.code == ErrorCode::NoSpace || error.code == ErrorCode::ReadOnly;
-}
 
 // Taking in so much takes about a quarter of a second.
 constexpr std::uint64_t kAtOnceBytes = std::uint64_t{8} << 20;
@@ -104,7 +101,7 @@ Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, Whe
   if (report && report->due && !startReindex(*view.store, false)) report = takeIn(*view.catalog, search, behind);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
-    if (!canAnswerAllTheSame(report.error())) return std::unexpected(report.error());
+    if (!answersAllTheSame(report.error())) return std::unexpected(report.error());
     printMessage(fmt::format("note: the catalog may be out of date: {}", text::printable(report.error().message)));
     return view;
   }

@@ -84,6 +84,20 @@ Result<std::optional<Input::Line>> Input::nextLine() {
   return Line{.text = line_, .number = ++lineCount_, .offset = offset};
 }
 
+Result<bool> Input::skipLine() {
+  line_ = {};
+  ++lineCount_;
+  for (;;) {
+    const std::size_t end = unread().find('\n');
+    if (end != std::string_view::npos) {
+      begin_ += end + 1;
+      return true;
+    }
+    BOUGH_TRY(const auto more, fill());
+    if (!more) return false;
+  }
+}
+
 Result<std::string> Input::rest() {
   std::string all;
   for (;;) {

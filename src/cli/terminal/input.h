@@ -28,6 +28,9 @@ class Input {
   /// The next line; none at the end. One that is longer than a log's lines may be is refused while it is read.
   Result<std::optional<Line>> nextLine();
 
+  /// Skips what is left of a line that nextLine refused. False at the end of the input.
+  Result<bool> skipLine();
+
   /// All that is left.
   Result<std::string> rest();
 

@@ -18,12 +18,17 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   serve::McpServer server(*store, *catalog, {.write = options.write});
   Input input;
   while (!outputClosed()) {
-    BOUGH_TRY(const auto line, input.nextLine());
-    if (!line) break;
-    if (line->text.empty()) continue;
-    const std::string answer = server.handle(line->text);
-    if (answer.empty()) continue;
-    printLine(answer);
+    const auto line = input.nextLine();
+    if (!line && line.error().code == ErrorCode::InvalidArgument) {  // it is too long
+      printLine(serve::McpServer::refuse(line.error()));
+      BOUGH_TRY(const auto more, input.skipLine());
+      if (!more) break;
+      continue;
+    }
+    if (!line) return std::unexpected(line.error());
+    if (!*line) break;
+    const std::string answer = server.handle((*line)->text);
+    if (!answer.empty()) printLine(answer);
   }
   BOUGH_TRY(store->close());
   return kDone;
