@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -128,6 +129,29 @@ struct ImportResult {
 /// first.
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options = {});
 
+namespace transcript {
+class EntryList;
+}
+
+/// The entries of a session in log order, on their way into a file. Of a long session in a store only a few are in
+/// memory: they are read when they are written. One thread.
+class TranscriptSource {
+ public:
+  /// Entries in memory, which must outlive it.
+  TranscriptSource(const std::vector<Entry>& entries);  // NOLINT(google-explicit-constructor): it is one
+  /// A session of a store, as it is now. One of no more than `keptBytes` is read once and kept.
+  [[nodiscard]] static Result<TranscriptSource> open(SessionStore& store, const std::string& sessionId,
+                                                     std::size_t keptBytes = kKeptBytes);
+
+  static constexpr std::size_t kKeptBytes = std::size_t{24} << 20;
+
+  [[nodiscard]] const transcript::EntryList& list() const { return *list_; }  ///< Not part of the interface.
+
+ private:
+  explicit TranscriptSource(std::shared_ptr<const transcript::EntryList> list);
+  std::shared_ptr<const transcript::EntryList> list_;
+};
+
 struct WriteTranscriptOptions {
   std::string agent;        ///< Whose format to write.
   TranscriptFacts facts;    ///< Of the session; `sessionId` is the agent's name for the new one.
@@ -151,9 +175,9 @@ struct WrittenTranscript {
   CompatibilityReport report;  ///< What the agent's format cannot hold.
 };
 
-/// Writes entries, which are a session's in log order, as a transcript. What the same agent wrote comes out as the same
-/// bytes. `out` gets the file in pieces.
-Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
+/// Writes a session as a transcript. What the same agent wrote comes out as the same bytes. `out` gets the file in
+/// pieces.
+Result<WrittenTranscript> writeTranscript(const TranscriptSource& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out);
 
 /// A session as its agent wrote it.
@@ -177,7 +201,7 @@ struct TranscriptFile {
 /// Writes all branches of a session for an agent whose files hold one branch but can continue one another (codex):
 /// first the branch of the head, then a file for each other branch, after the file that it continues. Unsupported for
 /// others.
-Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>& entries,
+Result<std::vector<TranscriptFile>> writeTranscriptTree(const TranscriptSource& entries,
                                                         const WriteTranscriptOptions& options,
                                                         CompatibilityReport* report = nullptr);
 
@@ -192,18 +216,18 @@ struct WriteTraceOptions {
   bool all = false;       ///< All branches. A trajectory marks the steps that an earlier one has, too.
 };
 
-/// Writes a session, whose entries are given in log order, for a tool that is not an agent. The report names what such
-/// a format has no place for. The input of a span is what was new since the answer before it.
-Result<CompatibilityReport> writeTrace(const std::vector<Entry>& entries, const WriteTraceOptions& options,
+/// Writes a session for a tool that is not an agent. The report names what such a format has no place for. The input of
+/// a span is what was new since the answer before it.
+Result<CompatibilityReport> writeTrace(const TranscriptSource& entries, const WriteTraceOptions& options,
                                        const std::function<Result<void>(std::string_view)>& out);
 
 /// What a session that was imported came with; with an empty agent when it was not.
-TranscriptFacts importedFacts(const std::vector<Entry>& entries);
+TranscriptFacts importedFacts(const TranscriptSource& entries);
 
 /// The facts of a session as an agent would write them: those it was imported with when the agent is the same, else
 /// with a session id that every agent takes (a UUID, made from the session's id).
 Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& sessionId, const std::string& agent,
-                                       const std::vector<Entry>& entries);
+                                       const TranscriptSource& entries);
 
 /// The facts of the number-th copy of a session, which has an id of its own. Always the same for the same session.
 TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number);

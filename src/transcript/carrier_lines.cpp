@@ -7,25 +7,27 @@
 
 namespace bough::transcript {
 
-CarrierLines::CarrierLines(const std::vector<Entry>& entries, const Agent& agent) {
+CarrierLines::CarrierLines(const EntryList& entries, const Agent& agent) {
   std::unordered_map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    auto origin = originOf(entries[i]);
+    if (entries.kind(i) != EntryKind::SessionInfo) continue;
+    const auto origin = originOf(*entries.at(i));
     if (!origin || !origin->carries || !isSameFormat(agent, origin->agent)) continue;
     if (places.empty()) {
-      for (std::size_t k = 0; k < entries.size(); ++k) places.emplace(entries[k].id, k);
+      for (std::size_t k = 0; k < entries.size(); ++k) places.emplace(entries.id(k), k);
     }
     Line& line = lines_[i];
     for (std::size_t k = 0; k < origin->carries->ids.size(); ++k) {
       const auto found = places.find(origin->carries->ids[k]);
-      const bool isHere = found != places.end() && canBeCarried(entries[found->second]);
+      const bool isHere =
+          found != places.end() && canBeCarried(entries.kind(found->second), entries.isRedacted(found->second));
       line.isWhole = line.isWhole && isHere;
       if (found == places.end()) continue;
       carrierOf_.emplace(found->second, i);
       if (k == origin->carries->own) line.ownPlace = found->second;
       if (!isHere) continue;
-      if (k == origin->carries->own) line.own = line.entries.size();
-      line.entries.push_back(asStored(entries[found->second]));
+      if (k == origin->carries->own) line.own = line.places.size();
+      line.places.push_back(found->second);
     }
   }
 }

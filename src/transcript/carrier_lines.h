@@ -15,13 +15,13 @@ namespace bough::transcript {
 class CarrierLines {
  public:
   struct Line {
-    std::vector<CarriedEntry> entries;
-    std::size_t own = CarriedIds::kNone;      ///< In `entries`: the entry that the line was written for.
+    std::vector<std::size_t> places;          ///< Of the entries that it carries.
+    std::size_t own = CarriedIds::kNone;      ///< In `places`: the entry that the line was written for.
     std::size_t ownPlace = EntryTree::kNone;  ///< The same, in the session.
     bool isWhole = true;                      ///< All that it carried is in the session.
   };
 
-  CarrierLines(const std::vector<Entry>& entries, const Agent& agent);
+  CarrierLines(const EntryList& entries, const Agent& agent);
 
   /// Of the entry that keeps such a line; null for any other.
   [[nodiscard]] const Line* find(std::size_t place) const;

@@ -177,9 +177,8 @@ class Driver {
 
 }  // namespace
 
-Result<TranscriptReport> transcript::readBytes(const Agent& agent, std::string_view bytes, const Builder::Use& use) {
-  const auto source = fromMemory(bytes);
-  return Driver(agent, {}, {}, use).run(*source);
+Result<TranscriptReport> transcript::readSource(const Agent& agent, ByteSource& bytes, const Builder::Use& use) {
+  return Driver(agent, {}, {}, use).run(bytes);
 }
 
 std::string damageText(const TranscriptReport& report) {

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
 #include "base/json/json_scan.h"
-#include "base/json/json_write.h"
 #include "base/try.h"
+#include "transcript/adapted_lines.h"
 #include "transcript/carrier_lines.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/carrying.h"
@@ -17,6 +16,7 @@
 #include "transcript/model/ids.h"
 #include "transcript/model/items.h"
 #include "transcript/model/origin.h"
+#include "transcript/own_lines.h"
 
 namespace bough {
 namespace {
@@ -25,57 +25,36 @@ using namespace transcript;
 
 constexpr std::size_t kNone = EntryTree::kNone;
 
-// Another text for a member; none when it stays.
-using Change = std::function<std::optional<std::string>(const std::string& text)>;
+// Lines as the bytes of a file.
+class LinesSource : public ByteSource {
+ public:
+  explicit LinesSource(std::function<std::optional<std::string>()> next) : next_(std::move(next)) {}
 
-// A line with a member of that name changed: its own, and that of its payload.
-std::string withMember(std::string line, std::string_view name, const Change& change) {
-  for (const bool inPayload : {false, true}) {
-    const std::string_view object = inPayload ? json::findMember(line, "payload").value_or("") : std::string_view(line);
-    const auto member = json::findMember(object, name);
-    const auto text = member ? json::decodeString(*member) : std::nullopt;
-    const auto now = text ? change(*text) : std::nullopt;
-    if (!now) continue;
-    const auto at = static_cast<std::size_t>(member->data() - line.data());
-    line.replace(at, member->size(), json::quoted(*now));
-  }
-  return line;
-}
-
-bool isAdapted(const WriteTranscriptOptions& options) {
-  return !options.movedFrom.empty() || !options.renamedFrom.empty();
-}
-
-// The agent's own lines for a project that moved and a session that has another id.
-std::string adapted(std::string_view lines, const WriteTranscriptOptions& options) {
-  const std::string& folder = options.movedFrom;
-  const Change move = [&](const std::string& cwd) -> std::optional<std::string> {
-    if (folder.empty() || (cwd != folder && !cwd.starts_with(folder + "/"))) return std::nullopt;
-    return options.facts.cwd + cwd.substr(folder.size());
-  };
-  const Change rename = [&](const std::string& id) -> std::optional<std::string> {
-    return options.renamedFrom.empty() || id != options.renamedFrom ? std::nullopt
-                                                                    : std::optional(options.facts.sessionId);
-  };
-  std::string out;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
-    std::string line = withMember(std::string(lines.substr(0, end)), "cwd", move);
-    for (const std::string_view name : {"sessionId", "session_id", "id"}) {
-      line = withMember(std::move(line), name, rename);
+  Result<std::size_t> read(std::span<char> out) override {
+    while (used_ == line_.size()) {
+      auto line = next_();
+      if (!line) return 0;
+      line_ = std::move(*line);
+      used_ = 0;
     }
-    out += line;
-    lines.remove_prefix(end);
+    const std::size_t size = line_.copy(out.data(), out.size(), used_);
+    used_ += size;
+    return size;
   }
-  return out;
-}
+
+ private:
+  std::function<std::optional<std::string>()> next_;
+  std::string line_;
+  std::size_t used_ = 0;  // of the line
+};
 
 // A clean copy begins with the header, wherever that was. False when the file has lost it.
-bool bringHeaderFirst(const std::vector<Entry>& entries, const Agent& agent, std::vector<std::size_t>& order) {
+bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order) {
   if (agent.isHeader == nullptr) return true;
   const auto found = std::ranges::find_if(order, [&](std::size_t place) {
-    const auto origin = originOf(entries[place]);
-    const auto line = origin && origin->agent == agent.name ? lineOf(entries[place]) : std::nullopt;
+    const EntryPin entry = entries.at(place);
+    const auto origin = originOf(*entry);
+    const auto line = origin && origin->agent == agent.name ? lineOf(*entry) : std::nullopt;
     return line && agent.isHeader(cleanLines(*line, *origin, agent));
   });
   if (found == order.end()) return false;
@@ -83,8 +62,24 @@ bool bringHeaderFirst(const std::vector<Entry>& entries, const Agent& agent, std
   return true;
 }
 
-bool isTalk(const Entry& entry) {
-  return isConversation(entryKind(entry.type));
+bool hasHeadEntry(const EntryList& entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) == EntryKind::Head) return true;
+  }
+  return false;
+}
+
+// A label, a title or bookkeeping.
+bool isName(const EntryList& entries, std::size_t place) {
+  if (entries.kind(place) == EntryKind::Label) return true;
+  return entries.kind(place) == EntryKind::SessionInfo && !holdsFacts(*entries.at(place));
+}
+
+// Whether a line of the agent goes into a clean copy as it is.
+bool canBeCopied(const EntryList& entries, const Agent& agent, std::size_t place) {
+  const std::size_t parent = entries.parent(place);
+  const EntryPin continued = parent == kNone ? nullptr : entries.at(parent);
+  return isLineOf(agent, *entries.at(place), continued.get(), /*clean=*/true);
 }
 
 // Every part of an answer says what the whole answer cost. `written`: ids of the answers so far.
@@ -94,27 +89,9 @@ bool isMoreOfAnswer(const Entry& entry, std::unordered_set<std::string>& written
   return !id.empty() && !written.insert(id).second;
 }
 
-// Which entries can be copied, by their place: those of one record together, or none of them.
-template <typename IsOwn>
-std::vector<bool> ownRecords(const std::vector<Entry>& entries, const IsOwn& isOwn) {
-  std::vector<bool> own(entries.size());
-  for (std::size_t begin = 0; begin < entries.size();) {
-    const auto origin = originOf(entries[begin]);
-    bool areOwn = isOwn(begin);
-    std::size_t end = begin + 1;
-    for (; origin && end < entries.size(); ++end) {
-      const auto next = originOf(entries[end]);
-      if (!next || next->sizeBytes > 0 || next->at != origin->at || next->agent != origin->agent) break;
-      areOwn = isOwn(end) && areOwn;
-    }
-    for (; begin < end; ++begin) own[begin] = areOwn;
-  }
-  return own;
-}
-
 class TranscriptWriting {
  public:
-  TranscriptWriting(const std::vector<Entry>& entries, const WriteTranscriptOptions& options, const Agent& agent,
+  TranscriptWriting(const EntryList& entries, const WriteTranscriptOptions& options, const Agent& agent,
                     const std::function<Result<void>(std::string_view)>& out)
       : entries_(entries),
         options_(options),
@@ -123,20 +100,19 @@ class TranscriptWriting {
         out_(out),
         tree_(entries),
         carrying_(entries, tree_, !options.clean && !options.bare),
-        carriers_(entries, agent) {}
+        carriers_(entries, agent),
+        lines_(entries, agent) {}
 
   Result<WrittenTranscript> run() {
-    if (options_.clean) {
-      const auto own = ownRecords(entries_, [&](std::size_t place) { return isOwn(place); });
-      for (std::size_t i = 0; i < own.size(); ++i) own_[i] = own[i] ? Known::Yes : Known::No;
-    }
+    findOwn();
     BOUGH_TRY(choose());
+    BOUGH_TRY(entries_.check());
     if (head_ == kNone && !beginsWithCopy()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
       TranscriptFacts facts = options_.facts;
-      if (facts.created.empty() && !order_.empty()) facts.created = entries_[order_.front()].timestamp;
+      if (facts.created.empty() && !order_.empty()) facts.created = entries_.at(order_.front())->timestamp;
       writer_->begin(facts, text);
     }
     const std::unordered_set<std::size_t> chosen(order_.begin(), order_.end());
@@ -181,10 +157,12 @@ class TranscriptWriting {
       const auto inherited = tree_.path(shared);
       inherited_.insert(inherited.begin(), inherited.end());
     }
-    const bool oneBranch = std::cmp_equal(path_.size(), std::ranges::count_if(entries_, isTalk));
+    std::size_t talks = 0;
+    for (std::size_t i = 0; i < entries_.size(); ++i) talks += static_cast<std::size_t>(entries_.isTalk(i));
+    const bool oneBranch = path_.size() == talks;
     fileHead_ = findFileHead(oneBranch);
     // The last entry in the log is not always the one that the agent left off at.
-    if (options_.headId.empty() && !oneBranch && fileHead_ != kNone && isOwn(head_) && !hasHeadEntry()) {
+    if (options_.headId.empty() && !oneBranch && fileHead_ != kNone && isOwn(head_) && !hasHeadEntry(entries_)) {
       head_ = fileHead_;
       path_ = tree_.path(head_);
     }
@@ -192,24 +170,19 @@ class TranscriptWriting {
     copies_ = whole_ || agent_.tree;
     const std::unordered_set<std::size_t> chosen(path_.begin(), path_.end());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool isName = (entries_[i].type == entry_type::kLabel || entries_[i].type == entry_type::kSessionInfo) &&
-                          !holdsFacts(entries_[i]);
-      const bool wanted = isTalk(entries_[i]) ? chosen.contains(i) || (whole_ && (agent_.tree || isOwn(i)))
-                                              : whole_ && (isOwn(i) || isName);
+      const bool wanted = entries_.isTalk(i) ? chosen.contains(i) || (whole_ && (agent_.tree || isOwn(i)))
+                                             : whole_ && (isOwn(i) || isName(entries_, i));
       if (wanted) order_.push_back(i);
-      if (!wanted || entries_[i].type != entry_type::kCompactionSummary) continue;
-      if (json::findMember(entries_[i].payload, "summaryAfterKept") != "true") continue;
-      firstKept_.insert(json::findString(entries_[i].payload, "firstKeptEntryId").value_or(""));
+      if (!wanted || entries_.kind(i) != EntryKind::CompactionSummary) continue;
+      const EntryPin summary = entries_.at(i);
+      if (json::findMember(summary->payload, "summaryAfterKept") != "true") continue;
+      firstKept_.insert(json::findString(summary->payload, "firstKeptEntryId").value_or(""));
     }
     // The end of a file that was being written is part of it only as long as nothing came after it.
-    const auto isOld = [&](std::size_t i) {
-      const auto origin = originOf(entries_[i]);
-      return origin && origin->torn && i != lastOwn();
-    };
-    std::erase_if(order_, isOld);
+    std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != lastOwn(); });
     if (whole_) sortOwnLines();
     const auto lastTalk =
-        std::ranges::find_if(order_.rbegin(), order_.rend(), [&](std::size_t i) { return isTalk(entries_[i]); });
+        std::ranges::find_if(order_.rbegin(), order_.rend(), [&](std::size_t i) { return entries_.isTalk(i); });
     const bool endsWithHead = lastTalk != order_.rend() && *lastTalk == head_;
     if (agent_.headLast && head_ != fileHead_ && !endsWithHead) moveBranchToEnd();
     carrying_.setBranch(path_);
@@ -222,7 +195,7 @@ class TranscriptWriting {
       if (!chosen.contains(leaf)) addLossy("branch");
     }
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].type == entry_type::kLabel && !chosen.contains(i)) addLossy("label");
+      if (entries_.kind(i) == EntryKind::Label && !chosen.contains(i)) addLossy("label");
     }
   }
 
@@ -231,12 +204,14 @@ class TranscriptWriting {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool standsElsewhere = carries == nullptr && isCarried(place);
     if (standsElsewhere || inherited_.contains(place)) return "";  // in another line, in another file
-    auto line = lineOf(entries_[place]);
+    auto line = lineOf(*entries_.at(place));
     if (line && isAdapted(options_)) line = adapted(*line, options_);
     if (!line || carries == nullptr) return line;
     // What a redaction hides is in the line, too.
-    if (carries->ownPlace != kNone && entries_[carries->ownPlace].redacted) return std::nullopt;
-    return withCarried(*line, carries->entries, carries->own);
+    if (carries->ownPlace != kNone && entries_.isRedacted(carries->ownPlace)) return std::nullopt;
+    std::vector<CarriedEntry> cargo;
+    for (const std::size_t each : carries->places) cargo.push_back(asStored(entries_.at(each)));
+    return withCarried(*line, cargo, carries->own);
   }
 
   [[nodiscard]] bool isCarried(std::size_t place) const { return carriers_.carrierOf(place) != kNone; }
@@ -250,10 +225,6 @@ class TranscriptWriting {
     carrying_.hold(std::move(lines), place);
   }
 
-  [[nodiscard]] bool hasHeadEntry() const {
-    return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.type == entry_type::kHead; });
-  }
-
   // Whether the branch goes on where the agent's own lines leave it: then all of them are copied, with the branches
   // that only they hold.
   [[nodiscard]] bool continuesFile() {
@@ -263,46 +234,25 @@ class TranscriptWriting {
 
   // The entry that the agent continues from when it reads its own lines again; kNone when there are none.
   [[nodiscard]] std::size_t findFileHead(bool oneBranch) {
-    std::string bytes;
     std::size_t last = kNone;
     std::vector<std::size_t> lines;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (!isOwn(i) || inherited_.contains(i)) continue;
-      if (isTalk(entries_[i])) last = i;
+      if (entries_.isTalk(i)) last = i;
       if (hasOwnLine(i)) lines.push_back(i);
     }
-    if (!oneBranch) {
-      for (const std::size_t line : inFileOrder(std::move(lines))) bytes += ownLine(line).value_or("");
-    }
     if (oneBranch || last == kNone) return last;
-    const auto report = readBytes(agent_, bytes, [](Entry&&) -> Result<void> { return {}; });
+    lines = lines_.inFileOrder(std::move(lines));
+    LinesSource source([&, next = lines.begin()]() mutable -> std::optional<std::string> {
+      return next == lines.end() ? std::nullopt : std::optional(ownLine(*next++).value_or(""));
+    });
+    const auto report = readSource(agent_, source, [](Entry&&) -> Result<void> { return {}; });
     const std::size_t head = report ? tree_.find(report->headId) : kNone;
     return head == kNone ? last : head;
   }
 
-  // Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
-  // whole file, each has its place in it.
-  [[nodiscard]] std::vector<std::size_t> inFileOrder(std::vector<std::size_t> places) const {
-    std::unordered_map<std::size_t, std::uint64_t> offsets;
-    std::map<std::uint64_t, std::uint64_t> sizes;
-    for (const std::size_t place : places) {
-      const auto origin = originOf(entries_[place]);
-      offsets[place] = origin->at;
-      if (origin->sizeBytes > 0 && !sizes.emplace(origin->at, origin->sizeBytes).second) return places;
-    }
-    std::uint64_t end = 0;
-    for (const auto& [at, size] : sizes) {
-      if (at != end) return places;
-      end += size;
-    }
-    std::ranges::stable_sort(places, {}, [&](std::size_t place) { return offsets[place]; });
-    return places;
-  }
-
   [[nodiscard]] bool hasOwnLine(std::size_t place) const {
-    if (isCarried(place) || inherited_.contains(place)) return false;
-    const auto origin = originOf(entries_[place]);
-    return origin && origin->agent == agent_.name;
+    return !isCarried(place) && !inherited_.contains(place) && lines_[place].isAgents;
   }
 
   void sortOwnLines() {
@@ -310,7 +260,7 @@ class TranscriptWriting {
     for (const std::size_t place : order_) {
       if (hasOwnLine(place)) lines.push_back(place);
     }
-    lines = inFileOrder(std::move(lines));
+    lines = lines_.inFileOrder(std::move(lines));
     auto next = lines.begin();
     for (std::size_t& place : order_) {
       if (hasOwnLine(place)) place = *next++;
@@ -332,15 +282,14 @@ class TranscriptWriting {
 
   [[nodiscard]] bool isCopied(std::size_t place) { return copies_ && isOwn(place); }
 
-  [[nodiscard]] bool isOwn(std::size_t place) {
-    Known& known = own_[place];
-    if (known == Known::Nothing) {
-      const std::size_t parent = tree_.parent(place);
-      const Entry* continued = parent == kNone ? nullptr : &entries_[parent];
-      const bool isLine = isCarried(place) || isLineOf(agent_, entries_[place], continued, options_.clean);
-      known = isLine ? Known::Yes : Known::No;
+  [[nodiscard]] bool isOwn(std::size_t place) const { return own_[place]; }
+
+  // Which entries the agent wrote itself.
+  void findOwn() {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      own_[i] = isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
-    return known == Known::Yes;
+    if (options_.clean) own_ = lines_.wholeRecords(own_);
   }
 
   [[nodiscard]] std::size_t lastOwn() {
@@ -366,12 +315,13 @@ class TranscriptWriting {
   // Names and bookkeeping of others leave no line at the beginning.
   [[nodiscard]] bool beginsWithCopy() {
     if (!whole_) return false;
-    const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || isTalk(entries_[i]); });
+    const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || entries_.isTalk(i); });
     return first != order_.end() && isCopied(*first);
   }
 
   void write(std::size_t place, std::string& text) {
-    const Entry& entry = entries_[place];
+    const EntryPin pin = entries_.at(place);
+    const Entry& entry = *pin;
     Item item{.entry = &entry, .parentId = {}, .messages = {}};
     if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = standIn(parent);
     item.kept = keptBy(entries_, tree_, place);
@@ -382,7 +332,7 @@ class TranscriptWriting {
       messages_->skip(place);
       return copy(place, item, text);
     }
-    if (entry.redacted && isTalk(entry)) {
+    if (entry.redacted && entries_.isTalk(place)) {
       standIns_[entry.id] = item.parentId;
       addLossy("redacted");
       return;
@@ -408,11 +358,12 @@ class TranscriptWriting {
     text += carrying_.take();
     const std::size_t carrier = carriers_.carrierOf(place);
     if (carrier != kNone && carriers_.find(carrier)->ownPlace == place) {
-      writer_->copied(item, lineOf(entries_[carrier]).value_or(""));
+      writer_->copied(item, lineOf(*entries_.at(carrier)).value_or(""));
       return;
     }
     const auto line = ownLine(place);
-    const auto origin = originOf(entries_[place]);
+    const auto origin = originOf(*item.entry);
+    if (!origin) return;
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool isWhole = carries == nullptr || carries->isWhole;
     if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
@@ -428,11 +379,13 @@ class TranscriptWriting {
   }
 
   std::string standIn(std::size_t place) const {
-    const auto found = standIns_.find(entries_[place].id);
-    return found == standIns_.end() ? entries_[place].id : found->second;
+    const std::string id(entries_.id(place));
+    const auto found = standIns_.find(id);
+    return found == standIns_.end() ? id : found->second;
   }
 
   Result<void> flush(std::string& text) {
+    BOUGH_TRY(entries_.check());  // nothing that was made of an entry that could not be read
     if (text.empty()) return {};
     lastByteIsLineEnd_ = text.back() == '\n';
     BOUGH_TRY(out_(text));
@@ -451,7 +404,7 @@ class TranscriptWriting {
     }
   }
 
-  const std::vector<Entry>& entries_;
+  const EntryList& entries_;
   const WriteTranscriptOptions& options_;
   const Agent& agent_;
   std::unique_ptr<Writer> writer_;
@@ -460,8 +413,8 @@ class TranscriptWriting {
   Carrying carrying_;
   CarrierLines carriers_;
   std::vector<bool> isKept_ = allKept(entries_, tree_);
-  enum class Known : std::uint8_t { Nothing, No, Yes };
-  std::vector<Known> own_ = std::vector<Known>(entries_.size(), Known::Nothing);  // what isOwn() has answered
+  OwnLines lines_;
+  std::vector<bool> own_ = std::vector<bool>(entries_.size());  // by place: the agent wrote it itself
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of what is written
@@ -482,7 +435,7 @@ class TranscriptWriting {
 
 }  // namespace
 
-Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, const WriteTranscriptOptions& options,
+Result<WrittenTranscript> writeTranscript(const TranscriptSource& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out) {
   const Agent* agent = findAgent(options.agent);
   if (agent == nullptr) {
@@ -491,7 +444,7 @@ Result<WrittenTranscript> writeTranscript(const std::vector<Entry>& entries, con
   if (agent->makeWriter == nullptr) {
     return fail(ErrorCode::Unsupported, fmt::format("transcripts of {} are only read", options.agent), "");
   }
-  return TranscriptWriting(entries, options, *agent, out).run();
+  return TranscriptWriting(entries.list(), options, *agent, out).run();
 }
 
 }  // namespace bough

@@ -13,13 +13,14 @@ namespace bough {
 
 using namespace transcript;
 
-Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>& entries,
+Result<std::vector<TranscriptFile>> writeTranscriptTree(const TranscriptSource& source,
                                                         const WriteTranscriptOptions& options,
                                                         CompatibilityReport* report) {
   const Agent* agent = findAgent(options.agent);
   if (agent == nullptr || agent->writeTree == nullptr) {
     return fail(ErrorCode::Unsupported, fmt::format("{} has no files that continue one another", options.agent), "");
   }
+  const EntryList& entries = source.list();
   const EntryTree tree(entries);
   const std::size_t head = options.headId.empty() ? tree.head() : tree.find(options.headId);
   if (head == EntryTree::kNone) {
@@ -34,6 +35,7 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
   MessageConversion messages(entries, tree, leaves, agent->dialect, report == nullptr ? own : *report);
   const std::vector<bool> isKept = allKept(entries, tree);
   std::vector<OwnPart> branches;
+  std::vector<EntryPin> pins;
   std::vector<bool> isTaken(entries.size());
   for (const std::size_t leaf : leaves) {
     if (isTaken[leaf]) continue;
@@ -41,16 +43,17 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const std::vector<Entry>
     std::size_t place = leaf;
     for (; place != EntryTree::kNone && !isTaken[place]; place = tree.parent(place)) {
       isTaken[place] = true;
-      branch.items.push_back({.entry = &entries[place], .parentId = {}, .messages = {}});
+      branch.items.push_back({.entry = pins.emplace_back(entries.at(place)).get(), .parentId = {}, .messages = {}});
     }
+    BOUGH_TRY(entries.check());
     std::ranges::reverse(branch.items);
     for (Item& item : branch.items) {
-      const auto at = static_cast<std::size_t>(item.entry - entries.data());
+      const std::size_t at = entries.find(item.entry->id);
       item.messages = messages.take(at);
       item.kept = keptBy(entries, tree, at);
       item.isKept = isKept[at];
     }
-    if (place != EntryTree::kNone) branch.base = &entries[place];
+    if (place != EntryTree::kNone) branch.base = pins.emplace_back(entries.at(place)).get();
   }
   TreeCargo cargo(entries, tree, !options.clean && !options.bare);
   return agent->writeTree(options.facts, branches, cargo);

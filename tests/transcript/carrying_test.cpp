@@ -21,8 +21,9 @@ Entry entryOf(std::size_t bytes) {
 
 std::size_t carriedOf(const Entry& entry) {
   const std::vector<Entry> entries = {entry};
-  const EntryTree tree(entries);
-  Carrying carrying(entries, tree, /*enabled=*/true);
+  const EntryList list(entries);
+  const EntryTree tree(list);
+  Carrying carrying(list, tree, /*enabled=*/true);
   carrying.hold("{\"type\":\"line\"}\n", 0);
   const std::string line = carrying.take();
   const auto carried = carriedIn(std::string_view(line).substr(0, line.size() - 1));

@@ -31,7 +31,8 @@ TEST(EntryTree, TheHeadOfAnAgentIsWhereItsOwnEntriesLeaveIt) {
                                       entryAt("c", "a", "message", from("codex")),
                                       entryAt("d", "c"),
                                       entryAt("i", "", "session_info")};
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   EXPECT_EQ(tree.head(), 4U);
   EXPECT_EQ(tree.head("pi"), 2U);
   EXPECT_EQ(tree.head("codex"), 3U);
@@ -43,7 +44,8 @@ TEST(EntryTree, AHeadEntryMovesTheHeadOfItsAgentAlone) {
   const std::vector<Entry> entries = {
       entryAt("a", "", "message", from("pi")), entryAt("b", "a", "message", from("codex")),
       entryAt("c", "b", "message", from("pi")), entryAt("x", "", "head", from("pi", back))};
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   EXPECT_EQ(tree.head(), 0U);
   EXPECT_EQ(tree.head("pi"), 0U);
   EXPECT_EQ(tree.head("codex"), 1U);
@@ -56,13 +58,14 @@ TEST(EntryTree, ASummaryKeepsTheEntriesOfItsBranchFromTheFirstKeptOn) {
   const std::vector<Entry> entries = {entryAt("a", ""),           entryAt("b", "a"),           entryAt("c", "b"),
                                       entryAt("other", "a"),      summary("s", "c", "b"),      summary("all", "c", "a"),
                                       summary("o", "c", "other"), summary("n", "c", "nowhere")};
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   using Ids = std::vector<std::string>;
-  EXPECT_EQ(keptBy(entries, tree, 4), (Ids{"b", "c"}));
-  EXPECT_EQ(keptBy(entries, tree, 5), (Ids{"a", "b", "c"}));
-  EXPECT_EQ(keptBy(entries, tree, 6), Ids{}) << "it is on another branch";
-  EXPECT_EQ(keptBy(entries, tree, 7), Ids{});
-  EXPECT_EQ(keptBy(entries, tree, 2), Ids{}) << "only a summary keeps something";
+  EXPECT_EQ(keptBy(list, tree, 4), (Ids{"b", "c"}));
+  EXPECT_EQ(keptBy(list, tree, 5), (Ids{"a", "b", "c"}));
+  EXPECT_EQ(keptBy(list, tree, 6), Ids{}) << "it is on another branch";
+  EXPECT_EQ(keptBy(list, tree, 7), Ids{});
+  EXPECT_EQ(keptBy(list, tree, 2), Ids{}) << "only a summary keeps something";
   EXPECT_EQ(tree.leaves(), (std::vector<std::size_t>{3, 4, 5, 6, 7}));
 }
 
@@ -85,10 +88,11 @@ TEST(MessageConversion, MessagesOfTwoBranchesStayApart) {
   // A second question after the same first one: the answer belongs to the first alone.
   const std::vector<Entry> entries = {said("q1", "", "user"), said("q2", "q1", "user"), said("a1", "q1", "assistant"),
                                       said("a2", "a1", "assistant"), said("b2", "a1", "assistant")};
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   for (const Dialect target : {Dialect::Anthropic, Dialect::Gemini, Dialect::OpenaiResponses}) {
     CompatibilityReport report;
-    MessageConversion conversion(entries, tree, tree.leaves(), target, report);
+    MessageConversion conversion(list, tree, tree.leaves(), target, report);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string text = joined(conversion.take(i));
       for (const Entry& other : entries) {
@@ -109,9 +113,10 @@ TEST(MessageConversion, AResultInALaterBranchFindsItsCall) {
               message(R"({"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",)"
                       R"("function":{"name":"ls","arguments":"{}"}}]})")),
       result("r1"), result("r2")};
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   CompatibilityReport report;
-  MessageConversion conversion(entries, tree, tree.leaves(), Dialect::Anthropic, report);
+  MessageConversion conversion(list, tree, tree.leaves(), Dialect::Anthropic, report);
   for (const std::size_t place : {2U, 3U}) {
     const std::string text = joined(conversion.take(place));
     EXPECT_TRUE(text.contains("\"tool_result\"") && text.contains("says " + entries[place].id)) << text;
@@ -158,9 +163,10 @@ std::vector<std::string> idsOf(const std::vector<std::string>& messages, std::st
 TEST(MessageConversion, ALongSessionIsConvertedInPartsAsItIsAtOnce) {
   for (const bool onlyOneQuestion : {false, true}) {
     const std::vector<Entry> entries = longSession(3'000, onlyOneQuestion);
-    const EntryTree tree(entries);
+    const EntryList list(entries);
+    const EntryTree tree(list);
     CompatibilityReport report;
-    MessageConversion conversion(entries, tree, tree.leaves(), Dialect::OpenaiChat, report);
+    MessageConversion conversion(list, tree, tree.leaves(), Dialect::OpenaiChat, report);
     std::vector<std::string> calls;
     std::vector<std::string> results;
     std::size_t mostHeld = 0;
@@ -185,9 +191,10 @@ TEST(MessageConversion, ALongSessionIsConvertedInPartsAsItIsAtOnce) {
 TEST(MessageConversion, AnAnswerKeepsTheBlanksAtItsEnd) {
   const std::vector<Entry> entries = {said("q", "", "user"),
                                       of("a", "q", R"({"role":"assistant","content":"done. \n"})", "openai-chat")};
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   CompatibilityReport report;
-  MessageConversion conversion(entries, tree, tree.leaves(), Dialect::Anthropic, report);
+  MessageConversion conversion(list, tree, tree.leaves(), Dialect::Anthropic, report);
   EXPECT_TRUE(joined(conversion.take(1)).contains(R"(done. \n")"));
 }
 
@@ -203,9 +210,10 @@ TEST(MessageConversion, AResultThatComesManyTurnsLaterStaysWithItsCall) {
     add(R"({"role":"assistant","content":[{"type":"text","text":"yes"}]})");
   }
   add(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"late","content":"at last"}]})");
-  const EntryTree tree(entries);
+  const EntryList list(entries);
+  const EntryTree tree(list);
   CompatibilityReport report;
-  MessageConversion conversion(entries, tree, tree.leaves(), Dialect::OpenaiChat, report);
+  MessageConversion conversion(list, tree, tree.leaves(), Dialect::OpenaiChat, report);
   std::vector<std::string> all;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     for (const std::string& each : conversion.take(i)) all.push_back(each);

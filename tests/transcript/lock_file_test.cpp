@@ -1,5 +1,5 @@
 // The locks of other agents: waited for while their owner may be at work, taken over when it cannot be.
-#include "transcript/model/lock_file.h"
+#include "transcript/source/lock_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

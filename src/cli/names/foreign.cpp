@@ -89,7 +89,10 @@ Result<NamedSession> openTranscript(const std::string& path) {
   return openTranscript(std::vector<std::string>{path});
 }
 
-Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
+namespace {
+
+// An empty store for the copies of these files.
+Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
   NamedSession session;
   session.isCopy = true;
   std::string location = "memory:";
@@ -106,6 +109,27 @@ Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
     session.passing = std::make_shared<PassingFolder>(location);
   }
   BOUGH_TRY(session.store, SessionStore::open(location));
+  return session;
+}
+
+}  // namespace
+
+bool isLargeTranscript(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  return !error && size > kInMemoryBytes;
+}
+
+Result<NamedSession> openTranscript(const std::string& path, TranscriptReport& report) {
+  BOUGH_TRY(auto session, storeFor({path}));
+  BOUGH_TRY(auto imported, importTranscript(*session.store, path));
+  session.sessionId = std::move(imported.sessionId);
+  report = std::move(imported.report);
+  return session;
+}
+
+Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
+  BOUGH_TRY(auto session, storeFor(paths));
   for (const std::string& path : paths) {
     BOUGH_TRY(const auto imported, importTranscript(*session.store, path));
     session.sessionId = imported.sessionId;

@@ -24,6 +24,12 @@ Result<std::string> agentOfFile(const std::string& path);
 /// damaged in it is said on stderr.
 Result<NamedSession> openTranscript(const std::string& path);
 
+/// The same for one file, without a word; `report` tells what was read.
+Result<NamedSession> openTranscript(const std::string& path, TranscriptReport& report);
+
+/// Whether a file is too large to be held in memory.
+bool isLargeTranscript(const std::string& path);
+
 /// The same for the files of one session.
 Result<NamedSession> openTranscript(const std::vector<std::string>& paths);
 

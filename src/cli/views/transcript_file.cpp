@@ -69,14 +69,10 @@ bool isPlainCopy(const TranscriptWish& wish) {
 }  // namespace
 
 Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
-                                      const TranscriptSink& sink) {
+                                      const TranscriptSink& out,
+                                      const std::function<Result<void>(const TranscriptFacts& facts)>& begin) {
   MadeTranscript made;
-  const TranscriptSink keep = [&](std::string_view piece) {
-    made.bytes += piece;
-    return Result<void>();
-  };
-  const TranscriptSink& out = sink ? sink : keep;
-  if (isPlainCopy(wish)) {
+  if (isPlainCopy(wish) && !begin) {
     BOUGH_TRY(auto copied, copyTranscript(store, sessionId, wish.agent, out));
     if (copied) {
       made.facts = std::move(copied->facts);
@@ -84,7 +80,7 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
       return made;
     }
   }
-  BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId));
+  BOUGH_TRY(const auto entries, TranscriptSource::open(store, sessionId));
   BOUGH_TRY(made.facts, factsForExport(store, sessionId, wish.agent, entries));
   const std::string folder = made.facts.cwd;
   const std::string id = made.facts.sessionId;
@@ -98,6 +94,9 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
                                        .bare = wish.bare,
                                        .movedFrom = made.facts.cwd == folder ? std::string() : folder,
                                        .renamedFrom = wish.copy == 0 ? std::string() : id};
+  if (begin) {
+    BOUGH_TRY(begin(made.facts));
+  }
   BOUGH_TRY(made.written, writeTranscript(entries, options, out));
   return made;
 }

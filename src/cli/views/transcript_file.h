@@ -26,16 +26,17 @@ struct TranscriptWish {
 
 struct MadeTranscript {
   TranscriptFacts facts;
-  std::string bytes;
   WrittenTranscript written;
 };
 
 /// Gets the pieces of a file.
 using TranscriptSink = std::function<Result<void>(std::string_view piece)>;
 
-/// With a sink the pieces go there, and `bytes` stays empty.
+/// Gives a session as the file of another agent to `out`, piece by piece. `begin` gets the facts before the first
+/// piece.
 Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
-                                      const TranscriptSink& sink = {});
+                                      const TranscriptSink& out,
+                                      const std::function<Result<void>(const TranscriptFacts& facts)>& begin = {});
 
 /// A file that must not exist yet, written piece by piece: it is there whole, after finish(), or not at all. Mode 0600;
 /// its folders are made.

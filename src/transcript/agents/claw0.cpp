@@ -8,9 +8,9 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"
-#include "transcript/model/lock_file.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/lock_file.h"
 #include "transcript/source/record.h"
 #include "transcript/source/session_list.h"
 

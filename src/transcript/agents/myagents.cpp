@@ -11,9 +11,9 @@
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
 #include "transcript/model/base64.h"
-#include "transcript/model/lock_file.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/lock_file.h"
 #include "transcript/source/session_list.h"
 
 namespace bough::transcript {

@@ -13,10 +13,10 @@
 #include "base/try.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
-#include "transcript/model/lock_file.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/database.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/lock_file.h"
 #include "transcript/source/session_list.h"
 
 namespace bough::transcript {

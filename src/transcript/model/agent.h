@@ -136,8 +136,8 @@ std::span<const Agent> agents();
 /// Null when there is none of that name.
 const Agent* findAgent(std::string_view name);
 
-/// Reads a transcript that is in memory, and gives its entries to `use`.
-Result<TranscriptReport> readBytes(const Agent& agent, std::string_view bytes, const Builder::Use& use);
+/// Reads the bytes of a transcript, and gives its entries to `use`.
+Result<TranscriptReport> readSource(const Agent& agent, ByteSource& bytes, const Builder::Use& use);
 
 /// The agent whose file this is, from its first bytes. Unsupported when it fits none, and why.
 Result<const Agent*> recognize(std::string_view beginning, std::string_view path = {});

@@ -50,7 +50,8 @@ std::optional<Entry> readEntry(std::string_view json) {
   entry.payload = json::findMember(json, "payload").value_or("");
   entry.meta = json::findMember(json, "meta").value_or("");
   const std::string_view extra = json::findMember(json, "extra").value_or("");
-  if (!isEntryId(entry.id) || !isEntryId(entry.type) || !canBeCarried(entry)) return std::nullopt;
+  if (!isEntryId(entry.id) || !isEntryId(entry.type) || !canBeCarried(entryKind(entry.type), entry.redacted))
+    return std::nullopt;
   if (!parseTimestamp(entry.timestamp) || (!entry.runId.empty() && !isEntryId(entry.runId))) return std::nullopt;
   if (entry.payload.empty() || !isObjectOrMissing(entry.payload)) return std::nullopt;
   if (!isObjectOrMissing(entry.meta) || !isObjectOrMissing(extra)) return std::nullopt;
@@ -61,13 +62,17 @@ std::optional<Entry> readEntry(std::string_view json) {
 
 }  // namespace
 
-bool canBeCarried(const Entry& entry) {
-  const EntryKind kind = entryKind(entry.type);
-  return !entry.redacted && (isConversation(kind) || kind == EntryKind::SessionInfo || kind == EntryKind::Label);
+bool canBeCarried(EntryKind kind, bool isRedacted) {
+  return !isRedacted && (isConversation(kind) || kind == EntryKind::SessionInfo || kind == EntryKind::Label);
+}
+
+CarriedEntry asStored(std::shared_ptr<const Entry> entry) {
+  std::string parentId = isConversation(entryKind(entry->type)) ? entry->parentId.value_or("") : std::string();
+  return {std::move(entry), std::move(parentId)};
 }
 
 CarriedEntry asStored(const Entry& entry) {
-  return {&entry, isConversation(entryKind(entry.type)) ? entry.parentId.value_or("") : std::string()};
+  return asStored(std::shared_ptr<const Entry>(std::shared_ptr<const Entry>(), &entry));
 }
 
 std::size_t carriedBytes(const Entry& entry) {

@@ -11,6 +11,7 @@
 #include <bough/entry.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ inline constexpr std::size_t kMaxCarriedBytes = std::size_t{12} << 20;
 
 /// An entry on its way, with the entry that it continues there.
 struct CarriedEntry {
-  const Entry* entry = nullptr;
+  std::shared_ptr<const Entry> entry;
   std::string parentId;
 };
 
@@ -36,9 +37,11 @@ struct Carried {
 };
 
 /// Whether an entry can travel: the conversation, names and bookkeeping, as long as nothing hides it.
-bool canBeCarried(const Entry& entry);
+bool canBeCarried(EntryKind kind, bool isRedacted);
 
 /// An entry with the parent that it is stored with. That of a control entry says nothing.
+CarriedEntry asStored(std::shared_ptr<const Entry> entry);
+/// The same for an entry that outlives it.
 CarriedEntry asStored(const Entry& entry);
 
 /// How many bytes an entry takes in a line, about.

@@ -7,7 +7,7 @@
 namespace bough::transcript {
 
 void Carrying::wait(std::size_t place) {
-  if (enabled_ && canBeCarried(entries_[place])) waiting_.push_back(place);
+  if (enabled_ && canBeCarried(entries_.kind(place), entries_.isRedacted(place))) waiting_.push_back(place);
 }
 
 void Carrying::hold(std::string lines, std::size_t place) {
@@ -17,56 +17,69 @@ void Carrying::hold(std::string lines, std::size_t place) {
   waiting_.clear();
 }
 
-bool Carrying::add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room) {
-  const Entry& entry = entries_[place];
-  const std::size_t bytes = carriedBytes(entry);
-  if (!canBeCarried(entry) || bytes > room) return false;
-  // A redacted entry does not travel; what follows it continues from the one before.
+// A redacted entry does not travel; what follows it continues from the one before.
+std::size_t Carrying::parentOf(std::size_t place) const {
   std::size_t parent = tree_.parent(place);
-  while (parent != EntryTree::kNone && entries_[parent].redacted) parent = tree_.parent(parent);
+  while (parent != EntryTree::kNone && entries_.isRedacted(parent)) parent = tree_.parent(parent);
+  return parent;
+}
+
+bool Carrying::add(std::size_t place, Cargo& cargo) {
+  const std::size_t bytes = entries_.carriedBytes(place);
+  if (!canBeCarried(entries_.kind(place), entries_.isRedacted(place)) || bytes > cargo.room) return false;
+  const std::size_t parent = parentOf(place);
   if (parent != EntryTree::kNone && !there_.contains(parent)) return false;
-  cargo.push_back({&entry, parent == EntryTree::kNone ? std::string() : entries_[parent].id});
-  room -= bytes;
+  cargo.places.push_back(place);
+  cargo.room -= bytes;
   there_.insert(place);
   return true;
 }
 
-void Carrying::load(std::vector<std::size_t>& from, std::vector<CarriedEntry>& cargo, std::size_t& room) {
-  std::erase_if(from, [&](std::size_t place) { return add(place, cargo, room); });
+std::vector<CarriedEntry> Carrying::entriesOf(const Cargo& cargo) const {
+  std::vector<CarriedEntry> entries;
+  for (const std::size_t place : cargo.places) {
+    const std::size_t parent = parentOf(place);
+    entries.push_back({entries_.at(place), std::string(parent == EntryTree::kNone ? "" : entries_.id(parent))});
+  }
+  return entries;
 }
 
-void Carrying::unload(const std::vector<CarriedEntry>& cargo) {
-  for (const CarriedEntry& each : cargo) there_.erase(placeOf(each));
+void Carrying::load(std::vector<std::size_t>& from, Cargo& cargo) {
+  std::erase_if(from, [&](std::size_t place) { return add(place, cargo); });
+}
+
+void Carrying::unload(const Cargo& cargo) {
+  for (const std::size_t place : cargo.places) there_.erase(place);
 }
 
 std::string Carrying::take(bool last) {
   std::string lines = std::exchange(lines_, {});
   if (!enabled_ || lines.empty()) return lines;
-  std::vector<CarriedEntry> cargo;
-  std::size_t room = kMaxCarriedBytes;
+  Cargo cargo;
   const std::vector<std::size_t> before = before_;
-  load(before_, cargo, room);
+  load(before_, cargo);
   std::size_t own = CarriedIds::kNone;
   if (place_ != EntryTree::kNone) {
     // A line whose entry does not travel must be read itself; the others wait for another one.
-    if (!add(place_, cargo, room)) {
+    if (!add(place_, cargo)) {
       unload(cargo);
       before_ = before;
       return lines;
     }
-    if (isConversation(entryKind(entries_[place_].type))) own = cargo.size() - 1;
+    if (entries_.isTalk(place_)) own = cargo.places.size() - 1;
   }
-  if (last) load(waiting_, cargo, room);
-  for (std::size_t i = own == CarriedIds::kNone ? cargo.size() : own + 1; i < cargo.size(); ++i) {
-    if (branch_.contains(placeOf(cargo[i]))) own = i;
+  if (last) load(waiting_, cargo);
+  const std::size_t count = cargo.places.size();
+  for (std::size_t i = own == CarriedIds::kNone ? count : own + 1; i < count; ++i) {
+    if (branch_.contains(cargo.places[i])) own = i;
   }
   const std::size_t end = lines.find('\n') + 1;
-  const std::string first = withCarried(std::string_view(lines).substr(0, end), cargo, own);
+  const std::string first = withCarried(std::string_view(lines).substr(0, end), entriesOf(cargo), own);
   if (first.size() == end) {  // it would be nested too deep
     unload(cargo);
     return lines;
   }
-  count_ += cargo.size();
+  count_ += count;
   std::string out = first;
   for (std::size_t at = end; at < lines.size();) {
     const std::size_t next = std::min(lines.find('\n', at), lines.size() - 1) + 1;
@@ -76,10 +89,10 @@ std::string Carrying::take(bool last) {
   return out;
 }
 
-TreeCargo::TreeCargo(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled)
+TreeCargo::TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabled)
     : entries_(entries), carrying_(entries, tree, enabled) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!isConversation(entryKind(entries[i].type))) others_.push_back(i);
+    if (!entries.isTalk(i)) others_.push_back(i);
   }
 }
 
@@ -92,8 +105,8 @@ void TreeCargo::waitUntil(std::size_t end) {
   if (others_.empty() || others_.front() >= end) return;
   std::erase_if(others_, [&](std::size_t i) {
     if (i >= end) return false;
-    const auto target = entries_[i].type == entry_type::kLabel ? json::findString(entries_[i].payload, "entryId")
-                                                               : std::optional<std::string>();
+    const auto target = entries_.kind(i) == EntryKind::Label ? json::findString(entries_.at(i)->payload, "entryId")
+                                                             : std::optional<std::string>();
     if (target ? !inFile_.contains(*target) : files_ > 1) return false;
     carrying_.wait(i);
     return true;
@@ -102,9 +115,9 @@ void TreeCargo::waitUntil(std::size_t end) {
 
 void TreeCargo::hold(std::string lines, const Entry* entry) {
   if (entry == nullptr) return carrying_.hold(std::move(lines), EntryTree::kNone);
-  const auto place = static_cast<std::size_t>(entry - entries_.data());
+  const std::size_t place = entries_.find(entry->id);
   waitUntil(place);
-  inFile_.insert(entry->id);
+  inFile_.insert(entries_.id(place));
   lines.empty() ? carrying_.wait(place) : carrying_.hold(std::move(lines), place);
 }
 

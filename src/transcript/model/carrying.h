@@ -17,7 +17,7 @@ namespace bough::transcript {
 /// the file before it; otherwise its line alone counts.
 class Carrying {
  public:
-  Carrying(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled)
+  Carrying(const EntryList& entries, const EntryTree& tree, bool enabled)
       : entries_(entries), tree_(tree), enabled_(enabled) {}
 
   /// An entry without a line of its own.
@@ -35,15 +35,21 @@ class Carrying {
   [[nodiscard]] std::size_t count() const { return count_; }  ///< Entries that travel.
 
  private:
-  // Moves the entries that fit into the cargo; `room` is what is left.
-  void load(std::vector<std::size_t>& from, std::vector<CarriedEntry>& cargo, std::size_t& room);
-  void unload(const std::vector<CarriedEntry>& cargo);
-  [[nodiscard]] std::size_t placeOf(const CarriedEntry& each) const {
-    return static_cast<std::size_t>(each.entry - entries_.data());
-  }
-  bool add(std::size_t place, std::vector<CarriedEntry>& cargo, std::size_t& room);
+  // What goes with one line.
+  struct Cargo {
+    std::vector<std::size_t> places;
+    std::size_t room = kMaxCarriedBytes;  // that is left
+  };
 
-  const std::vector<Entry>& entries_;
+  // Moves the entries that fit into the cargo.
+  void load(std::vector<std::size_t>& from, Cargo& cargo);
+  void unload(const Cargo& cargo);
+  bool add(std::size_t place, Cargo& cargo);
+  // The entry that an entry continues in the file; EntryTree::kNone for a root.
+  [[nodiscard]] std::size_t parentOf(std::size_t place) const;
+  [[nodiscard]] std::vector<CarriedEntry> entriesOf(const Cargo& cargo) const;
+
+  const EntryList& entries_;
   const EntryTree& tree_;
   bool enabled_;
   std::vector<std::size_t> before_;   // those that come before what is held
@@ -60,7 +66,7 @@ class Carrying {
 /// the file of the entry that it names.
 class TreeCargo {
  public:
-  TreeCargo(const std::vector<Entry>& entries, const EntryTree& tree, bool enabled);
+  TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabled);
 
   /// A file begins.
   void begin();
@@ -75,7 +81,7 @@ class TreeCargo {
   // Entries outside the conversation that may travel before an entry; all that is left when it is the last.
   void waitUntil(std::size_t end);
 
-  const std::vector<Entry>& entries_;
+  const EntryList& entries_;
   Carrying carrying_;
   std::vector<std::size_t> others_;  // the entries outside the conversation that still have to travel, by their place
   std::unordered_set<std::string_view> inFile_;  // ids of the entries that the file holds

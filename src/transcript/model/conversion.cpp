@@ -90,7 +90,7 @@ bool mayCut(Kind before, Kind after, std::size_t entries, std::size_t bytes) {
 
 }  // namespace
 
-MessageConversion::MessageConversion(const std::vector<Entry>& entries, const EntryTree& tree,
+MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& tree,
                                      const std::vector<std::size_t>& leaves, Dialect target,
                                      CompatibilityReport& report)
     : entries_(entries),
@@ -101,9 +101,9 @@ MessageConversion::MessageConversion(const std::vector<Entry>& entries, const En
       isSkipped_(entries.size()),
       starts_(entries.size()) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].type != entry_type::kCompactionSummary) continue;
+    if (entries.kind(i) != EntryKind::CompactionSummary) continue;
     starts_[i] = true;
-    const auto kept = json::findString(entries[i].payload, "firstKeptEntryId");
+    const auto kept = json::findString(entries.at(i)->payload, "firstKeptEntryId");
     const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
     if (first != EntryTree::kNone) starts_[first] = true;
   }
@@ -118,7 +118,7 @@ void MessageConversion::addBranch(std::size_t leaf) {
     branchOf_[at] = number;
     branch.places.push_back(at);
   }
-  const auto isMessage = [&](std::size_t place) { return message::isMessageType(entries_[place].type); };
+  const auto isMessage = [&](std::size_t place) { return entries_.isMessage(place); };
   branch.isWhole = at == EntryTree::kNone;
   if (std::ranges::none_of(branch.places, isMessage)) branch.places.clear();
   if (!branch.places.empty() && !branch.isWhole) addCalls(branch, at);
@@ -133,13 +133,13 @@ void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
   bool hasNameless = false;
   // Results come right after their calls: what comes after an answer has its call there.
   for (auto place = branch.places.rbegin(); place != branch.places.rend(); ++place) {
-    const Outline outline = outlineOf(entries_[*place]);
+    const Outline outline = outlineOf(*entries_.at(*place));
     if (outline.isAnswer || (outline.isUser && outline.results.empty())) break;
     wanted.insert(outline.results.begin(), outline.results.end());
     hasNameless |= outline.hasNameless;
   }
   for (; before != EntryTree::kNone && (!wanted.empty() || hasNameless); before = tree_.parent(before)) {
-    const Outline outline = outlineOf(entries_[before]);
+    const Outline outline = outlineOf(*entries_.at(before));
     for (const std::uint64_t call : outline.calls) wanted.erase(call);
     if (!outline.calls.empty() && outline.hasNameless) hasNameless = false;
     branch.places.push_back(before);
@@ -151,14 +151,14 @@ void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
 // answers a call before it.
 void MessageConversion::findCuts(Branch& branch) const {
   std::size_t bytes = 0;
-  for (const std::size_t place : branch.places) bytes += entries_[place].payload.size();
+  for (const std::size_t place : branch.places) bytes += entries_.payloadBytes(place);
   const std::size_t count = branch.places.size();
   if (count <= kPartEntries && bytes <= kPartBytes) return;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // calls without a result, by their id
   std::vector<std::size_t> reach(count);                             // where the last result of a message's calls is
   std::vector<Kind> kinds(count, Kind::Other);
   for (std::size_t i = 0; i < count; ++i) {
-    const Outline outline = outlineOf(entries_[branch.places[i]]);
+    const Outline outline = outlineOf(*entries_.at(branch.places[i]));
     kinds[i] = kindOf(outline);
     for (const std::uint64_t call : outline.calls) open[call].push_back(i);
     for (const std::uint64_t result : outline.results) {
@@ -179,7 +179,7 @@ void MessageConversion::findCuts(Branch& branch) const {
       partBytes = 0;
     }
     answered = std::max(answered, reach[i]);
-    partBytes += entries_[branch.places[i]].payload.size();
+    partBytes += entries_.payloadBytes(branch.places[i]);
   }
 }
 
@@ -204,12 +204,13 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   const auto number = static_cast<std::uint32_t>(&branch - branches_.data() + 1);
   std::vector<SessionMessage> messages;
   std::vector<std::size_t> places;
+  std::vector<EntryPin> pins;
   for (const std::size_t place : part) {
-    const Entry& entry = entries_[place];
-    if (!message::isMessageType(entry.type) || entry.redacted) continue;
-    messages.push_back({.entryId = entry.id,
-                        .type = entry.type,
-                        .payload = entry.payload,
+    if (!entries_.isMessage(place) || entries_.isRedacted(place)) continue;
+    const EntryPin& entry = pins.emplace_back(entries_.at(place));
+    messages.push_back({.entryId = entry->id,
+                        .type = entry->type,
+                        .payload = entry->payload,
                         .system = {},
                         .tools = {},
                         .apart = tree_.isBranch(place)});
@@ -249,7 +250,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
 
 std::vector<std::string> MessageConversion::take(std::size_t place) {
   const std::uint32_t number = branchOf_[place];
-  if (number == 0 || entries_[place].redacted || !message::isMessageType(entries_[place].type)) return {};
+  if (number == 0 || entries_.isRedacted(place) || !entries_.isMessage(place)) return {};
   Branch& branch = branches_[number - 1];
   auto found = done_.find(place);
   for (; found == done_.end() && branch.next < branch.places.size(); found = done_.find(place)) convertNext(branch);

@@ -21,7 +21,7 @@ namespace bough::transcript {
 class MessageConversion {
  public:
   /// `leaves`: the ends of the branches. All arguments must outlive it.
-  MessageConversion(const std::vector<Entry>& entries, const EntryTree& tree, const std::vector<std::size_t>& leaves,
+  MessageConversion(const EntryList& entries, const EntryTree& tree, const std::vector<std::size_t>& leaves,
                     Dialect target, CompatibilityReport& report);
 
   /// The messages of an entry in the dialect; none for an entry of no chosen branch. Each entry is asked for once.
@@ -50,7 +50,7 @@ class MessageConversion {
   void convertNext(Branch& branch);
   void convert(const std::vector<std::size_t>& places, Branch& branch, bool isBeginning);
 
-  const std::vector<Entry>& entries_;
+  const EntryList& entries_;
   const EntryTree& tree_;
   Dialect target_;
   CompatibilityReport& report_;

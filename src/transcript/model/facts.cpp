@@ -8,6 +8,7 @@
 #include "base/model/ids.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/entry_list.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/uuid.h"
 
@@ -18,7 +19,7 @@ namespace {
 // Name and place of each fact that is a text.
 struct Field {
   std::string_view name;
-  std::string TranscriptFacts::* member;
+  std::string TranscriptFacts::*member;
 };
 constexpr Field kFields[] = {{"agent", &TranscriptFacts::agent},
                              {"sessionId", &TranscriptFacts::sessionId},
@@ -68,11 +69,13 @@ std::string transcriptSessionId(const TranscriptFacts& facts) {
 namespace {
 
 // The last ones: of one agent, when it is named.
-TranscriptFacts factsOf(const std::vector<Entry>& entries, std::string_view agent = {}) {
+TranscriptFacts factsOf(const EntryList& entries, std::string_view agent = {}) {
   TranscriptFacts facts;
-  for (const Entry& entry : entries) {
-    if (!holdsFacts(entry)) continue;
-    const auto stored = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) != EntryKind::SessionInfo) continue;
+    const EntryPin entry = entries.at(i);
+    if (!holdsFacts(*entry)) continue;
+    const auto stored = json::findMember(*json::findMember(entry->payload, "transcript"), "facts");
     if (!agent.empty() && json::findString(*stored, "agent") != agent) continue;
     for (const Field& field : kFields) facts.*field.member = json::findString(*stored, field.name).value_or("");
     facts.metadata = json::findMember(*stored, "metadata").value_or("");
@@ -82,8 +85,8 @@ TranscriptFacts factsOf(const std::vector<Entry>& entries, std::string_view agen
 
 }  // namespace
 
-TranscriptFacts importedFacts(const std::vector<Entry>& entries) {
-  return factsOf(entries);
+TranscriptFacts importedFacts(const TranscriptSource& entries) {
+  return factsOf(entries.list());
 }
 
 namespace {
@@ -99,8 +102,9 @@ std::string uuidFrom(std::string_view id) {
 }  // namespace
 
 Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& sessionId, const std::string& agent,
-                                       const std::vector<Entry>& entries) {
-  TranscriptFacts facts = importedFacts(entries);
+                                       const TranscriptSource& source) {
+  const EntryList& entries = source.list();
+  TranscriptFacts facts = factsOf(entries);
   if (facts.agent == agent) return facts;
   // A session that went to another agent and came back is still the one that it was.
   if (const auto own = factsOf(entries, agent); own.agent == agent) return own;
@@ -116,13 +120,14 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
     const std::string key = json::findString(header.front().payload, "key").value_or("");
     if (facts.key.empty() && key.find(":transcript:") == std::string::npos) facts.key = key;
   }
-  for (const Entry& entry : entries) {
-    if (entry.type == entry_type::kSessionInfo) {
-      facts.title = json::findString(entry.payload, "title").value_or(facts.title);
-    } else if (facts.created.empty() && isConversation(entryKind(entry.type))) {
-      facts.created = entry.timestamp;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) == EntryKind::SessionInfo) {
+      facts.title = json::findString(entries.at(i)->payload, "title").value_or(facts.title);
+    } else if (facts.created.empty() && entries.isTalk(i)) {
+      facts.created = entries.at(i)->timestamp;
     }
   }
+  BOUGH_TRY(entries.check());
   if (facts.created.empty() && !header.empty()) facts.created = header.front().timestamp;
   return facts;
 }

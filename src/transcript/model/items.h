@@ -6,26 +6,27 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "transcript/model/agent.h"
+#include "transcript/model/entry_list.h"
 
 namespace bough::transcript {
 
 /// A session's entries as a tree, by their place in the list.
 class EntryTree {
  public:
-  static constexpr std::size_t kNone = SIZE_MAX;
+  static constexpr std::size_t kNone = EntryList::kNone;
 
-  explicit EntryTree(const std::vector<Entry>& entries);
+  /// The entries must outlive it.
+  explicit EntryTree(const EntryList& entries);
 
-  [[nodiscard]] std::size_t find(std::string_view id) const;
+  [[nodiscard]] std::size_t find(std::string_view id) const { return entries_.find(id); }
   /// The entry it continues; kNone for a root and for entries that are not part of the conversation.
-  [[nodiscard]] std::size_t parent(std::size_t place) const { return parents_[place]; }
+  [[nodiscard]] std::size_t parent(std::size_t place) const { return entries_.parent(place); }
   /// Whether other entries continue the same one.
   [[nodiscard]] bool isBranch(std::size_t place) const {
-    return parents_[place] != kNone && childCounts_[parents_[place]] > 1;
+    return parent(place) != kNone && childCounts_[parent(place)] > 1;
   }
   /// From the root to an entry.
   [[nodiscard]] std::vector<std::size_t> path(std::size_t leaf) const;
@@ -35,17 +36,15 @@ class EntryTree {
   [[nodiscard]] std::size_t head(std::string_view agent = {}) const;
 
  private:
-  const std::vector<Entry>& entries_;
-  std::unordered_map<std::string_view, std::size_t> places_;
-  std::vector<std::size_t> parents_;
-  std::vector<std::size_t> childCounts_;
+  const EntryList& entries_;
+  std::vector<std::uint32_t> childCounts_;
 };
 
 /// Of a compaction_summary: where the entries before it that stay in the context are, oldest first.
-std::vector<std::size_t> keptPlaces(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place);
+std::vector<std::size_t> keptPlaces(const EntryList& entries, const EntryTree& tree, std::size_t place);
 /// Which entries stay in the context of any summary, by their place.
-std::vector<bool> allKept(const std::vector<Entry>& entries, const EntryTree& tree);
+std::vector<bool> allKept(const EntryList& entries, const EntryTree& tree);
 /// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.
-std::vector<std::string> keptBy(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t place);
+std::vector<std::string> keptBy(const EntryList& entries, const EntryTree& tree, std::size_t place);
 
 }  // namespace bough::transcript

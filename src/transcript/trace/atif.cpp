@@ -61,7 +61,7 @@ void writeStep(json::Writer& writer, const TraceStep& step, std::uint64_t number
 
 }  // namespace
 
-Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name, const std::vector<TraceStep>& steps,
+Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name, const TraceBranch& branch,
                        std::size_t copied, const TraceSink& out) {
   std::string text;
   json::Writer writer(text);
@@ -74,7 +74,8 @@ Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name
   writer.endObject().key("steps").beginArray();
   Usage total;
   std::uint64_t number = 0;
-  for (const TraceStep& step : steps) {
+  for (std::size_t i = 0; i < branch.size(); ++i) {
+    const TraceStep step = branch.read(i);
     if (step.usage) total += *step.usage;
     ++number;
     writeStep(writer, step, number, number <= copied);

@@ -98,14 +98,12 @@ class SpanWriting {
   SpanWriting(const WriteTraceOptions& options, bool openInference, const TraceSink& out)
       : options_(options), openInference_(openInference), sink_(out), traceId_(traceIdOf(options.facts.sessionId)) {}
 
-  Result<void> run(const std::vector<std::vector<TraceStep>>& branches) {
-    for (const auto& branch : branches) {
-      for (const TraceStep& step : branch) {
-        take(step.entry);
-        if (step.role == Role::Assistant && provider_ == kUnknownProvider) provider_ = providerOf(step);
-        for (const TraceCall& call : step.calls) {
-          for (const TraceResult& result : call.results) take(result.entry);
-        }
+  Result<void> run(const std::vector<TraceBranch>& branches) {
+    for (const TraceBranch& branch : branches) {
+      firstMs_ = firstMs_ == 0 ? branch.firstMs() : std::min(firstMs_, branch.firstMs());
+      lastMs_ = std::max(lastMs_, branch.lastMs());
+      for (std::size_t i = 0; i < branch.size() && provider_ == kUnknownProvider; ++i) {
+        if (branch.role(i) == Role::Assistant) provider_ = providerOf(branch.read(i));
       }
     }
     writer_.beginObject().key("resourceSpans").beginArray().beginObject().key("resource").beginObject();
@@ -116,7 +114,7 @@ class SpanWriting {
     writer_.endObject().key("scopeSpans").beginArray().beginObject().key("scope").beginObject();
     writer_.member("name", "bough").endObject().key("spans").beginArray();
     writeSession();
-    for (const auto& branch : branches) BOUGH_TRY(writeBranch(branch));
+    for (const TraceBranch& branch : branches) BOUGH_TRY(writeBranch(branch));
     writer_.endArray().endObject().endArray().endObject().endArray().endObject();
     return sink_(out_ + "\n");
   }
@@ -124,13 +122,8 @@ class SpanWriting {
  private:
   [[nodiscard]] std::string agentName() const { return options_.facts.agent.empty() ? "bough" : options_.facts.agent; }
 
-  static std::uint64_t timeOf(const Entry& entry) { return parseTimestamp(entry.timestamp).value_or(0); }
-
-  void take(const Entry* entry) {
-    const std::uint64_t time = timeOf(*entry);
-    firstMs_ = firstMs_ == 0 ? time : std::min(firstMs_, time);
-    lastMs_ = std::max(lastMs_, time);
-  }
+  static std::uint64_t timeOf(const TraceStep& step) { return parseTimestamp(step.entry->timestamp).value_or(0); }
+  static std::uint64_t timeOf(const TraceResult& result) { return parseTimestamp(result.timestamp).value_or(0); }
 
   void beginSpan(const std::string& id, const std::string& parent, std::string_view name, std::uint64_t kind,
                  std::uint64_t beginMs, std::uint64_t endMs) {
@@ -166,14 +159,16 @@ class SpanWriting {
     endSpan(false);
   }
 
-  Result<void> writeBranch(const std::vector<TraceStep>& steps) {
-    std::size_t from = 0;  // of what is new since the answer before
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].role != Role::Assistant) continue;
-      const auto input = std::vector(steps.begin() + static_cast<std::ptrdiff_t>(from),
-                                     steps.begin() + static_cast<std::ptrdiff_t>(i));
-      if (written_.insert(steps[i].entry->id).second) writeAnswer(steps[i], input);
-      from = i;
+  Result<void> writeBranch(const TraceBranch& branch) {
+    std::vector<TraceStep> input;  // what is new since the answer before
+    std::size_t from = 0;          // of the branch: what is not in `input` yet
+    for (std::size_t i = 0; i < branch.size(); ++i) {
+      if (branch.role(i) != Role::Assistant) continue;
+      for (; from < i; ++from) input.push_back(branch.read(from));
+      TraceStep answer = branch.read(from++);
+      if (written_.insert(answer.entry->id).second) writeAnswer(answer, input);
+      input.clear();
+      input.push_back(std::move(answer));
       BOUGH_TRY(flushTrace(out_, sink_));
     }
     return {};
@@ -181,11 +176,11 @@ class SpanWriting {
 
   // `input`: the answer before, whose results are new, and what was said since.
   void writeAnswer(const TraceStep& step, const std::vector<TraceStep>& input) {
-    const std::uint64_t endMs = timeOf(*step.entry);
-    std::uint64_t beginMs = input.empty() ? endMs : timeOf(*input.back().entry);
+    const std::uint64_t endMs = timeOf(step);
+    std::uint64_t beginMs = input.empty() ? endMs : timeOf(input.back());
     for (const TraceStep& each : input) {
       for (const TraceCall& call : each.calls) {
-        for (const TraceResult& result : call.results) beginMs = std::max(beginMs, timeOf(*result.entry));
+        for (const TraceResult& result : call.results) beginMs = std::max(beginMs, timeOf(result));
       }
     }
     const std::string id = spanIdOf(step.entry->id);
@@ -274,12 +269,12 @@ class SpanWriting {
   }
 
   void writeCall(const TraceCall& call, const TraceStep& step, const std::string& parent) {
-    const std::uint64_t beginMs = timeOf(*step.entry);
+    const std::uint64_t beginMs = timeOf(step);
     std::uint64_t endMs = beginMs;
     std::string text;
     bool failed = false;
     for (const TraceResult& result : call.results) {
-      endMs = std::max(endMs, timeOf(*result.entry));
+      endMs = std::max(endMs, timeOf(result));
       text += (text.empty() ? "" : "\n") + result.text;
       failed = failed || result.isError;
     }
@@ -322,8 +317,8 @@ class SpanWriting {
 
 }  // namespace
 
-Result<void> writeOtlp(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
-                       bool openInference, const TraceSink& out) {
+Result<void> writeOtlp(const WriteTraceOptions& options, const std::vector<TraceBranch>& branches, bool openInference,
+                       const TraceSink& out) {
   return SpanWriting(options, openInference, out).run(branches);
 }
 

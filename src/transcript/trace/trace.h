@@ -1,5 +1,8 @@
 // A branch as tools that are not agents want it: what was said, the answers, and with each answer its tool calls and
 // what they returned, wherever the log has the results.
+//
+// A branch is read twice: first to find its steps and which result belongs to which call, in a few bytes each; then
+// step by step, when a step is written. So memory holds one step at a time, with its results.
 #pragma once
 
 #include <bough/convert.h>
@@ -18,7 +21,7 @@
 namespace bough::transcript {
 
 struct TraceResult {
-  const Entry* entry = nullptr;
+  std::string timestamp;
   std::string text;
   bool isError = false;
 };
@@ -32,8 +35,7 @@ struct TraceCall {
 
 /// One message, without the tool results that belong to an earlier answer.
 struct TraceStep {
-  const Entry* entry = nullptr;
-  std::size_t place = 0;  ///< Of the entry in the list.
+  EntryPin entry = nullptr;
   Role role = Role::User;
   std::string text;
   std::string thinking;
@@ -45,9 +47,46 @@ struct TraceStep {
   std::vector<TraceCall> calls;
 };
 
-/// Reads the branch that ends at `leaf`. What a trace has no place for is counted in the report.
-std::vector<TraceStep> readTrace(const std::vector<Entry>& entries, const EntryTree& tree, std::size_t leaf,
-                                 CompatibilityReport& report);
+/// The steps of one branch.
+class TraceBranch {
+ public:
+  /// The branch that ends at `leaf`. What a trace has no place for is counted in the report. The entries must outlive
+  /// it.
+  TraceBranch(const EntryList& entries, const EntryTree& tree, std::size_t leaf, CompatibilityReport& report);
+
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  /// Of the step's entry in the list.
+  [[nodiscard]] std::size_t place(std::size_t step) const { return steps_[step].place; }
+  [[nodiscard]] Role role(std::size_t step) const { return steps_[step].role; }
+  [[nodiscard]] TraceStep read(std::size_t step) const;
+  /// The times of the first and the last entry; 0 when no entry has one.
+  [[nodiscard]] std::uint64_t firstMs() const { return firstMs_; }
+  [[nodiscard]] std::uint64_t lastMs() const { return lastMs_; }
+
+ private:
+  friend class TraceFinding;
+  struct Step {
+    std::uint32_t place = 0;
+    std::uint32_t block = UINT32_MAX;  // of the message: the result that is the step, when it has no call
+    std::uint32_t firstResult = 0;     // of results_
+    Role role = Role::User;
+    bool hasUsage = false;
+  };
+  struct FoundResult {
+    std::uint32_t step = 0;
+    std::uint32_t call = 0;
+    std::uint32_t place = 0;
+    std::uint32_t block = 0;
+  };
+
+  void addResults(std::size_t number, TraceStep& step) const;
+
+  const EntryList& entries_;
+  std::vector<Step> steps_;
+  std::vector<FoundResult> results_;  // by step
+  std::uint64_t firstMs_ = 0;
+  std::uint64_t lastMs_ = 0;
+};
 
 /// Gets a trace in pieces.
 using TraceSink = std::function<Result<void>(std::string_view piece)>;
@@ -62,11 +101,11 @@ inline Result<void> flushTrace(std::string& text, const TraceSink& out) {
 }
 
 /// One trajectory: a line of ATIF. `copied`: how many of the first steps another trajectory has as well.
-Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name, const std::vector<TraceStep>& steps,
+Result<void> writeAtif(const WriteTraceOptions& options, const std::string& name, const TraceBranch& branch,
                        std::size_t copied, const TraceSink& out);
 
 /// All branches as one trace: OTLP/JSON. `openInference` chooses the names of the attributes.
-Result<void> writeOtlp(const WriteTraceOptions& options, const std::vector<std::vector<TraceStep>>& branches,
-                       bool openInference, const TraceSink& out);
+Result<void> writeOtlp(const WriteTraceOptions& options, const std::vector<TraceBranch>& branches, bool openInference,
+                       const TraceSink& out);
 
 }  // namespace bough::transcript

@@ -56,7 +56,7 @@ class Output {
 // For a tool that is not an agent.
 Result<ExitCode> exportTrace(const Context& context, const NamedSession& session, const Options& options,
                              const std::string& at) {
-  BOUGH_TRY(const auto entries, session.store->loadSessionEntries(session.sessionId));
+  BOUGH_TRY(const auto entries, TranscriptSource::open(*session.store, session.sessionId));
   WriteTraceOptions wish{.format = options.agent, .facts = importedFacts(entries), .headId = at, .all = options.all};
   const bool isImported = !wish.facts.agent.empty();
   if (!isImported) {
@@ -92,7 +92,7 @@ Result<void> checkNew(const std::string& path) {
 // All branches, as files that continue one another, into a folder.
 Result<ExitCode> exportTree(const Context& context, const NamedSession& session, const Options& options,
                             const std::string& at) {
-  BOUGH_TRY(const auto entries, session.store->loadSessionEntries(session.sessionId));
+  BOUGH_TRY(const auto entries, TranscriptSource::open(*session.store, session.sessionId));
   BOUGH_TRY(auto facts, factsForExport(*session.store, session.sessionId, options.agent, entries));
   BOUGH_TRY(facts.cwd, mapFolder(facts.cwd, options.cwdMap));
   CompatibilityReport report;

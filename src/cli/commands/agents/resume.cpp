@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/json/json_write.h"
 #include "base/text/shell_word.h"
@@ -33,28 +32,75 @@ struct Resumed {
   std::string instead = {};  // a file of the same session that holds something else
 };
 
-bool holds(const std::string& path, std::string_view bytes) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream held;
-  held << in.rdbuf();
-  return !in.bad() && held.view() == bytes;
-}
+// Where the agent looks for the session. A file that is there is compared with what would be written; it is never
+// changed.
+class Target {
+ public:
+  explicit Target(bool dryRun) : dryRun_(dryRun) {}
+
+  Result<void> begin(const TranscriptFacts& facts) {
+    BOUGH_TRY(place_, placeForTranscript(transcriptHome(), facts));
+    std::error_code error;
+    isFree_ = !std::filesystem::exists(place_.path, error);
+    if (!isFree_) present_.open(place_.path, std::ios::binary);
+    return {};
+  }
+
+  Result<void> add(std::string_view piece) {
+    if (!isFree_) return compare(piece);
+    if (dryRun_) return {};
+    if (!file_) {
+      BOUGH_TRY(file_, NewFile::make(place_.path));
+    }
+    return file_->add(piece);
+  }
+
+  // Puts the new file into its place.
+  Result<void> finish() { return file_ ? file_->finish() : Result<void>(); }
+
+  [[nodiscard]] const TranscriptPlace& place() const { return place_; }
+  [[nodiscard]] bool holdsOther() const { return holdsOther_; }
+  // After the last piece.
+  [[nodiscard]] bool holdsSame() {
+    return !isFree_ && !holdsOther_ && present_.peek() == std::ifstream::traits_type::eof();
+  }
+  [[nodiscard]] bool isFree() const { return isFree_; }
+
+ private:
+  Result<void> compare(std::string_view piece) {
+    std::string held(piece.size(), '\0');
+    present_.read(held.data(), static_cast<std::streamsize>(held.size()));
+    if (present_ && held == piece) return {};
+    holdsOther_ = true;
+    return fail(ErrorCode::AlreadyExists, fmt::format("{} exists and holds something else", place_.path),
+                "nothing was changed");
+  }
+
+  bool dryRun_;
+  bool isFree_ = false;
+  bool holdsOther_ = false;
+  TranscriptPlace place_;
+  std::ifstream present_;
+  std::unique_ptr<NewFile> file_;
+};
 
 // Nothing is overwritten: where the agent has a file of the session that holds something else, the session gets
 // another id there.
-Result<Resumed> findPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish) {
+Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish, bool dryRun) {
   constexpr unsigned kMostCopies = 1'000;
   std::string instead;
   for (; wish.copy < kMostCopies; ++wish.copy) {
-    Resumed resumed;
-    BOUGH_TRY(resumed.made, makeTranscript(store, sessionId, wish));
-    BOUGH_TRY(resumed.place, placeForTranscript(transcriptHome(), resumed.made.facts));
-    std::error_code error;
-    const bool isFree = !std::filesystem::exists(resumed.place.path, error);
-    resumed.isThere = !isFree && holds(resumed.place.path, resumed.made.bytes);
-    resumed.instead = instead;
-    if (isFree || resumed.isThere) return resumed;
-    if (instead.empty()) instead = resumed.place.path;
+    Target target(dryRun);
+    auto made = makeTranscript(
+        store, sessionId, wish, [&](std::string_view piece) { return target.add(piece); },
+        [&](const TranscriptFacts& facts) { return target.begin(facts); });
+    if (!made && !target.holdsOther()) return std::unexpected(std::move(made.error()));
+    const bool isThere = made && target.holdsSame();
+    if (made && (target.isFree() || isThere)) {
+      BOUGH_TRY(target.finish());
+      return Resumed{.made = std::move(*made), .place = target.place(), .isThere = isThere, .instead = instead};
+    }
+    if (instead.empty()) instead = target.place().path;
   }
   return fail(ErrorCode::AlreadyExists, fmt::format("{} and {} copies of it exist already", instead, kMostCopies),
               "remove those that are not needed");
@@ -113,9 +159,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
   }
   wish.needsFolder = true;
-  BOUGH_TRY(const auto resumed, findPlace(*session.store, session.sessionId, std::move(wish)));
+  BOUGH_TRY(const auto resumed, writeInPlace(*session.store, session.sessionId, std::move(wish), options.dryRun));
   if (!options.dryRun && !resumed.isThere) {
-    BOUGH_TRY(writeNewFile(resumed.place.path, resumed.made.bytes));
     BOUGH_TRY(announceTranscript(transcriptHome(), resumed.made.facts, resumed.place.path));
   }
   print(resumed, context, options.dryRun);

@@ -68,6 +68,36 @@ Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   return kDone;
 }
 
+// What a transcript holds, for writing: a large one is read into a folder that goes with it.
+struct ReadTranscript {
+  std::vector<Entry> entries;
+  NamedSession copy;
+  TranscriptReport report;
+
+  [[nodiscard]] Result<TranscriptSource> source() const {
+    if (!copy.store) return TranscriptSource(entries);
+    return TranscriptSource::open(*copy.store, copy.sessionId);
+  }
+};
+
+Result<ReadTranscript> readWhole(const std::string& path) {
+  ReadTranscript read;
+  if (isLargeTranscript(path)) {
+    auto copy = openTranscript(path, read.report);
+    // A file that continues another one cannot be imported alone.
+    if (!copy && copy.error().code != ErrorCode::NotFound) return std::unexpected(std::move(copy.error()));
+    if (copy) {
+      read.copy = std::move(*copy);
+      return read;
+    }
+  }
+  BOUGH_TRY(read.report, readTranscript(path, {}, [&](Entry&& entry) {
+              read.entries.push_back(std::move(entry));
+              return Result<void>();
+            }));
+  return read;
+}
+
 // A clean copy of another agent's file; the original stays as it is.
 Result<ExitCode> repairTranscript(const Context& context, const Options& options, const std::string& agent) {
   if (options.output.empty()) {
@@ -75,14 +105,12 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
                 fmt::format("{} is a transcript of {}, which is only read", options.session, agent),
                 "--out FILE writes a clean copy");
   }
-  std::vector<Entry> entries;
-  BOUGH_TRY(const auto report, readTranscript(options.session, {}, [&](Entry&& entry) {
-              entries.push_back(std::move(entry));
-              return Result<void>();
-            }));
+  BOUGH_TRY(const auto read, readWhole(options.session));
+  BOUGH_TRY(const auto source, read.source());
+  const TranscriptReport& report = read.report;
   BOUGH_TRY(const auto file, NewFile::make(options.output));
   BOUGH_TRY(const auto written,
-            writeTranscript(entries, {.agent = agent, .facts = report.facts, .headId = report.headId, .clean = true},
+            writeTranscript(source, {.agent = agent, .facts = report.facts, .headId = report.headId, .clean = true},
                             [&](std::string_view piece) { return file->add(piece); }));
   BOUGH_TRY(file->finish());
   if (context.json) {

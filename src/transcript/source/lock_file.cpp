@@ -1,4 +1,4 @@
-#include "transcript/model/lock_file.h"
+#include "transcript/source/lock_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

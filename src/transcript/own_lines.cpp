@@ -1,0 +1,62 @@
+#include "transcript/own_lines.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "transcript/model/clean_line.h"
+#include "transcript/model/origin.h"
+
+namespace bough::transcript {
+
+OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
+  std::vector<std::string> agents;  // by their number, from 1 on
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto origin = originOf(*entries.at(i));
+    if (!origin) continue;
+    Line& line = lines_[i];
+    line.at = origin->at;
+    line.sizeBytes = origin->sizeBytes;
+    line.isAgents = origin->agent == agent.name;
+    line.isSameFormat = isSameFormat(agent, origin->agent);
+    line.isTorn = origin->torn;
+    // A stranger may have named more than a number can tell apart.
+    auto found = std::ranges::find(agents, origin->agent);
+    if (found == agents.end() && agents.size() < std::numeric_limits<std::uint8_t>::max()) {
+      found = agents.insert(agents.end(), origin->agent);
+    }
+    line.agent = static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - agents.begin() + 1, 255));
+  }
+}
+
+std::vector<std::size_t> OwnLines::inFileOrder(std::vector<std::size_t> places) const {
+  std::vector<const Line*> lines;
+  for (const std::size_t place : places) {
+    if (lines_[place].sizeBytes > 0) lines.push_back(&lines_[place]);
+  }
+  std::ranges::sort(lines, {}, &Line::at);
+  std::uint64_t end = 0;
+  for (const Line* line : lines) {
+    if (line->at != end) return places;
+    end += line->sizeBytes;
+  }
+  std::ranges::stable_sort(places, {}, [&](std::size_t place) { return lines_[place].at; });
+  return places;
+}
+
+std::vector<bool> OwnLines::wholeRecords(const std::vector<bool>& own) const {
+  std::vector<bool> whole(lines_.size());
+  for (std::size_t begin = 0; begin < lines_.size();) {
+    const Line& first = lines_[begin];
+    bool areOwn = own[begin];
+    std::size_t end = begin + 1;
+    for (; first.agent != 0 && end < lines_.size(); ++end) {
+      const Line& next = lines_[end];
+      if (next.agent != first.agent || next.sizeBytes > 0 || next.at != first.at) break;
+      areOwn = own[end] && areOwn;
+    }
+    for (; begin < end; ++begin) whole[begin] = areOwn;
+  }
+  return whole;
+}
+
+}  // namespace bough::transcript

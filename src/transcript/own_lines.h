@@ -1,0 +1,39 @@
+// What all entries say of their lines (model/origin.h), in a few bytes an entry: entries are read once for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transcript/model/agent.h"
+#include "transcript/model/entry_list.h"
+
+namespace bough::transcript {
+
+class OwnLines {
+ public:
+  struct Line {
+    std::uint64_t at = 0;
+    std::uint64_t sizeBytes = 0;
+    std::uint8_t agent = 0;  ///< A number of the agent that wrote it; 0: there is none.
+    bool isAgents = false;   ///< That is the agent whose file is written.
+    bool isSameFormat = false;
+    bool isTorn = false;
+  };
+
+  OwnLines(const EntryList& entries, const Agent& agent);
+
+  [[nodiscard]] const Line& operator[](std::size_t place) const { return lines_[place]; }
+
+  /// Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
+  /// whole file, each has its place in it.
+  [[nodiscard]] std::vector<std::size_t> inFileOrder(std::vector<std::size_t> places) const;
+
+  /// Which entries can be copied, by their place: those of one record together, or none of them.
+  [[nodiscard]] std::vector<bool> wholeRecords(const std::vector<bool>& own) const;
+
+ private:
+  std::vector<Line> lines_;  // by place
+};
+
+}  // namespace bough::transcript

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Memory does not grow with what a session holds: long_sessions.py BOUGH.
+
+A transcript of 120 MB is shown, carried to other agents and for tools, repaired and resumed, from its file and from a
+store. The most memory of each command stays below MOST_BYTES; the entries of the transcript take more.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TURNS = 3_000
+TEXT = "word " * 2_000  # 10 KB
+MOST_BYTES = 130 << 20
+
+
+def lines():
+    def uuid(n):
+        return f"{n:08x}-0000-7000-8000-000000000000"
+
+    def answer(name, block):
+        return {"id": name, "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": [block],
+                "usage": {"input_tokens": 10, "output_tokens": 2}}
+    for turn in range(TURNS):
+        messages = [
+            ("user", {"role": "user", "content": f"{turn} {TEXT}"}),
+            ("assistant", answer(f"msg_{turn}a", {"type": "tool_use", "id": f"t{turn}", "name": "ls", "input": {"path": TEXT}})),
+            ("user", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{turn}", "content": TEXT}]}),
+            ("assistant", answer(f"msg_{turn}b", {"type": "text", "text": TEXT}))]
+        for place, (kind, message) in enumerate(messages):
+            number = turn * len(messages) + place
+            # One turn continues an early one.
+            parent = number - 1 if number != TURNS * 2 else 3
+            yield json.dumps({
+                "parentUuid": None if number == 0 else uuid(parent), "isSidechain": False, "type": kind,
+                "message": message, "uuid": uuid(number), "timestamp": "2026-01-02T03:04:05.000Z",
+                "sessionId": uuid(0xABCDEF), "cwd": "/work", "version": "2.1.0", "userType": "external"})
+
+
+def memory_of(bough, home, *words):
+    with open(os.devnull, "wb") as nothing, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen([bough, "--store", home + "/store", *words], stdout=nothing, stderr=errors,
+                                   env=dict(os.environ, HOME=home))
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        if process.returncode != 0:
+            sys.exit(f"{words}: exit {process.returncode}: {errors.read().decode()[:500]}")
+    return used.ru_maxrss * 1024
+
+
+def main(bough):
+    with tempfile.TemporaryDirectory() as home:
+        if memory_of(bough, home, "version") > 40 << 20:
+            print("skipped: a sanitizer takes more before it begins")
+            return
+        path = str(pathlib.Path(home, "long.jsonl"))
+        # Line by line: what this process takes would count for the processes that it starts.
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines())
+        out = home + "/out"
+        session = "00abcdef-0000-7000-8000-000000000000"
+        commands = [["show", path], ["import", path],
+                    ["export", path, "--to", "pi", "--out", out], ["export", path, "--to", "atif", "--out", out],
+                    ["repair", path, "--out", out], ["resume", path, "--in", "codex"],
+                    ["show", session, "--format", "html"], ["export", session, "--to", "codex", "--out", out],
+                    ["export", session, "--to", "claude-code", "--cwd-map", "/work=/other", "--out", out],
+                    ["export", session, "--to", "otel", "--all", "--out", out],
+                    ["resume", session, "--in", "pi"], ["resume", session, "--in", "pi"],
+                    ["copy", session, "--to", home + "/other"]]
+        for words in commands:
+            used = memory_of(bough, home, *words)
+            if used > MOST_BYTES:
+                sys.exit(f"{words}: {used >> 20} MB of memory, more than {MOST_BYTES >> 20}")
+            pathlib.Path(out).unlink(missing_ok=True)
+        print(f"{len(commands)} commands over {pathlib.Path(path).stat().st_size >> 20} MB")
+        shutil.rmtree(home + "/store")
+
+
+main(sys.argv[1])
