@@ -37,6 +37,25 @@ TEST(Carrying, AnEntryThatJustFitsTravels) {
   EXPECT_EQ(carriedOf(entryOf(kMaxCarriedBytes + 1)), 0U);
 }
 
+TEST(Carrying, EntriesThatFillALineLeaveRoomForTheEntryOfTheLine) {
+  constexpr std::size_t kWaiting = 30;
+  constexpr std::size_t kLines = 4;
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < kWaiting + kLines; ++i) {
+    entries.push_back(entryOf(i < kWaiting ? kMaxCarriedBytes / 12 - 2 : 1000));
+    entries.back().id = "e" + std::to_string(i + 10);  // ids of the same length
+  }
+  const EntryList list(entries);
+  const EntryTree tree(list);
+  Carrying carrying(list, tree, /*enabled=*/true);
+  for (std::size_t i = 0; i < kWaiting; ++i) carrying.wait(i);
+  for (std::size_t i = kWaiting; i < entries.size(); ++i) {
+    carrying.hold("{\"type\":\"line\"}\n", i);
+    EXPECT_LE(carrying.take().size(), kMaxCarriedBytes + 1000);
+  }
+  EXPECT_EQ(carrying.count(), entries.size());
+}
+
 TEST(Carrying, ARedactedEntryDoesNotTravelHoweverSmall) {
   Entry entry = entryOf(1000);
   entry.redacted = true;

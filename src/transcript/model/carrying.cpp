@@ -57,9 +57,13 @@ std::string Carrying::take(bool last) {
   if (!enabled_ || lines.empty()) return lines;
   Cargo cargo;
   const std::vector<std::size_t> before = before_;
+  // The line's own entry comes after those that it may continue, and has its room all the same.
+  const std::size_t reserved = place_ == EntryTree::kNone ? 0 : std::min(cargo.room, entries_.carriedBytes(place_));
+  cargo.room -= reserved;
   load(before_, cargo);
   std::size_t own = CarriedIds::kNone;
   if (place_ != EntryTree::kNone) {
+    cargo.room += reserved;
     // A line whose entry does not travel must be read itself; the others wait for another one.
     if (!add(place_, cargo)) {
       unload(cargo);
