@@ -27,7 +27,8 @@ Result<std::shared_ptr<Directory>> openFolder(const std::string& path) {
 }
 
 Result<LogFolders> foldersOf(const SessionStore& store, const std::string& sessionId) {
-  if (store.folder().empty()) {
+  std::error_code error;  // a database has a folder, too, without sessions in it
+  if (store.folder().empty() || !std::filesystem::is_directory(store.folder() + "/sessions", error)) {
     return fail(ErrorCode::Unsupported, "this kind of store sets nothing aside", "use a store in a folder");
   }
   if (!isSessionId(sessionId)) {

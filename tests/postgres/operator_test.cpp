@@ -6,6 +6,7 @@
 
 #include "bough/catalog.h"
 #include "bough/store.h"
+#include "bough/torn.h"
 #include "store/postgres/postgres_backend.h"
 #include "support/entries.h"
 #include "support/postgres_server.h"
@@ -74,6 +75,16 @@ TEST_F(PostgresOperator, ADatabaseThatCannotHoldEveryTextIsRefused) {
   EXPECT_EQ(refusal.error().code, ErrorCode::InvalidArgument) << refusal.error().message;
   EXPECT_TRUE(refusal.error().message.contains("LATIN1")) << refusal.error().message;
   EXPECT_TRUE(refusal.error().hint.contains("UTF8")) << refusal.error().hint;
+}
+
+TEST_F(PostgresOperator, NothingIsSetAsideInADatabase) {
+  const std::string url = freshStoreUrl();
+  must(initPostgresStore(url));
+  auto store = must(SessionStore::open(url));
+  must(store->createSession({.sessionId = "s"}));
+  EXPECT_EQ(readTorn(*store, "s").error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(putBackTorn(*store, "s").error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(dropTorn(*store, "s", 0).error().code, ErrorCode::Unsupported);
 }
 
 TEST_F(PostgresOperator, AVersionThatIsNotANumberIsTold) {

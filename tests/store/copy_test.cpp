@@ -116,6 +116,27 @@ TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
   EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
 }
 
+TEST(Sync, ASessionInTheTrashOfOneStoreComesBackAndThatIsTold) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  const auto first = syncSession(left, right, "s");
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->front().notes.empty());
+  for (StoreSide* const side : {&left, &right}) {
+    ASSERT_TRUE(side->store->trashSession("s"));
+    const auto synced = syncSession(left, right, "s");
+    ASSERT_TRUE(synced) << synced.error().message;
+    ASSERT_EQ(synced->front().notes.size(), 1U);
+    EXPECT_TRUE(synced->front().notes.front().contains("trash")) << synced->front().notes.front();
+    EXPECT_EQ(lines(left, "s"), lines(right, "s"));
+  }
+  for (StoreSide* const side : {&left, &right}) ASSERT_TRUE(side->store->trashSession("s"));
+  EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::NotFound);
+}
+
 // Sync between two of them must not make what it repeats newer than what a third store said last.
 TEST(Sync, OfThreeStoresTheNewestChangeWins) {
   const TempFolder folder;

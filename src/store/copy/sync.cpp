@@ -139,8 +139,25 @@ class Sync {
   Result<void> makeMissing() {
     BOUGH_TRY(const auto onLeft, findHeader(left_.store, result_.sessionId));
     BOUGH_TRY(const auto onRight, findHeader(right_.store, result_.sessionId));
-    if (onLeft) return makeSession(right_.store, result_.sessionId, *onLeft);
-    return makeSession(left_.store, result_.sessionId, *onRight);
+    if (!onLeft && !onRight) {
+      return fail(ErrorCode::NotFound, fmt::format("session {} is gone from both stores", result_.sessionId));
+    }
+    StoreSide& other = onLeft ? right_.store : left_.store;
+    if (!onLeft || !onRight) {
+      BOUGH_TRY(noteTrash(other));
+    }
+    return makeSession(other, result_.sessionId, onLeft ? *onLeft : *onRight);
+  }
+
+  // Who removed the session from one store alone would be surprised.
+  Result<void> noteTrash(StoreSide& lacking) {
+    BOUGH_TRY(const auto trash, lacking.store->listTrash());
+    if (std::ranges::find(trash, result_.sessionId, &TrashedSession::sessionId) == trash.end()) return {};
+    result_.notes.push_back(
+        fmt::format("it is in the trash of {} and comes back from the other store; remove it from "
+                    "both to be rid of it",
+                    lacking.backend->describe()));
+    return {};
   }
 
   Result<void> read(Side& side) {

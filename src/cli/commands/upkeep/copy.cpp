@@ -162,7 +162,7 @@ Command defineSync() {
           "Each store gets the entries that only the other has. A session that was continued in both has two branches\n"
           "afterwards. Where both moved the head, a label or the title, the newer one counts, which is said; the "
           "other\n"
-          "stays reachable by its entry.",
+          "stays reachable by its entry. A session in the trash of one store comes back from the other, which is said.",
       .examples = "  bough sync ~/.local/share/bough postgresql://agents@db.example/sessions",
       .options = {{.name = "LEFT", .help = "A store", .target = &options->left, .required = true},
                   {.name = "RIGHT", .help = "Another store", .target = &options->right, .required = true},

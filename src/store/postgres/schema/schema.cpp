@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "base/text/timestamp.h"
 #include "base/try.h"
@@ -118,21 +119,45 @@ std::string inSchema(std::string_view sql, std::string_view schema) {
 
 namespace {
 
+std::vector<std::string> grantsTo(std::string_view role, std::string_view rights, const std::string& schema) {
+  const bool writes = rights == "writer" || rights == "keeper";
+  std::vector<std::string> texts;
+  const auto grant = [&](std::string_view what) {
+    texts.push_back(fmt::format("GRANT {} TO {}", inSchema(what, schema), quotedName(role)));
+  };
+  grant("USAGE ON SCHEMA " + quotedName(schema));
+  grant("SELECT ON @.sessions, @.entries, @.attachments, @.settings");
+  grant("SELECT ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
+  if (writes) {
+    grant("INSERT ON @.sessions, @.entries, @.attachments");
+    // The head row and nothing else of a session: an entry can be neither changed nor removed.
+    grant(
+        "UPDATE (entry_count, bytes, tail_id, head_id, head_seq, head_segment, head_depth, head_fresh, was_head_id, "
+        "was_head_seq, fence, lease_until_ms, lease_holder, version, changed_at, cataloged) ON @.sessions");
+    // It is derived from the sessions, and can be rebuilt.
+    grant("INSERT, UPDATE, DELETE ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
+    grant("UPDATE (held_until) ON @.attachments");
+  }
+  if (rights == "keeper") grant("UPDATE, DELETE ON @.sessions, @.entries, @.attachments");
+  if (rights == "keeper") grant("INSERT, UPDATE ON @.settings");
+  return texts;
+}
+
 // New tables and columns need new rights: whoever had some on the entries gets those of the same kind again.
-Result<void> renewRights(Pool& pool) {
+Result<std::vector<std::string>> renewedRights(Pool& pool) {
+  const std::string& schema = pool.location().schema;
   const std::string sql = inSchema(R"sql(
 SELECT pg_get_userbyid(a.grantee)::text, bool_or(a.privilege_type = 'INSERT'), bool_or(a.privilege_type = 'DELETE')
   FROM pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) a
   WHERE c.oid = '@.entries'::regclass AND a.grantee NOT IN (0, c.relowner) GROUP BY 1)sql",
-                                   pool.location().schema);
+                                   schema);
   BOUGH_TRY(const Rows roles, pool.run({.sql = sql}));
+  std::vector<std::string> texts;
   for (int row = 0; row < roles.size(); ++row) {
-    BOUGH_TRY(grantRights(pool, roles.text(row, 0),
-                          roles.truth(row, 2)   ? "keeper"
-                          : roles.truth(row, 1) ? "writer"
-                                                : "reader"));
+    const std::string_view rights = roles.truth(row, 2) ? "keeper" : roles.truth(row, 1) ? "writer" : "reader";
+    std::ranges::move(grantsTo(roles.text(row, 0), rights, schema), std::back_inserter(texts));
   }
-  return {};
+  return texts;
 }
 
 }  // namespace
@@ -158,15 +183,14 @@ Result<SchemaReport> initSchema(Pool& pool) {
       fmt::format("INSERT INTO @.settings (name, value) VALUES ('schema_version', '{}') "
                   "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                   kSchemaVersion));
+  if (report.before > 0 && report.before < kSchemaVersion) {  // with the upgrade, or not at all
+    BOUGH_TRY(auto rights, renewedRights(pool));
+    std::ranges::move(rights, std::back_inserter(texts));
+  }
   std::vector<Call> calls;
   for (const std::string& text : texts) calls.push_back({.name = "", .sql = text, .parameters = {}});
   auto done = pool.exchange(calls);
-  if (done) {
-    if (report.before > 0 && report.before < kSchemaVersion) {
-      BOUGH_TRY(renewRights(pool));
-    }
-    return report;
-  }
+  if (done) return report;
   // Somebody else may have created or upgraded it at the same time.
   if (report.before < kSchemaVersion) {
     const auto now = storedVersion(pool);
@@ -176,33 +200,15 @@ Result<SchemaReport> initSchema(Pool& pool) {
 }
 
 Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rights) {
-  const bool writes = rights == "writer" || rights == "keeper";
-  if (!writes && rights != "reader") {
+  if (rights != "reader" && rights != "writer" && rights != "keeper") {
     return fail(ErrorCode::InvalidArgument, fmt::format("there are no rights called {}", rights),
                 "choose reader, writer or keeper");
   }
   const std::string& schema = pool.location().schema;
   // One at a time: the server refuses to change the rights of one table twice at once.
-  std::vector<std::string> texts{inSchema(kLockVersion, schema)};
-  const auto grant = [&](std::string_view what) {
-    texts.push_back(fmt::format("GRANT {} TO {}", inSchema(what, schema), quotedName(role)));
-  };
-  grant("USAGE ON SCHEMA " + quotedName(schema));
-  grant("SELECT ON @.sessions, @.entries, @.attachments, @.settings");
-  grant("SELECT ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
-  if (writes) {
-    grant("INSERT ON @.sessions, @.entries, @.attachments");
-    // The head row and nothing else of a session: an entry can be neither changed nor removed.
-    grant(
-        "UPDATE (entry_count, bytes, tail_id, head_id, head_seq, head_segment, head_depth, head_fresh, was_head_id, "
-        "was_head_seq, fence, lease_until_ms, lease_holder, version, changed_at, cataloged) ON @.sessions");
-    // It is derived from the sessions, and can be rebuilt.
-    grant("INSERT, UPDATE, DELETE ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
-    grant("UPDATE (held_until) ON @.attachments");
-  }
-  if (rights == "keeper") grant("UPDATE, DELETE ON @.sessions, @.entries, @.attachments");
-  if (rights == "keeper") grant("INSERT, UPDATE ON @.settings");
-  std::vector<Call> calls;
+  const std::string lock = inSchema(kLockVersion, schema);
+  const std::vector<std::string> texts = grantsTo(role, rights, schema);
+  std::vector<Call> calls{{.sql = lock}};
   for (const std::string& text : texts) calls.push_back({.sql = text});
   BOUGH_TRY(pool.run(calls));
   return {};
