@@ -132,7 +132,7 @@ Result<void> Intake::readLog(const SessionState& state) {
     BOUGH_TRY(const bool isBack, holds(store_, row_, row_.lostId));
     if (isBack) row_.lostId.clear();
   }
-  if (row_.id == 0) saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
+  numberRow(database_, row_);
   before_ = row_;
   loadBranches();
   const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;

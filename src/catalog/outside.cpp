@@ -92,7 +92,7 @@ class OutsideIntake {
         return true;
       });
     });
-    constexpr std::uint64_t kAtOnce = 1'000;  // sessions in a transaction
+    constexpr std::uint64_t kAtOnce = 5'000;  // sessions in a transaction
     std::optional<Told> told = reading.next();
     while (told) {
       Transaction transaction(database_);

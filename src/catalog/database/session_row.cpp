@@ -25,6 +25,7 @@ SessionRow readRow(const Query& query) {
   const auto number = [&] { return query.number(column++); };
   const auto text = [&] { return query.text(column++); };
   row.id = query.integer(column++);
+  row.stored = true;
   facts.sessionId = text();
   row.stamp = text();
   row.headerId = text();
@@ -106,16 +107,24 @@ std::optional<SessionRow> findRow(Database& database, std::string_view sessionId
   return readRow(query);
 }
 
+void numberRow(Database& database, SessionRow& row) {
+  if (row.id != 0) return;
+  Query last(database, "SELECT seq FROM sqlite_sequence WHERE name = 'session'");
+  row.id = (last.next() ? last.integer(0) : 0) + 1;
+}
+
 void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
-  static const std::string kSave =
-      fmt::format("INSERT OR REPLACE INTO session({}, changeGroup) VALUES({}?)", kColumns, [] {
-        std::string marks;
-        for (const char c : kColumns) marks += c == ',' ? "?, " : "";
-        return marks + "?, ";
-      }());
+  static const std::string kInto = fmt::format("INTO session({}, changeGroup) VALUES({}?)", kColumns, [] {
+    std::string marks;
+    for (const char c : kColumns) marks += c == ',' ? "?, " : "";
+    return marks + "?, ";
+  }());
+  // SQLite copies each page that REPLACE may change before it changes it: a new row does not pay for that.
+  static const std::string kInsert = "INSERT " + kInto;
+  static const std::string kReplace = "INSERT OR REPLACE " + kInto;
   const SessionSummary& facts = row.facts;
   const Usage& used = facts.tokens;
-  Query save(database, kSave.c_str());
+  Query save(database, row.stored ? kReplace.c_str() : kInsert.c_str());
   row.id == 0 ? save.bind(std::nullopt) : save.bind(row.id);
   for (const std::string_view text : {std::string_view(facts.sessionId), std::string_view(row.stamp),
                                       std::string_view(row.headerId), std::string_view(row.lastId)}) {
@@ -149,6 +158,7 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   save.bind(changeGroup);
   save.run();
   if (row.id == 0) row.id = sqlite3_last_insert_rowid(database.handle());
+  row.stored = true;
 }
 
 }  // namespace bough::catalog

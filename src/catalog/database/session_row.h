@@ -12,7 +12,8 @@
 namespace bough::catalog {
 
 struct SessionRow {
-  std::int64_t id = 0;  ///< 0 before it is stored.
+  std::int64_t id = 0;  ///< 0: none yet.
+  bool stored = false;  ///< It is in the table.
   std::string stamp;
   std::string headerId;
   std::string lastId;
@@ -39,6 +40,9 @@ std::vector<ModelUsage> readModels(Database& database, std::int64_t session, con
 void addPrices(std::vector<ModelUsage>& models, const PriceTable* prices);
 
 std::optional<SessionRow> findRow(Database& database, std::string_view sessionId);
+/// Gives a row that has no id the next one, before it is stored: what belongs to it can be stored first, in the same
+/// transaction.
+void numberRow(Database& database, SessionRow& row);
 /// Stores the row; gives it an id when it has none.
 void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup);
 
