@@ -18,6 +18,7 @@
 #include "agent/parts/prompts.h"
 #include "agent/providers/models.h"
 #include "agent/providers/offline.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -371,7 +372,7 @@ Result<void> Chat::moveHead(const std::string& entryId) {
 }
 
 Result<std::string> Chat::findBack(std::size_t turns) {
-  if (at_.headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+  if (at_.headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", "type a message first");
   std::string place;
   std::size_t left = turns;
   const auto enough = [&](const std::vector<Entry>& entries) {
@@ -384,7 +385,8 @@ Result<std::string> Chat::findBack(std::size_t turns) {
   };
   BOUGH_TRY(loadBack(store_, at_.sessionId, at_.headId, enough));
   if (left == 0) return place;
-  return fail(ErrorCode::NotFound, "there are not so many turns on this branch");
+  return fail(ErrorCode::NotFound, "there are not so many turns on this branch",
+              fmt::format("it has {}; /tree shows all branches", counted(turns - left, "turn")));
 }
 
 Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {

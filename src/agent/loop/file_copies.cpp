@@ -127,7 +127,9 @@ Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at,
       return turn.has_value();
     }));
   }
-  if (!turn) return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back");
+  if (!turn)
+    return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back",
+                "only what the tools write and edit have changed can be put back; `git diff` shows other changes");
   UndoReport report{.turnId = turn->entryId};
   for (const auto& [path, file] : turn->files) {
     bool removed = false;

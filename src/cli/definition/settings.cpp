@@ -208,7 +208,9 @@ Result<std::string> readFile(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return fail(ErrorCode::Io, fmt::format("cannot read {}", path), "check its rights");
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes) return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path));
+  if (text.size() > kMostBytes)
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path),
+                "remove what does not belong there; docs/settings.md says what does");
   return text;
 }
 
@@ -236,7 +238,8 @@ Result<Settings> readSettings() {
 // Two chats that save at the same moment: the later one wins, and the other question is asked again.
 Result<void> allowInFolder(const std::string& folder, const std::string& permission) {
   const std::string path = settingsPath();
-  if (path.empty()) return fail(ErrorCode::InvalidArgument, "cannot save settings: HOME is not set");
+  if (path.empty())
+    return fail(ErrorCode::InvalidArgument, "cannot save settings: HOME is not set", "set HOME or XDG_CONFIG_HOME");
   BOUGH_TRY(std::string text, readFile(path));
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) text = "{}";
   BOUGH_TRY(Settings settings, parseSettings(text, path));

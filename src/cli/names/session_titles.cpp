@@ -41,7 +41,8 @@ std::string SessionTitles::name(const std::string& sessionId) {
 }
 
 std::string idAndTitle(const SessionSummary& row) {
-  const std::string title = text::excerpt(displayTitle(row), 50);
+  const bool hasTitle = !row.title.empty() || row.origin;  // a key is not one
+  const std::string title = hasTitle ? text::excerpt(displayTitle(row), 50) : std::string();
   return title.empty() ? row.sessionId : fmt::format("{} \"{}\"", row.sessionId, title);
 }
 

@@ -40,6 +40,8 @@ struct ReplCommands::Row {
 
 namespace {
 
+constexpr const char* kSayFirst = "type a message first";
+
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) return {};
@@ -70,7 +72,8 @@ Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
   std::size_t number = 0;
   const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), number);
   if (problem != std::errc() || end != words.data() + words.size() || number == 0) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a number from 1 upwards", words));
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a number from 1 upwards", words),
+                "write a number such as 2, or nothing");
   }
   return number;
 }
@@ -308,7 +311,7 @@ Result<void> ReplCommands::runShell(const std::string& command) {
 
 Result<void> ReplCommands::showHistory(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 10));
-  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", kSayFirst);
   BOUGH_TRY(const auto entries,
             loadMessages(chat().store(), chat().sessionId(), {.last = count, .branch = chat().place().headId}));
   for (const Entry& entry : entries)
@@ -349,7 +352,7 @@ Result<void> ReplCommands::name(const std::string& words) {
 
 Result<void> ReplCommands::label(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no name was given", "/label NAME");
-  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is no message to label yet");
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is no message to label yet", kSayFirst);
   return runCommandLine({"label", chat().sessionId(), words});
 }
 
@@ -389,7 +392,7 @@ Result<void> ReplCommands::compact(const std::string& words) {
 
 Result<void> ReplCommands::exportTo(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no file was named", "/export FILE");
-  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", kSayFirst);
   BOUGH_TRY(const auto entries, loadMessages(chat().store(), chat().sessionId(), {.branch = chat().place().headId}));
   BOUGH_TRY(const Existing existing, checkOutputFile(words, /*replace=*/false, "name another file"));
   std::string text;

@@ -76,7 +76,8 @@ Result<std::string> textOrFile(const std::string& given, const std::string& name
                 fmt::format("{} takes a text, or @ and a file", name));
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMost) return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path));
+  if (text.size() > kMost)
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path), "name a shorter file");
   return text;
 }
 

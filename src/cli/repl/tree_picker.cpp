@@ -88,7 +88,7 @@ class PlaceRows final : public PickerSource {
         rows_.back().marks += marks;  // a chat gives the name to the end of the turn
       }
     }
-    if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet");
+    if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", "type a message first");
     return {};
   }
 

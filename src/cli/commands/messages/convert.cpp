@@ -35,12 +35,13 @@ Result<std::string> readFile(const std::string& path) {
   }
   const std::uintmax_t size = std::filesystem::file_size(path, status);
   if (size > kMaxBytes) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 2 GiB", path));
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 2 GiB", path), "convert it in parts");
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(size, '\0');
   if (!file.read(text.data(), static_cast<std::streamsize>(size)) && !file.eof()) {
-    return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)),
+                "check the file and its rights");
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
