@@ -216,7 +216,23 @@ Result<void> checkFile(const std::string& path) {
   return {};
 }
 
+// An agent's database, or a session in it: `FILE.sqlite#ID`.
+bool isInDatabase(const std::string& path) {
+  std::error_code error;
+  const std::string file = path.substr(0, path.find('#', path.rfind(".sqlite")));
+  return file.ends_with(".sqlite") && fs::is_regular_file(file, error);
+}
+
+// Whether a name is a path, and something is there.
+bool isPathOfFile(const std::string& name) {
+  std::error_code error;
+  return isSessionPath(name) && (fs::exists(name, error) || isInDatabase(name));
+}
+
 Result<SessionFileBackend> openFileOfSession(const std::string& path) {
+  if (isInDatabase(path)) {
+    BOUGH_TRY(agentOfFile(path));  // the error says what is wrong with the database, or how to name a session
+  }
   BOUGH_TRY(checkFile(path));
   auto file = openSessionFile(path);
   if (!file && storeOf(path).empty()) {
@@ -263,17 +279,13 @@ Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
 Result<std::string> findSession(SessionStore& store, const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "a session needs a name", "`bough ls` lists the sessions");
   if (isKnown(store, name)) return name;
-  std::error_code error;
-  if (isSessionPath(name) && fs::exists(name, error)) return sessionAt(store, name);
+  if (isPathOfFile(name)) return sessionAt(store, name);
   BOUGH_TRY(auto found, findInCatalog(store, name));
   return std::move(found.session.sessionId);
 }
 
 Result<std::string> findSessionToChange(SessionStore& store, const std::string& name, bool asking) {
-  std::error_code error;
-  if (name.empty() || isKnown(store, name) || (isSessionPath(name) && fs::exists(name, error))) {
-    return findSession(store, name);
-  }
+  if (name.empty() || isKnown(store, name) || isPathOfFile(name)) return findSession(store, name);
   BOUGH_TRY(auto found, findInCatalog(store, name));
   if (found.certainty == Certainty::Exact) return std::move(found.session.sessionId);
   const std::string meant = nameWithTitle(found.session);
@@ -388,6 +400,14 @@ Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, cons
   return store;
 }
 
+Error notFoundAnywhere(const Context& context, const std::string& name, Error error) {
+  if (error.code != ErrorCode::NotFound || name.starts_with('@') || isSessionPath(name)) return error;
+  if (context.backend || context.openStore()) return error;
+  error.message = fmt::format("no agent has a session {}, and {}", text::excerpt(name, 40), error.message);
+  error.hint = "`bough ls --agents` lists the agents' sessions; --store or BOUGH_STORE names a store";
+  return error;
+}
+
 Result<NamedSession> openForReading(const Context& context, const std::string& name) {
   if (isSessionPath(name) && isForeign(name)) return openTranscript(name);
   if (name.ends_with(".sqlite")) {
@@ -405,7 +425,8 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
   if (fs::is_regular_file(name, error)) return openForReading(context, "./" + name);
   if (context.backend) return session;
   auto agents = openAgentSession(context, name);
-  return agents || agents.error().code != ErrorCode::NotFound ? std::move(agents) : std::move(session);
+  if (agents || agents.error().code != ErrorCode::NotFound) return agents;
+  return std::unexpected(notFoundAnywhere(context, name, std::move(session.error())));
 }
 
 Result<NamedSession> openSessionToChange(const Context& context, const std::string& name, bool asking) {

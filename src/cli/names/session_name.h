@@ -56,6 +56,9 @@ bool isSessionPath(const std::string& name);
 /// Whether a name is the path of a folder that exists.
 bool isFolderName(const std::string& name);
 
+/// Of a session that no agent has: the error says so where there is no store either.
+Error notFoundAnywhere(const Context& context, const std::string& name, Error error);
+
 /// Opens the store of sessions that a command resolves by itself. Where there is no store, and one of the names is a
 /// path, the error says what is wrong with that file.
 Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names);

@@ -134,8 +134,9 @@ Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>
 Result<std::vector<NamedSession>> named(const Context& context, const std::vector<std::string>& names) {
   std::vector<NamedSession> sessions;
   for (const std::string& name : names) {
-    BOUGH_TRY(auto session, openSession(context, name));
-    sessions.push_back(std::move(session));
+    auto session = openSession(context, name);
+    if (!session) return std::unexpected(notFoundAnywhere(context, name, std::move(session.error())));
+    sessions.push_back(std::move(*session));
   }
   if (!names.empty()) return sessions;
   BOUGH_TRY(auto opened, context.openStore());
