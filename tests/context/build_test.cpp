@@ -169,6 +169,20 @@ TEST_F(BuildContext, RedactedEntriesAreLeftOutAndNamed) {
   EXPECT_TRUE(reports(context, Change::LeftOut, "a1", "message"));
 }
 
+TEST_F(BuildContext, WhatEachToolLosesIsNamedWithItsEntry) {
+  add(entry_type::kRuntimeInit,
+      R"({"tools":[{"name":"f","input_schema":{"type":"object"},"defer_loading":true},)"
+      R"({"name":"g","input_schema":{"type":"object"},"defer_loading":true}]})",
+      "init");
+  user("hi");
+  const Context context = build(Dialect::OpenaiChat);
+  EXPECT_EQ(std::ranges::count_if(context.report.findings,
+                                  [](const Finding& finding) {
+                                    return finding.entryId == "init" && finding.field == "tool.defer_loading";
+                                  }),
+            2);
+}
+
 TEST_F(BuildContext, TheLatestModelLevelAndPromptAreInForce) {
   add(entry_type::kRuntimeInit, R"({"systemPrompt":"first","model":"m1","provider":"p1","thinkingLevel":"low",)"
                                 R"("tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]})");

@@ -126,6 +126,16 @@ TEST(ConvertRules, EmptyTurnsAreLeftOutWhereTheyAreRefused) {
             R"([{"role":"user","parts":[{"text":"a"},{"text":"b"},{"text":"c"},{"text":" "}]}])");
 }
 
+TEST(ConvertRules, AnswersWithAnEmptyMessageBetweenThemStayTwo) {
+  const auto chat = convertHistory(
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"1"}]},{"role":"user","parts":[]},{"role":"model","parts":[{"text":"2"}]}])",
+      Dialect::Gemini, Dialect::OpenaiChat);
+  ASSERT_TRUE(chat);
+  EXPECT_EQ(
+      chat->document,
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":"1"},{"role":"assistant","content":"2"}])");
+}
+
 TEST(ConvertRules, TextAtTheVeryEndLosesItsBlanksForAnthropic) {
   const std::string chat = R"([{"role":"user","content":"a"},{"role":"assistant","content":"so \n\t"}])";
   EXPECT_EQ(converted(chat, kC, kA), R"([{"role":"user","content":"a"},{"role":"assistant","content":"so"}])");
