@@ -194,11 +194,13 @@ def test_who_only_reads_gets_what_is_known_and_is_told(bough, folder, store):
     writer = Machine(bough, folder, "writer", store)
     writer.must("new", "--id", "known")
     writer.must("append", "known", "--role", "user", "--text", "hello")
+    reading = store + ("&" if "?" in store else "?") + "options=-c%20default_transaction_read_only%3Don"
+    reader = Machine(bough, folder, "reader", reading)
+    problem = reader.told("ls")
+    check("knows none of the store's 1 session" in problem and "bough new" not in problem, "a list of nothing", problem)
     writer.must("search", "hello")
     writer.must("new", "--id", "later")
     writer.must("append", "later", "--role", "user", "--text", "hello")
-    reading = store + ("&" if "?" in store else "?") + "options=-c%20default_transaction_read_only%3Don"
-    reader = Machine(bough, folder, "reader", reading)
     code, out, problem = reader.run("ls")
     check(code == 0 and "known" in out and "out of date" in problem, "a list", code, out, problem)
     tools = [("list_sessions", {}), ("search_sessions", {"query": "hello"}), ("usage", {})]

@@ -327,8 +327,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (rows.empty()) {
     BOUGH_TRY(auto any, view.catalog->count());
     if (any == 0) {
+      BOUGH_TRY(const auto stored, view.store->listSessions());  // a catalog that is out of date may know none of them
       printMessage(isOfAgents ? "no sessions of other agents are on this machine"
-                              : "no sessions yet; `bough new` makes one");
+                   : stored.empty()
+                       ? "no sessions yet; `bough new` makes one"
+                       : fmt::format("the catalog knows none of the store's {} yet; `bough show ID` reads one",
+                                     counted(stored.size(), "session")));
     } else {
       printMessage(fmt::format("no sessions match; `bough ls{}` lists all of them", isOfAgents ? " --agents" : ""));
     }
