@@ -130,7 +130,9 @@ Entry of(std::string id, std::string parent, const std::string& json, std::strin
 }
 
 // A long session: each turn asks, calls a tool, gets its result and answers. Every turn uses the same id for its call.
-std::vector<Entry> longSession(std::size_t turns, bool onlyOneQuestion = false) {
+enum class TurnShape : std::uint8_t { Whole, OneQuestion, WithoutAnswers };
+
+std::vector<Entry> longSession(std::size_t turns, TurnShape shape = TurnShape::Whole) {
   std::vector<Entry> entries;
   const auto add = [&](const std::string& json) {
     const std::string parent = entries.empty() ? "" : entries.back().id;
@@ -138,12 +140,13 @@ std::vector<Entry> longSession(std::size_t turns, bool onlyOneQuestion = false) 
   };
   for (std::size_t i = 0; i < turns; ++i) {
     const std::string n = std::to_string(i);
-    if (i == 0 || !onlyOneQuestion) add(R"({"role":"user","content":"asks )" + n + R"("})");
+    if (i == 0 || shape != TurnShape::OneQuestion) add(R"({"role":"user","content":"asks )" + n + R"("})");
     add(R"({"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},)"
         R"({"type":"tool_use","id":"same","name":"ls","input":{"n":)" +
         n + "}}]}");
     add(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"same","content":"gives )" + n + R"("}]})");
-    if (!onlyOneQuestion) add(R"({"role":"assistant","content":[{"type":"text","text":"says )" + n + R"( "}]})");
+    if (shape == TurnShape::Whole)
+      add(R"({"role":"assistant","content":[{"type":"text","text":"says )" + n + R"( "}]})");
   }
   return entries;
 }
@@ -161,8 +164,8 @@ std::vector<std::string> idsOf(const std::vector<std::string>& messages, std::st
 }
 
 TEST(MessageConversion, ALongSessionIsConvertedInPartsAsItIsAtOnce) {
-  for (const bool onlyOneQuestion : {false, true}) {
-    const std::vector<Entry> entries = longSession(3'000, onlyOneQuestion);
+  for (const TurnShape shape : {TurnShape::Whole, TurnShape::OneQuestion, TurnShape::WithoutAnswers}) {
+    const std::vector<Entry> entries = longSession(3'000, shape);
     const EntryList list(entries);
     const EntryTree tree(list);
     CompatibilityReport report;

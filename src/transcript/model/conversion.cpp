@@ -84,7 +84,8 @@ Kind kindOf(const Outline& outline) {
 bool mayCut(Kind before, Kind after, std::size_t entries, std::size_t bytes) {
   const bool isTurn = before == Kind::Answer && after == Kind::Question;
   if (isTurn) return entries >= kPartEntries || bytes >= kPartBytes;
-  const bool isStep = before == Kind::Results && (after == Kind::Calls || after == Kind::Answer);
+  const bool isStep =
+      (before == Kind::Results || before == Kind::Question) && (after == Kind::Calls || after == Kind::Answer);
   return isStep && (entries >= kLongTurnEntries || bytes >= kPartBytes * 4);
 }
 
