@@ -137,8 +137,9 @@ class EntryList;
 /// memory: they are read when they are written. One thread.
 class TranscriptSource {
  public:
-  /// Entries in memory, which must outlive it.
+  /// Entries in memory: those of a variable must outlive it, those of a temporary become its own.
   TranscriptSource(const std::vector<Entry>& entries);  // NOLINT(google-explicit-constructor): it is one
+  TranscriptSource(std::vector<Entry>&& entries);       // NOLINT(google-explicit-constructor): likewise
   /// A session of a store, as it is now. One of no more than `keptBytes` is read once and kept.
   [[nodiscard]] static Result<TranscriptSource> open(SessionStore& store, const std::string& sessionId,
                                                      std::size_t keptBytes = kKeptBytes);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "transcript/files.h"
+#include "transcript/model/entry_list.h"
 
 namespace bough {
 namespace {
@@ -110,6 +111,13 @@ TEST(TranscriptSource, ALongSessionWithBranchesIsWrittenFromAStoreAsFromMemory) 
   ASSERT_TRUE(store->createSession({.sessionId = "s"}));
   ASSERT_TRUE(store->appendSessionEntries("s", longBranches(900)));
   compare(*store, "s");
+}
+
+TEST(TranscriptSource, TakesTheEntriesOfATemporary) {
+  const std::vector<Entry> entries = longBranches(3);
+  const TranscriptSource own(longBranches(3));
+  ASSERT_EQ(own.list().size(), entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) EXPECT_EQ(own.list().at(i)->payload, entries[i].payload);
 }
 
 TEST(TranscriptSource, ASessionThatGoesWhileItIsWrittenIsAnError) {

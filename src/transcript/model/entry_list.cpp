@@ -30,6 +30,14 @@ std::size_t bytesOf(const Entry& entry) {
 }  // namespace
 
 EntryList::EntryList(const std::vector<Entry>& entries) : entries_(&entries) {
+  addAll(entries);
+}
+
+EntryList::EntryList(std::vector<Entry>&& entries) : entries_(&kept_), kept_(std::move(entries)) {
+  addAll(kept_);
+}
+
+void EntryList::addAll(const std::vector<Entry>& entries) {
   outlines_.reserve(entries.size());
   places_.reserve(entries.size());
   for (const Entry& entry : entries) add(entry, entry.id);
@@ -160,6 +168,9 @@ namespace bough {
 
 TranscriptSource::TranscriptSource(const std::vector<Entry>& entries)
     : list_(std::make_shared<const transcript::EntryList>(entries)) {}
+
+TranscriptSource::TranscriptSource(std::vector<Entry>&& entries)
+    : list_(std::make_shared<const transcript::EntryList>(std::move(entries))) {}
 
 TranscriptSource::TranscriptSource(std::shared_ptr<const transcript::EntryList> list) : list_(std::move(list)) {}
 

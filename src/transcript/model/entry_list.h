@@ -33,6 +33,8 @@ class EntryList {
 
   /// Entries in memory, which must outlive the list.
   explicit EntryList(const std::vector<Entry>& entries);
+  /// Entries that become its own.
+  explicit EntryList(std::vector<Entry>&& entries);
   static Result<std::shared_ptr<const EntryList>> ofSession(Session session, std::size_t keptBytes);
   EntryList(const EntryList&) = delete;
   EntryList& operator=(const EntryList&) = delete;
@@ -76,6 +78,7 @@ class EntryList {
 
   EntryList() = default;
   Result<void> readSession(std::size_t keptBytes);
+  void addAll(const std::vector<Entry>& entries);
   void add(const Entry& entry, std::string_view id);
   [[nodiscard]] std::string_view keepId(std::string_view id);
   [[nodiscard]] std::shared_ptr<const Block> blockOf(std::size_t place) const;
@@ -85,7 +88,7 @@ class EntryList {
   std::unordered_map<std::string_view, Sequence> places_;
   std::deque<std::string> ids_;                  // of a session: many in each text, which never grows beyond its room
   const std::vector<Entry>* entries_ = nullptr;  // all of them, when they are in memory
-  std::vector<Entry> kept_;
+  std::vector<Entry> kept_;                      // likewise, when they are its own
   std::optional<Session> session_;
   mutable std::deque<std::shared_ptr<const Block>> blocks_;  // the one used last first
   mutable std::size_t blockBytes_ = 0;
