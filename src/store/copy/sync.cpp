@@ -151,8 +151,10 @@ class Sync {
 
   // Who removed the session from one store alone would be surprised.
   Result<void> noteTrash(StoreSide& lacking) {
-    BOUGH_TRY(const auto trash, lacking.store->listTrash());
-    if (std::ranges::find(trash, result_.sessionId, &TrashedSession::sessionId) == trash.end()) return {};
+    const auto trash = lacking.store->listTrash();
+    if (!trash && trash.error().code == ErrorCode::Unsupported) return {};  // a backend may have none
+    if (!trash) return std::unexpected(trash.error());
+    if (std::ranges::find(*trash, result_.sessionId, &TrashedSession::sessionId) == trash->end()) return {};
     result_.notes.push_back(
         fmt::format("it is in the trash of {} and comes back from the other store; remove it from "
                     "both to be rid of it",
