@@ -163,7 +163,7 @@ TEST(Edits, AnEditedResultKeepsItsImage) {
       << changed.document;
 }
 
-// Anthropic's results that failed hold only text, too, and stand in one message with what follows them.
+// In Anthropic's form a failed result holds only text, too. Its image follows in the same message.
 TEST(Edits, AnEditedResultThatFailedKeepsItsImage) {
   const std::string gemini =
       R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"error":"broke"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}}]}}]}])";
