@@ -9,7 +9,7 @@ import threading
 import types
 
 import bough
-from test_bough import StoreCase
+from store_case import StoreCase
 
 
 class Typed:

@@ -1,0 +1,17 @@
+"""A store in a folder of its own for each test."""
+
+import pathlib
+import tempfile
+import unittest
+
+import bough
+
+
+class StoreCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = bough.Store(pathlib.Path(self.folder.name) / "store")
+
+    def tearDown(self):
+        self.store.close()
+        self.folder.cleanup()

@@ -1,0 +1,176 @@
+"""Followers, loops over readers, and calls that do not block the event loop."""
+
+import asyncio
+import pathlib
+import threading
+import unittest
+
+import bough
+from store_case import StoreCase
+
+
+class Following(StoreCase):
+    def test_a_follower_gets_what_others_append(self):
+        session = self.store.create()
+        with session.follow() as follower:
+            self.assertEqual([entry.type for entry in follower.next(5)], ["session_header"])
+            other = threading.Timer(0.05, lambda: session.append(bough.user_text("hi", id="e-1")))
+            other.start()
+            self.assertEqual([entry.id for entry in follower.next(30)], ["e-1"])
+            other.join()
+
+    def test_stop_ends_a_wait(self):
+        follower = self.store.create().follow()
+        follower.next(5)
+        threading.Timer(0.05, follower.stop).start()
+        self.assertEqual(follower.next(), [])
+        follower.close()
+
+    def test_a_loop_that_is_left_loses_nothing(self):
+        session = self.store.create()
+        session.append([bough.user_text(name, id=name) for name in "abcdefg"])
+        header = session.cursor().next(1)[0].id
+
+        async def first(reader):
+            async for entry in reader:
+                return entry.id
+
+        for reader in (session.cursor(position=header), session.follow(position=header)):
+            for entry in reader:
+                break
+            self.assertEqual((entry.id, reader.position), ("a", "a"))
+            self.assertEqual(next(iter(reader)).id, "b")
+            self.assertEqual(asyncio.run(first(reader)), "c")
+            self.assertEqual(reader.position, "c")
+            part = reader.next(2) if isinstance(reader, bough.Cursor) else reader.next()
+            self.assertEqual(part[0].id, "d")
+            self.assertEqual(reader.position, part[-1].id)
+            reader.close()
+
+    def test_a_loop_goes_on_after_its_task_was_cancelled(self):
+        async def main():
+            session = self.store.create()
+            follower = session.follow(position=session.cursor().next(1)[0].id)
+
+            async def first():
+                async for entry in follower:
+                    return entry.id
+
+            for name in ("a", "b"):
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(first(), 0.05)
+                session.append(bough.user_text(name, id=name))
+                self.assertEqual(await asyncio.wait_for(first(), 30), name)
+            follower.close()
+
+        asyncio.run(main())
+
+    def test_a_wait_that_was_given_up_loses_nothing(self):
+        async def main():
+            session = self.store.create()
+            session.append(bough.user_text("before", id="a"))
+            follower = session.follow(position="a")
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(follower.anext(), 0.05)
+            self.assertEqual(follower.position, "a")
+            session.append(bough.user_text("one", id="b"))
+            self.assertEqual([entry.id for entry in await follower.anext()], ["b"])
+            cancelled = asyncio.create_task(follower.anext())
+            await asyncio.sleep(0.05)
+            cancelled.cancel()
+            session.append(bough.user_text("two", id="c"))
+            self.assertEqual([entry.id for entry in follower.next(30)], ["c"])
+            self.assertEqual(await follower.anext(0.01), [])
+            session.append(bough.user_text("three", id="d"))
+            self.assertEqual([entry.id for entry in await follower.anext(30)], ["d"])
+            self.assertEqual(follower.position, "d")
+            cursor = session.cursor()
+            reading = asyncio.create_task(cursor.anext(2))
+            await asyncio.sleep(0)
+            reading.cancel()
+            self.assertEqual([entry.id async for entry in cursor][-4:], ["a", "b", "c", "d"])
+
+        asyncio.run(main())  # ends, although a follower that nobody closed waits
+
+    def test_many_followers_leave_room_for_other_calls(self):
+        async def main():
+            session = self.store.create()
+            followers = [session.follow(position=session.tail) for _ in range(40)]
+            waiting = [asyncio.create_task(follower.anext()) for follower in followers]
+            await asyncio.sleep(0.05)
+            await asyncio.wait_for(session.aappend(bough.user_text("hi", id="e")), 60)
+            for part in await asyncio.gather(*waiting):
+                self.assertEqual([entry.id for entry in part], ["e"])
+
+        asyncio.run(main())
+
+    def test_closing_the_store_ends_waits_and_reads(self):
+        session = self.store.create()
+        follower, cursor = session.follow(position=session.tail), session.cursor()
+        threading.Timer(0.05, self.store.close).start()
+        for read in (follower.next, cursor.next, session.load, lambda: follower.next(0)):
+            with self.assertRaises(bough.Closed):
+                read()
+
+    def test_a_part_of_no_entries_is_refused(self):
+        with self.assertRaises(bough.InvalidArgument):
+            self.store.create().cursor().next(0)
+
+    def test_async_calls_do_not_block_the_loop(self):
+        async def main():
+            session = self.store.create()
+            ticks = 0
+
+            async def tick():
+                nonlocal ticks
+                while True:
+                    ticks += 1
+                    await asyncio.sleep(0)
+
+            ticking = asyncio.create_task(tick())
+            await asyncio.gather(*(session.aappend(bough.user_text(str(number))) for number in range(20)))
+            self.assertEqual(len(await session.aload(type="message")), 20)
+            ticking.cancel()
+            self.assertGreater(ticks, 0)
+            seen = []
+            async for entry in session.follow():
+                seen.append(entry)
+                if len(seen) == 21:
+                    break
+
+        asyncio.run(main())
+
+    def test_every_call_that_touches_the_disk_has_an_async_twin(self):
+        for kind in (bough.Store, bough.Session, bough.Cursor, bough.Follower):
+            names = {name for name in vars(kind) if not name.startswith("_") and callable(getattr(kind, name))}
+            calls = {name for name in names if not asyncio.iscoroutinefunction(getattr(kind, name))}
+            self.assertEqual(calls - {name[1:] for name in names - calls} - {"close", "stop"}, set(), kind)
+
+    def test_a_program_of_async_calls(self):
+        async def main():
+            async with await bough.Store.aopen(pathlib.Path(self.folder.name) / "store") as store:
+                session = await store.acreate(title="Async")
+                await session.aappend(bough.user_text("hi", id="a"))
+                self.assertEqual([entry.id async for entry in session][-1], "a")
+                self.assertEqual([row["title"] for row in await store.alist()], ["Async"])
+                follower = await session.afollow(position="a")
+
+                async def first():
+                    async for entry in follower:
+                        return entry.id
+
+                waiting = asyncio.create_task(first())
+                await session.aappend(bough.user_text("there", id="b"))
+                self.assertEqual(await waiting, "b")
+                follower.close()
+                cancelled = await session.afollow(position="b")
+                endless = asyncio.create_task(cancelled.anext())
+                await asyncio.sleep(0.01)
+                endless.cancel()
+                cancelled.close()
+
+        asyncio.run(main())
+
+
+if __name__ == "__main__":
+    unittest.main()
