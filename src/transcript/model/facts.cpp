@@ -19,7 +19,7 @@ namespace {
 // Name and place of each fact that is a text.
 struct Field {
   std::string_view name;
-  std::string TranscriptFacts::*member;
+  std::string TranscriptFacts::* member;
 };
 constexpr Field kFields[] = {{"agent", &TranscriptFacts::agent},
                              {"sessionId", &TranscriptFacts::sessionId},
