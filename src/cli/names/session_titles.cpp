@@ -29,15 +29,15 @@ std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, c
   opened_ = true;
   if (!catalog_) return {};
   auto found = catalog_->session(sessionId, prices);
-  return found ? std::optional(std::move(*found)) : std::nullopt;
+  if (!found) return {};
+  std::vector<SessionSummary> rows = {std::move(*found)};
+  titleForks(*catalog_, rows);
+  return std::move(rows.front());
 }
 
 std::string SessionTitles::name(const std::string& sessionId) {
   const auto found = row(sessionId);
-  if (!found) return sessionId;
-  std::vector<SessionSummary> rows = {*found};
-  titleForks(*catalog_, rows);
-  return idAndTitle(rows.front());
+  return found ? idAndTitle(*found) : sessionId;
 }
 
 std::string idAndTitle(const SessionSummary& row) {
