@@ -1,6 +1,7 @@
 #include "memory/failing_memory.h"
 
 #include <cstdlib>
+#include <new>
 
 namespace bough {
 
@@ -9,10 +10,14 @@ std::atomic<long> allocationsLeftOfAll = -1;
 
 namespace {
 
+void* allocateOrNot(std::size_t size) {
+  if (allocationsLeftOfAll >= 0 && allocationsLeftOfAll-- == 0) return nullptr;
+  if (allocationsLeft >= 0 && allocationsLeft-- == 0) return nullptr;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
 void* allocate(std::size_t size) {
-  if (allocationsLeftOfAll >= 0 && allocationsLeftOfAll-- == 0) throw std::bad_alloc();
-  if (allocationsLeft >= 0 && allocationsLeft-- == 0) throw std::bad_alloc();
-  void* memory = std::malloc(size == 0 ? 1 : size);
+  void* memory = allocateOrNot(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -26,10 +31,23 @@ void* operator new(std::size_t size) {
 void* operator new[](std::size_t size) {
   return bough::allocate(size);
 }
+// A sort that keeps the order of equals asks in this way, and does without.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return bough::allocateOrNot(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return bough::allocateOrNot(size);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
