@@ -105,6 +105,10 @@ Result<void> readTranscriptBytes(const std::string& path, const std::function<bo
 /// What a transcript's first lines, and the files beside it, say of its session: enough to name it. Reads little.
 Result<TranscriptFacts> peekTranscript(const std::string& path);
 
+/// The latest time that the last lines of a transcript name. None when no line there is whole or none names a time.
+/// Reads little, however large the file is.
+std::optional<std::uint64_t> latestTimeAtEnd(const std::string& path);
+
 /// The elements of a transcript that is one JSON document, as lines. Damaged when it is not one.
 Result<std::string> linesOfDocument(const std::string& path);
 

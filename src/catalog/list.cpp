@@ -49,14 +49,6 @@ std::vector<SessionSummary> factsOf(SessionRows rows) {
   return facts;
 }
 
-Conditions conditionsOf(const SessionFilter& filter, catalog::RangesBy rangesBy) {
-  Conditions conditions;
-  catalog::addFilter(conditions, filter, rangesBy);
-  if (filter.sinceMs) conditions.add("session.activeMs >= ?", {*filter.sinceMs});
-  if (filter.untilMs) conditions.add("session.activeMs < ?", {*filter.untilMs});
-  return conditions;
-}
-
 constexpr std::string_view kNewestFirst = "activeMs DESC, sessionId DESC";
 constexpr std::size_t kMaxRows = 1'000'000'000;
 
@@ -70,7 +62,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
   }
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
     catalog::Database& database = *state_->database;
-    const Conditions conditions = conditionsOf(options.filter, catalog::bestRanges(database, options.filter));
+    const Conditions conditions = catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
     SessionRows found = options.order == ListOrder::Cost
                             ? readRows(database, catalog::idsByCost(database, conditions, options))
                             : readRows(database, conditions, catalog::orderOf(options.order, options.reverse),
@@ -86,7 +78,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
 Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
   if (state_->source != nullptr) return state_->source->count(filter);
   return state_->guarded([&]() -> Result<std::uint64_t> {
-    const Conditions conditions = conditionsOf(filter, catalog::RangesBy::Index);
+    const Conditions conditions = catalog::listConditions(filter, catalog::RangesBy::Index);
     std::uint64_t number = 0;
     {
       Query query(*state_->database, "SELECT count(*) FROM session" + conditions.where());

@@ -1,19 +1,20 @@
 #include "catalog/outside.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <functional>
 #include <set>
 #include <unordered_map>
 
 #include "base/try.h"
 #include "catalog/database/answers.h"
+#include "catalog/database/conditions.h"
+#include "catalog/database/list_order.h"
 #include "catalog/intake.h"
 #include "catalog/outside/outside_reading.h"
 #include "catalog/outside/outside_session.h"
+#include "catalog/outside/waiting_files.h"
 #include "catalog/schema.h"
 
 namespace bough::catalog {
@@ -30,18 +31,15 @@ bool hasTable(Database& database) {
   return Query(database, "SELECT 1 FROM sqlite_schema WHERE name = 'outside'").next();
 }
 
-bool isGone(const std::string& path) {
-  struct stat info{};
-  // A session in a database is named FILE#ID.
-  const std::string file = path.substr(0, path.rfind(".sqlite#") == std::string::npos ? path.size() : path.rfind('#'));
-  return ::stat(file.c_str(), &info) != 0 && errno == ENOENT;
-}
-
 std::uint64_t hashOf(std::string_view text) {
   return std::hash<std::string_view>{}(text);
 }
 
-// The files that were read before, by hashes of their paths and stamps.
+bool hasWaiting(Database& database) {
+  return Query(database, "SELECT 1 FROM sqlite_schema WHERE name = 'waiting'").next();
+}
+
+// The files that were found before, by hashes of their paths and stamps.
 class KnownFiles {
  public:
   explicit KnownFiles(Database& database) {
@@ -50,6 +48,12 @@ class KnownFiles {
       files_.push_back(
           {.path = hashOf(rows.view(0)), .stamp = hashOf(rows.view(1)), .isSession = !rows.view(2).empty()});
     }
+    if (hasWaiting(database)) {
+      Query waiting(database, "SELECT path, stamp FROM waiting");
+      while (waiting.next()) {
+        files_.push_back({.path = hashOf(waiting.view(0)), .stamp = hashOf(waiting.view(1)), .isWaiting = true});
+      }
+    }
     std::ranges::sort(files_, {}, &File::path);
   }
 
@@ -57,8 +61,17 @@ class KnownFiles {
     std::uint64_t path = 0;
     std::uint64_t stamp = 0;
     bool isSession = false;
-    bool seen = false;  // named this time
+    bool isWaiting = false;  // it was not read
+    bool seen = false;       // named this time
   };
+
+  // What a file is like, compared to what is known of it.
+  enum class Standing : std::uint8_t { New, Waiting, Changed, Unchanged };
+  static Standing compare(const File* before, const OutsideFile& file) {
+    const bool isSame = before != nullptr && before->stamp == hashOf(file.stamp);
+    if (before == nullptr || before->isWaiting) return isSame ? Standing::Waiting : Standing::New;
+    return isSame ? Standing::Unchanged : Standing::Changed;
+  }
 
   File* find(std::string_view path) {
     const std::uint64_t hash = hashOf(path);
@@ -66,7 +79,10 @@ class KnownFiles {
     return found == files_.end() || found->path != hash ? nullptr : &*found;
   }
 
-  [[nodiscard]] bool allSeen() const { return std::ranges::all_of(files_, &File::seen); }
+  [[nodiscard]] bool allSeen() const {
+    return std::ranges::all_of(files_, [](const File& file) { return file.seen || file.isWaiting; });
+  }
+  [[nodiscard]] bool haveWaiting() const { return std::ranges::any_of(files_, &File::isWaiting); }
 
  private:
   std::vector<File> files_;
@@ -74,35 +90,14 @@ class KnownFiles {
 
 class OutsideIntake {
  public:
-  explicit OutsideIntake(Database& database) : database_(database) {}
+  OutsideIntake(Database& database, const std::function<void(std::uint64_t)>& progress)
+      : database_(database), waiting_(database), progress_(progress) {}
 
-  Result<OutsideReport> run(const OutsideWalk& walk, const std::function<void(std::uint64_t)>& progress) {
+  Result<OutsideReport> run(const OutsideWalk& walk, const NewestRows* newest) {
     BOUGH_TRY(prepare());
     KnownFiles known(database_);
     BOUGH_TRY(database_.take());
-    OutsideReading reading([&](const auto& use) {
-      return walk([&](OutsideFile&& file) {
-        KnownFiles::File* before = known.find(file.path);
-        if (before != nullptr) before->seen = true;
-        file.isNew = before == nullptr;
-        if (before == nullptr || before->stamp != hashOf(file.stamp)) return use(std::move(file));
-        if (before->isSession) return true;
-        ++knownUnreadable_;
-        if (unreadablePath_.empty()) unreadablePath_ = file.path;
-        return true;
-      });
-    });
-    constexpr std::uint64_t kAtOnce = 5'000;  // sessions in a transaction
-    std::optional<Told> told = reading.next();
-    while (told) {
-      Transaction transaction(database_);
-      for (std::uint64_t count = 0; told && count < kAtOnce; ++count, told = reading.next()) {
-        take(std::move(*told));
-        progress(++report_.read);
-      }
-      BOUGH_TRY(transaction.commit());
-    }
-    BOUGH_TRY(reading.walked());
+    BOUGH_TRY(newest == nullptr ? readAll(walk, known) : readNewest(walk, known, *newest));
     if (!known.allSeen()) {
       BOUGH_TRY(forgetGone(known));
     }
@@ -115,15 +110,118 @@ class OutsideIntake {
  private:
   // Rows that were made before there was this table are made again.
   Result<void> prepare() {
-    if (hasTable(database_)) return database_.take();
+    if (hasTable(database_) && hasWaiting(database_)) return database_.take();
     Transaction transaction(database_);
-    resetSchema(database_);
-    database_.execute(kTable);
+    if (!hasTable(database_)) {
+      resetSchema(database_);
+      database_.execute(kTable);
+    }
+    waiting_.prepare();
     return transaction.commit();
+  }
+
+  KnownFiles::Standing standingOf(KnownFiles& known, OutsideFile& file) {
+    KnownFiles::File* before = known.find(file.path);
+    if (before != nullptr) before->seen = true;
+    const auto standing = KnownFiles::compare(before, file);
+    file.isNew = standing == KnownFiles::Standing::New || standing == KnownFiles::Standing::Waiting;
+    if (standing == KnownFiles::Standing::Unchanged && !before->isSession) {
+      ++knownUnreadable_;
+      if (unreadablePath_.empty()) unreadablePath_ = file.path;
+    }
+    return standing;
+  }
+
+  Result<void> readAll(const OutsideWalk& walk, KnownFiles& known) {
+    BOUGH_TRY(takeIn([&](const auto& use) {
+      return walk([&](OutsideFile&& file) {
+        return standingOf(known, file) == KnownFiles::Standing::Unchanged || use(std::move(file));
+      });
+    }));
+    if (known.haveWaiting()) waiting_.removeGone();
+    return database_.take();
+  }
+
+  Result<void> takeIn(const OutsideWalk& files) {
+    constexpr std::uint64_t kAtOnce = 5'000;  // sessions in a transaction
+    OutsideReading reading(files);
+    std::optional<Told> told = reading.next();
+    while (told) {
+      Transaction transaction(database_);
+      for (std::uint64_t count = 0; told && count < kAtOnce; ++count, told = reading.next()) {
+        take(std::move(*told));
+        progress_(++report_.read);
+      }
+      BOUGH_TRY(transaction.commit());
+    }
+    return reading.walked();
+  }
+
+  Result<void> takeIn(std::vector<OutsideFile>&& files) {
+    BOUGH_TRY(takeIn([&](const auto& use) -> Result<void> {
+      for (OutsideFile& file : files) {
+        if (!use(std::move(file))) break;
+      }
+      return {};
+    }));
+    files.clear();
+    return {};
+  }
+
+  // New files wait until they are needed. Rows that are there are brought up to date in any case.
+  Result<void> readNewest(const OutsideWalk& walk, KnownFiles& known, const NewestRows& newest) {
+    std::vector<OutsideFile> found;
+    std::vector<OutsideFile> changed;
+    Result<void> done;
+    BOUGH_TRY(walk([&](OutsideFile&& file) {
+      const auto standing = standingOf(known, file);
+      if (standing == KnownFiles::Standing::New) found.push_back(std::move(file));
+      if (standing == KnownFiles::Standing::Changed) changed.push_back(std::move(file));
+      if (found.size() >= kMostInMemory) done = letWait(found);
+      if (done && changed.size() >= kMostInMemory) done = takeIn(std::move(changed));
+      return done.has_value();
+    }));
+    BOUGH_TRY(done);
+    BOUGH_TRY(letWait(found));
+    BOUGH_TRY(takeIn(std::move(changed)));
+    for (std::size_t most = newest.limit;; most *= 2) {
+      most = std::min(most, kMostInMemory);
+      auto files = waiting_.since(firstNeededMs(newest), most);
+      BOUGH_TRY(database_.take());
+      if (files.empty()) return {};
+      BOUGH_TRY(takeIn(std::move(files)));
+    }
+  }
+
+  Result<void> letWait(std::vector<OutsideFile>& files) {
+    if (files.empty()) return {};
+    Transaction transaction(database_);
+    for (const OutsideFile& file : files) waiting_.add(file);
+    files.clear();
+    return transaction.commit();
+  }
+
+  // A session that was last active before this time is not in the list: there are enough that are newer.
+  std::uint64_t firstNeededMs(const NewestRows& newest) {
+    const Conditions conditions = listConditions(newest.filter);
+    const std::string order = orderOf(ListOrder::Active, false);
+    // A fork without a title gets that of its origin, which may be any file.
+    Query untitled(database_, fmt::format("SELECT 1 FROM (SELECT title, originSession FROM session{} ORDER BY {} LIMIT "
+                                          "{}) WHERE title = '' AND originSession <> '' AND originSession NOT IN "
+                                          "(SELECT sessionId FROM session)",
+                                          conditions.where(), order, newest.limit));
+    conditions.bindTo(untitled);
+    if (untitled.next()) return 0;
+    Query last(database_, fmt::format("SELECT activeMs FROM session{} ORDER BY {} LIMIT 1 OFFSET {}",
+                                      conditions.where(), order, newest.limit - 1));
+    conditions.bindTo(last);
+    return std::max(last.next() ? last.number(0) : 0, newest.filter.sinceMs.value_or(0));
   }
 
   void take(Told&& told) {
     const OutsideFile& file = told.files.front();
+    if (file.isNew) waiting_.remove(file.path);
+    if (file.isNew && told.error && isGone(file.path)) return;
     const std::string sessionId = told.error ? std::string() : told.row.facts.sessionId;
     const std::string reason = told.error ? told.error->message : std::string();
     const std::string before = file.isNew ? std::string() : sessionOf(file.path);
@@ -241,7 +339,11 @@ class OutsideIntake {
     if (query.next()) report_.example = query.text(0);
   }
 
+  static constexpr std::size_t kMostInMemory = 1'000;  // files
+
   Database& database_;
+  WaitingFiles waiting_;
+  const std::function<void(std::uint64_t)>& progress_;
   OutsideReport report_;
   std::uint64_t knownUnreadable_ = 0;  // of files that have not changed; the walk's thread counts them
   std::string unreadablePath_;
@@ -252,7 +354,7 @@ class OutsideIntake {
 }  // namespace
 
 Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
-                                    const std::function<void(std::uint64_t)>& progress) {
+                                    const std::function<void(std::uint64_t)>& progress, const NewestRows* newest) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, false));
   if (opened.memory || opened.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("{}/catalog.db cannot be written to", folder),
@@ -260,7 +362,7 @@ Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk
   }
   // Rows come in the order of paths, not in that of the indexes; and one checkpoint at the end is enough.
   opened.database->execute("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8192;");
-  return OutsideIntake(*opened.database).run(walk, progress);
+  return OutsideIntake(*opened.database, progress).run(walk, newest);
 }
 
 Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& walk, std::uint64_t bytes) {
@@ -271,7 +373,7 @@ Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& wal
   std::uint64_t found = 0;
   BOUGH_TRY(walk([&](OutsideFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
-    if (before == nullptr || before->stamp != hashOf(file.stamp)) found += file.sizeBytes;
+    if (KnownFiles::compare(before, file) != KnownFiles::Standing::Unchanged) found += file.sizeBytes;
     return found < bytes;
   }));
   return found >= bytes;

@@ -60,8 +60,8 @@ CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER N
   digest INTEGER NOT NULL);
 )sql";
 
-constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "usage", "model",
-                                    "redacted", "branch", "session", "meta",  "outside"};
+constexpr const char* kDropped[] = {"search", "entry",   "answer", "usage",   "model",  "redacted",
+                                    "branch", "session", "meta",   "outside", "waiting"};
 
 std::string versionPragma() {
   return fmt::format("PRAGMA user_version = {};", kSchemaVersion);

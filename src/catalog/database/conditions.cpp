@@ -110,6 +110,14 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
   if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
 }
 
+Conditions listConditions(const SessionFilter& filter, RangesBy rangesBy) {
+  Conditions conditions;
+  addFilter(conditions, filter, rangesBy);
+  if (filter.sinceMs) conditions.add("session.activeMs >= ?", {*filter.sinceMs});
+  if (filter.untilMs) conditions.add("session.activeMs < ?", {*filter.untilMs});
+  return conditions;
+}
+
 RangesBy bestRanges(Database& database, const SessionFilter& filter) {
   const bool few = isFew(database, folderRange(filter.cwd)) || isFew(database, keyRange(filter.key));
   return few ? RangesBy::Index : RangesBy::Row;

@@ -35,6 +35,9 @@ RangesBy bestRanges(Database& database, const SessionFilter& filter);
 /// What a filter asks of the table `session`, except its times.
 void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy rangesBy = RangesBy::Row);
 
+/// The same with its times, as a list of sessions takes them: when a session was last active.
+Conditions listConditions(const SessionFilter& filter, RangesBy rangesBy = RangesBy::Row);
+
 /// A condition that a title holds what likePattern was made from. The titles are looked through in their index, which
 /// is a tenth of the rows; those of sessions that have a name, in one that is smaller.
 inline constexpr std::string_view kTitleHolds =

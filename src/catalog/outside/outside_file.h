@@ -13,6 +13,7 @@ struct OutsideFile {
   std::string path;
   std::string stamp;  ///< Changes when the file does.
   std::uint64_t sizeBytes = 0;
+  std::uint64_t modifiedMs = 0;
   bool isNew = false;  ///< It was never read before.
 };
 

@@ -8,7 +8,6 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/transcript.h"
-#include "catalog/outside.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
 #include "cli/terminal/output.h"
@@ -40,7 +39,8 @@ class AgentFiles {
       return each([&](FoundTranscript&& file) {
         return use({.path = std::move(file.path),
                     .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),
-                    .sizeBytes = file.sizeBytes});
+                    .sizeBytes = file.sizeBytes,
+                    .modifiedMs = file.modifiedNs / 1'000'000});
       });
     };
   }
@@ -56,12 +56,13 @@ class AgentFiles {
   TranscriptWalk walked_;
 };
 
-Result<void> bringUpToDate(const std::string& folder, AgentFiles& files) {
+Result<void> bringUpToDate(const std::string& folder, AgentFiles& files, const catalog::NewestRows* newest) {
   std::optional<Progress> bar;
-  BOUGH_TRY(const auto report, catalog::takeInOutside(folder, files.walk(), [&](std::uint64_t done) {
-              if (!bar) bar.emplace("reading other agents' sessions", 0);
-              bar->update(done);
-            }));
+  const auto show = [&](std::uint64_t done) {
+    if (!bar) bar.emplace("reading other agents' sessions", 0);
+    bar->update(done);
+  };
+  BOUGH_TRY(const auto report, catalog::takeInOutside(folder, files.walk(), show, newest));
   bar.reset();
   if (report.unreadable == 0) return {};
   printMessage(fmt::format(
@@ -73,7 +74,7 @@ Result<void> bringUpToDate(const std::string& folder, AgentFiles& files) {
 
 }  // namespace
 
-Result<CatalogView> openAgentsView(const std::string& list) {
+Result<CatalogView> openAgentsView(const std::string& list, const catalog::NewestRows* newest) {
   BOUGH_TRY(auto agents, parseAgents(list));
   AgentFiles files(std::move(agents));
   BOUGH_TRY(std::string folder, listFolder());
@@ -86,7 +87,7 @@ Result<CatalogView> openAgentsView(const std::string& list) {
   CatalogView view;
   BOUGH_TRY(view.store, SessionStore::open(isNothing ? "memory:" : folder));
   if (!isNothing) {
-    BOUGH_TRY(bringUpToDate(folder, files));
+    BOUGH_TRY(bringUpToDate(folder, files, newest));
   }
   files.tell();
   BOUGH_TRY(view.catalog, Catalog::open(*view.store));

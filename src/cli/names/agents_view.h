@@ -6,6 +6,7 @@
 
 #include "bough/error.h"
 #include "bough/transcript.h"
+#include "catalog/outside.h"
 #include "cli/definition/command.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
@@ -14,7 +15,8 @@ namespace bough::cli {
 
 /// The catalog of these agents' sessions ("claude-code,codex", or "all"), brought up to date: only files that are new
 /// or have changed are read, and nothing of them is copied. It answers lists and usage; its store holds no session.
-Result<CatalogView> openAgentsView(const std::string& list);
+/// With `newest` it answers only that list: of the new files, those are read that may be in it.
+Result<CatalogView> openAgentsView(const std::string& list, const catalog::NewestRows* newest = nullptr);
 
 /// Whether `openAgentsView` would have to read at least so many bytes first.
 Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes);

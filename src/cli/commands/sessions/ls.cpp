@@ -301,10 +301,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (isOfAgents) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  BOUGH_TRY(auto view, isOfAgents ? openAgentsView(options.agents) : openCatalogView(context));
   // One more than is shown says whether there are more; counting them all would take longer than the list.
   constexpr std::uint64_t kMost = 1'000'000'000;
   const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
+  const catalog::NewestRows newest{.filter = filter, .limit = limit + 1};
+  // JSON says how many there are.
+  const bool isOfNewest = options.sort == "active" && !options.reverse && !options.all && !context.json;
+  BOUGH_TRY(auto view,
+            isOfAgents ? openAgentsView(options.agents, isOfNewest ? &newest : nullptr) : openCatalogView(context));
   BOUGH_TRY(auto rows, view.catalog->list({.filter = filter,
                                            .limit = limit + 1,
                                            .order = orderOf(options.sort),

@@ -1,0 +1,70 @@
+#include "catalog/outside/waiting_files.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "bough/transcript.h"
+
+namespace bough::catalog {
+namespace {
+
+// What a file's end says is exact. Of others, something may have been said a moment after the system's time of the
+// last change, which is rounded and may be another machine's.
+std::uint64_t latestMs(const OutsideFile& file) {
+  constexpr std::uint64_t kRoundingMs = 60'000;
+  return latestTimeAtEnd(file.path).value_or(file.modifiedMs + kRoundingMs);
+}
+
+}  // namespace
+
+void WaitingFiles::prepare() {
+  database_.execute(
+      "CREATE TABLE IF NOT EXISTS waiting(path TEXT PRIMARY KEY, stamp TEXT NOT NULL, bytes INTEGER NOT NULL, "
+      "latestMs INTEGER NOT NULL) WITHOUT ROWID;"
+      "CREATE INDEX IF NOT EXISTS waitingByTime ON waiting(latestMs DESC);");
+}
+
+void WaitingFiles::add(const OutsideFile& file) {
+  Query(database_, "INSERT OR REPLACE INTO waiting(path, stamp, bytes, latestMs) VALUES(?, ?, ?, ?)", file.path,
+        file.stamp, file.sizeBytes, latestMs(file))
+      .run();
+}
+
+void WaitingFiles::remove(const std::string& path) {
+  Query(database_, "DELETE FROM waiting WHERE path = ?", path).run();
+}
+
+std::vector<OutsideFile> WaitingFiles::since(std::uint64_t timeMs, std::size_t most) {
+  Query rows(database_, "SELECT path, stamp, bytes FROM waiting WHERE latestMs >= ? ORDER BY latestMs DESC LIMIT ?",
+             timeMs, std::uint64_t{most});
+  std::vector<OutsideFile> files;
+  while (rows.next()) {
+    files.push_back({.path = rows.text(0), .stamp = rows.text(1), .sizeBytes = rows.number(2), .isNew = true});
+  }
+  return files;
+}
+
+void WaitingFiles::removeGone() {
+  constexpr std::uint64_t kPage = 1'000;
+  for (std::string after;;) {
+    std::vector<std::string> page;
+    {
+      Query rows(database_, "SELECT path FROM waiting WHERE path > ? ORDER BY path LIMIT ?", after, kPage);
+      while (rows.next()) page.push_back(rows.text(0));
+    }
+    for (const std::string& path : page) {
+      if (isGone(path)) remove(path);
+    }
+    if (page.size() < kPage) return;
+    after = page.back();
+  }
+}
+
+bool isGone(const std::string& path) {
+  struct stat info{};
+  const std::string file = path.substr(0, path.rfind(".sqlite#") == std::string::npos ? path.size() : path.rfind('#'));
+  return ::stat(file.c_str(), &info) != 0 && errno == ENOENT;
+}
+
+}  // namespace bough::catalog
