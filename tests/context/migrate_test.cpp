@@ -95,6 +95,25 @@ TEST_F(Migrate, TheForkIsForTheNewProviderAndSaysWhereItCameFrom) {
   EXPECT_EQ(done.report.signatures[0].state, SignatureState::Carried);
 }
 
+// Typed text is the same for everybody. Calls and results are not: each API has its own form for them.
+TEST_F(Migrate, BoughsOwnCallsAndResultsBecomeTheProviders) {
+  user("hi", "u1");
+  say(Dialect::Bough, R"({"role":"assistant","content":[{"type":"tool_call","id":"t","name":"f","input":{"n":1}}]})",
+      "c1");
+  say(Dialect::Bough, R"({"role":"tool","content":[{"type":"tool_result","id":"t","content":"one"}]})", "r1");
+  assistant("done", "a1");
+  const auto messages = messagesOf(to("s", Dialect::Anthropic));
+  ASSERT_EQ(messages.size(), 4U);
+  EXPECT_EQ(messages[0].dialect, "bough");
+  EXPECT_EQ(messages[1].dialect, "anthropic");
+  EXPECT_EQ(messages[1].message,
+            R"({"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"n":1}}]})");
+  EXPECT_EQ(messages[2].dialect, "anthropic");
+  EXPECT_EQ(messages[2].message,
+            R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"one"}]})");
+  EXPECT_EQ(messages[3].dialect, "bough");
+}
+
 TEST_F(Migrate, TheWayBackIsExactForAllPairsAndChainsWithTurnsAddedInBetween) {
   for (std::uint64_t seed = 0; seed < rounds(60); ++seed) {
     HistoryMaker maker(seed + 300);
