@@ -133,7 +133,8 @@ void PostgresServer::addSettings(const std::vector<std::string>& settings) {
 
 pid_t PostgresServer::spawn(const std::vector<std::string>& command, const std::string& output) const {
   const Owner own = owner();
-  const std::string program = programFolder() + "/" + command.front();
+  const bool ofPostgres = !command.front().starts_with('/');
+  const std::string program = ofPostgres ? programFolder() + "/" + command.front() : command.front();
   // A program of PostgreSQL finds its neighbours by the folder of its own name.
   std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& word : command | std::views::drop(1)) words.push_back(const_cast<char*>(word.c_str()));

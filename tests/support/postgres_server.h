@@ -44,11 +44,12 @@ class PostgresServer {
 
   /// Runs a program of PostgreSQL, as a user that it accepts; returns its output and throws when it fails.
   std::string run(const std::vector<std::string>& command) const;
+  /// Starts a program of PostgreSQL, or one that is named by its whole path, as the same user. It ends with this process.
+  [[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const std::string& output) const;
 
  private:
   void prepareFolder();
   void waitUntilReady();
-  [[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const std::string& output) const;
 
   TempFolder folder_;
   pid_t process_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
 #include "base/system/threads.h"
 
@@ -18,6 +19,14 @@ constexpr std::chrono::milliseconds kGather{20};  // between two notifications; 
 constexpr std::chrono::milliseconds kFirst{10};   // before one that comes after a pause
 constexpr int kLookMs = 2000;
 constexpr std::size_t kMostPayloadBytes = 7900;  // a notification holds less than 8,000
+constexpr std::size_t kMostSessions = 10'000;    // whose notifications are counted apart
+constexpr std::size_t kMostChannelBytes = 63;
+
+// A name that the server does not cut, and that no other schema of the database has.
+std::string channelOf(const std::string& schema) {
+  std::string channel = "bough_" + schema;
+  return channel.size() <= kMostChannelBytes ? channel : "bough-" + Sha256::of(schema).substr(0, 32);
+}
 
 }  // namespace
 
@@ -28,6 +37,17 @@ struct ChangeHub::Watched {
   std::map<std::string, std::uint64_t> versions;  // by session, counted up with each notification
   std::uint64_t any = 0;                          // the same for all sessions together
   std::uint64_t all = 0;                          // counted up when any session may have changed
+
+  // Who follows one session hears of all. Beyond so many, they are forgotten and all followers look: `any` is at least
+  // what the versions add up to, so every sum grows.
+  void count(std::string_view sessionId) {
+    if (versions.size() >= kMostSessions) {
+      all += any + 1;
+      versions.clear();
+    }
+    ++versions[std::string(sessionId)];
+    ++any;
+  }
 };
 
 class ChangeHub::Watcher final : public ChangeWatcher {
@@ -73,7 +93,7 @@ class ChangeHub::Watcher final : public ChangeWatcher {
 
 ChangeHub::ChangeHub(Database& database)
     : database_(database),
-      channel_("bough_" + database.pool.location().schema),
+      channel_(channelOf(database.pool.location().schema)),
       process_(::getpid()),
       watched_(std::make_shared<Watched>()) {}
 
@@ -191,7 +211,7 @@ void ChangeHub::listen() {
 
 // Until the connection is lost or the hub stops.
 Exchange<void> ChangeHub::listenOn(Connection& connection) {
-  const std::string text = "LISTEN " + channel_;
+  const std::string text = "LISTEN \"" + channel_ + '"';
   const Call call{.sql = text};
   if (auto started = connection.run(std::span(&call, 1), false, database_.pool.deadline()); !started) {
     return std::unexpected(started.error());
@@ -209,8 +229,7 @@ Exchange<void> ChangeHub::listenOn(Connection& connection) {
     for (std::string_view payload : *payloads) {
       while (!payload.empty()) {
         const std::size_t end = std::min(payload.find(','), payload.size());
-        ++watched_->versions[std::string(payload.substr(0, end))];
-        ++watched_->any;
+        watched_->count(payload.substr(0, end));
         payload.remove_prefix(std::min(end + 1, payload.size()));
       }
     }

@@ -35,8 +35,10 @@ Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location,
   // The last of two equal keywords counts, so the URL wins over the first two and loses to the others. libpq turns to
   // the next of several hosts when one does not answer in time.
   const std::string patience = connectTimeout(deadline);
-  const std::array<const char*, 6> keywords{"fallback_application_name", "connect_timeout", "dbname",
-                                            "client_encoding",           "replication",     nullptr};
+  // A pooler refuses `replication`, also when it is off: it is sent only to take back what the URL says.
+  const std::array<const char*, 6> keywords{
+      "fallback_application_name", "connect_timeout", "dbname", "client_encoding",
+      location.replication ? "replication" : nullptr, nullptr};
   const std::array<const char*, 6> values{"bough", patience.c_str(), location.url.c_str(), "UTF8", "false", nullptr};
   made->connection_ = libpq().PQconnectdbParams(keywords.data(), values.data(), /*expand_dbname=*/1);
   if (made->connection_ == nullptr) throw std::bad_alloc();
@@ -52,6 +54,15 @@ Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location,
 
 Connection::~Connection() {
   if (connection_ != nullptr) libpq().PQfinish(connection_);
+}
+
+bool Connection::isInTransaction() const {
+  const PGTransactionStatusType status = libpq().PQtransactionStatus(connection_);
+  return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+}
+
+void Connection::dropNotifications() {
+  while (PGnotify* const notification = libpq().PQnotifies(connection_)) libpq().PQfreemem(notification);
 }
 
 void Connection::abandon() {

@@ -39,6 +39,10 @@ class Connection {
   Exchange<std::vector<Rows>> run(std::span<const Call> calls, bool prepare, Deadline deadline);
   /// Waits for a notification, or for `wakeFd` to become readable. Returns the payloads.
   Exchange<std::vector<std::string>> waitForNotifications(int wakeFd, int timeoutMs);
+  /// Whether a transaction is open: statements that begin one leave it open when one of them fails.
+  [[nodiscard]] bool isInTransaction() const;
+  /// Forgets notifications that nobody here waits for: a pooler passes on those of others.
+  void dropNotifications();
 
   /// Lets go of the connection without a word to the server: for the child of a fork, which shares the socket.
   void abandon();

@@ -16,7 +16,7 @@ namespace bough::postgres {
               use(PQresultErrorMessage) use(PQclear) use(PQntuples) use(PQnfields) use(PQgetisnull) use(PQgetvalue)   \
                   use(PQgetlength) use(PQnotifies) use(PQfreemem) use(PQsetSingleRowMode) use(PQconninfoParse)        \
                       use(PQconninfoFree) use(PQsetNoticeProcessor) use(PQserverVersion) use(PQparameterStatus)       \
-                          use(PQcmdTuples)
+                          use(PQcmdTuples) use(PQtransactionStatus)
 
 struct Libpq {
 #define BOUGH_LIBPQ_MEMBER(name) decltype(&::name) name = nullptr;

@@ -121,6 +121,7 @@ Result<Location> parseLocation(std::string_view url) {
     if (option->val == nullptr || *option->val == '\0') continue;
     const std::string_view keyword = option->keyword;
     if (isSecret(keyword)) location.secrets.emplace_back(option->val);
+    if (keyword == "replication") location.replication = true;
     if (keyword == "user") user = option->val;
     if (keyword == "host") host = option->val;
     if (keyword == "port") port = option->val;

@@ -26,6 +26,7 @@ struct Location {
   std::string url;  ///< For libpq; holds secrets.
   AppendForm append = AppendForm::Mixed;
   std::string schema = "bough";      ///< 1 to 63 of [a-z0-9_], not beginning with a digit or `pg_`.
+  bool replication = false;          ///< The URL asks for a connection of a standby, which takes no SQL of ours.
   std::string shown;                 ///< The URL without anything secret, for messages.
   std::vector<std::string> secrets;  ///< What must not reach any message.
 };

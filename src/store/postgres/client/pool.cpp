@@ -95,8 +95,10 @@ Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& u
     giveBack(nullptr);
     throw;
   }
-  const bool good = done || done.error().trouble == Trouble::Refused || done.error().trouble == Trouble::Repeat ||
-                    done.error().trouble == Trouble::NotPrepared;
+  const bool whole = done || done.error().trouble == Trouble::Refused || done.error().trouble == Trouble::Repeat ||
+                     done.error().trouble == Trouble::NotPrepared;
+  const bool good = whole && !(*connection)->isInTransaction();
+  if (good) (*connection)->dropNotifications();
   giveBack(good ? std::move(*connection) : nullptr);
   return done;
 }

@@ -2,15 +2,25 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes/sha256.h"
 #include "store/postgres/schema/schema.h"
 
 namespace bough::postgres {
+namespace {
+
+constexpr std::size_t kNameDigits = 16;
+
+}  // namespace
 
 Call Database::call(const Statement& statement, Parameters parameters) {
   const std::lock_guard lock(mutex_);
   auto [found, fresh] = texts_.try_emplace(statement.sql.data());
-  if (fresh) found->second = inSchema(statement.sql, pool.location().schema);
-  return {.name = statement.name, .sql = found->second, .parameters = std::move(parameters)};
+  Text& text = found->second;
+  if (fresh) {
+    text.sql = inSchema(statement.sql, pool.location().schema);
+    text.name = fmt::format("{}_{}", statement.name, Sha256::of(text.sql).substr(0, kNameDigits));
+  }
+  return {.name = text.name, .sql = text.sql, .parameters = std::move(parameters)};
 }
 
 Result<Rows> Database::run(const Statement& statement, Parameters parameters) {

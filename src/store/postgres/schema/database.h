@@ -14,7 +14,7 @@
 
 namespace bough::postgres {
 
-/// A statement; `@.` is the store's schema. It is prepared under its name.
+/// A statement; `@.` is the store's schema. It is prepared under its name and a digest of its text.
 struct Statement {
   std::string_view name;
   std::string_view sql;
@@ -52,8 +52,15 @@ class Database {
   [[nodiscard]] Error noSession(const std::string& sessionId) const;
 
  private:
+  // A pooler may give a client the connection on which another has prepared: the name says which text it has, so that
+  // neither another store of the database nor another version of the program is taken for this one.
+  struct Text {
+    std::string name;
+    std::string sql;
+  };
+
   std::mutex mutex_;
-  std::map<const void*, std::string> texts_;  // by the statement's own text
+  std::map<const void*, Text> texts_;  // by the statement's own text
 };
 
 /// How the line of an entry begins; a row keeps what follows the parent's id as its `body`.
