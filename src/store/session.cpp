@@ -151,8 +151,8 @@ Result<void> Session::readOwn(std::uint64_t fromSequence, std::uint64_t limit,
   for (std::uint64_t next = fromSequence; next < end;) {
     const auto count = static_cast<std::size_t>(std::min(kPart, end - next));
     BOUGH_TRY(auto part, state_->stored->loadOwn(next, count));
+    if (part.empty()) break;
     for (Entry& entry : part) use(next++, entry);
-    if (part.size() < count) break;
   }
   return {};
 }

@@ -86,12 +86,16 @@ int dump(const std::string& folder, const std::string& session) {
   if (!backend) return fail(backend.error().message);
   const auto stored = (*backend)->open(session);
   if (!stored) return fail(stored.error().message);
-  const auto entries = (*stored)->loadOwn(0, SIZE_MAX);
-  if (!entries) return fail(entries.error().message);
   std::vector<std::string> read;
-  for (const Entry& entry : *entries) {
-    if (isUnreadable(entry)) continue;  // it stands for damage, which the regions tell
-    read.push_back(entryText(entry.id, entry.parentId.value_or(""), entry.type));
+  for (std::uint64_t next = 0;;) {
+    const auto entries = (*stored)->loadOwn(next, SIZE_MAX);
+    if (!entries) return fail(entries.error().message);
+    if (entries->empty()) break;
+    next += entries->size();
+    for (const Entry& entry : *entries) {
+      if (isUnreadable(entry)) continue;  // it stands for damage, which the regions tell
+      read.push_back(entryText(entry.id, entry.parentId.value_or(""), entry.type));
+    }
   }
   if (read != sink.entries) return fail(fmt::format("read back as other entries:\n{}", fmt::join(read, "\n")));
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/try.h"
 #include "store/copy/session_part.h"
 #include "store/rules/erasure.h"
@@ -31,11 +33,11 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
     BOUGH_TRY(const auto part, readPart(from, sessionId, next));
     std::vector<Entry> known;
     if (!atEnd) {
-      BOUGH_TRY(known, readPart(to, sessionId, next));
+      BOUGH_TRY(known, readCount(to, sessionId, next, std::max<std::size_t>(part.size(), 1)));
     }
-    if (part.empty() && known.empty()) break;
+    if (known.size() > part.size()) return std::unexpected(differs(to, sessionId, next));
+    if (part.empty()) break;
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (i >= part.size()) break;
       if (!isSame(part[i], known[i])) {
         const bool here = isErasedPayload(part[i].payload);
         if (part[i].id == known[i].id && here != isErasedPayload(known[i].payload)) {
@@ -45,7 +47,6 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
       }
       tail = known[i].id;
     }
-    if (known.size() > part.size()) return std::unexpected(differs(to, sessionId, next + part.size()));
     copied.presentEntries += known.size();
     atEnd |= known.size() < part.size();
     const std::vector<Entry> rest(part.begin() + static_cast<std::ptrdiff_t>(known.size()), part.end());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/model/unreadable.h"
 #include "base/try.h"
@@ -49,9 +50,12 @@ Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides,
   return lineage;
 }
 
-Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from) {
+namespace {
+
+Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessionId, std::uint64_t from,
+                                      std::size_t count) {
   BOUGH_TRY(const auto session, side.backend->open(sessionId));
-  BOUGH_TRY(auto entries, session->loadOwn(from, kPartEntries));
+  BOUGH_TRY(auto entries, session->loadOwn(from, count));
   for (const Entry& entry : entries) {
     if (isUnreadable(entry)) {
       return fail(ErrorCode::Damaged, fmt::format("session {}: {}", sessionId, unreadableText(entry)),
@@ -60,10 +64,31 @@ Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionI
     // What the store gave back of an attachment that it has is the payload itself. A payload that only looks like a
     // reference is kept as an attachment, too.
     const auto reference = readAttachmentReference(entry.payload);
-    if (!reference || side.store->readAttachment(*reference)) continue;
+    if (!reference) continue;
+    const auto kept = side.store->readAttachment(*reference);
+    if (kept) continue;
+    if (kept.error().retryable) return std::unexpected(kept.error());
     return fail(ErrorCode::Damaged,
-                fmt::format("session {}: attachment {} of entry {} is missing", sessionId, *reference, entry.id),
+                fmt::format("session {}: attachment {} of entry {} is {}", sessionId, *reference, entry.id,
+                            kept.error().code == ErrorCode::Damaged ? "damaged" : "missing"),
                 "`bough verify` says more; redact the entry to go on without it");
+  }
+  return entries;
+}
+
+}  // namespace
+
+Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from) {
+  return readAtMost(side, sessionId, from, kPartEntries);
+}
+
+Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& sessionId, std::uint64_t from,
+                                     std::size_t count) {
+  std::vector<Entry> entries;
+  while (entries.size() < count) {
+    BOUGH_TRY(auto part, readAtMost(side, sessionId, from + entries.size(), count - entries.size()));
+    if (part.empty()) break;
+    std::ranges::move(part, std::back_inserter(entries));
   }
   return entries;
 }

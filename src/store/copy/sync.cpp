@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -109,7 +110,7 @@ struct Side {
   std::string tail = {};
   std::unordered_map<std::string, std::string> digests = {};  // by id
   LastWords words = {};
-  std::vector<Entry> extra = {};  // what the other lacks
+  std::uint64_t extra = 0;  // how many of them the other lacks
 };
 
 class Sync {
@@ -123,15 +124,13 @@ class Sync {
     BOUGH_TRY(read(left_));
     BOUGH_TRY(read(right_));
     BOUGH_TRY(compare());
-    BOUGH_TRY(takeExtra(left_, right_));
-    BOUGH_TRY(takeExtra(right_, left_));
-    const std::vector<Entry> decided = decide();
-    BOUGH_TRY(appendAll(left_.store, result_.sessionId, right_.extra, left_.tail));
-    BOUGH_TRY(appendAll(right_.store, result_.sessionId, left_.extra, right_.tail));
+    BOUGH_TRY(const std::vector<Entry> decided, decide());
+    BOUGH_TRY(give(right_, left_));
+    BOUGH_TRY(give(left_, right_));
     BOUGH_TRY(appendAll(left_.store, result_.sessionId, decided, left_.tail));
     BOUGH_TRY(appendAll(right_.store, result_.sessionId, decided, right_.tail));
-    result_.toLeft = right_.extra.size() + decided.size();
-    result_.toRight = left_.extra.size() + decided.size();
+    result_.toLeft = right_.extra + decided.size();
+    result_.toRight = left_.extra + decided.size();
     return std::move(result_);
   }
 
@@ -190,27 +189,43 @@ class Sync {
     return {};
   }
 
-  Result<void> takeExtra(Side& side, const Side& other) {
+  // Calls `use` with the entries that a side had and the other lacked when they were compared, a part at a time.
+  Result<void> eachExtra(const Side& side, const Side& other,
+                         const std::function<Result<void>(std::vector<Entry>)>& use) {
     const bool any =
         std::ranges::any_of(side.digests, [&](const auto& each) { return !other.digests.contains(each.first); });
     for (std::uint64_t next = 0; any;) {
       BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next));
       if (part.empty()) break;
       next += part.size();
-      for (Entry& entry : part) {
-        if (!other.digests.contains(entry.id)) side.extra.push_back(std::move(entry));
-      }
+      std::erase_if(part, [&](const Entry& entry) {
+        return other.digests.contains(entry.id) || !side.digests.contains(entry.id);
+      });
+      BOUGH_TRY(use(std::move(part)));
     }
     return {};
   }
 
+  Result<void> give(Side& from, Side& to) {
+    return eachExtra(from, to, [&](std::vector<Entry> entries) -> Result<void> {
+      from.extra += entries.size();
+      return appendAll(to.store, result_.sessionId, entries, to.tail);
+    });
+  }
+
   // One entry for each thing of which the logs have different last words once each has what the other had: they hold
   // the same entries then, in another order. That is so also after a sync that was cut off between the two.
-  std::vector<Entry> decide() {
-    LastWords left = left_.words;
-    for (const Entry& entry : right_.extra) hear(left, entry);
-    LastWords right = right_.words;
-    for (const Entry& entry : left_.extra) hear(right, entry);
+  Result<std::vector<Entry>> decide() {
+    const auto heard = [&](const Side& side, const Side& other) -> Result<LastWords> {
+      LastWords words = side.words;
+      BOUGH_TRY(eachExtra(other, side, [&](const std::vector<Entry>& entries) -> Result<void> {
+        for (const Entry& entry : entries) hear(words, entry);
+        return {};
+      }));
+      return words;
+    };
+    BOUGH_TRY(const LastWords left, heard(left_, right_));
+    BOUGH_TRY(const LastWords right, heard(right_, left_));
     std::vector<Entry> decided;
     for (const auto& [what, mine] : left) {
       const auto found = right.find(what);

@@ -6,17 +6,19 @@
 #include <algorithm>
 
 #include "base/try.h"
+#include "store/postgres/attached.h"
 #include "store/postgres/postgres_backend.h"
+#include "store/rules/attachment_reference.h"
 
 namespace bough::postgres {
 namespace {
 
 constexpr std::size_t kPartBytes = std::size_t{4} << 20;
+constexpr std::size_t kPartsAtOnce = 4;  // in one exchange
 
 constexpr Statement kPut{"attachment_put", R"sql(
 INSERT INTO @.attachments (sha256, part, bytes, held_until) VALUES ($1, $2, $3, now() + interval '10 minutes')
   ON CONFLICT (sha256, part) DO UPDATE SET held_until = excluded.held_until)sql"};
-constexpr Statement kGet{"attachment_get", "SELECT bytes FROM @.attachments WHERE sha256 = $1 ORDER BY part"};
 constexpr Statement kRelease{"attachment_release",
                              "UPDATE @.attachments SET held_until = NULL WHERE sha256 = ANY ($1)"};
 // An entry names an attachment by holding its digits, wherever it holds them.
@@ -67,27 +69,30 @@ Result<std::unique_ptr<Hold>> PostgresAttachments::hold() {
   return std::make_unique<Holder>(*this);
 }
 
+// A large one takes several exchanges, so that neither memory nor the time of an exchange depends on its size. What an
+// interrupted one leaves is named by no entry: the next put completes it, or a sweep removes it.
 Result<void> PostgresAttachments::put(const std::string& sha256, std::string_view bytes) {
-  std::vector<Call> calls;
-  for (std::size_t at = 0; at == 0 || at < bytes.size(); at += kPartBytes) {
-    Parameters parameters;
-    parameters.text(sha256).number(static_cast<std::int64_t>(at / kPartBytes)).bytes(bytes.substr(at, kPartBytes));
-    calls.push_back(database_.call(kPut, std::move(parameters)));
-  }
-  BOUGH_TRY(database_.pool.run(calls));
+  BOUGH_TRY(checkAttachmentSize(bytes));
+  std::size_t part = 0;
+  do {
+    std::vector<Call> calls;
+    for (; calls.empty() || (calls.size() < kPartsAtOnce && part * kPartBytes < bytes.size()); ++part) {
+      Parameters parameters;
+      parameters.text(sha256).number(bigint(part)).bytes(bytes.substr(part * kPartBytes, kPartBytes));
+      calls.push_back(database_.call(kPut, std::move(parameters)));
+    }
+    BOUGH_TRY(database_.pool.run(calls));
+  } while (part * kPartBytes < bytes.size());
   const std::lock_guard lock(database_.held.mutex);
   if (database_.held.holders > 0) database_.held.sha256s.insert(sha256);
   return {};
 }
 
 Result<std::string> PostgresAttachments::get(const std::string& sha256) {
-  Parameters parameters;
-  parameters.text(sha256);
-  BOUGH_TRY(const Rows rows, database_.run(kGet, std::move(parameters)));
-  if (rows.empty()) return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256));
-  std::string bytes;
-  for (int row = 0; row < rows.size(); ++row) bytes += rows.text(row, 0);
-  return bytes;
+  BOUGH_TRY(Attached attached, readAttached(database_, {sha256}));
+  const auto found = attached.bytes.find(sha256);
+  if (found == attached.bytes.end()) return std::unexpected(attached.whyNot(sha256));
+  return std::move(found->second);
 }
 
 Result<std::vector<std::string>> PostgresAttachments::unused() {

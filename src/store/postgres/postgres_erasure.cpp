@@ -91,7 +91,12 @@ Result<void> addWayBacks(Database& database, AttachmentStore& attachments, Erasu
                      [&](const std::string&, const Entry&, std::string_view line) -> Result<void> {
                        for (std::string& sha256 : wayBacksNamedIn(line)) {
                          const auto bytes = attachments.get(sha256);
-                         if (bytes && wayBackHolds(plan, *bytes)) plan.wayBacks.push_back(std::move(sha256));
+                         const bool gone = !bytes && bytes.error().code == ErrorCode::NotFound;
+                         const bool damaged = !bytes && bytes.error().code == ErrorCode::Damaged;
+                         if (!bytes && !gone && !damaged) return std::unexpected(bytes.error());
+                         // Nobody can use a damaged one, and what it holds of the plan cannot be told.
+                         if (damaged || (bytes && wayBackHolds(plan, *bytes)))
+                           plan.wayBacks.push_back(std::move(sha256));
                        }
                        return {};
                      });
@@ -217,7 +222,8 @@ Result<ErasureReport> PostgresBackend::erase(const Erasure& erasure) {
     report.removedAttachments += removed;
   }
   for (const std::string& sha256 : plan.attachments) {
-    if (attachments_.get(sha256)) report.keptAttachments.push_back(sha256);
+    const auto left = attachments_.get(sha256);
+    if (left || left.error().code != ErrorCode::NotFound) report.keptAttachments.push_back(sha256);
   }
   return report;
 }

@@ -10,7 +10,9 @@
 #include <unordered_map>
 
 #include "base/try.h"
+#include "store/postgres/attached.h"
 #include "store/postgres/postgres_session.h"
+#include "store/rules/attachment_reference.h"
 #include "store/sharing/redactions.h"
 
 namespace bough::postgres {
@@ -110,9 +112,6 @@ SELECT e.entry_id, e.parent_id, e.body, e.depth, e.attachment
   FROM @.shared_runs($1) r JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
     AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq
   WHERE e.depth = ANY ($2))sql"};
-
-constexpr Statement kAttached{"load_attached", R"sql(
-SELECT sha256, bytes FROM @.attachments WHERE sha256 = ANY ($1) ORDER BY sha256, part)sql"};
 
 Error noEntry(const std::string& sessionId, const std::string& entryId) {
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),
@@ -355,29 +354,48 @@ class PostgresSession::Loading {
   // Hides what was redacted, and brings attachments back: a second round trip where there are some.
   Result<void> complete() {
     if (query_.asStored) return {};
-    std::vector<std::string> digests;
     for (Part& part : parts_) {
       if (!query_.options.showRedacted && !redactions_.empty()) {
         for (Entry& entry : part.entries) (void)redactions_.hide(entry);
       }
       std::erase_if(part.attached, [&](const auto& each) { return part.entries[each.first].redacted; });
-      for (const auto& [place, digest] : part.attached) digests.push_back(digest);
     }
-    if (digests.empty()) return {};
-    BOUGH_TRY(const Rows rows, database_.run(kAttached, Parameters().texts(digests)));
-    std::unordered_map<std::string_view, std::string> found;
-    for (int row = 0; row < rows.size(); ++row) found[rows.text(row, 0)] += rows.text(row, 1);
+    forgetBeyondLimit();
+    std::unordered_map<std::string, std::size_t> uses;
+    for (const Part& part : parts_) {
+      for (const auto& [place, digest] : part.attached) ++uses[digest];
+    }
+    if (uses.empty()) return {};
+    std::vector<std::string> digests;
+    for (const auto& [digest, count] : uses) digests.push_back(digest);
+    BOUGH_TRY(Attached attached, readAttached(database_, digests));
     for (Part& part : parts_) {
       for (const auto& [place, digest] : part.attached) {
-        const auto bytes = found.find(digest);
-        if (bytes == found.end()) {
-          return fail(ErrorCode::NotFound, fmt::format("entry {} of session {}: attachment {} is missing",
-                                                       part.entries[place].id, session_.sessionId(), digest));
+        const auto bytes = attached.bytes.find(digest);
+        if (bytes == attached.bytes.end()) {
+          Error error = attached.whyNot(digest);
+          error.message =
+              fmt::format("entry {} of session {}: {}", part.entries[place].id, session_.sessionId(), error.message);
+          return std::unexpected(std::move(error));
         }
-        part.entries[place].payload = bytes->second;
+        const bool last = --uses[digest] == 0;
+        part.entries[place].payload = last ? std::move(bytes->second) : bytes->second;
       }
     }
     return {};
+  }
+
+  // The server counts an attachment as the reference to it. What will be cut is not fetched.
+  void forgetBeyondLimit() {
+    if (query_.options.limitBytes == SIZE_MAX || query_.options.last) return;
+    std::size_t bytes = 0;
+    for (Part& part : parts_) {
+      std::size_t place = 0;
+      for (; place < part.entries.size() && bytes < query_.options.limitBytes; ++place) {
+        bytes += shownBytes(part.entries[place].payload);
+      }
+      std::erase_if(part.attached, [&](const auto& each) { return each.first >= place; });
+    }
   }
 
   void cut(LoadResult& result, std::size_t limit) {

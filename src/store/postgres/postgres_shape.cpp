@@ -6,7 +6,9 @@
 
 #include "base/json/json_scan.h"
 #include "base/try.h"
+#include "store/postgres/attached.h"
 #include "store/postgres/postgres_session.h"
+#include "store/rules/attachment_reference.h"
 
 namespace bough::postgres {
 namespace {
@@ -32,12 +34,13 @@ SELECT e.entry_id, e.parent_id, e.body, c.session_id, c.level, e.kind, e.target_
     LEFT JOIN LATERAL (SELECT * FROM @.locate($1, ARRAY[e.target_id]) x LIMIT 1) l ON e.kind = 13
   ORDER BY c.level DESC, e.seq)sql"};
 constexpr Statement kLoadOwn{"own_entries", R"sql(
-SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
-  SELECT e.entry_id, e.parent_id, e.body,
-      CASE WHEN e.attachment IS NOT NULL THEN
-        (SELECT string_agg(a.bytes, '' ORDER BY a.part) FROM @.attachments a WHERE a.sha256 = e.attachment) END
-    FROM @.entries e WHERE e.session_id = s.session_id AND e.life = s.life AND e.seq >= $2 ORDER BY e.seq LIMIT $3) o
-  WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
+SELECT z.entry_id, z.parent_id, z.body, z.attachment FROM (
+  SELECT o.*, sum(octet_length(o.body)) OVER (ORDER BY o.seq) - octet_length(o.body) AS before
+    FROM @.sessions s CROSS JOIN LATERAL (
+      SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.seq FROM @.entries e
+        WHERE e.session_id = s.session_id AND e.life = s.life AND e.seq >= $2 ORDER BY e.seq LIMIT $3) o
+    WHERE s.session_id = $1 AND s.trash_id IS NULL) z
+  WHERE z.before < $4 ORDER BY z.seq)sql"};
 constexpr Statement kExists{"exists", "SELECT 1 FROM @.sessions WHERE session_id = $1 AND trash_id IS NULL"};
 constexpr Statement kFindIds{"find_ids", R"sql(
 SELECT x.entry_id FROM (
@@ -147,17 +150,30 @@ Result<SessionShape> PostgresSession::shape() {
 
 Result<std::vector<Entry>> PostgresSession::loadOwn(std::uint64_t fromSequence, std::size_t limit) {
   Parameters parameters = byId();
-  parameters.number(bigint(fromSequence)).number(bigint(limit));
+  parameters.number(bigint(fromSequence)).number(bigint(limit)).number(bigint(kOwnPartBytes));
   const std::vector<Call> calls{database_.call(kExists, byId()), database_.call(kLoadOwn, std::move(parameters))};
   BOUGH_TRY(const auto results, database_.pool.run(calls));
   if (results[0].empty()) return std::unexpected(database_.noSession(sessionId()));
   const Rows& rows = results[1];
   std::vector<Entry> entries;
+  std::vector<std::pair<std::size_t, std::string>> attached;  // place and digest
+  std::vector<std::string> digests;
   std::string line;
-  for (int row = 0; row < rows.size(); ++row) {
+  std::size_t bytes = 0;
+  for (int row = 0; row < rows.size() && bytes < kOwnPartBytes; ++row) {
     BOUGH_TRY(Entry entry, entryFrom(database_.serializer, rows, row, line));
-    if (!rows.isNull(row, 3)) entry.payload = rows.text(row, 3);
+    if (!rows.isNull(row, 3)) {
+      attached.emplace_back(entries.size(), rows.string(row, 3));
+      digests.push_back(rows.string(row, 3));
+    }
+    bytes += shownBytes(entry.payload);
     entries.push_back(std::move(entry));
+  }
+  if (attached.empty()) return entries;
+  BOUGH_TRY(const Attached found, readAttached(database_, digests));
+  for (const auto& [place, digest] : attached) {
+    const auto payload = found.bytes.find(digest);
+    if (payload != found.bytes.end()) entries[place].payload = payload->second;
   }
   return entries;
 }

@@ -1,6 +1,7 @@
 #include "store/rules/attachment_reference.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,19 @@ std::optional<std::string> readAttachmentReference(std::string_view payload) {
   auto sha256 = reference ? json::findString(*reference, "sha256") : std::nullopt;
   if (!sha256 || !isSha256(*sha256)) return std::nullopt;
   return sha256;
+}
+
+std::size_t shownBytes(std::string_view payload) {
+  if (!readAttachmentReference(payload)) return payload.size();
+  const auto bytes = json::findMember(*json::findMember(payload, "$attachment"), "bytes").value_or("");
+  std::size_t size = 0;
+  std::from_chars(bytes.data(), bytes.data() + bytes.size(), size);
+  return std::max(size, payload.size());
+}
+
+Result<void> checkAttachmentSize(std::string_view bytes) {
+  if (bytes.size() <= kMaxAttachmentBytes) return {};
+  return fail(ErrorCode::InvalidArgument, "an attachment of more than 2 GiB", "split it");
 }
 
 }  // namespace bough

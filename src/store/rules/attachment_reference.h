@@ -4,9 +4,12 @@
 // like that by itself is always kept as an attachment too, so the two can never be mixed up.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "bough/error.h"
 
 namespace bough {
 
@@ -20,5 +23,13 @@ std::string makeAttachmentReference(std::string_view sha256, std::size_t bytes);
 
 /// The SHA-256 of the attachment that holds the payload; none when the payload stands for itself.
 std::optional<std::string> readAttachmentReference(std::string_view payload);
+
+/// The size of the payload that is shown: that of the attachment, where the payload is a reference to one.
+std::size_t shownBytes(std::string_view payload);
+
+inline constexpr std::uint64_t kMaxAttachmentBytes = std::uint64_t{2} << 30;
+
+/// InvalidArgument when there are more.
+Result<void> checkAttachmentSize(std::string_view bytes);
 
 }  // namespace bough

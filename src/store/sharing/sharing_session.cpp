@@ -47,13 +47,23 @@ Result<LoadResult> SharingSession::load(const LoadQuery& query) {
 }
 
 Result<std::vector<Entry>> SharingSession::loadOwn(std::uint64_t fromSequence, std::size_t limit) {
+  constexpr std::size_t kAtOnce = 64;
   return retryWhenChanged([&]() -> Result<std::vector<Entry>> {
     BOUGH_TRY(const auto sequences, ownSelect({.fromSequence = fromSequence, .limit = limit}));
-    BOUGH_TRY(auto entries, ownRead(sequences));
-    for (Entry& entry : entries) {
-      const auto reference = readAttachmentReference(entry.payload);
-      if (!reference) continue;
-      if (auto payload = sessions_.attachment(*reference)) entry.payload = std::move(*payload);
+    std::vector<Entry> entries;
+    entries.reserve(sequences.size());
+    std::span<const std::uint64_t> rest = sequences;
+    for (std::size_t bytes = 0; !rest.empty() && bytes < kOwnPartBytes;) {
+      BOUGH_TRY(auto part, ownRead(rest.first(std::min(rest.size(), kAtOnce))));
+      rest = rest.subspan(std::min(rest.size(), kAtOnce));
+      for (Entry& entry : part) {
+        if (bytes >= kOwnPartBytes) break;
+        if (const auto reference = readAttachmentReference(entry.payload)) {
+          if (auto payload = sessions_.attachment(*reference)) entry.payload = std::move(*payload);
+        }
+        bytes += entry.payload.size();
+        entries.push_back(std::move(entry));
+      }
     }
     return entries;
   });

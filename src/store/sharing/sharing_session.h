@@ -27,6 +27,9 @@ struct Selection {
   bool newestFirst = false;  ///< Count the limit from the end; the result is in that order.
 };
 
+/// loadOwn() stops after the entry that brings the payloads to this.
+inline constexpr std::size_t kOwnPartBytes = std::size_t{8} << 20;
+
 /// Finds the other sessions of a store, and what is stored beside them. Lives longer than its sessions.
 class SharingSessions {
  public:

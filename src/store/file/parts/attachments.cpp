@@ -13,7 +13,6 @@
 namespace bough {
 namespace {
 
-constexpr std::uint64_t kMaxAttachmentBytes = std::uint64_t{2} << 30;
 constexpr std::string_view kLockName = "lock";
 
 class LockHold final : public Hold {
@@ -94,9 +93,7 @@ Result<std::unique_ptr<Hold>> AttachmentFolder::hold() {
 // Durable when it returns: the bytes, their name, and the folders above. Bytes that are there already were synced
 // before they got their name; only the name may not be on the disk yet.
 Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view bytes) {
-  if (bytes.size() > kMaxAttachmentBytes) {
-    return fail(ErrorCode::InvalidArgument, "an attachment of more than 2 GiB", "split it");
-  }
+  BOUGH_TRY(checkAttachmentSize(bytes));
   BOUGH_TRY(auto folder, bucket(sha256, true));
   const std::string name = sha256.substr(2);
   const std::string path = fmt::format("{}/{}", folder->path(), name);

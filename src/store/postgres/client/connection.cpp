@@ -123,20 +123,24 @@ Exchange<void> Connection::send(const Call& call, bool prepared, bool preparing)
   return {};
 }
 
-// Reads while it writes: otherwise both sides could wait for one another.
-Exchange<void> Connection::flush(Deadline deadline) {
+// Reads while it writes: otherwise both sides could wait for one another. As long as bytes go, the server is not late.
+Exchange<void> Connection::flush(Deadline& deadline) {
+  const auto patience = deadline - std::chrono::steady_clock::now();
   for (;;) {
     const int left = libpq().PQflush(connection_);
     if (left == 0) return {};
     if (left < 0) return std::unexpected(lost({}));
     if (auto ready = waitFor(POLLIN | POLLOUT, deadline); !ready) return ready;
+    deadline = std::chrono::steady_clock::now() + patience;
     if (libpq().PQconsumeInput(connection_) != 1) return std::unexpected(lost({}));
   }
 }
 
-Exchange<PGresult*> Connection::nextResult(Deadline deadline) {
+// As long as bytes come, the server is not late.
+Exchange<PGresult*> Connection::nextResult(Deadline& deadline, std::chrono::nanoseconds patience) {
   while (libpq().PQisBusy(connection_) != 0) {
     if (auto ready = waitFor(POLLIN, deadline); !ready) return std::unexpected(ready.error());
+    deadline = std::chrono::steady_clock::now() + patience;
     if (libpq().PQconsumeInput(connection_) != 1) return std::unexpected(lost({}));
   }
   return libpq().PQgetResult(connection_);
@@ -145,7 +149,6 @@ Exchange<PGresult*> Connection::nextResult(Deadline deadline) {
 Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool prepare, Deadline deadline) {
   if (connection_ == nullptr) return std::unexpected(lost({}));
   const auto patience = deadline - std::chrono::steady_clock::now();
-  std::size_t taken = 0;
   sent_ = false;
   struct Answer {
     std::size_t call = 0;
@@ -171,7 +174,7 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     return at >= expected.size() || expected[at].preparation ? nullptr : calls[expected[at].call].sink;
   };
   for (std::size_t at = 0;;) {
-    auto received = nextResult(deadline);
+    auto received = nextResult(deadline, patience);
     if (!received) return std::unexpected(received.error());
     if (*received == nullptr) {  // the end of one statement's results
       if (++at > expected.size() + 1) return std::unexpected(lost("its answer has no end"));
@@ -186,9 +189,6 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     if (!good || at >= expected.size()) continue;
     if (const RowSink* const sink = sinkAt(at)) {
       for (int row = 0; row < rows.size(); ++row) sink->take(rows, row);
-      // As long as rows come, the server is not late.
-      constexpr std::size_t kLookEvery = 1024;
-      if (++taken % kLookEvery == 0) deadline = std::chrono::steady_clock::now() + patience;
     } else if (expected[at].preparation) {
       prepared_.emplace(calls[expected[at].call].name);
     } else {

@@ -50,9 +50,9 @@ class Connection {
  private:
   explicit Connection(const Location& location) : location_(location) {}
   Exchange<void> send(const Call& call, bool prepared, bool preparing);
-  Exchange<void> flush(Deadline deadline);
+  Exchange<void> flush(Deadline& deadline);
   Exchange<void> waitFor(short events, Deadline deadline);
-  Exchange<PGresult*> nextResult(Deadline deadline);
+  Exchange<PGresult*> nextResult(Deadline& deadline, std::chrono::nanoseconds patience);
   Failure lost(std::string what);
   Failure timedOut();
   Failure refused(const PGresult* result) const;

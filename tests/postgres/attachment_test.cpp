@@ -1,0 +1,144 @@
+// Attachments in PostgreSQL: large ones, and ones that somebody changed in the database.
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bough/store.h"
+#include "postgres/proxy.h"
+#include "support/entries.h"
+#include "support/postgres_server.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+class PostgresAttachment : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+    url_ = freshStoreUrl();
+    schema_ = url_.substr(url_.find("schema=") + 7);
+    must(initPostgresStore(url_));
+  }
+  void sql(const std::string& text) const { runSql(sharedServer(), text); }
+
+  std::string url_;
+  std::string schema_;
+};
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+
+// A sanitizer needs memory of its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kCountsMemory = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+constexpr bool kCountsMemory = false;
+#else
+constexpr bool kCountsMemory = true;
+#endif
+#else
+constexpr bool kCountsMemory = true;
+#endif
+
+std::string payloadOf(const std::string& name, std::size_t bytes) {
+  std::string payload;
+  payload.reserve(bytes + name.size() + 16);
+  payload.append("{\"").append(name).append("\":\"").append(bytes, 'x').append("\"}");
+  return payload;
+}
+
+// What a child of its own needs beyond what it begins with.
+std::size_t peakBytes(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = -1;
+  rusage usage{};
+  ::wait4(child, &status, 0, &usage);
+  EXPECT_EQ(status, 0);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+TEST_F(PostgresAttachment, ALargeOneIsHeldOnceWhereverItGoes) {
+  if (!kCountsMemory) GTEST_SKIP() << "a sanitizer needs memory of its own";
+  constexpr std::size_t kBytes = 160 * kMegabyte;
+  const std::size_t nothing = peakBytes([&] { must(must(SessionStore::open(url_))->createSession({.sessionId = "s"})); });
+  // The payload, and beside it no more than a few parts.
+  constexpr std::size_t kRest = 64 * kMegabyte;
+  const std::size_t appended = peakBytes([&] {
+    std::vector<Entry> entries;
+    entries.push_back(entryOf("message", "{}", "a"));
+    entries.back().payload = payloadOf("x", kBytes);
+    must(must(SessionStore::open(url_))->appendSessionEntries("s", std::move(entries)));
+  });
+  EXPECT_LT(appended, nothing + kBytes + kRest);
+  const std::size_t loaded = peakBytes([&] {
+    const auto entries = must(must(SessionStore::open(url_))->loadSessionEntries("s"));
+    EXPECT_EQ(entries.back().payload.size(), kBytes + 8);
+  });
+  EXPECT_LT(loaded, nothing + kBytes + kRest);
+}
+
+TEST_F(PostgresAttachment, ManyAreCopiedAFewAtATime) {
+  if (!kCountsMemory) GTEST_SKIP() << "a sanitizer needs memory of its own";
+  constexpr int kCount = 60;
+  constexpr std::size_t kBytes = 4 * kMegabyte;
+  const TempFolder folder;
+  {
+    auto store = must(SessionStore::open(folder / "store"));
+    must(store->createSession({.sessionId = "s"}));
+    for (int i = 0; i < kCount; ++i) {
+      const std::string id = "a" + std::to_string(i);
+      must(store->appendSessionEntries("s", {entryOf("message", payloadOf(id, kBytes), id)}));
+    }
+  }
+  const auto within = [&](const std::function<void(StoreSide&, StoreSide&)>& work) {
+    return peakBytes([&] {
+      auto left = must(StoreSide::open(folder / "store"));
+      auto right = must(StoreSide::open(url_));
+      work(left, right);
+    });
+  };
+  const std::size_t most = kCount * kBytes / 2;
+  EXPECT_LT(within([](StoreSide& left, StoreSide& right) { must(syncSession(left, right, "s")); }), most);
+  EXPECT_LT(within([](StoreSide& left, StoreSide& right) { must(copySession(left, right, "s")); }), most);
+  EXPECT_LT(within([](StoreSide& left, StoreSide& right) { must(copySession(right, left, "s")); }), most);
+  auto store = must(SessionStore::open(url_));
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.limitBytes = 10 * kMegabyte})).size(), 4U);  // with the header
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(PostgresAttachment, OneThatWasChangedIsDamagedAndOneThatIsGoneIsMissing) {
+  auto store = must(SessionStore::open(url_));
+  must(store->createSession({.sessionId = "s"}));
+  const std::string payload = payloadOf("x", 9 * kMegabyte);
+  must(store->appendSessionEntries("s", {entryOf("message", payload, "a")}));
+  const TempFolder folder;
+  auto here = must(StoreSide::open(url_));
+  auto there = must(StoreSide::open(folder / "store"));
+  const auto expect = [&](ErrorCode code) {
+    for (const Error& error : {refused(store->loadSessionEntries("s")), refused(store->loadEntry("s", "a"))}) {
+      EXPECT_EQ(error.code, code) << error.message;
+      EXPECT_TRUE(error.message.contains("entry a of session s")) << error.message;
+    }
+    EXPECT_EQ(refused(copySession(here, there, "s")).code, ErrorCode::Damaged);
+    EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
+  };
+  // Nothing is missing between the parts that are left.
+  sql("DELETE FROM " + schema_ + ".attachments WHERE part = 2");
+  expect(ErrorCode::Damaged);
+  must(store->appendSessionEntries("s", {entryOf("message", payload, "b")}));  // brings the part back
+  EXPECT_EQ(must(store->loadSessionEntries("s")).back().payload, payload);
+  sql("UPDATE " + schema_ + ".attachments SET bytes = overlay(bytes PLACING 'y' FROM 100) WHERE part = 1");
+  EXPECT_EQ(refused(store->loadSessionEntries("s")).code, ErrorCode::Damaged);
+  sql("DELETE FROM " + schema_ + ".attachments");
+  EXPECT_EQ(refused(store->loadSessionEntries("s")).code, ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace bough
