@@ -137,7 +137,7 @@ napi_value resultOf(napi_env env, Call& call) {
 napi_value errorOf(napi_env env, const Call& call) {
   napi_value error = nullptr;
   const std::string text = call.hint.empty() ? call.message : call.message + " (" + call.hint + ")";
-  napi_create_error(env, stringOf(env, bough_code_name(call.code)), stringOf(env, text), &error);
+  napi_create_error(env, stringOf(env, codeName(call.code)), stringOf(env, text), &error);
   set(env, error, "hint", stringOf(env, call.hint));
   set(env, error, "tail", stringOf(env, call.tail));
   set(env, error, "batchPlace", numberOf(env, static_cast<double>(call.place)));

@@ -74,7 +74,7 @@ void callFollowing(napi_env env, napi_value callback, void*, void* data) {
   napi_value values[2];
   napi_get_undefined(env, &values[0]);
   if (followed->entries != nullptr) values[0] = entriesOf(env, followed->entries);
-  values[1] = stringOf(env, bough_code_name(followed->code));
+  values[1] = stringOf(env, codeName(followed->code));
   napi_value undefined = nullptr;
   napi_get_undefined(env, &undefined);
   napi_call_function(env, undefined, callback, 2, values, nullptr);
@@ -108,7 +108,7 @@ napi_value followStart(napi_env env, napi_callback_info info) {
   auto theirs = std::make_unique<Shared>(following);
   if (bough_follower_start(following->follower, onEntries, theirs.get(), onEnd) != BOUGH_OK) {
     napi_release_threadsafe_function(following->function, napi_tsfn_abort);
-    napi_throw_error(env, "bad_handle", "the follower is closed, or has a callback already");
+    napi_throw_error(env, "closed", "the follower is closed, or has a callback already");
     return nullptr;
   }
   theirs.release();

@@ -10,6 +10,11 @@
 
 namespace {
 
+// JavaScript never has a handle of another kind: one that is refused was closed.
+const char* codeName(int32_t code) {
+  return code == BOUGH_BAD_HANDLE ? "closed" : bough_code_name(code);
+}
+
 // JavaScript's strings may hold half of a surrogate pair, which is not UTF-8. Node turns it into U+FFFD without a word.
 bool isWellFormed(napi_env env, napi_value value, std::string_view utf8) {
   if (utf8.find("\xEF\xBF\xBD") == std::string_view::npos) return true;

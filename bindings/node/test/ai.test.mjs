@@ -148,9 +148,9 @@ test('a stream that cannot be recorded fails for its reader, and its source is c
     await chat.close();
     let cancelled;
     const source = new ReadableStream({ cancel: (reason) => (cancelled = reason) });
-    await assert.rejects(collect(chat.record('s', source)), { code: 'bad_handle' });
-    await assert.rejects(chat.recorded, { code: 'bad_handle' });
-    assert.equal(cancelled?.code, 'bad_handle');
+    await assert.rejects(collect(chat.record('s', source)), { code: 'closed' });
+    await assert.rejects(chat.recorded, { code: 'closed' });
+    assert.equal(cancelled?.code, 'closed');
   }));
 
 test('reading makes no session, and a chat that another process removed begins again', () =>

@@ -191,13 +191,13 @@ test('what was closed, and what is wrong, says so', () =>
   withStore(async (store) => {
     const session = await store.create();
     session.close();
-    await assert.rejects(session.state(), { code: 'bad_handle' });
+    await assert.rejects(session.state(), { code: 'closed' });
     await assert.rejects(store.session('nobody'), { code: 'not_found' });
     await assert.rejects(store.session('../etc'), { code: 'invalid_argument' });
     await assert.rejects((await store.create()).append({ payload: '{"a":1,}' }), { code: 'invalid_argument' });
     assert.throws(() => store.createSync({ id: {} }), TypeError);
     await store.close();
-    await assert.rejects(store.create(), { code: 'bad_handle' });
+    await assert.rejects(store.create(), { code: 'closed' });
   }));
 
 test('numbers, words and texts of the wrong kind are refused', () =>

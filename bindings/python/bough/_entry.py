@@ -91,6 +91,36 @@ class NewEntry:
             entry.meta = c.text(_json_text(self.meta))
 
 
+    def _one(self) -> c.OneAppend:
+        """The entry alone, as append_one takes it."""
+        one = c.OneAppend()
+        if self.root:
+            one.flags = ROOT
+        kind = self.type
+        data = b"message" if kind == "message" else c.encoded(kind)
+        one.type, one.type_size = data, len(data)
+        payload = _json_text(self.payload)
+        if payload is not None:
+            data = c.encoded(payload)
+            one.payload, one.payload_size = data, len(data)
+        if self.id is not None:
+            data = c.encoded(self.id)
+            one.id, one.id_size = data, len(data)
+        if self.parent_id is not None:
+            data = c.encoded(self.parent_id)
+            one.parent_id, one.parent_id_size = data, len(data)
+        if self.timestamp is not None:
+            data = c.encoded(self.timestamp)
+            one.timestamp, one.timestamp_size = data, len(data)
+        if self.run_id is not None:
+            data = c.encoded(self.run_id)
+            one.run_id, one.run_id_size = data, len(data)
+        if self.meta is not None:
+            data = c.encoded(_json_text(self.meta))
+            one.meta, one.meta_size = data, len(data)
+        return one
+
+
 def user_text(text: str, **options: Any) -> NewEntry:
     """A user's message."""
     return NewEntry({"dialect": "bough", "message": {"role": "user", "content": text}}, **options)
@@ -188,12 +218,8 @@ def taken_entries(handle: int) -> List[Entry]:
         c.library.bough_entries_close(handle)
 
 
-def filled_batch(entries: Union[NewEntry, Iterable[NewEntry]]) -> Tuple[Any, int]:
+def filled_batch(entries: Iterable[NewEntry]) -> Tuple[Any, int]:
     """The entries as the library takes them, and how many there are."""
-    if isinstance(entries, NewEntry):
-        one = c.CEntry()
-        entries._fill(one)
-        return ctypes.byref(one), 1
     given = list(entries) if isinstance(entries, Iterable) else [entries]
     batch = (c.CEntry * len(given))()
     for place, entry in zip(batch, given):

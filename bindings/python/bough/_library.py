@@ -57,6 +57,20 @@ class CEntry(Structure):
     ]
 
 
+class OneAppend(Structure):
+    """A CEntry, and what an append gives: one piece of memory, whose fields ctypes sets without an object for each text."""
+
+    _fields_ = (
+        [("flags", c_uint32)]
+        + [
+            (name + part, kind)
+            for name in ("id", "parent_id", "type", "timestamp", "run_id", "payload", "meta", "extra")
+            for part, kind in (("", c_char_p), ("_size", c_size_t))
+        ]
+        + [("appended", c_uint64), ("duplicates", c_uint64), ("last", OutText)]
+    )
+
+
 class AppendOptions(Structure):
     _fields_ = [("struct_size", c_uint32), ("durability", c_int32), ("expected_tail", Text), ("turn", c_uint64)]
 
@@ -221,16 +235,30 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+
+# A second view of the same function: the parts of a OneAppend are given by their places.
+_append_one = library["bough_append"]
+_append_one.argtypes = [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]
+_append_one.restype = c_int32
+_COUNTS, _LAST = OneAppend.appended.offset, OneAppend.last.offset
+_free, _bytes_at = library.bough_free, ctypes.string_at
 ABSENT = Text(None, 0)
 
 
+def encoded(value: str | bytes) -> bytes:
+    """The bytes of a text that goes in. A lone surrogate is an error, as it is not UTF-8."""
+    if isinstance(value, str):
+        return value.encode()
+    if not isinstance(value, bytes):
+        raise TypeError(f"a text is expected, not {type(value).__name__}")
+    return value
+
+
 def text(value: Optional[str | bytes]) -> Text:
-    """A text that goes in; None is an absent one. A lone surrogate is an error, as it is not UTF-8."""
+    """A text that goes in; None is an absent one."""
     if value is None:
         return ABSENT
-    if not isinstance(value, (str, bytes)):
-        raise TypeError(f"a text is expected, not {type(value).__name__}")
-    data = value if isinstance(value, bytes) else value.encode()
+    data = encoded(value)
     return Text(data, len(data))
 
 
@@ -262,6 +290,8 @@ def check(code: int, handle: Any) -> None:
     info = ErrorInfo()
     library.bough_error(handle, byref(info))
     name = library.bough_code_name(code).decode()
+    if name == "bad_handle":  # another thread closed it meanwhile
+        name = "closed"
     if name == "no_memory":
         raise MemoryError("bough: memory ran out")
     error: type[BoughError] = error_class(name)
@@ -304,3 +334,15 @@ def call_handle(name: str, handle: Any, *arguments: Any) -> int:
 
 def call(name: str, handle: Any, *arguments: Any) -> None:
     check(getattr(library, "bough_" + name)(handle, *arguments), handle)
+
+
+def append_one(handle: int, entry: OneAppend, options: Any) -> str:
+    """Appends one entry; returns its id."""
+    code = _append_one(handle, byref(entry), 1, options, byref(entry, _COUNTS), byref(entry, _LAST))
+    if code:
+        check(code, handle)
+    last = entry.last
+    try:
+        return _bytes_at(last.data, last.size).decode()
+    finally:
+        _free(last)

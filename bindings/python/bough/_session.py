@@ -59,7 +59,6 @@ class Session(Handle):
         """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered".
 
         `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun."""
-        batch, count = filled_batch(entries)
         options = None
         if expected_tail is not None or durability is not None or turn is not None:
             options = c.AppendOptions()
@@ -68,6 +67,11 @@ class Session(Handle):
             options.expected_tail = c.text(expected_tail)
             options.turn = 0 if turn is None else c.whole_number(turn, "turn")
             options = ctypes.byref(options)
+        if isinstance(entries, NewEntry):
+            one = entries._one()
+            last = c.append_one(self._open(), one, options)
+            return Appended(last, one.appended, one.duplicates)
+        batch, count = filled_batch(entries)
         counts = c.Appended()
         last = c.call_text("append", self._open(), batch, count, options, ctypes.byref(counts))
         return Appended(last, counts.appended, counts.duplicates)

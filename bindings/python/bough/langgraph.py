@@ -368,7 +368,8 @@ class BoughSaver(BaseCheckpointSaver):
         return await asyncio.to_thread(self.get_tuple, config)
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[Any]:
-        for found in await asyncio.to_thread(lambda: [*self.list(config, **options)]):
+        steps, end = self.list(config, **options), object()
+        while (found := await asyncio.to_thread(next, steps, end)) is not end:
             yield found
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

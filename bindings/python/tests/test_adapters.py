@@ -135,6 +135,21 @@ class Adapters(StoreCase):
         self.assertEqual(len(saver._threads), 2)
         bough.langgraph._THREADS = kept
 
+    def test_langgraph_reads_a_checkpoint_when_it_is_asked_for(self):
+        from bough.langgraph import BoughSaver
+
+        async def main(saver):
+            for number in range(5):
+                checkpoint = self.checkpoint(str(number), {"messages": [number]}, {"messages": 1})
+                await saver.aput({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, checkpoint, {"step": number}, {"messages": 1})
+            read, made = [], saver._tuple
+            saver._tuple = lambda *given: read.append(1) or made(*given)
+            async for found in saver.alist({"configurable": {"thread_id": "t"}}):
+                return found.metadata["step"], len(read)
+
+        with BoughSaver(self.store) as saver:
+            self.assertEqual(asyncio.run(main(saver)), (4, 1))
+
     def test_langgraph_metadata_holds_that_of_the_config(self):
         from bough.langgraph import BoughSaver
 

@@ -226,9 +226,16 @@ class Mistakes(StoreCase):
 
     def test_what_was_closed_says_so(self):
         session = self.store.create()
+        handle = session._handle
         session.close()
-        with self.assertRaises(bough.Closed):
+        with self.assertRaises(bough.Closed) as closed:
             session.state()
+        self.assertEqual(closed.exception.code, "closed")
+        session._handle = handle  # as a thread sees it that began before another one closed it
+        with self.assertRaises(bough.Closed) as closed:
+            session.append(bough.user_text("x"))
+        self.assertEqual(closed.exception.code, "closed")
+        session._handle = None
         self.store.close()
         self.store.close()
         with self.assertRaises(bough.Closed):
