@@ -76,6 +76,18 @@ TEST_F(PostgresConnection, BehindAPoolerThatForgetsStatementsTheyAreSentWhole) {
   EXPECT_EQ(ask(shared), 42);
 }
 
+TEST_F(PostgresConnection, OfSeveralHostsTheOneThatAnswersIsUsed) {
+  std::string url = sharedServer().url() + "?target_session_attrs=read-write";
+  url.insert(url.find('@') + 1, "127.0.0.1:1,");
+  Pool pool(locate(url));
+  const auto found = pool.run({.sql = "SELECT 7::bigint"});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->number(0, 0), 7);
+  // A connection of a standby would take no such statement; the URL's wish is not obeyed.
+  Pool standby(locate(sharedServer().url() + "?replication=true"));
+  EXPECT_TRUE(standby.run({.sql = "SELECT 1"}));
+}
+
 TEST_F(PostgresConnection, AServerThatStartedAgainIsFoundAgain) {
   PostgresServer server({"fsync = off"});
   Pool pool(locate(server.url()));
@@ -109,6 +121,13 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   EXPECT_TRUE(unreachable.retryable);
   EXPECT_FALSE(unreachable.message.contains("topsecret")) << unreachable.message;
   EXPECT_TRUE(unreachable.message.contains("postgresql://me@127.0.0.1:1/db")) << unreachable.message;
+
+  const Error several = error("postgresql://me:topsecret@127.0.0.1:1,127.0.0.1:2/db");
+  EXPECT_TRUE(several.message.contains("postgresql://me@127.0.0.1:1,127.0.0.1:2/db")) << several.message;
+  EXPECT_TRUE(error("postgresql://a,b/db?port=5&sslmode=sure").message.contains("postgresql://a:5,b:5/db"));
+  const Error standby = error(sharedServer().url() + "?target_session_attrs=standby");
+  EXPECT_EQ(standby.code, ErrorCode::Unavailable);
+  EXPECT_TRUE(standby.hint.contains("target_session_attrs")) << standby.hint;
 
   std::string missing = sharedServer().url();
   missing.replace(missing.rfind("/postgres"), 9, "/nothere");

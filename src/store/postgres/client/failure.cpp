@@ -90,6 +90,10 @@ Failure connectFailure(const Location& location, std::string_view words) {
   if (line.starts_with("invalid ")) {  // of an option, before anybody was asked
     return make(Trouble::Refused, ErrorCode::InvalidArgument, message, "correct the options of the URL");
   }
+  if (says("session is read-only", "session is not read-only", "hot standby mode")) {
+    return make(Trouble::Unreachable, ErrorCode::Unavailable, message,
+                "none of the servers is what target_session_attrs asks for: name all of them in the URL; retry");
+  }
   // A server that answers, and will take a connection soon.
   const bool soon = says("starting up", "shutting down", "recovery", "too many clients", "connection slots");
   return make(soon ? Trouble::LostBefore : Trouble::Unreachable, ErrorCode::Unavailable, message,

@@ -67,6 +67,23 @@ bool isSecret(std::string_view keyword) {
   return keyword == "password" || keyword == "sslpassword" || keyword == "passfile";
 }
 
+// `a:1,b:2` of the hosts `a,b` and the ports `1,2`; one port is that of all hosts.
+std::string hostsAndPorts(std::string_view hosts, std::string_view ports) {
+  const bool own = ports.contains(',');
+  std::string shown;
+  for (bool more = true; more;) {
+    const std::size_t host = std::min(hosts.find(','), hosts.size());
+    const std::size_t port = own ? std::min(ports.find(','), ports.size()) : ports.size();
+    shown += hosts.substr(0, host);
+    if (port > 0) shown.append(":").append(ports.substr(0, port));
+    more = host < hosts.size();
+    if (more) shown += ',';
+    hosts.remove_prefix(std::min(host + 1, hosts.size()));
+    if (own) ports.remove_prefix(std::min(port + 1, ports.size()));
+  }
+  return shown;
+}
+
 // The name of the option that libpq does not know; empty when something else is wrong with the URL.
 std::string unknownOption(std::string_view problem) {
   constexpr std::string_view kUnknown = "invalid URI query parameter: \"";
@@ -127,8 +144,7 @@ Result<Location> parseLocation(std::string_view url) {
     if (keyword == "port") port = option->val;
     if (keyword == "dbname") database = option->val;
   }
-  location.shown = "postgresql://" + (user.empty() ? "" : user + "@") + host + (port.empty() ? "" : ":" + port) + "/" +
-                   database + (schema.empty() ? "" : "?schema=" + schema);
+  location.shown = "postgresql://" + (user.empty() ? "" : user + "@") + hostsAndPorts(host, port) + "/" + database + (schema.empty() ? "" : "?schema=" + schema);
   return location;
 }
 

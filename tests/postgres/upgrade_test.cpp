@@ -1,0 +1,78 @@
+// Stores that earlier versions of the schema made, with sessions in them, are upgraded and go on. `schemas/` holds what
+// these versions created, as they created it.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "bough/catalog.h"
+#include "bough/store.h"
+#include "store/postgres/schema/schema.h"
+#include "support/entries.h"
+#include "support/postgres_server.h"
+
+namespace bough {
+namespace {
+
+std::string fixture(const std::string& name, const std::string& schema) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(BOUGH_TESTS_DIR) + "/postgres/schemas/" + name + ".sql").rdbuf();
+  return postgres::inSchema(text.str(), schema);
+}
+
+class PostgresUpgrade : public testing::TestWithParam<int> {};
+
+TEST_P(PostgresUpgrade, AStoreKeepsEverythingAndGoesOn) {
+  if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+  const std::string url = freshStoreUrl();
+  const std::string schema = url.substr(url.find("schema=") + 7);
+  const std::string version = std::to_string(GetParam());
+  std::string sql = "CREATE SCHEMA " + schema + ";" + fixture("tables_2", schema);
+  if (GetParam() == 3) sql += fixture("tables_3", schema);
+  runSql(sharedServer(), sql + fixture("functions_" + version, schema) + fixture("rows", schema));
+  EXPECT_EQ(refused(SessionStore::open(url)).code, ErrorCode::MigrationNeeded);
+  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, GetParam());
+
+  auto store = must(SessionStore::open(url));
+  EXPECT_EQ(must(store->listSessions()), (Ids{"fork", "main"}));
+  EXPECT_EQ(idsOf(*store, "main", {.branch = "b1"}), (Ids{"a1", "a2", "b1"}));
+  EXPECT_EQ(idsOf(*store, "fork", {.branch = ""}), (Ids{"a1", "a2", "f1"}));
+  EXPECT_EQ(must(store->sessionState("main")).headId, "a2");
+  EXPECT_EQ(must(store->labels("main")).front().entryId, "a2");
+  EXPECT_TRUE(must(store->loadEntry("main", "a3")).redacted);
+  must(store->restoreSession(must(store->listTrash()).front().trashId));
+  const auto words = [](const std::string& id) {
+    return entryOf(entry_type::kMessage, R"({"role":"user","content":"new words"})", id);
+  };
+  for (const char* const session : {"main", "fork", "gone"}) {
+    must(store->appendSessionEntries(session, {words("n1")}));
+    must(store->appendSessionEntries(session, {words("n2"), words("n3")},
+                                     {.turn = must(must(store->session(session)).leaseTurn(1000))}));
+    EXPECT_EQ(must(store->verifySession(session)).problemCount, 0U);
+  }
+  EXPECT_EQ(idsOf(*store, "main", {.branch = ""}), (Ids{"a1", "a2", "n1", "n2", "n3"}));
+  must(store->branchFromEntry("fork", "n1", {.sessionId = "again"}));
+  EXPECT_EQ(idsOf(*store, "again", {.branch = ""}), (Ids{"a1", "a2", "f1", "n1"}));
+  auto catalog = must(Catalog::open(*store));
+  must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(must(catalog->session("main")).title, "A title");
+  EXPECT_EQ(must(catalog->search("first words")).size(), 1U);
+
+  // Nothing is left that a store of today does not have.
+  const std::string today = freshStoreUrl();
+  must(initPostgresStore(today));
+  const auto parts = [](const std::string& of) {
+    return runSql(sharedServer(),
+                  "SELECT proname || ' ' || pronargs FROM pg_proc WHERE pronamespace = '" + of +
+                      "'::regnamespace UNION ALL SELECT table_name || ' ' || column_name || ' ' || data_type FROM "
+                      "information_schema.columns WHERE table_schema = '" +
+                      of + "' UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = '" + of + "' ORDER BY 1");
+  };
+  EXPECT_EQ(parts(schema), parts(today.substr(today.find("schema=") + 7)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(2, 3));
+
+}  // namespace
+}  // namespace bough
