@@ -93,9 +93,8 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
     if (!skip) return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
     options.skip = *skip;
   }
-  if (auto caught = catalog.catchUp(); !caught && !answersAllTheSame(caught.error())) {
-    return std::unexpected(rpcError(caught.error()));
-  }
+  const auto caught = catalog.catchUp();
+  if (!caught && !answersAllTheSame(caught.error())) return std::unexpected(rpcError(caught.error()));
   auto rows = catalog.list(options);
   if (!rows) return std::unexpected(rpcError(rows.error()));
   const bool more = rows->size() > kPageSessions;
@@ -110,6 +109,8 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
   }
   writer.endArray();
   if (more) writer.member("nextCursor", std::to_string(options.skip + kPageSessions));
+  // The list of the protocol has no member for this; `_meta` is for what a server adds.
+  if (!caught) writer.key("_meta").beginObject().member("bough/outOfDate", caught.error().message).endObject();
   writer.endObject();
   return out;
 }

@@ -30,11 +30,20 @@ std::string serverInfo() {
   return fmt::format(R"({{"name":"bough","title":"bough","version":{}}})", json::quoted(kVersion));
 }
 
-// How the newer generation wants a result: complete, private to the client, and signed with the server's name.
+// How the newer generation wants a result: complete, private to the client, and signed with the server's name. What a
+// result says in `_meta`, always its last member, is said there, too.
 std::string stateless(std::string_view result, bool cacheable) {
+  constexpr std::string_view kMeta = R"(,"_meta":{)";
+  const bool hasMeta = json::findMember(result, "_meta").has_value();
   result.remove_suffix(1);
-  return fmt::format(R"({}{}"resultType":"complete"{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}}})", result,
-                     result == "{" ? "" : ",", cacheable ? R"(,"ttlMs":0,"cacheScope":"private")" : "", serverInfo());
+  std::string meta;
+  if (const std::size_t own = result.rfind(kMeta); hasMeta && own != std::string_view::npos) {
+    meta = "," + std::string(result.substr(own + kMeta.size(), result.size() - own - kMeta.size() - 1));
+    result = result.substr(0, own);
+  }
+  return fmt::format(R"({}{}"resultType":"complete"{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}{}}}}})", result,
+                     result == "{" ? "" : ",", cacheable ? R"(,"ttlMs":0,"cacheScope":"private")" : "", serverInfo(),
+                     meta);
 }
 
 // A version that we do not speak is answered with the newest one of that generation; the client decides.

@@ -210,6 +210,8 @@ def test_who_only_reads_gets_what_is_known_and_is_told(bough, folder, store):
     read, listed = asked(reader, ("tools/call", {"name": "read_session", "arguments": {"session": "later"}}), ("resources/list", {}))
     check("hello" in read["result"]["content"][0]["text"], "a session that the catalog does not know", read)
     check([each["name"] for each in listed["result"]["resources"]] == ["known"], "resources", listed)
+    meta = listed["result"]["_meta"]
+    check("bough/outOfDate" in meta and "io.modelcontextprotocol/serverInfo" in meta, "what a list of resources adds", listed)
     library = pathlib.Path(bough).parent / "libbough.so"
     if library.exists():
         package = pathlib.Path(__file__).parent.parent.parent / "bindings/python"
