@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "base/json/json_scan.h"
@@ -135,6 +137,28 @@ TEST(Sync, ASessionInTheTrashOfOneStoreComesBackAndThatIsTold) {
   }
   for (StoreSide* const side : {&left, &right}) ASSERT_TRUE(side->store->trashSession("s"));
   EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::NotFound);
+}
+
+// To read it for each of many sessions would take forever.
+TEST(Sync, ALongTrashIsNotReadForEachSession) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  std::filesystem::create_directory(folder / "right/trash");
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(left.store->createSession({.sessionId = "s" + std::to_string(i)}));
+    std::ofstream(folder / ("right/trash/s" + std::to_string(i) + "~1700000000000.jsonl"));
+  }
+  const auto notes = [&](int i) {
+    const auto synced = syncSession(left, right, "s" + std::to_string(i));
+    EXPECT_TRUE(synced) << synced.error().message;
+    return synced ? synced->front().notes.size() : 0;
+  };
+  EXPECT_EQ(notes(0), 1U);
+  std::filesystem::remove_all(folder / "right/trash");
+  for (int i = 1; i <= 4; ++i) EXPECT_EQ(notes(i), 1U) << i;  // a tenth of what it is long
+  EXPECT_EQ(notes(5), 0U);
+  EXPECT_EQ(notes(6), 0U);
 }
 
 // Sync between two of them must not make what it repeats newer than what a third store said last.

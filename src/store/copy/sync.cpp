@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
@@ -113,6 +114,34 @@ struct Side {
   std::uint64_t extra = 0;  // how many of them the other lacks
 };
 
+// The trash of a store, as it was read last. To read a long list for each of many sessions that are missing would take
+// forever: it is asked a tenth as often as it is long, and a short one each time.
+struct KnownTrash {
+  std::weak_ptr<StorageBackend> of = {};
+  std::unordered_set<std::string> sessionIds = {};
+  std::size_t answers = 0;  // that it is still good for
+};
+
+Result<bool> isInTrash(StoreSide& side, const std::string& sessionId) {
+  constexpr std::size_t kSides = 2;
+  thread_local std::array<KnownTrash, kSides> known;
+  auto found = std::ranges::find_if(known, [&](const KnownTrash& each) { return each.of.lock() == side.backend; });
+  if (found != known.end() && found->answers > 0) {
+    --found->answers;
+    return found->sessionIds.contains(sessionId);
+  }
+  const auto trash = side.store->listTrash();
+  if (!trash && trash.error().code == ErrorCode::Unsupported) return false;  // a backend may have none
+  if (!trash) return std::unexpected(trash.error());
+  if (found == known.end()) {
+    std::ranges::rotate(known, known.begin() + 1);
+    found = known.end() - 1;
+  }
+  *found = {.of = side.backend, .answers = trash->size() / 10};
+  for (const TrashedSession& each : *trash) found->sessionIds.insert(each.sessionId);
+  return found->sessionIds.contains(sessionId);
+}
+
 class Sync {
  public:
   Sync(StoreSide& left, StoreSide& right, const std::string& sessionId) : left_{.store = left}, right_{.store = right} {
@@ -150,10 +179,8 @@ class Sync {
 
   // Who removed the session from one store alone would be surprised.
   Result<void> noteTrash(StoreSide& lacking) {
-    const auto trash = lacking.store->listTrash();
-    if (!trash && trash.error().code == ErrorCode::Unsupported) return {};  // a backend may have none
-    if (!trash) return std::unexpected(trash.error());
-    if (std::ranges::find(*trash, result_.sessionId, &TrashedSession::sessionId) == trash->end()) return {};
+    BOUGH_TRY(const bool trashed, isInTrash(lacking, result_.sessionId));
+    if (!trashed) return {};
     result_.notes.push_back(
         fmt::format("it is in the trash of {} and comes back from the other store; remove it from "
                     "both to be rid of it",
@@ -273,7 +300,10 @@ Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right
     for (int tries = 1; tries < kTries && !one && one.error().code == ErrorCode::Conflict; ++tries) {
       one = Sync(left, right, each).run();
     }
-    if (!one) return std::unexpected(one.error());
+    if (!one) {
+      if (!one.error().actualTail.empty()) one.error().hint = "somebody goes on appending to it: repeat the sync";
+      return std::unexpected(one.error());
+    }
     synced.push_back(std::move(*one));
   }
   return synced;
