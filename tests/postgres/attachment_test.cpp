@@ -67,7 +67,8 @@ std::size_t peakBytes(const std::function<void()>& work) {
 TEST_F(PostgresAttachment, ALargeOneIsHeldOnceWhereverItGoes) {
   if (!kCountsMemory) GTEST_SKIP() << "a sanitizer needs memory of its own";
   constexpr std::size_t kBytes = 160 * kMegabyte;
-  const std::size_t nothing = peakBytes([&] { must(must(SessionStore::open(url_))->createSession({.sessionId = "s"})); });
+  const std::size_t nothing =
+      peakBytes([&] { must(must(SessionStore::open(url_))->createSession({.sessionId = "s"})); });
   // The payload, and beside it no more than a few parts.
   constexpr std::size_t kRest = 64 * kMegabyte;
   const std::size_t appended = peakBytes([&] {

@@ -29,8 +29,9 @@ class Pooler {
     std::ofstream(folder_ + "/pooler.users") << "\"postgres\" \"\"\n";
     std::ofstream(folder_ + "/pooler.ini")
         << "[databases]\n* = host=" << folder_ << " port=" << PostgresServer::kPort << "\n[pgbouncer]\n"
-        << "listen_port = " << kPort << "\nunix_socket_dir = " << folder_ << "\nauth_type = trust\nauth_file = "
-        << folder_ << "/pooler.users\npool_mode = " << mode << "\ndefault_pool_size = " << connections << "\n";
+        << "listen_port = " << kPort << "\nunix_socket_dir = " << folder_
+        << "\nauth_type = trust\nauth_file = " << folder_ << "/pooler.users\npool_mode = " << mode
+        << "\ndefault_pool_size = " << connections << "\n";
     process_ = server.spawn({kProgram, folder_ + "/pooler.ini"}, folder_ + "/pooler.log");
     while (!std::filesystem::exists(socket())) {
       if (::waitpid(process_, nullptr, WNOHANG) != 0) throw std::runtime_error("pgbouncer does not start");

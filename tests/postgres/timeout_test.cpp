@@ -1,4 +1,5 @@
-// Timeouts that an administrator sets for a role or a database: each is an error that says so, and costs the call alone.
+// Timeouts that an administrator sets for a role or a database: each is an error that says so, and costs the call
+// alone.
 
 #include <gtest/gtest.h>
 

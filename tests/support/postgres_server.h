@@ -44,7 +44,8 @@ class PostgresServer {
 
   /// Runs a program of PostgreSQL, as a user that it accepts; returns its output and throws when it fails.
   std::string run(const std::vector<std::string>& command) const;
-  /// Starts a program of PostgreSQL, or one that is named by its whole path, as the same user. It ends with this process.
+  /// Starts a program of PostgreSQL, or one that is named by its whole path, as the same user. It ends with this
+  /// process.
   [[nodiscard]] pid_t spawn(const std::vector<std::string>& command, const std::string& output) const;
 
  private:

@@ -36,9 +36,12 @@ Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location,
   // the next of several hosts when one does not answer in time.
   const std::string patience = connectTimeout(deadline);
   // A pooler refuses `replication`, also when it is off: it is sent only to take back what the URL says.
-  const std::array<const char*, 6> keywords{
-      "fallback_application_name", "connect_timeout", "dbname", "client_encoding",
-      location.replication ? "replication" : nullptr, nullptr};
+  const std::array<const char*, 6> keywords{"fallback_application_name",
+                                            "connect_timeout",
+                                            "dbname",
+                                            "client_encoding",
+                                            location.replication ? "replication" : nullptr,
+                                            nullptr};
   const std::array<const char*, 6> values{"bough", patience.c_str(), location.url.c_str(), "UTF8", "false", nullptr};
   made->connection_ = libpq().PQconnectdbParams(keywords.data(), values.data(), /*expand_dbname=*/1);
   if (made->connection_ == nullptr) throw std::bad_alloc();

@@ -144,7 +144,8 @@ Result<Location> parseLocation(std::string_view url) {
     if (keyword == "port") port = option->val;
     if (keyword == "dbname") database = option->val;
   }
-  location.shown = "postgresql://" + (user.empty() ? "" : user + "@") + hostsAndPorts(host, port) + "/" + database + (schema.empty() ? "" : "?schema=" + schema);
+  location.shown = "postgresql://" + (user.empty() ? "" : user + "@") + hostsAndPorts(host, port) + "/" + database +
+                   (schema.empty() ? "" : "?schema=" + schema);
   return location;
 }
 
