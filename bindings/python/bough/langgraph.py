@@ -29,6 +29,7 @@ from ._session import Session
 from ._store import Store
 
 _PREFIX = "langgraph-"
+_TASKS = "__pregel_tasks"
 _PART = 1000
 _THREADS = 100  # whose state is kept; that of others is read again
 
@@ -261,6 +262,8 @@ class BoughSaver(BaseCheckpointSaver):
             for channel, version in checkpoint["channel_versions"].items()
             if channel in record["values"] and record["values"][channel].stored["version"] == version
         }
+        if checkpoint.get("v", 4) < 4 and record.get("parent"):
+            self._add_pending_sends(checkpoint, namespace, record["parent"])
         writes = namespace["writes"].get(record["id"], {}).values()
 
         def at(checkpoint_id: str) -> Dict[str, Any]:
@@ -274,6 +277,16 @@ class BoughSaver(BaseCheckpointSaver):
             at(parent) if parent else None,
             [(task, channel, self._load(value)) for task, channel, value in writes],
         )
+
+    def _add_pending_sends(self, checkpoint: Dict[str, Any], namespace: Dict[str, Any], parent_id: str) -> None:
+        """Before version 4 of checkpoints, what a step sent to tasks was kept with the writes of the step before."""
+        written = sorted(namespace["writes"].get(parent_id, {}).items())  # by task and place
+        sends = [self._load(value) for _, (_, channel, value) in written if channel == _TASKS]
+        if not sends:
+            return
+        checkpoint["channel_values"][_TASKS] = sends
+        versions = checkpoint["channel_versions"]
+        versions[_TASKS] = max(versions.values()) if versions else self.get_next_version(None, None)
 
     def get_tuple(self, config: Any) -> Optional[Any]:
         settings = config["configurable"]

@@ -135,6 +135,20 @@ class Adapters(StoreCase):
         self.assertEqual(len(saver._threads), 2)
         bough.langgraph._THREADS = kept
 
+    def test_langgraph_finds_what_older_checkpoints_sent_to_tasks(self):
+        from bough.langgraph import BoughSaver
+
+        for version, expected in ((1, ["to b", "to a"]), (4, None)):
+            with BoughSaver(self.store) as saver:
+                config = {"configurable": {"thread_id": f"t{version}", "checkpoint_ns": ""}}
+                first = {**self.checkpoint("1", {"x": 1}, {"x": 1}), "v": version}
+                config = saver.put(config, first, {}, {"x": 1})
+                saver.put_writes(config, [("x", 2), ("__pregel_tasks", "to b"), ("__pregel_tasks", "to a")], "task")
+                second = {**self.checkpoint("2", {"x": 2}, {"x": 7}), "v": version}
+                found = saver.get_tuple(saver.put(config, second, {}, {"x": 7})).checkpoint
+                self.assertEqual(found["channel_values"].get("__pregel_tasks"), expected)
+                self.assertEqual(found["channel_versions"].get("__pregel_tasks"), 7 if expected else None)
+
     def test_langgraph_reads_a_checkpoint_when_it_is_asked_for(self):
         from bough.langgraph import BoughSaver
 
