@@ -64,6 +64,7 @@ struct TranscriptReport {
 
   TranscriptFacts facts;
   std::string headId;              ///< The entry that the agent would continue from; empty when there is none.
+  bool startsOver = false;         ///< There is none although there are messages: all of them were taken back.
   std::uint64_t bytes = 0;         ///< Of the file.
   std::uint64_t coveredBytes = 0;  ///< Read for good. What comes after is torn: the agent may be writing it.
   std::uint64_t entries = 0;       ///< All that were given, bookkeeping included.

@@ -267,14 +267,16 @@ class Import {
   Result<void> moveHead() {
     // A file that was written again may only have become shorter.
     const bool wentBack = out_.rewritten && out_.report.headId != importedHead_;
-    if ((out_.appended == 0 && !wentBack) || out_.report.headId.empty()) return {};
+    if ((out_.appended == 0 && !wentBack) || (out_.report.headId.empty() && !out_.report.startsOver)) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
     if (state.headId == out_.report.headId) return {};
     Entry entry;
     entry.type = entry_type::kHead;
     entry.timestamp = lastTime_;
     json::Writer writer(entry.payload);
-    writer.beginObject().member("entryId", out_.report.headId).key("transcript").beginObject();
+    writer.beginObject().key("entryId");
+    out_.report.startsOver ? writer.raw("null") : writer.string(out_.report.headId);
+    writer.key("transcript").beginObject();
     writer.member("agent", out_.report.facts.agent).member("at", out_.report.coveredBytes).endObject().endObject();
     BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, {std::move(entry)}, {.durability = Durability::Sync}));
     return {};

@@ -107,7 +107,7 @@ class TranscriptWriting {
     findOwn();
     BOUGH_TRY(choose());
     BOUGH_TRY(entries_.check());
-    if (head_ == kNone && !beginsWithCopy()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
+    if (head_ == kNone && !beginsWithCopy()) return tree_.noHead();
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {

@@ -24,8 +24,7 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const TranscriptSource& 
   const EntryTree tree(entries);
   const std::size_t head = options.headId.empty() ? tree.head() : tree.find(options.headId);
   if (head == EntryTree::kNone) {
-    return options.headId.empty() ? fail(ErrorCode::InvalidArgument, "the session has no conversation")
-                                  : fail(ErrorCode::NotFound, "the session has no such entry");
+    return options.headId.empty() ? tree.noHead() : fail(ErrorCode::NotFound, "the session has no such entry");
   }
   std::vector<std::size_t> leaves = {head};
   for (const std::size_t leaf : tree.leaves()) {

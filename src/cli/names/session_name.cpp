@@ -33,8 +33,10 @@ constexpr std::size_t kShortId = 8;
 constexpr std::size_t kLeastSuffix = 3;
 constexpr std::size_t kIdLength = 36;
 
-// Whether bough made this id: a time-ordered UUID.
+// Whether bough made this id: a time-ordered UUID. Another one may go before it: of a thread of Codex, then comes that
+// of the file that replaced the thread's first one.
 bool isMadeId(std::string_view id) {
+  id = id.substr(id.rfind('_') + 1);
   return id.size() == kIdLength && id[8] == '-' && id[13] == '-' && id[14] == '7' && id[18] == '-' && id[23] == '-';
 }
 

@@ -90,9 +90,9 @@ void Builder::removeLabel(const Record& record, const Place& place, std::string_
 }
 
 void Builder::setHead(std::string_view id) {
-  const std::string target = entryFor(id);
-  if (target.empty()) return;
-  headId_ = target;
+  std::string target = entryFor(id);
+  if (target.empty() && !id.empty()) return;
+  headId_ = std::move(target);
   headSet_ = true;
 }
 
@@ -315,7 +315,8 @@ void Builder::keepBytes(const Record& record) {
 
 TranscriptReport Builder::finish() {
   report_.facts = facts;
-  report_.headId = headSet_ ? headId_ : lastId_;
+  report_.startsOver = headSet_ && headId_.empty();
+  report_.headId = headSet_ ? headId_ : lastId_.empty() ? facts.parentEntryId : lastId_;
   return std::move(report_);
 }
 

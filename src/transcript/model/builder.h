@@ -73,8 +73,11 @@ class Builder {
   /// A line that takes a name away.
   void removeLabel(const Record& record, const Place& place, std::string_view name);
 
-  /// The entry the agent would continue from, by the agent's id. Not called: the last of the conversation in the file.
+  /// The entry the agent would continue from, by the agent's id. Empty: none, it would begin a new history. Not called:
+  /// the last of the conversation in the file.
   void setHead(std::string_view id);
+  /// Lets an entry's id mean that entry, which is in a file that this one continues.
+  void adopt(const std::string& entryId) { ids_[entryId] = entryId; }
   /// The entry that an agent's id means; empty when there is none (yet).
   [[nodiscard]] std::string entryFor(std::string_view id) const;
   /// Entries of lines before this are not given: they were given earlier, and must not be joined with later ones.

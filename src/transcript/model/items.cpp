@@ -28,6 +28,12 @@ std::vector<std::size_t> EntryTree::leaves() const {
   return leaves;
 }
 
+std::unexpected<Error> EntryTree::noHead() const {
+  if (leaves().empty()) return fail(ErrorCode::InvalidArgument, "the session has no conversation");
+  return fail(ErrorCode::InvalidArgument, "the session's head is at no entry: all of its turns were taken back",
+              "choose an entry with --at; `bough tree` shows them");
+}
+
 std::size_t EntryTree::head(std::string_view agent) const {
   std::size_t head = kNone;
   for (std::size_t i = 0; i < entries_.size(); ++i) {

@@ -34,6 +34,8 @@ class EntryTree {
   [[nodiscard]] std::vector<std::size_t> leaves() const;
   /// Where the entries leave the head; those of one agent alone, when `agent` is given.
   [[nodiscard]] std::size_t head(std::string_view agent = {}) const;
+  /// Why a session cannot be written whose head is at no entry.
+  [[nodiscard]] std::unexpected<Error> noHead() const;
 
  private:
   const EntryList& entries_;

@@ -24,10 +24,9 @@ Result<CompatibilityReport> writeTrace(const TranscriptSource& source, const Wri
   const EntryList& entries = source.list();
   const EntryTree tree(entries);
   const std::size_t head = options.headId.empty() ? tree.head() : tree.find(options.headId);
+  if (head == EntryTree::kNone && options.headId.empty()) return tree.noHead();
   if (head == EntryTree::kNone) {
-    return fail(ErrorCode::NotFound, options.headId.empty()
-                                         ? std::string("the session has no conversation")
-                                         : fmt::format("no entry {} in the conversation", options.headId));
+    return fail(ErrorCode::NotFound, fmt::format("no entry {} in the conversation", options.headId));
   }
   std::vector<std::size_t> leaves = {head};
   if (options.all) {

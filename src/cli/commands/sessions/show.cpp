@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/model/unreadable.h"
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -156,8 +157,13 @@ Result<ExitCode> run(const Context& given, const Options& options) {
   BOUGH_TRY(auto session, openForReading(context, options.session));
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (state.headId.empty() && !options.all && options.at.empty()) {
-    printMessage(fmt::format("{} has no messages yet", idAndTitle(*session.store, session.sessionId)));
-    printMessage(fmt::format("  → bough append {} --text \"Hello\"", session.sessionId));
+    BOUGH_TRY(const auto tree, session.store->loadTree(session.sessionId));
+    const bool hasBranches = !tree.roots().empty();
+    printMessage(
+        fmt::format("{} {}", idAndTitle(*session.store, session.sessionId),
+                    hasBranches ? "has a head at no entry: the next turn begins a new tree" : "has no messages yet"));
+    printMessage(hasBranches ? fmt::format("  → bough tree {}", shellWord(options.session))
+                             : fmt::format("  → bough append {} --text \"Hello\"", session.sessionId));
     return kDone;
   }
   const Pager pager(!context.json);

@@ -38,9 +38,13 @@ std::vector<std::string> list(const std::string& folder) {
   return names ? std::move(*names) : std::vector<std::string>();
 }
 
-bool isRolloutOf(std::string_view name, std::string_view thread) {
-  return name.starts_with("rollout-") && name.find(thread) != std::string_view::npos &&
-         (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"));
+constexpr std::size_t kUuidBytes = 36;
+
+// `wanted`: an id of a rollout, or a name.
+bool isRolloutOf(std::string_view name, std::string_view wanted) {
+  if (!name.starts_with("rollout-") || !(name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))) return false;
+  const std::string rollout = rolloutName(name.substr(0, name.find('.')));
+  return !rollout.empty() && (rollout == wanted || rollout.substr(rollout.size() - kUuidBytes) == wanted);
 }
 
 std::string findIn(const std::string& folder, std::string_view thread) {
@@ -91,8 +95,19 @@ std::string homeOf(const std::string& path) {
   return {};
 }
 
-std::string findRollout(const std::string& path, const std::string& thread) {
-  if (!isUuid(thread)) return {};
+std::string rolloutName(std::string_view stem) {
+  constexpr std::size_t kBoth = kUuidBytes + 1 + kUuidBytes;
+  const auto last = [&](std::size_t sizeBytes) { return stem.substr(stem.size() - std::min(stem.size(), sizeBytes)); };
+  if (!isUuid(last(kUuidBytes))) return {};
+  const std::string_view both = last(kBoth);
+  const bool replacesOther = both.size() == kBoth && both[kUuidBytes] == '_' && isUuid(both.substr(0, kUuidBytes));
+  return std::string(replacesOther ? both : last(kUuidBytes));
+}
+
+std::string findRollout(const std::string& path, const std::string& rollout) {
+  if (rolloutName(rollout) != rollout || rollout.empty()) return {};
+  // One that replaced another has an id, and so a time, of its own.
+  const std::string thread = rollout.substr(rollout.size() - kUuidBytes);
   if (std::string beside = findIn(folderOf(path), thread); !beside.empty()) return beside;
   const std::string home = homeOf(path);
   if (home.empty()) return {};
@@ -105,8 +120,8 @@ std::string findRollout(const std::string& path, const std::string& thread) {
   return {};
 }
 
-Lineage lineageOf(const std::string& path, const std::string& thread, std::uint64_t endOffset, unsigned depth) {
-  const std::string parent = depth < kMaxForks ? findRollout(path, thread) : std::string();
+Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint64_t endOffset, unsigned depth) {
+  const std::string parent = depth < kMaxForks ? findRollout(path, rollout) : std::string();
   if (parent.empty()) return {};
   auto file = openFile(parent);
   if (!file) return {};
@@ -115,6 +130,7 @@ Lineage lineageOf(const std::string& path, const std::string& thread, std::uint6
   Builder builder("codex", {.fromOffset = UINT64_MAX}, ignore);
   const auto reader = makeHistoryReader(depth + 1);
   builder.path = parent;
+  builder.facts.sessionId = nameOf(parent).substr(0, nameOf(parent).find('.'));
   LineRecords records(source, [](std::string_view) { return true; });
   while (true) {
     const auto record = records.next();
@@ -126,9 +142,11 @@ Lineage lineageOf(const std::string& path, const std::string& thread, std::uint6
     reader->record(**record, builder);
   }
   reader->end(builder);
-  Lineage lineage{.lastEntryId = {}, .messages = reader->messages(builder)};
+  Lineage lineage = reader->handOver(builder);
   const TranscriptReport report = builder.finish();
-  lineage.lastEntryId = report.headId.empty() ? report.facts.parentEntryId : report.headId;
+  lineage.isThere = true;
+  lineage.sessionId = report.facts.sessionId;
+  lineage.lastEntryId = report.headId;
   return lineage;
 }
 

@@ -19,6 +19,12 @@ std::string root(const TranscriptHome& home) {
   return set.empty() ? home.home + "/.codex" : set;
 }
 
+// A session is named by its rollout (rolloutName).
+std::string threadOf(const std::string& sessionId) {
+  const std::string name = rolloutName(sessionId);
+  return name != sessionId ? sessionId : name.substr(0, name.find('_'));
+}
+
 }  // namespace
 
 std::vector<std::string> folders(const TranscriptHome& home) {
@@ -32,15 +38,16 @@ bool isTranscript(std::string_view relative) {
 
 // The day is that of UTC: Codex looks in all of them.
 Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts& facts) {
-  if (!isUuid(facts.sessionId)) return fail(ErrorCode::InvalidArgument, "a session id of Codex is a UUID", "");
+  const std::string thread = threadOf(facts.sessionId);
+  if (!isUuid(thread)) return fail(ErrorCode::InvalidArgument, "a session id of Codex is a UUID", "");
   const auto created = parseTimestamp(facts.created);
-  const std::string time = formatTimestamp(created.value_or(uuidTimeMs(facts.sessionId)));
+  const std::string time = formatTimestamp(created.value_or(uuidTimeMs(thread)));
   std::string stamp = time.substr(0, std::string_view("2026-01-02T03:04:05").size());
   for (char& c : stamp) c = c == ':' ? '-' : c;
   TranscriptPlace place;
   place.path = root(home) + "/sessions/" + time.substr(0, 4) + '/' + time.substr(5, 2) + '/' + time.substr(8, 2) +
                "/rollout-" + stamp + '-' + facts.sessionId + ".jsonl";
-  place.command = "codex resume " + facts.sessionId;
+  place.command = "codex resume " + thread;
   return place;
 }
 
@@ -49,13 +56,13 @@ Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   if (home.empty()) return {};
   BOUGH_TRY(const auto read, readSmallFile(home + '/' + std::string(kIndex)));
   const std::string index = read.value_or("");
+  const std::string thread = threadOf(facts.sessionId);
   // The last line about a thread is the newest.
   for (std::size_t at = 0; at < index.size();) {
     const std::size_t end = std::min(index.find('\n', at), index.size());
     const std::string_view line = std::string_view(index).substr(at, end - at);
     at = end + 1;
-    if (line.find(facts.sessionId) == std::string_view::npos || json::findString(line, "id") != facts.sessionId)
-      continue;
+    if (line.find(thread) == std::string_view::npos || json::findString(line, "id") != thread) continue;
     facts.title = json::findString(line, "thread_name").value_or(facts.title);
   }
   return {};
@@ -76,7 +83,7 @@ Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, 
   }
   std::string line = last == '\n' ? "" : "\n";
   json::Writer writer(line);
-  writer.beginObject().member("id", facts.sessionId).member("thread_name", facts.title);
+  writer.beginObject().member("id", threadOf(facts.sessionId)).member("thread_name", facts.title);
   writer.member("updated_at", facts.created).endObject();
   line += '\n';
   BOUGH_TRY(orError(writeFully(*file, info.sizeBytes, line), "append to", kIndex));

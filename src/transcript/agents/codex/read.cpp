@@ -12,7 +12,6 @@
 #include <deque>
 #include <functional>
 
-#include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "transcript/agents/codex/lineage.h"
 #include "transcript/model/ids.h"
@@ -47,54 +46,6 @@ void split(std::string_view history, Replacement& replacement) {
   }
 }
 
-// What requests cost.
-class Costs {
- public:
-  // What one request cost. Newer versions write a record of it; older ones only count on.
-  std::string record(const Members& record, const std::string& model) {
-    hasRecords_ = true;
-    return infoOf(record.raw("usage"), {}, record.text("response_id"), model);
-  }
-
-  // A count without an increase is the same one again. A file that was forked repeats those of its parent: the thread
-  // that they began in and the count name them.
-  std::string count(const Members& event, const std::string& thread, const std::string& model) {
-    const std::string_view info = event.raw("info");
-    const auto total = json::findMember(info, "total_token_usage");
-    const auto last = json::findMember(info, "last_token_usage");
-    if (hasRecords_ || (!total && !last) || (total && *total == lastTotal_)) return {};
-    const std::string before = lastTotal_;
-    lastTotal_ = total.value_or("");
-    constexpr std::size_t kShort = 24;
-    const std::string id = total ? "codex-" + Sha256::of(thread + lastTotal_).substr(0, kShort) : std::string();
-    return total ? infoOf(*total, before, id, model) : infoOf(*last, {}, id, model);
-  }
-
- private:
-  // `before`: what is to be taken off, of a count that goes on.
-  static std::string infoOf(std::string_view usage, std::string_view before, const std::string& id,
-                            const std::string& model) {
-    const auto count = [&](std::string_view name) {
-      const std::uint64_t now = json::findUnsigned(usage, name).value_or(0);
-      const std::uint64_t was = json::findUnsigned(before, name).value_or(0);
-      return now > was ? now - was : 0;
-    };
-    const std::uint64_t cached = count("cached_input_tokens") + count("cache_write_input_tokens");
-    const std::uint64_t input = count("input_tokens");
-    std::string info = "\"usage\":";
-    json::Writer writer(info);
-    writer.beginObject().member("inputTokens", input > cached ? input - cached : 0);
-    writer.member("outputTokens", count("output_tokens")).member("cacheReadTokens", count("cached_input_tokens"));
-    writer.member("cacheWriteTokens", count("cache_write_input_tokens"));
-    writer.member("reasoningTokens", count("reasoning_output_tokens")).member("id", id).member("model", model);
-    writer.endObject();
-    return info;
-  }
-
-  std::string lastTotal_;  // of tokens
-  bool hasRecords_ = false;
-};
-
 // `part`: of the entries that one line becomes.
 std::string itemId(std::string_view thread, std::uint64_t offset, std::uint32_t part) {
   return part == 0 ? fmt::format("{}:{}", thread, offset) : fmt::format("{}:{}.{}", thread, offset, part);
@@ -125,7 +76,7 @@ class BranchMessages {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (given_[first + i].hash != std::hash<std::string_view>{}(items[i])) return {};
     }
-    if (first < earlier_.size()) return foreignIdOf(earlier_[first]);
+    if (first < earlier_.size()) return earlier_[first];
     return itemId(thread, given_[first].offset, given_[first].part);
   }
 
@@ -154,8 +105,14 @@ class CodexReader : public HistoryReader {
  public:
   explicit CodexReader(unsigned depth) : depth_(depth) {}
 
-  [[nodiscard]] std::vector<EarlierMessage> messages(const Builder& out) const override {
-    return given_.all(thread_, out);
+  [[nodiscard]] Lineage handOver(const Builder& out) const override {
+    Lineage lineage{.messages = given_.all(rollout_, out), .prompts = prompts_, .costs = costs_};
+    for (const EarlierTurn& turn : turns_) {
+      const std::string before = out.entryFor(turn.before);
+      lineage.turns.push_back({.before = before.empty() ? turn.before : before, .given = turn.given});
+    }
+    lineage.rootThread = rootThread_;
+    return lineage;
   }
 
   void record(const Record& record, Builder& out) override {
@@ -164,7 +121,7 @@ class CodexReader : public HistoryReader {
     const std::string type = line.text("type");
     const std::string_view payload = line.raw("payload");
     part_ = 0;
-    if (thread_.empty() && type != "session_meta") nameByFile(out.facts);
+    if (rollout_.empty() && type != "session_meta") nameByFile(out.facts);
     if (!line.isObject("payload")) return keep(record, type, out);
     if (type == "session_meta") {
       takeMeta(record, payload, out);
@@ -193,21 +150,26 @@ class CodexReader : public HistoryReader {
 
   // A file whose beginning is lost is still named after its thread.
   void nameByFile(TranscriptFacts& facts) {
-    constexpr std::size_t kUuid = 36;
-    const std::string& name = facts.sessionId;
-    thread_ = name.size() >= kUuid ? name.substr(name.size() - kUuid) : std::string();
-    if (!isUuid(thread_)) thread_ = "codex";
-    if (isUuid(thread_)) facts.sessionId = thread_;
+    const std::string name = rolloutName(facts.sessionId);
+    rollout_ = name.empty() ? "codex" : idOf(name);
+    if (!name.empty()) facts.sessionId = name;
   }
+
+  // The id of a rollout, by its name.
+  static std::string idOf(const std::string& name) { return name.substr(name.find('_') + 1); }
 
   // The first one is the file's own; a fork of an older version copies those of its parents after it.
   void takeMeta(const Record& record, std::string_view payload, Builder& out) {
     const Members meta(payload);
     if (!sawItem_) rootThread_ = meta.text("id");
-    if (!thread_.empty()) return;  // also when it is not the first line
-    thread_ = meta.text("id");
+    if (!rollout_.empty()) return;  // also when it is not the first line
     TranscriptFacts& facts = out.facts;
-    facts.sessionId = thread_;
+    const std::string name = rolloutName(facts.sessionId);
+    facts.sessionId = meta.text("id");
+    // When turns of a thread are reverted, a file of the same thread, with an id of its own, replaces its file.
+    const bool replacesOther = !facts.sessionId.empty() && name.starts_with(facts.sessionId + '_');
+    if (replacesOther) facts.sessionId = name;
+    rollout_ = idOf(facts.sessionId);
     facts.cwd = meta.text("cwd");
     facts.created = meta.text("timestamp");
     facts.version = meta.text("cli_version");
@@ -217,21 +179,34 @@ class CodexReader : public HistoryReader {
     const auto end = json::findUnsigned(base, "end_byte_offset");
     const std::string parent = json::findString(base, "thread_id").value_or("");
     if (!end || parent.empty()) return;
-    if (parent == thread_) {
+    if (parent == rollout_ && name == rollout_) {
       out.damage(record, "the file names itself as the one that it was forked from");
       return;
     }
-    facts.parentSession = parent;
-    Lineage lineage = lineageOf(out.path, parent, *end, depth_);
-    facts.parentEntryId = lineage.lastEntryId;
-    lastId_ = facts.parentEntryId;
+    // Such a file under another name: its lines still need ids of their own.
+    if (parent == rollout_) rollout_ = uuidFor(record.text);
+    if (parent == facts.sessionId) facts.sessionId += '_' + rollout_;
+    inherit(record, lineageOf(out.path, parent, *end, depth_), out);
+    if (facts.parentSession.empty() || facts.parentEntryId.empty()) facts.parentSession = parent;
+  }
+
+  void inherit(const Record& record, Lineage&& lineage, Builder& out) {
+    if (!lineage.isThere) return out.damage(record, "the file that it was forked from is not there");
+    out.facts.parentSession = lineage.sessionId;
+    out.facts.parentEntryId = lineage.lastEntryId;
+    lastId_ = lineage.lastEntryId;
+    if (!lastId_.empty()) out.adopt(lastId_);
     given_.inherit(lineage.messages);
-    if (facts.parentEntryId.empty()) out.damage(record, "the file that it was forked from is not there");
+    turns_ = std::move(lineage.turns);
+    prompts_ = std::move(lineage.prompts);
+    for (const std::string& prompt : prompts_) promptBytes_ += prompt.size();
+    costs_ = std::move(lineage.costs);
+    rootThread_ = std::move(lineage.rootThread);
   }
 
   // Where the next entry belongs. The ids that it points to live until the next call.
   Place nextPlace(const Record& record) {
-    id_ = itemId(thread_, record.offset, part_++);
+    id_ = itemId(rollout_, record.offset, part_++);
     Place place;
     place.id = id_;
     place.timestamp = time_;
@@ -306,21 +281,20 @@ class CodexReader : public HistoryReader {
     }
     if (replacement.summary.empty()) replacement.summary = "[The summary of the conversation so far is encrypted.]";
     auto& [summary, before, after] = replacement;
-    std::string firstKept = after.empty() ? given_.firstOfLast(before, thread_) : std::string();
+    std::string firstKept = after.empty() ? given_.firstOfLast(before, rollout_) : std::string();
     if (!firstKept.empty()) {
       part_ = static_cast<std::uint32_t>(before.size());  // the summary's id does not depend on what is kept
     } else if (!before.empty()) {
-      firstKept = itemId(thread_, record.offset, 0);
+      firstKept = itemId(rollout_, record.offset, 0);
       for (const std::string& item : before) giveMessage(record, item, {}, out);
     }
     const bool isAfterKept = !before.empty();
-    if (const std::string kept = given_.firstOfLast(after, thread_); !kept.empty() && before.empty()) {
+    if (const std::string kept = given_.firstOfLast(after, rollout_); !kept.empty() && before.empty()) {
       firstKept = kept;
       after.clear();
     }
     giveSummary(record, summary, firstKept, isAfterKept, out);
     for (const std::string& item : after) giveMessage(record, item, {}, out);
-    turns_.clear();
   }
 
   // Codex keeps about this much of what the user wrote.
@@ -334,15 +308,15 @@ class CodexReader : public HistoryReader {
     }
   }
 
-  void giveSummary(const Record& record, std::string_view summary, std::string_view firstKept, bool isAfterKept,
+  void giveSummary(const Record& record, std::string_view summary, const std::string& firstKept, bool isAfterKept,
                    Builder& out) {
     const Place place = nextPlace(record);
     std::string payload;
     json::Writer writer(payload);
     // One that keeps nothing names itself.
     writer.beginObject().member("summary", summary);
-    const std::string kept = firstKept.empty() ? std::string() : out.entryFor(firstKept);
-    writer.member("firstKeptEntryId", !kept.empty() ? kept : entryIdOf(firstKept.empty() ? place.id : firstKept));
+    adoptEarlier(firstKept, out);
+    writer.member("firstKeptEntryId", firstKept.empty() ? entryIdOf(place.id) : out.entryFor(firstKept));
     if (isAfterKept) writer.member("summaryAfterKept", true);
     writer.endObject();
     out.entry(record, place, entry_type::kCompactionSummary, payload);
@@ -353,7 +327,7 @@ class CodexReader : public HistoryReader {
     const Members event(payload);
     const std::string name = event.text("type");
     if (type == "event_msg" && name == "thread_rolled_back") {
-      rollBack(json::findUnsigned(payload, "num_turns").value_or(1));
+      rollBack(json::findUnsigned(payload, "num_turns").value_or(1), out);
     }
     std::string info;
     if (type == "event_msg" && name == "thread_name_updated" && event.isString("thread_name")) {
@@ -365,17 +339,26 @@ class CodexReader : public HistoryReader {
     keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
   }
 
-  // The last turns are left out of what follows; they stay as a branch.
-  void rollBack(std::uint64_t count) {
+  // The last turns are left out of what follows, with the compactions among them; they stay as a branch.
+  void rollBack(std::uint64_t count, Builder& out) {
     for (; count > 0 && !turns_.empty(); --count) {
       rolledBack_ = turns_.back().before;
       given_.cut(turns_.back().given);
       turns_.pop_back();
+      if (prompts_.empty()) continue;
+      promptBytes_ -= prompts_.back().size();
+      prompts_.pop_back();
     }
+    if (rolledBack_) adoptEarlier(*rolledBack_, out);
+  }
+
+  // What names an entry of a file that this one continues is the entry's id.
+  static void adoptEarlier(const std::string& id, Builder& out) {
+    if (!id.empty() && out.entryFor(id).empty()) out.adopt(id);
   }
 
   unsigned depth_;
-  std::string thread_;
+  std::string rollout_;     // id, which is that of the thread unless it replaced an earlier one
   std::string rootThread_;  // where the first lines were written first
   Costs costs_;
   bool sawItem_ = false;
@@ -383,11 +366,7 @@ class CodexReader : public HistoryReader {
   std::string id_;
   std::string lastId_;
   std::uint32_t part_ = 0;
-  struct Turn {
-    std::string before;     // what the user's message continues
-    std::size_t given = 0;  // how many messages were given before it
-  };
-  std::vector<Turn> turns_;
+  std::vector<EarlierTurn> turns_;  // what is before them, as `out` names it
   BranchMessages given_;
   std::deque<std::string> prompts_;  // the user's last messages
   std::size_t promptBytes_ = 0;

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "transcript/agents/codex/lineage.h"
 #include "transcript/model/agent.h"
@@ -13,8 +12,8 @@ namespace bough::transcript::codex {
 /// Reads a file for the sake of one that continues it.
 class HistoryReader : public Reader {
  public:
-  /// The messages on the branch so far, by the ids that `out` gave them.
-  [[nodiscard]] virtual std::vector<EarlierMessage> messages(const Builder& out) const = 0;
+  /// What a file that continues from here must know, by the ids that `out` gave entries.
+  [[nodiscard]] virtual Lineage handOver(const Builder& out) const = 0;
 };
 
 /// `depth`: how many forks were followed to come here.

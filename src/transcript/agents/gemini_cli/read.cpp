@@ -110,7 +110,8 @@ class GeminiReader : public Reader {
     const Project project = findProject(out.path);
     if (out.facts.cwd.empty()) out.facts.cwd = project.root;
     if (out.facts.parentSession.empty()) out.facts.parentSession = project.parentSession;
-    if (!tree_.path().empty()) out.setHead(tree_.lastOnPath().last);
+    if (!tree_.path().empty()) return out.setHead(tree_.lastOnPath().last);
+    if (!out.lastId().empty()) out.setHead({});
   }
 
  private:
