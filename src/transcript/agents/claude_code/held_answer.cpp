@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxHeldLines = 4096;
+// They are looked at again for answers among them.
+constexpr std::size_t kMaxOtherChainLines = 256;
 
 // Whether a line can become an entry of the conversation; all others are only kept.
 bool isTalkLine(const Line& line) {
@@ -14,10 +16,14 @@ bool isTalkLine(const Line& line) {
 
 }  // namespace
 
-bool HeldAnswer::open(const Record& record, const Line& line) {
+bool isAnswerLine(const Line& line) {
   if (line.type != "assistant" || line.uuid.empty()) return false;
   const MessageParts& parts = partsOf(line);
-  if (parts.id.empty() || !isKind(parts.content, json::Kind::Array)) return false;
+  return !parts.id.empty() && isKind(parts.content, json::Kind::Array);
+}
+
+bool HeldAnswer::open(const Record& record, const Line& line) {
+  if (!isAnswerLine(line)) return false;
   key_ = answerKey(line);
   isSidechain_ = line.isSidechain;
   hold(record, line);
@@ -40,6 +46,7 @@ bool HeldAnswer::join(const Record& record) {
 
 bool HeldAnswer::belongs(const Line& line) const {
   if (line.uuid.empty() || (!isTalkLine(line) && !uuids_.contains(line.uuid))) return true;
+  if (isOfOtherChain(line)) return otherChainLines_ < kMaxOtherChainLines;
   if (!line.parentUuid || !uuids_.contains(*line.parentUuid) || uuids_.contains(line.uuid)) return false;
   if (line.type == "assistant") {
     return isKind(partsOf(line).content, json::Kind::Array) && line.isSidechain == isSidechain_ &&
@@ -48,14 +55,21 @@ bool HeldAnswer::belongs(const Line& line) const {
   return line.type == "user" && isAllResults(partsOf(line).content);
 }
 
+bool HeldAnswer::isOfOtherChain(const Line& line) const {
+  if (lines_.empty() || (!line.isSidechain && !isSidechain_) || uuids_.contains(line.uuid)) return false;
+  return line.parentUuid && !uuids_.contains(*line.parentUuid);
+}
+
 bool HeldAnswer::hasRoom(const Record& record) const {
   return lines_.size() < kMaxHeldLines && bytes_ + record.sizeBytes <= kMaxHeldBytes;
 }
 
 void HeldAnswer::hold(const Record& record, const Line& line) {
   bytes_ += record.raw.size();
-  if (!line.uuid.empty()) uuids_.insert(line.uuid);
-  lines_.emplace_back(record, line);
+  const bool isOther = isOfOtherChain(line);
+  if (isOther) ++otherChainLines_;
+  if (!line.uuid.empty() && !isOther) uuids_.insert(line.uuid);
+  lines_.emplace_back(record, line, !isOther && line.type == "assistant");
 }
 
 std::deque<Held> HeldAnswer::take() {
@@ -63,6 +77,7 @@ std::deque<Held> HeldAnswer::take() {
   taken.swap(lines_);
   uuids_.clear();
   bytes_ = 0;
+  otherChainLines_ = 0;
   return taken;
 }
 

@@ -21,7 +21,7 @@ inline std::string answerKey(const Line& line) {
 /// A line that waits.
 struct Held {
   explicit Held(const Record& from) : record(from) {}
-  Held(const Record& from, const Line& parsed) : record(from), line(parsed), isBlock(parsed.type == "assistant") {
+  Held(const Record& from, const Line& parsed, bool ofAnswer) : record(from), line(parsed), isBlock(ofAnswer) {
     moveTo(*line, from.text, record.record().text);
   }
   Held(const Held&) = delete;
@@ -29,10 +29,14 @@ struct Held {
 
   HeldRecord record;
   std::optional<Line> line{};  ///< Points into the record; none when that is not JSON.
-  bool isBlock = false;
+  bool isBlock = false;        ///< Of the answer.
 };
 
-/// The lines from the first of an answer on, as long as others may belong to it.
+/// Whether a line is one block, or a few, of an answer that may have more lines.
+bool isAnswerLine(const Line& line);
+
+/// The lines from the first of an answer on, as long as others may belong to it. Subagents may write between them:
+/// lines of another chain wait with the answer.
 class HeldAnswer {
  public:
   [[nodiscard]] bool empty() const { return lines_.empty(); }
@@ -52,11 +56,13 @@ class HeldAnswer {
  private:
   void hold(const Record& record, const Line& line);
   [[nodiscard]] bool belongs(const Line& line) const;
+  [[nodiscard]] bool isOfOtherChain(const Line& line) const;
   [[nodiscard]] bool hasRoom(const Record& record) const;
 
   std::deque<Held> lines_;  // its elements stay where they are
   std::unordered_set<std::string> uuids_;
   std::size_t bytes_ = 0;
+  std::size_t otherChainLines_ = 0;
   std::string key_;
   bool isSidechain_ = false;
 };

@@ -5,8 +5,12 @@
 // comes, and become one message (see answers.h); a super-record of all their bytes keeps them.
 #include "transcript/agents/claude_code/read.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -23,25 +27,18 @@ class ClaudeReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
     releaseOld(record, out);
-    const Line line = parseLine(record.text);
-    if (!held_.empty()) {
-      if (held_.join(record, line)) return;
-      release(out);
-    }
-    if (!held_.open(record, line)) give(record, line, out);
+    take(record, parseLine(record.text), out);
   }
 
-  void giveHeld(Builder& out) override { release(out); }
+  void giveHeld(Builder& out) override { releaseAll(out); }
 
   void notJson(const Record& record, Builder& out) override {
     releaseOld(record, out);
-    if (held_.join(record)) return;
-    release(out);
-    out.keepBytes(record);
+    takeBytes(record, out);
   }
 
   void end(Builder& out) override {
-    release(out);
+    releaseAll(out);
     if (!leafHead_.empty()) {
       out.setHead(leafHead_);
     } else if (!lastMain_.empty()) {
@@ -50,21 +47,58 @@ class ClaudeReader : public Reader {
   }
 
  private:
-  // Lines that were given in an earlier reading are not joined with later ones.
-  void releaseOld(const Record& record, Builder& out) {
-    if (held_.empty() || record.offset < out.fromOffset()) return;
-    if (held_.offset() < out.fromOffset()) release(out);
+  void take(const Record& record, const Line& line, Builder& out) {
+    while (!held_.empty()) {
+      if (held_.join(record, line)) return;
+      release(out);
+    }
+    if (!held_.open(record, line)) give(record, line, out);
   }
 
+  void takeBytes(const Record& record, Builder& out) {
+    if (held_.join(record)) return;
+    releaseAll(out);
+    out.keepBytes(record);
+  }
+
+  // Lines that were given in an earlier reading are not joined with later ones.
+  void releaseOld(const Record& record, Builder& out) {
+    if (record.offset < out.fromOffset()) return;
+    while (!held_.empty() && held_.offset() < out.fromOffset()) release(out);
+  }
+
+  void releaseAll(Builder& out) {
+    while (!held_.empty()) release(out);
+  }
+
+  // Gives the answer that is held. Lines after it may be held again: among those of other chains are answers, too.
   void release(Builder& out) {
     const std::deque<Held> held = held_.take();
-    std::size_t blocksEnd = 0;
-    for (std::size_t i = 0; i < held.size(); ++i) blocksEnd = held[i].isBlock ? i + 1 : blocksEnd;
+    const std::size_t blocksEnd = endOfAnswer(held);
     if (blocksEnd > 1) giveAnswer(held, blocksEnd, out);
-    for (std::size_t i = blocksEnd > 1 ? blocksEnd : 0; i < held.size(); ++i) {
+    if (blocksEnd == 1) give(held.front().record.record(), *held.front().line, out);
+    for (std::size_t i = blocksEnd; i < held.size(); ++i) {
       const Record record = held[i].record.record();
-      held[i].line ? give(record, *held[i].line, out) : out.keepBytes(record);
+      held[i].line ? take(record, *held[i].line, out) : takeBytes(record, out);
     }
+  }
+
+  // After the last line of the answer; and of those answers that have a line between its lines.
+  static std::size_t endOfAnswer(const std::deque<Held>& held) {
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) end = held[i].isBlock ? i + 1 : end;
+    if (end < 2) return end;
+    std::unordered_map<std::string, std::size_t> ends;  // by key
+    const auto keyOf = [&](std::size_t i) {
+      const bool isOther = held[i].line && !held[i].isBlock && isAnswerLine(*held[i].line);
+      return isOther ? answerKey(*held[i].line) : std::string();
+    };
+    for (std::size_t i = 1; i < held.size(); ++i) ends[keyOf(i)] = i + 1;
+    ends.erase("");
+    for (std::size_t i = 1; i < end; ++i) {
+      if (const auto found = ends.find(keyOf(i)); found != ends.end()) end = std::max(end, found->second);
+    }
+    return end;
   }
 
   // Several lines of one answer, and what is between them, as one record.
@@ -81,7 +115,25 @@ class ClaudeReader : public Reader {
       moveTo(line, held[i].record.record().text, joined.text(i));
     }
     giveMerged(whole, blocks, out);
-    for (const Line& line : others) give(whole, line, out);
+    giveOthers(whole, others, out);
+  }
+
+  // What was between the lines of an answer; answers of other chains among it are put together as well.
+  void giveOthers(const Record& whole, const std::vector<Line>& others, Builder& out) {
+    std::unordered_set<std::string> merged;  // keys
+    for (auto line = others.begin(); line != others.end(); ++line) {
+      const std::string key = isAnswerLine(*line) ? answerKey(*line) : std::string();
+      if (merged.contains(key)) continue;
+      std::vector<Line> blocks;
+      std::copy_if(line, others.end(), std::back_inserter(blocks),
+                   [&](const Line& other) { return !key.empty() && isAnswerLine(other) && answerKey(other) == key; });
+      if (blocks.size() > 1) {
+        giveMerged(whole, blocks, out);
+        merged.insert(key);
+      } else {
+        give(whole, *line, out);
+      }
+    }
   }
 
   void giveMerged(const Record& whole, const std::vector<Line>& blocks, Builder& out) {
