@@ -214,13 +214,24 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
   std::ifstream in(path, std::ios::binary);
   std::ostringstream held;
   held << in.rdbuf();
-  if (in.bad() || !bytes.starts_with(held.str())) {
+  if (!in.bad() && held.view().starts_with(bytes)) return {};  // the agent may have added to it since
+  if (in.bad() || !bytes.starts_with(held.view())) {
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists and holds something else", path),
                 "nothing was changed");
   }
+  // The rest is added at the end, so that lines of an agent that is at work stay.
+  const std::size_t heldBytes = held.view().size();
+  if (fs::file_size(path, error) != heldBytes) {
+    return fail(ErrorCode::Conflict, fmt::format("{} changed meanwhile", path), "try again when the agent is idle");
+  }
+  std::ofstream out(path, std::ios::binary | std::ios::app);
+  out << bytes.substr(heldBytes) << std::flush;
+  if (!out) return std::unexpected(systemError(errno, "append to", path));
   const std::string folder = fs::absolute(path, error).parent_path().string();
   BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, false), "open", folder));
-  return writeDurably(*opened, fs::path(path).filename().string(), bytes);
+  BOUGH_TRY(const auto file,
+            orError(opened->open(fs::path(path).filename().string(), OpenMode::ReadWrite), "open", path));
+  return orError(file->sync(), "sync", path);
 }
 
 namespace {

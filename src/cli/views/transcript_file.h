@@ -73,7 +73,8 @@ Result<void> writeNewFile(const std::string& path, std::string_view bytes);
 /// are there.
 Result<void> writeNewFiles(const std::vector<std::string>& paths, const std::vector<TranscriptFile>& files);
 
-/// Writes a file, or completes one that holds the beginning of these bytes. AlreadyExists when it holds something else.
+/// Writes a file, or completes one that holds the beginning of these bytes, in place. One that holds more is left
+/// alone. AlreadyExists when it holds something else, Conflict when it changes meanwhile.
 Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes);
 
 /// What could not be written, on stderr.
