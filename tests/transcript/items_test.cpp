@@ -124,6 +124,27 @@ TEST(MessageConversion, AResultInALaterBranchFindsItsCall) {
   EXPECT_EQ(report.lossyFields, std::vector<std::string>{});
 }
 
+// A result is added only in the branch that has none.
+TEST(MessageConversion, ACallThatOnlyOneBranchAnswersHasOneResultInEach) {
+  const std::vector<Entry> entries = {
+      said("q", "", "user"),
+      entryAt("call", "q", "message",
+              message(R"({"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",)"
+                      R"("function":{"name":"ls","arguments":"{}"}}]})")),
+      entryAt("r", "call", "message", message(R"({"role":"tool","tool_call_id":"call_1","content":"done"})")),
+      said("other", "call", "user"), said("end", "r", "assistant")};
+  const EntryList list(entries);
+  const EntryTree tree(list);
+  for (const std::vector<std::size_t>& leaves : {std::vector<std::size_t>{3, 4}, std::vector<std::size_t>{4, 3}}) {
+    CompatibilityReport report;
+    MessageConversion conversion(list, tree, leaves, Dialect::Anthropic, report);
+    EXPECT_FALSE(joined(conversion.take(1)).contains("tool_result"));
+    const std::string result = joined(conversion.take(2));
+    EXPECT_TRUE(result.contains("tool_result") && result.contains("done")) << result;
+    EXPECT_EQ(joined(conversion.take(3)).contains("tool_result"), leaves.front() == 3);
+  }
+}
+
 Entry of(std::string id, std::string parent, const std::string& json, std::string_view dialect = "anthropic") {
   return entryAt(std::move(id), std::move(parent), "message",
                  "{\"dialect\":\"" + std::string(dialect) + "\",\"message\":" + json + "}");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <unordered_set>
 
 #include "base/json/json_scan.h"
@@ -38,6 +39,15 @@ void addConverted(std::string_view json, Dialect from, Dialect target, std::vect
 
 std::uint64_t idHash(const Block& block) {
   return std::hash<std::string>{}(block.id.decode());
+}
+
+// The first message that a node was made from; none when it was added.
+std::optional<std::size_t> documentOf(const SessionNode& node, const History& history) {
+  for (const std::int32_t index : node.originals) {
+    const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
+    if (document >= 0) return static_cast<std::size_t>(document);
+  }
+  return std::nullopt;
 }
 
 // What a message says of where a part may end.
@@ -232,16 +242,22 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   const auto converted = message::convertSession(history, target_, {}, {}, reporter);
   std::unordered_map<std::size_t, std::vector<std::string>> fresh;
   std::size_t owner = places.front();
+  // What is added after an entry that several continue, such as a result for a call, is of this branch alone: it goes
+  // with the entry after it.
+  std::vector<std::string> waiting;
   for (const SessionNode& node : converted.nodes) {
-    for (const std::int32_t index : node.originals) {
-      const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
-      if (document < 0) continue;
-      owner = places[static_cast<std::size_t>(document)];
-      break;
+    const auto document = documentOf(node, history);
+    const std::size_t lastOwner = owner;
+    if (document) owner = places[*document];
+    if (document && !waiting.empty()) {
+      std::ranges::move(waiting, std::back_inserter(fresh[isSkipped_[owner] ? lastOwner : owner]));
+      waiting.clear();
     }
+    const bool waits = !document && tree_.isBranchPoint(owner) && owner != places.back();
     addConverted(std::string_view(converted.text).substr(node.begin, node.end - node.begin), node.dialect, target_,
-                 fresh[owner]);
+                 waits ? waiting : fresh[owner]);
   }
+  std::ranges::move(waiting, std::back_inserter(fresh[owner]));
   for (const std::size_t place : places) {
     if (branchOf_[place] != number) continue;
     ++report_.messages;

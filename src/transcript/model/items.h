@@ -28,6 +28,8 @@ class EntryTree {
   [[nodiscard]] bool isBranch(std::size_t place) const {
     return parent(place) != kNone && childCounts_[parent(place)] > 1;
   }
+  /// Whether several entries continue it.
+  [[nodiscard]] bool isBranchPoint(std::size_t place) const { return childCounts_[place] > 1; }
   /// From the root to an entry.
   [[nodiscard]] std::vector<std::size_t> path(std::size_t leaf) const;
   /// The ends of all branches, in log order.
