@@ -54,6 +54,21 @@ bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view byt
   return true;
 }
 
+std::uint64_t meaningOf(std::string_view message) {
+  return message::ContentHasher().hashIfValid(message);
+}
+
+bool isOneLine(const Entry& entry) {
+  const auto line = lineOf(entry);
+  return line && !line->empty() && line->find('\n') >= line->size() - 1;
+}
+
+bool isSameLine(const Entry& one, const Entry& next) {
+  const auto before = originOf(one);
+  const auto after = originOf(next);
+  return before && after && before->agent == after->agent && before->at == after->at;
+}
+
 class Import {
  public:
   Import(SessionStore& store, const std::string& path, const ImportOptions& options, unsigned depth = 0)
@@ -130,6 +145,7 @@ class Import {
         if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
         lineEntries = origin->at == lineAt ? lineEntries + 1 : 1;
         lineAt = origin->at;
+        if (!origin->torn && !origin->carries) given_.insert(origin->at);
         if (origin->torn || origin->at + origin->sizeBytes < covered_) return;
         covered_ = origin->at + origin->sizeBytes;
         if (origin->sizeBytes > 0) last = entry;
@@ -167,7 +183,7 @@ class Import {
   }
 
   Result<void> readRest() {
-    const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_};
+    const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_, .given = &given_};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
     out_.report.recovered += otherCount_;
     if (const auto head = renamed_.find(out_.report.headId); head != renamed_.end()) out_.report.headId = head->second;
@@ -226,19 +242,6 @@ class Import {
                        .recovered = true});
   }
 
-  static std::uint64_t meaningOf(std::string_view message) { return message::ContentHasher().hashIfValid(message); }
-
-  static bool isOneLine(const Entry& entry) {
-    const auto line = lineOf(entry);
-    return line && !line->empty() && line->find('\n') >= line->size() - 1;
-  }
-
-  static bool isSameLine(const Entry& one, const Entry& next) {
-    const auto before = originOf(one);
-    const auto after = originOf(next);
-    return before && after && before->agent == after->agent && before->at == after->at;
-  }
-
   // Not buffered: only what is written tells the entries that another import of the file has stored meanwhile.
   Result<void> append() {
     batchBytes_ = 0;
@@ -290,6 +293,7 @@ class Import {
   ImportResult out_;
   std::uint64_t covered_ = 0;
   std::unordered_set<std::string> known_;
+  std::unordered_set<std::uint64_t> given_;  // where the lines begin of what the session has
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
   std::vector<TranscriptDamage> others_;  // messages that the session has with other content

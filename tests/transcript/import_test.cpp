@@ -162,6 +162,48 @@ TEST(Import, AFileThatGrewContinuesItsSession) {
   }
 }
 
+// Lines of an answer that were imported apart stay apart, so a result may come before the next call of its answer.
+std::vector<std::string> sortedLines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+// Imported after every line, a session says what it says when the whole file is imported at once.
+TEST(Import, AFileThatGrowsLineByLineSaysTheSameInTheEnd) {
+  constexpr std::size_t kMostLines = 60;
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    const std::string bytes = readBytes(path);
+    const ReadFile whole = readAll(path);
+    const auto lines = static_cast<std::size_t>(std::ranges::count(bytes, '\n'));
+    const bool isSound = whole.report.recovered + whole.report.unreadable == 0 && bytes.ends_with('\n');
+    if (path.extension() != ".jsonl" || !isSound || lines > kMostLines) continue;
+    if (!whole.report.facts.parentEntryId.empty()) continue;
+    SCOPED_TRACE(path.string());
+    const std::string& agent = whole.report.facts.agent;
+    const auto grown = std::filesystem::path(folder.path()) / agent / path.filename();
+    std::filesystem::create_directories(grown.parent_path());
+    if (agent == "openclaw") writeBytes(grown.parent_path() / "sessions.json", R"({"k":{"sessionId":"x"}})");
+    const auto store = memoryStore();
+    std::string sessionId;
+    for (std::size_t end = bytes.find('\n') + 1; end <= bytes.size(); end = bytes.find('\n', end) + 1) {
+      writeBytes(grown, bytes.substr(0, end));
+      const auto recognized = recognizeTranscript(grown);
+      if (recognized && *recognized == agent) sessionId = import(*store, grown).sessionId;
+      if (end == bytes.size()) break;
+    }
+    const auto entries = store->loadSessionEntries(sessionId);
+    ASSERT_TRUE(entries);
+    const ReadFile atOnce = readAll(grown);
+    EXPECT_EQ(sortedLines(story(*entries, store->sessionState(sessionId)->headId)),
+              sortedLines(story(atOnce.entries, atOnce.report.headId)));
+    EXPECT_EQ(exported(*store, sessionId, agent), bytes);
+  }
+}
+
 TEST(Import, AFileThatWasWrittenAgainAddsOnlyWhatIsNew) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "s.jsonl";

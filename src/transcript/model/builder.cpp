@@ -101,10 +101,6 @@ std::string Builder::entryFor(std::string_view id) const {
   return known_.contains(hashOf(id)) ? entryIdOf(id) : std::string();
 }
 
-void Builder::alias(std::string_view id, std::string_view sameAs) {
-  ids_[std::string(id)] = entryFor(sameAs);
-}
-
 bool Builder::isEntry(std::string_view id) const {
   const std::string key(id);
   return !id.empty() && (carrierIds_.contains(key) || (!ids_.contains(key) && known_.contains(hashOf(id))));

@@ -42,6 +42,13 @@ class Builder {
   struct Wanted {
     std::uint64_t fromOffset = 0;  ///< Entries of lines before it are not given, only remembered.
     bool withoutLines = false;     ///< Entries do not keep the lines that they were made from.
+    /// Of lines before it: where those begin that were given; null when that is not known.
+    const std::unordered_set<std::uint64_t>* given = nullptr;
+
+    /// Whether a line must not be joined with one that is held: the other was given without it.
+    [[nodiscard]] bool keepsApart(std::uint64_t heldOffset, std::uint64_t offset) const {
+      return heldOffset < fromOffset && (offset >= fromOffset || (given != nullptr && given->contains(offset)));
+    }
   };
   Builder(std::string_view agent, Wanted wanted, const Use& use);
 
@@ -76,16 +83,14 @@ class Builder {
   /// The entry the agent would continue from, by the agent's id. Empty: none, it would begin a new history. Not called:
   /// the last of the conversation in the file.
   void setHead(std::string_view id);
-  /// Lets an entry's id mean that entry, which is in a file that this one continues.
-  void adopt(const std::string& entryId) { ids_[entryId] = entryId; }
   /// The entry that an agent's id means; empty when there is none (yet).
   [[nodiscard]] std::string entryFor(std::string_view id) const;
-  /// Entries of lines before this are not given: they were given earlier, and must not be joined with later ones.
-  [[nodiscard]] std::uint64_t fromOffset() const { return wanted_.fromOffset; }
+  [[nodiscard]] const Wanted& wanted() const { return wanted_; }
   /// The id of the conversation's last entry in the file; empty before the first.
   [[nodiscard]] const std::string& lastId() const { return lastId_; }
-  /// Lets later lines that name `id` mean the entry of `sameAs`: for lines that are not entries themselves.
-  void alias(std::string_view id, std::string_view sameAs);
+  /// Lets later lines that name `id` mean an entry: for lines that are not entries themselves, and for entries of a
+  /// file that this one continues.
+  void mean(std::string_view id, const std::string& entryId) { ids_[std::string(id)] = entryId; }
 
   /// Whether an agent's id is that of an entry, and not of a line that was only kept.
   [[nodiscard]] bool isEntry(std::string_view id) const;

@@ -23,6 +23,41 @@
 namespace bough::transcript::claude_code {
 namespace {
 
+// The first message that a compaction left in place; empty when there is none.
+std::string firstPreserved(std::string_view metadata, const Builder& out) {
+  const auto segment = json::findMember(metadata, "preservedSegment");
+  const auto messages = json::findMember(metadata, "preservedMessages");
+  const auto uuids = messages ? json::findMember(*messages, "uuids") : std::nullopt;
+  if (uuids && isKind(*uuids, json::Kind::Array)) {
+    json::ArrayReader list(*uuids);
+    while (const auto uuid = list.next()) {
+      const std::string id = decoded(*uuid);
+      // A line that was only kept means its parent, which is not preserved.
+      if (out.isEntry(id)) return out.entryFor(id);
+    }
+  }
+  const std::string head = segment ? json::findString(*segment, "headUuid").value_or("") : "";
+  return out.isEntry(head) ? out.entryFor(head) : std::string();
+}
+
+// After the last line of the answer; and of those answers that have a line between its lines.
+std::size_t endOfAnswer(const std::deque<Held>& held) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) end = held[i].isBlock ? i + 1 : end;
+  if (end < 2) return end;
+  std::unordered_map<std::string, std::size_t> ends;  // by key
+  const auto keyOf = [&](std::size_t i) {
+    const bool isOther = held[i].line && !held[i].isBlock && isAnswerLine(*held[i].line);
+    return isOther ? answerKey(*held[i].line) : std::string();
+  };
+  for (std::size_t i = 1; i < held.size(); ++i) ends[keyOf(i)] = i + 1;
+  ends.erase("");
+  for (std::size_t i = 1; i < end; ++i) {
+    if (const auto found = ends.find(keyOf(i)); found != ends.end()) end = std::max(end, found->second);
+  }
+  return end;
+}
+
 class ClaudeReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
@@ -61,10 +96,10 @@ class ClaudeReader : public Reader {
     out.keepBytes(record);
   }
 
-  // Lines that were given in an earlier reading are not joined with later ones.
+  // Lines that were given in an earlier reading are not joined with later ones, nor with what was given apart from
+  // them.
   void releaseOld(const Record& record, Builder& out) {
-    if (record.offset < out.fromOffset()) return;
-    while (!held_.empty() && held_.offset() < out.fromOffset()) release(out);
+    while (!held_.empty() && out.wanted().keepsApart(held_.offset(), record.offset)) release(out);
   }
 
   void releaseAll(Builder& out) {
@@ -81,24 +116,6 @@ class ClaudeReader : public Reader {
       const Record record = held[i].record.record();
       held[i].line ? take(record, *held[i].line, out) : takeBytes(record, out);
     }
-  }
-
-  // After the last line of the answer; and of those answers that have a line between its lines.
-  static std::size_t endOfAnswer(const std::deque<Held>& held) {
-    std::size_t end = 0;
-    for (std::size_t i = 0; i < held.size(); ++i) end = held[i].isBlock ? i + 1 : end;
-    if (end < 2) return end;
-    std::unordered_map<std::string, std::size_t> ends;  // by key
-    const auto keyOf = [&](std::size_t i) {
-      const bool isOther = held[i].line && !held[i].isBlock && isAnswerLine(*held[i].line);
-      return isOther ? answerKey(*held[i].line) : std::string();
-    };
-    for (std::size_t i = 1; i < held.size(); ++i) ends[keyOf(i)] = i + 1;
-    ends.erase("");
-    for (std::size_t i = 1; i < end; ++i) {
-      if (const auto found = ends.find(keyOf(i)); found != ends.end()) end = std::max(end, found->second);
-    }
-    return end;
   }
 
   // Several lines of one answer, and what is between them, as one record.
@@ -175,7 +192,7 @@ class ClaudeReader : public Reader {
     noteFacts(line, out.facts);
     giveMessage(whole, line, std::move(holes), out);
     const std::string key = answerKey(line);
-    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) out.alias(blocks[i].uuid, line.uuid);
+    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) out.mean(blocks[i].uuid, out.entryFor(line.uuid));
     for (const Line& block : blocks) answers_.addBlock(key, block.uuid);
   }
 
@@ -256,23 +273,6 @@ class ClaudeReader : public Reader {
     if (!parent || parent->empty()) parent = line.logicalParentUuid;
     if (out.entryFor(*parent).empty()) parent = lastMain_.empty() ? std::nullopt : std::optional(lastMain_);
     out.keep(record, placeOf(line, parent), "system/compact_boundary");
-  }
-
-  // The first message that a compaction left in place; empty when there is none.
-  static std::string firstPreserved(std::string_view metadata, const Builder& out) {
-    const auto segment = json::findMember(metadata, "preservedSegment");
-    const auto messages = json::findMember(metadata, "preservedMessages");
-    const auto uuids = messages ? json::findMember(*messages, "uuids") : std::nullopt;
-    if (uuids && isKind(*uuids, json::Kind::Array)) {
-      json::ArrayReader list(*uuids);
-      while (const auto uuid = list.next()) {
-        const std::string id = decoded(*uuid);
-        // A line that was only kept means its parent, which is not preserved.
-        if (out.isEntry(id)) return out.entryFor(id);
-      }
-    }
-    const std::string head = segment ? json::findString(*segment, "headUuid").value_or("") : "";
-    return out.isEntry(head) ? out.entryFor(head) : std::string();
   }
 
   void giveOther(const Record& record, const Line& line, Builder& out) {

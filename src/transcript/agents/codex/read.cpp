@@ -101,6 +101,16 @@ class BranchMessages {
   std::vector<std::string> earlier_;  // ids of entries
 };
 
+// The id of a rollout, by its name.
+std::string idOf(const std::string& name) {
+  return name.substr(name.find('_') + 1);
+}
+
+// What names an entry of a file that this one continues is the entry's id.
+void adoptEarlier(const std::string& id, Builder& out) {
+  if (!id.empty() && out.entryFor(id).empty()) out.mean(id, id);
+}
+
 class CodexReader : public HistoryReader {
  public:
   explicit CodexReader(unsigned depth) : depth_(depth) {}
@@ -155,9 +165,6 @@ class CodexReader : public HistoryReader {
     if (!name.empty()) facts.sessionId = name;
   }
 
-  // The id of a rollout, by its name.
-  static std::string idOf(const std::string& name) { return name.substr(name.find('_') + 1); }
-
   // The first one is the file's own; a fork of an older version copies those of its parents after it.
   void takeMeta(const Record& record, std::string_view payload, Builder& out) {
     const Members meta(payload);
@@ -195,7 +202,7 @@ class CodexReader : public HistoryReader {
     out.facts.parentSession = lineage.sessionId;
     out.facts.parentEntryId = lineage.lastEntryId;
     lastId_ = lineage.lastEntryId;
-    if (!lastId_.empty()) out.adopt(lastId_);
+    if (!lastId_.empty()) out.mean(lastId_, lastId_);
     given_.inherit(lineage.messages);
     turns_ = std::move(lineage.turns);
     prompts_ = std::move(lineage.prompts);
@@ -350,11 +357,6 @@ class CodexReader : public HistoryReader {
       prompts_.pop_back();
     }
     if (rolledBack_) adoptEarlier(*rolledBack_, out);
-  }
-
-  // What names an entry of a file that this one continues is the entry's id.
-  static void adoptEarlier(const std::string& id, Builder& out) {
-    if (!id.empty() && out.entryFor(id).empty()) out.adopt(id);
   }
 
   unsigned depth_;

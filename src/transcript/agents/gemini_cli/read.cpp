@@ -126,8 +126,7 @@ class GeminiReader : public Reader {
 
   // Lines that were given in an earlier reading are not joined with later ones.
   void releaseOld(const Record& record, Builder& out) {
-    if (held_.empty() || record.offset < out.fromOffset()) return;
-    if (held_.front().offset() < out.fromOffset()) release(out);
+    if (!held_.empty() && out.wanted().keepsApart(held_.front().offset(), record.offset)) release(out);
   }
 
   // All versions of a message are one record; the last one counts. Lines after it are their own.
