@@ -124,6 +124,24 @@ TEST(MessageConversion, AResultInALaterBranchFindsItsCall) {
   EXPECT_EQ(report.lossyFields, std::vector<std::string>{});
 }
 
+// The summary of another branch is a line between them.
+TEST(MessageConversion, MessagesBeforeAndAfterABranchSummaryStayApart) {
+  const std::vector<Entry> entries = {said("q1", "", "user"),
+                                      entryAt("s", "q1", "branch_summary", R"({"summary":"S"})"),
+                                      said("q2", "s", "user"), said("a", "q2", "assistant")};
+  const EntryList list(entries);
+  const EntryTree tree(list);
+  for (const Dialect target : {Dialect::Anthropic, Dialect::Gemini, Dialect::OpenaiResponses}) {
+    CompatibilityReport report;
+    MessageConversion conversion(list, tree, tree.leaves(), target, report);
+    for (const std::size_t place : {0U, 2U}) {
+      const std::string text = joined(conversion.take(place));
+      EXPECT_EQ(text.contains("says q1"), place == 0) << text;
+      EXPECT_EQ(text.contains("says q2"), place == 2) << text;
+    }
+  }
+}
+
 // A result is added only in the branch that has none.
 TEST(MessageConversion, ACallThatOnlyOneBranchAnswersHasOneResultInEach) {
   const std::vector<Entry> entries = {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "base/json/json_scan.h"
 #include "message/dialect/entry_message.h"
@@ -216,7 +217,9 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   std::vector<SessionMessage> messages;
   std::vector<std::size_t> places;
   std::vector<EntryPin> pins;
+  bool isAfterSummary = false;  // which is a line of its own between two messages
   for (const std::size_t place : part) {
+    isAfterSummary |= entries_.kind(place) == EntryKind::BranchSummary;
     if (!entries_.isMessage(place) || entries_.isRedacted(place)) continue;
     const EntryPin& entry = pins.emplace_back(entries_.at(place));
     messages.push_back({.entryId = entry->id,
@@ -224,7 +227,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
                         .payload = entry->payload,
                         .system = {},
                         .tools = {},
-                        .apart = tree_.isBranch(place)});
+                        .apart = tree_.isBranch(place) || std::exchange(isAfterSummary, false)});
     places.push_back(place);
   }
   if (places.empty()) return;
