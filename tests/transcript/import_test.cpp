@@ -162,6 +162,33 @@ TEST(Import, AFileThatGrewContinuesItsSession) {
   }
 }
 
+// Up to 0.73, pi writes everything once more when the first answer comes.
+TEST(Import, WhatPiWroteTwiceIsThereOnce) {
+  TempFolder folder;
+  const std::string begun =
+      R"({"type":"session","version":3,"id":"abc","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"})"
+      "\n"
+      R"({"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"hi","timestamp":1}})"
+      "\n";
+  const std::string answer =
+      R"({"type":"message","id":"aaaa0002","parentId":"aaaa0001","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"yo"}],"timestamp":2}})"
+      "\n";
+  const std::string path = folder / "abc.jsonl";
+  const auto store = memoryStore();
+  for (const std::string& bytes : {begun, begun + begun + answer}) {
+    writeBytes(path, bytes);
+    const std::string id = import(*store, path).sessionId;
+    EXPECT_EQ(exported(*store, id, "pi"), bytes);
+  }
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.messages, 2U);
+  EXPECT_EQ(file.report.recovered, 2U);
+  EXPECT_EQ(story(file.entries, file.report.headId), "user: hi\nassistant: yo\n");
+  const auto stored = store->loadSessionEntries("abc");
+  EXPECT_EQ(story(*stored, store->sessionState("abc")->headId), "user: hi\nassistant: yo\n");
+  EXPECT_EQ(writeAll(file.entries, {.agent = "pi", .facts = file.report.facts, .clean = true}), begun + answer);
+}
+
 // Lines of an answer that were imported apart stay apart, so a result may come before the next call of its answer.
 std::vector<std::string> sortedLines(const std::string& text) {
   std::vector<std::string> lines;

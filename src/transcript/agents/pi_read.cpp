@@ -1,6 +1,7 @@
 // pi, read: a header {"type":"session"} and lines with id and parentId, in versions 1 (no ids), 2 and 3.
 #include <fmt/format.h>
 
+#include <functional>
 #include <unordered_map>
 
 #include "base/json/json_write.h"
@@ -21,12 +22,20 @@ class PiReader : public Reader {
     const Members line(record.text);
     const std::string type = line.text("type");
     if (type == "session") {
-      header(line, out.facts);
-      out.keep(record, {}, type);
+      if (hasHeader_) {
+        repeated(record, out);
+      } else {
+        header(line, out.facts);
+        out.keep(record, {}, type);
+      }
       remember(out, "");
       return;
     }
     id_ = line.text("id");
+    if (isRepeated(record)) {
+      repeated(record, out);
+      return remember(out, id_);
+    }
     const std::string parent = line.text("parentId");
     const std::string time = timeText(line.raw("timestamp"));
     Place place;
@@ -44,7 +53,6 @@ class PiReader : public Reader {
 
  private:
   void header(const Members& line, TranscriptFacts& facts) {
-    if (hasHeader_) return;  // old versions of pi write it a second time
     hasHeader_ = true;
     facts.sessionId = line.text("id");
     facts.created = timeText(line.raw("timestamp"));
@@ -53,6 +61,20 @@ class PiReader : public Reader {
     facts.parentSession = line.has("parentSession") ? line.text("parentSession") : line.text("branchedFrom");
     facts.model = line.text("modelId");
     isFirstVersion_ = facts.version == "1";
+  }
+
+  // Up to 0.73, pi writes the header and the first lines a second time when the first answer comes.
+  static void repeated(const Record& record, Builder& out) {
+    out.damage(record, "a line that was written before");
+    out.keep(record, {}, kRepeated);
+  }
+
+  // Whether a line of the same id says the same.
+  bool isRepeated(const Record& record) {
+    if (id_.empty()) return false;
+    const std::size_t text = std::hash<std::string_view>{}(record.text);
+    const auto [line, isNew] = lines_.try_emplace(std::hash<std::string>{}(id_), text);
+    return !isNew && line->second == text;
   }
 
   // Version 1 names entries by their place among all lines, header included.
@@ -157,6 +179,7 @@ class PiReader : public Reader {
   std::string lastLine_;
   std::vector<std::string> byPlace_;                     // version 1: the entry of each line
   std::unordered_map<std::string, std::string> labels_;  // of each target
+  std::unordered_map<std::size_t, std::size_t> lines_;   // hashes: of an id, and of the first line that has it
 };
 
 constexpr std::string_view kTypes[] = {"message",        "model_change", "thinking_level_change", "compaction",

@@ -11,7 +11,7 @@ namespace bough::transcript {
 std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent& agent) {
   constexpr std::string_view kAround("\xEF\xBB\xBF \t\r\n,\0", 9);
   std::string out;
-  if (origin.what == "blank" || origin.what == "damaged" || origin.torn) return out;
+  if (origin.what == "blank" || origin.what == "damaged" || origin.what == kRepeated || origin.torn) return out;
   const std::size_t first = bytes.find_first_not_of(kAround);
   if (first == std::string_view::npos) return out;
   bytes = bytes.substr(first, bytes.find_last_not_of(kAround) + 1 - first);

@@ -24,6 +24,9 @@ struct CarriedIds {
   std::size_t own = kNone;  ///< The entry that the line was written for.
 };
 
+/// Origin::what of a line that says once more what one before it says. A clean copy does without it.
+inline constexpr std::string_view kRepeated = "repeated";
+
 /// What an entry says of its line.
 struct Origin {
   std::string agent;
