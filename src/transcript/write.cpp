@@ -62,6 +62,13 @@ bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<
   return true;
 }
 
+// Of a head entry: where an import noted that the agent left off; kNone when somebody else moved the head.
+std::size_t importedHead(const EntryList& entries, const EntryTree& tree, std::size_t place) {
+  const EntryPin entry = entries.at(place);
+  if (!json::findMember(entry->payload, "transcript")) return EntryTree::kNone;
+  return tree.find(json::findString(entry->payload, "entryId").value_or(""));
+}
+
 bool hasHeadEntry(const EntryList& entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries.kind(i) == EntryKind::Head) return true;
@@ -235,12 +242,17 @@ class TranscriptWriting {
   // The entry that the agent continues from when it reads its own lines again; kNone when there are none.
   [[nodiscard]] std::size_t findFileHead(bool oneBranch) {
     std::size_t last = kNone;
+    std::size_t noted = kNone;
     std::vector<std::size_t> lines;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_.kind(i) == EntryKind::Head) noted = importedHead(entries_, tree_, i);
       if (!isOwn(i) || inherited_.contains(i)) continue;
       if (entries_.isTalk(i)) last = i;
+      if (entries_.isTalk(i)) noted = kNone;
       if (hasOwnLine(i)) lines.push_back(i);
     }
+    // What is in another file is not found in these lines.
+    if (noted != kNone && inherited_.contains(noted)) return noted;
     if (oneBranch || last == kNone) return last;
     lines = lines_.inFileOrder(std::move(lines));
     LinesSource source([&, next = lines.begin()]() mutable -> std::optional<std::string> {

@@ -162,6 +162,38 @@ TEST(Import, AFileThatGrewContinuesItsSession) {
   }
 }
 
+// The turns are in the file that it continues.
+TEST(Import, AForkOfCodexThatOnlyTookTurnsBackComesOutAsItWentIn) {
+  TempFolder folder;
+  const std::string parent = "0199a213-81a0-7800-8aa0-bbab2a035a53";
+  const std::string fork = "0199a213-81a0-7800-8aa0-bbab2a035a54";
+  const auto line = [](std::string_view type, std::string_view payload) {
+    return fmt::format(R"({{"timestamp":"2026-01-01T00:00:00.000Z","type":"{}","payload":{}}})"
+                       "\n",
+                       type, payload);
+  };
+  std::string begun = line("session_meta", fmt::format(R"({{"id":"{}","cwd":"/p"}})", parent));
+  for (const std::string_view text : {"one", "two"}) {
+    begun += line(
+        "response_item",
+        fmt::format(R"({{"type":"message","role":"user","content":[{{"type":"input_text","text":"{}"}}]}})", text));
+  }
+  writeBytes(folder / ("rollout-2026-01-01T00-00-00-" + parent + ".jsonl"), begun);
+  const std::string own =
+      line("session_meta",
+           fmt::format(R"({{"id":"{}","cwd":"/p","history_base":{{"thread_id":"{}","end_ordinal_exclusive":3,)"
+                       R"("end_byte_offset":{}}}}})",
+                       fork, parent, begun.size())) +
+      line("event_msg", R"({"type":"thread_rolled_back","num_turns":1})");
+  const std::string path = folder / ("rollout-2026-01-01T00-00-00-" + fork + ".jsonl");
+  writeBytes(path, own);
+  const auto store = memoryStore();
+  const std::string id = import(*store, path).sessionId;
+  EXPECT_EQ(exported(*store, id, "codex"), own);
+  const auto entries = store->loadSessionEntries(id);
+  EXPECT_EQ(story(*entries, store->sessionState(id)->headId), "user: one\n");
+}
+
 // Up to 0.73, pi writes everything once more when the first answer comes.
 TEST(Import, WhatPiWroteTwiceIsThereOnce) {
   TempFolder folder;
