@@ -130,6 +130,14 @@ TEST_P(PostgresPooler, AStoreDoesWhatItDoesWithoutOne) {
   EXPECT_EQ(idsOf(*reader, "s"), (Ids{"a", "b"}));
 }
 
+TEST_P(PostgresPooler, AnOptionThatItDoesNotTakeIsTold) {
+  const Pooler pooler(*server_, GetParam(), 3);
+  const Error error = refused(SessionStore::open(pooler.url("one") + "&options=-c%20geqo%3Doff"));
+  EXPECT_EQ(error.code, ErrorCode::InvalidArgument) << error.message;
+  EXPECT_FALSE(error.retryable);
+  EXPECT_TRUE(error.hint.contains("ignore_startup_parameters")) << error.hint;
+}
+
 // What one client has prepared on a connection, another one meets there under the name that it would use itself.
 TEST_P(PostgresPooler, AStatementOfAnotherStoreIsNeverRun) {
   const Pooler pooler(*server_, GetParam(), GetParam() == std::string("session") ? 50 : 1);

@@ -90,6 +90,12 @@ Failure connectFailure(const Location& location, std::string_view words) {
   if (line.starts_with("invalid ")) {  // of an option, before anybody was asked
     return make(Trouble::Refused, ErrorCode::InvalidArgument, message, "correct the options of the URL");
   }
+  if (says("unsupported startup parameter")) {
+    return make(
+        Trouble::Refused, ErrorCode::InvalidArgument, message,
+        "the pooler does not take this option: remove it from the URL, set it for the role (ALTER ROLE … SET), or "
+        "add it to PgBouncer's ignore_startup_parameters");
+  }
   if (says("session is read-only", "session is not read-only", "hot standby mode")) {
     return make(Trouble::Unreachable, ErrorCode::Unavailable, message,
                 "none of the servers is what target_session_attrs asks for: name all of them in the URL; retry");
