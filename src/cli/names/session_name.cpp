@@ -9,7 +9,9 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
+#include "base/model/uuid.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -31,14 +33,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kShown = 8;
 constexpr std::size_t kShortId = 8;
 constexpr std::size_t kLeastSuffix = 3;
-constexpr std::size_t kIdLength = 36;
-
-// Whether bough made this id: a time-ordered UUID. Another one may go before it: of a thread of Codex, then comes that
-// of the file that replaced the thread's first one.
-bool isMadeId(std::string_view id) {
-  id = id.substr(id.rfind('_') + 1);
-  return id.size() == kIdLength && id[8] == '-' && id[13] == '-' && id[14] == '7' && id[18] == '-' && id[23] == '-';
-}
 
 std::unexpected<Error> noSuchSession(const std::string& name) {
   if (isFolderName(name)) {
@@ -68,13 +62,13 @@ Result<SessionSummary> newestSession(Catalog& catalog) {
   return std::move(newest.front());
 }
 
-// The sessions whose id ends so. Only ids that bough made have an end that tells them apart.
-Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string_view end) {
+// The sessions whose id ends so: UUIDs, or all others.
+Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string_view end, bool uuids) {
   std::vector<std::string> found;
   if (end.size() < kLeastSuffix) return found;
   BOUGH_TRY(const auto ids, store.listSessions());
   for (const std::string& id : ids) {
-    if (isMadeId(id) && id.ends_with(end)) found.push_back(id);
+    if (isUuid(id) == uuids && id.ends_with(end)) found.push_back(id);
   }
   return found;
 }
@@ -122,17 +116,23 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
     return Found{.session = std::move(match.sessions.front()),
                  .certainty = enough ? Certainty::Exact : Certainty::Loose};
   }
-  BOUGH_TRY(const auto ending, sessionsEnding(store, name));
-  if (ending.size() == 1) {
-    return Found{.session = session(ending.front()),
-                 .certainty = name.size() >= kShortId ? Certainty::Exact : Certainty::Loose};
+  // An id that a person chose may end in a word that is somebody else's title.
+  const bool isTitle = match.kind == NameMatch::Kind::Title;
+  for (const bool uuids : {true, false}) {
+    if (!uuids && isTitle) break;
+    BOUGH_TRY(const auto ending, sessionsEnding(store, name, uuids));
+    if (ending.size() == 1) {
+      return Found{
+          .session = session(ending.front()),
+          .certainty = name.size() >= kShortId && isMadeId(ending.front()) ? Certainty::Exact : Certainty::Loose};
+    }
+    if (ending.size() > 1) {
+      std::vector<SessionSummary> several;
+      for (const std::string& id : ending) several.push_back(session(id));
+      return ambiguous(name, several, "type more of the id");
+    }
   }
-  if (ending.size() > 1) {
-    std::vector<SessionSummary> several;
-    for (const std::string& id : ending) several.push_back(session(id));
-    return ambiguous(name, several, "type more of the id");
-  }
-  if (match.kind != NameMatch::Kind::Title) return noSuchSession(name);
+  if (!isTitle) return noSuchSession(name);
   BOUGH_TRY(auto titled, chooseByTitle(name, match.sessions));
   return Found{.session = std::move(titled)};
 }
@@ -339,8 +339,30 @@ Result<SessionSummary> chooseByTitle(const std::string& name, const std::vector<
   return ambiguous(name, exact.empty() ? matches : exact, "type more of the title, or the id");
 }
 
+bool isMadeId(std::string_view id) {
+  // Another one may go before it: of a thread of Codex, then comes that of the file that replaced the thread's first.
+  id = id.substr(id.rfind('_') + 1);
+  return isUuid(id) && id[14] == '7';
+}
+
+std::string exactId(std::string_view id) {
+  return isMadeId(id) ? shortId(id) : std::string(id);
+}
+
 std::string shortId(std::string_view id) {
-  return std::string(isMadeId(id) ? id.substr(id.size() - kShortId) : id);
+  if (isMadeId(id)) return std::string(id.substr(id.size() - kShortId));
+  return std::string(isUuid(id) ? id.substr(0, kShortId) : id);
+}
+
+std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows) {
+  std::unordered_map<std::string, int> uses;
+  for (const SessionSummary& row : rows) ++uses[shortId(row.sessionId)];
+  std::vector<std::string> ids;
+  for (const SessionSummary& row : rows) {
+    const std::string id = shortId(row.sessionId);
+    ids.push_back(uses[id] == 1 ? id : row.sessionId);
+  }
+  return ids;
 }
 
 std::function<std::string(const std::string&)> idPainter(Catalog& catalog) {
@@ -349,19 +371,26 @@ std::function<std::string(const std::string&)> idPainter(Catalog& catalog) {
   auto sessions = catalog.list({.limit = kMost + 1, .models = false});
   if (!sessions || sessions->size() > kMost) return [](const std::string& id) { return styled(Style::Bold, id); };
   return [sessions = std::move(*sessions)](const std::string& id) {
+    // The end of an id that begins with a time, the beginning of any other.
+    const bool isEnd = std::ranges::any_of(
+        sessions, [&](const auto& each) { return isMadeId(each.sessionId) && each.sessionId.ends_with(id); });
     std::size_t size = 1;
     const auto alike = [&] {
-      const std::string_view end = std::string_view(id).substr(id.size() - size);
-      return std::ranges::count_if(sessions, [&](const auto& each) { return each.sessionId.ends_with(end); });
+      const std::string_view part = std::string_view(id).substr(isEnd ? id.size() - size : 0, size);
+      return std::ranges::count_if(sessions, [&](const auto& each) {
+        return isEnd ? each.sessionId.ends_with(part) : each.sessionId.starts_with(part);
+      });
     };
     while (size < id.size() && alike() > 1) ++size;
-    return styled(Style::Dim, id.substr(0, id.size() - size)) + styled(Style::Bold, id.substr(id.size() - size));
+    if (isEnd)
+      return styled(Style::Dim, id.substr(0, id.size() - size)) + styled(Style::Bold, id.substr(id.size() - size));
+    return styled(Style::Bold, id.substr(0, size)) + (size == id.size() ? "" : styled(Style::Dim, id.substr(size)));
   };
 }
 
 std::string nameWithTitle(const SessionSummary& row) {
   const std::string title = text::excerpt(displayTitle(row), 50);
-  return title.empty() ? shortId(row.sessionId) : fmt::format("{} \"{}\"", shortId(row.sessionId), title);
+  return title.empty() ? exactId(row.sessionId) : fmt::format("{} \"{}\"", exactId(row.sessionId), title);
 }
 
 Result<std::string> resolveSession(SessionStore& store, const std::string& name) {

@@ -63,13 +63,19 @@ Error notFoundAnywhere(const Context& context, const std::string& name, Error er
 /// path, the error says what is wrong with that file.
 Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names);
 
-/// What a list shows of an id: the last 8 characters of one that bough made (the first ones are a time, and alike), any
-/// other whole.
+/// Whether bough made an id: a UUID that begins with a time.
+bool isMadeId(std::string_view id);
+/// What a list shows of an id: the last 8 characters of one that bough made (its first ones are alike), the first 8 of
+/// any other UUID, any other id whole.
 std::string shortId(std::string_view id);
+/// The same for sessions of one list: whole where two would be alike.
+std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows);
+/// The shortest name that commands which change a session take: 8 characters of an id that bough made, any other whole.
+std::string exactId(std::string_view id);
 /// Colors short ids: the part that tells a session from all others in the store stands out. In a large store, where
 /// looking at all ids takes too long, the whole short id does. None where no colors are used.
 std::function<std::string(const std::string& shortId)> idPainter(Catalog& catalog);
-/// What messages and questions call a session: its short id and, where it has one, its title.
+/// What messages and questions call a session: its exactId and, where it has one, its title.
 std::string nameWithTitle(const SessionSummary& row);
 
 /// The same for commands that only read: they also take the path of a transcript, or the id of a session in the folder

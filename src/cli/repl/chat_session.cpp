@@ -128,7 +128,7 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
 std::string comeBackCommand(const Context& context, const OpenedChat& opened) {
   const std::string store =
       context.storeLocation.empty() ? "" : fmt::format("--store {} ", shellWord(context.storeLocation));
-  return fmt::format("bough {}resume {}", store, shortId(opened.chat->sessionId()));
+  return fmt::format("bough {}resume {}", store, exactId(opened.chat->sessionId()));
 }
 
 }  // namespace bough::cli

@@ -141,15 +141,15 @@ void printNextTurn(agent::Chat& chat) {
   if (next) printFitted(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
 }
 
-// The open session by its short id and its title.
+// The open session by its id and its title.
 std::string shownSession(const OpenedChat& opened) {
   const std::string& id = opened.chat->sessionId();
   auto row = opened.catalog->session(id);
   if (!row && opened.catalog->catchUp({.leaveDue = true})) row = opened.catalog->session(id);  // it was made just now
-  if (!row) return shortId(id);
+  if (!row) return exactId(id);
   std::vector<SessionSummary> rows = {std::move(*row)};
   titleForks(*opened.catalog, rows);
-  return rows.front().title.empty() ? shortId(id) : nameWithTitle(rows.front());
+  return rows.front().title.empty() ? exactId(id) : nameWithTitle(rows.front());
 }
 
 }  // namespace

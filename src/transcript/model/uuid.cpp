@@ -5,23 +5,6 @@
 #include "base/bytes/sha256.h"
 
 namespace bough::transcript {
-namespace {
-
-bool isHex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-}  // namespace
-
-bool isUuid(std::string_view text) {
-  constexpr std::size_t kLength = 36;
-  if (text.size() != kLength) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool isDash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (isDash ? text[i] != '-' : !isHex(text[i])) return false;
-  }
-  return true;
-}
 
 std::string uuidFor(std::string_view name) {
   const std::string hex = Sha256::of(name);

@@ -5,10 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace bough::transcript {
+#include "base/model/uuid.h"
 
-/// Whether a text is a UUID, as 8-4-4-4-12 hexadecimal digits.
-bool isUuid(std::string_view text);
+namespace bough::transcript {
 
 /// A UUID for a name: always the same one (version 8, from the name's SHA-256).
 std::string uuidFor(std::string_view name);

@@ -56,7 +56,7 @@ std::string shortName(const Home& home, const SessionSummary& row) {
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
   }
-  return shortId(row.sessionId);
+  return exactId(row.sessionId);
 }
 
 std::string whatToDo(const Home& home, const SessionSummary& row) {
@@ -93,9 +93,10 @@ void printJson(const Home& home) {
 void printRecent(const Home& home) {
   Table table({{.title = ""}, {.title = "session", .cuttable = true}, {.title = "active"}, {.title = "title"}});
   const std::uint64_t now = nowMs();
+  const std::vector<std::string> ids = shortIds(home.recent);
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     const SessionSummary& row = home.recent[i];
-    table.add({fmt::format("@{}", i + 1), shortId(row.sessionId), formatAge(row.activeMs, now), displayTitle(row)});
+    table.add({fmt::format("@{}", i + 1), ids[i], formatAge(row.activeMs, now), displayTitle(row)});
   }
   table.print();
 }

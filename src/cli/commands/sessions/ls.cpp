@@ -224,10 +224,11 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
   if (hasMetadata) columns.insert(columns.end() - 1, Table::Column{.title = "metadata", .spare = 8, .cuttable = true});
   Table table(std::move(columns));
   const std::uint64_t now = nowMs();
+  const std::vector<std::string> ids = shortIds(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SessionSummary& row = rows[i];
     std::vector<std::string> cells = {fmt::format("@{}", i + 1),
-                                      shortId(row.sessionId),
+                                      ids[i],
                                       formatAge(row.activeMs, now),
                                       fmt::format("{}", messagesOf(row)),
                                       formatBytes(row.bytes),
