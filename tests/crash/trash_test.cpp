@@ -78,12 +78,14 @@ class TrashCrash : public testing::TestWithParam<Form> {
   void expectWhole(World& world, SimFileSystem& files) {
     const auto trash = world->listTrash();
     ASSERT_TRUE(trash) << trash.error().message;
-    ASSERT_TRUE(isLive(world) || !trash->empty()) << "it is neither there nor in the trash";
-    ASSERT_LE(trash->size(), 1U);
+    ASSERT_EQ(trash->size(), isLive(world) ? 0U : 1U) << "it is neither there nor in the trash, or in both";
     if (isLive(world)) {
       ASSERT_EQ(messagesOf(world), expected_);
+      EXPECT_TRUE(files.names("/store/trash").empty()) << "it is there, and something of it is in the trash";
+    } else {
+      EXPECT_FALSE(files.contents(kTornPath)) << "it is in the trash, and something of it is there";
+      EXPECT_FALSE(files.contents("/store/archive/a.jsonl.zst"));
     }
-    // Where both names are there, bringing it back finishes what was begun.
     if (!trash->empty()) {
       const auto back = world->restoreSession(trash->front().trashId);
       ASSERT_TRUE(back) << back.error().message;

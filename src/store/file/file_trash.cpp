@@ -3,6 +3,9 @@
 // The trash is the folder `trash`. A session's files go there under the name <id>~<when>, an id that no session can
 // have: `trash/a~1763164800000.jsonl` was `sessions/a.jsonl`. A file gets its new name before it loses the old one, so
 // that it has one at every moment.
+//
+// Whoever dies in between leaves a session with both names. It is shown once, where it still counts, and the next list
+// of the trash finishes that (settle), under the lock that the one who died held: a move that goes on is left alone.
 
 #include "store/file/file_trash.h"
 
@@ -11,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <set>
 
 #include "base/system/file_io.h"
 #include "base/try.h"
@@ -130,8 +134,40 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   return moved;
 }
 
+bool FileTrash::isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const {
+  return std::ranges::any_of(placesOf(sessionId, trashId), [&](const FilePlace& place) {
+    return place.isLog && isSameFile(*place.folder, place.name, trash, place.trashName);
+  });
+}
+
+Result<OpenLog> FileTrash::lockOne(const std::string& sessionId, const std::string& trashId,
+                                   const std::shared_ptr<Directory>& trash, int timeoutMs) const {
+  auto live = openLocked(store_.folders, sessionId, LockKind::Exclusive, timeoutMs);
+  if (live || live.error().code != ErrorCode::NotFound) return live;
+  return openLocked({.sessions = trash, .archive = trash}, trashId, LockKind::Exclusive, timeoutMs);
+}
+
+// While its log has its name, the session is there, and the names in the trash go. Otherwise it is in the trash, and
+// what lay beside the log goes.
+Result<void> FileTrash::settle(const TrashedSession& found, const std::shared_ptr<Directory>& trash) {
+  BOUGH_TRY(store_.mayWrite(found.sessionId));
+  BOUGH_TRY(const auto locked, lockOne(found.sessionId, found.trashId, trash, /*timeoutMs=*/0));
+  if (locked.folder != trash) {
+    if (!isThere(found.sessionId, found.trashId, *trash)) return {};
+    return bringBackLocked(found.sessionId, found.trashId, trash);
+  }
+  bool removed = false;
+  for (const FilePlace& place : placesOf(found.sessionId, found.trashId)) {
+    if (place.isLog || !isSameFile(*place.folder, place.name, *trash, place.trashName)) continue;
+    BOUGH_TRY(orError(place.folder->remove(place.name), "remove", place.folder->path() + "/" + place.name));
+    removed = true;
+  }
+  return removed ? syncAll({store_.folders.sessions.get()}) : Result<void>();
+}
+
 Result<std::vector<TrashedSession>> FileTrash::list() {
   std::vector<TrashedSession> found;
+  std::set<std::string> twoNames;
   auto trash = store_.trashFolder(false);
   if (!trash && trash.error().code == ErrorCode::NotFound) return found;
   if (!trash) return std::unexpected(trash.error());
@@ -146,6 +182,7 @@ Result<std::vector<TrashedSession>> FileTrash::list() {
     const bool isLog = name == logName(trashId) || name == zstdName(trashId) || name == gzipName(trashId);
     const auto info = (*trash)->info(name);
     if (!info) continue;
+    if (info->linkCount > 1) twoNames.insert(trashId);
     // Sorted by name, the files of one are together, the log first.
     if (!found.empty() && found.back().trashId == trashId) {
       found.back().bytes += info->sizeBytes;
@@ -153,6 +190,13 @@ Result<std::vector<TrashedSession>> FileTrash::list() {
       found.push_back({trashId, parsed->sessionId, parsed->removedMs, info->sizeBytes});
     }
   }
+  // Whoever cannot finish it leaves it to the next who lists: it is shown where it is, once.
+  std::erase_if(found, [&](const TrashedSession& each) {
+    if (!twoNames.contains(each.trashId)) return false;
+    const bool there = isThere(each.sessionId, each.trashId, **trash);
+    (void)settle(each, *trash);
+    return there;
+  });
   std::ranges::stable_sort(found, std::greater<>(), &TrashedSession::removedMs);
   return found;
 }
@@ -193,26 +237,35 @@ Result<void> FileTrash::bringBack(const std::string& trashId) {
   if (!name) return std::unexpected(noSuchTrash(trashId));
   auto trash = store_.trashFolder(false);
   if (!trash) return std::unexpected(noSuchTrash(trashId));
-  std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
-  std::ranges::reverse(places);
-  // The very same one is there when throwing it away or bringing it back was interrupted: that is finished here.
-  const bool begun = std::ranges::any_of(places, [&](const FilePlace& place) {
-    return place.isLog && isSameFile(*place.folder, place.name, **trash, place.trashName);
-  });
-  const auto there = openLog(store_.folders, name->sessionId);
-  if (!begun && (there || there.error().code != ErrorCode::NotFound)) {
+  const auto locked = lockOne(name->sessionId, trashId, *trash, store_.options.lockTimeoutMs);
+  if (!locked && locked.error().code == ErrorCode::NotFound) return std::unexpected(noSuchTrash(trashId));
+  if (!locked) return std::unexpected(locked.error());
+  if (locked->folder != *trash && !isThere(name->sessionId, trashId, **trash)) {
     return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", name->sessionId),
                 "move that one to the trash first; both are kept there");
   }
-  const ChangeMark mark(store_.changes, name->sessionId, ChangeKind::Names);
+  return bringBackLocked(name->sessionId, trashId, *trash);
+}
+
+Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std::string& trashId,
+                                        const std::shared_ptr<Directory>& trash) {
+  std::vector<FilePlace> places = placesOf(sessionId, trashId);
+  std::ranges::reverse(places);
+  const ChangeMark mark(store_.changes, sessionId, ChangeKind::Names);
   // What lies beside the log first: when the log has its name again, the session is back, whole.
   std::ranges::stable_partition(places, [](const FilePlace& place) { return !place.isLog; });
+  std::set<std::string> linked;
+  for (const FilePlace& place : places) {
+    if (isSameFile(*place.folder, place.name, *trash, place.trashName)) linked.insert(place.trashName);
+  }
   bool any = false;
   for (const FilePlace& place : places) {
-    if (!(*trash)->info(place.trashName)) continue;
+    if (!trash->info(place.trashName)) continue;
+    any = any || (place.isLog && linked.contains(place.trashName));
+    if (linked.contains(place.trashName)) continue;
     if (place.folder == store_.folders.sessions.get() && place.name.ends_with(".gz") && store_.folders.archive)
       continue;
-    BOUGH_TRY(linkOver(**trash, place.trashName, *place.folder, place.name));
+    BOUGH_TRY(linkOver(*trash, place.trashName, *place.folder, place.name));
     any = any || place.isLog;
   }
   if (!any) return std::unexpected(noSuchTrash(trashId));

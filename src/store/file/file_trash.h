@@ -34,6 +34,16 @@ class FileTrash final : public SharingTrash {
     bool isLog = false;
   };
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
+  /// Whether the session in the trash still has, or has again, its name in the store: one file with two names.
+  [[nodiscard]] bool isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const;
+  /// Locks the session of that id that is in the store, else the one in the trash. Nobody moves the one in the trash
+  /// meanwhile: who throws away a session holds the lock of its log, whatever names that has.
+  [[nodiscard]] Result<OpenLog> lockOne(const std::string& sessionId, const std::string& trashId,
+                                        const std::shared_ptr<Directory>& trash, int timeoutMs) const;
+  /// Finishes what was interrupted, unless somebody is at it.
+  Result<void> settle(const TrashedSession& found, const std::shared_ptr<Directory>& trash);
+  Result<void> bringBackLocked(const std::string& sessionId, const std::string& trashId,
+                               const std::shared_ptr<Directory>& trash);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
 
   FileStore& store_;
