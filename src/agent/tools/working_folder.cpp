@@ -13,8 +13,8 @@
 
 #include "agent/tools/path_walk.h"
 #include "base/bytes/sha256.h"
-#include "base/system/environment.h"
 #include "base/system/file_io.h"
+#include "base/system/whole_file.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -35,16 +35,6 @@ Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, bool ma
     folder = std::make_shared<const Descriptor>(std::move(next));
   }
   return folder;
-}
-
-Result<void> writeAll(int descriptor, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return std::unexpected(systemError(errno, "write to", path));
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
 }
 
 Result<void> sync(int descriptor, const std::string& path) {
@@ -166,20 +156,14 @@ Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
   if (exists && !S_ISREG(old.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", place.path));
   }
-  const std::string temporary = temporaryName("." + name, systemEnvironment().random.next());
-  Descriptor file(::openat(folder->get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.isOpen()) return std::unexpected(systemError(errno, "write to", place.path));
-  auto written = writeAll(file.get(), bytes, place.path);
-  if (exists) (void)::fchmod(file.get(), old.st_mode & 07777);
-  if (written) written = sync(file.get(), place.path);
-  file.close();
-  if (written && ::renameat(folder->get(), temporary.c_str(), folder->get(), name.c_str()) != 0) {
-    written = std::unexpected(systemError(errno, "write to", place.path));
-  }
-  if (!written) {
-    (void)::unlinkat(folder->get(), temporary.c_str(), 0);
-    return written;
-  }
+  auto file = WholeFile::create(folder->get(), name, 0666);
+  if (!file) return std::unexpected(systemError(file.error(), "write to", place.path));
+  auto written = file->write(bytes);
+  if (exists) (void)::fchmod(file->descriptor(), old.st_mode & 07777);
+  if (written) written = file->sync();
+  if (written) written = file->place(IfPresent::Replace);
+  if (!written) return std::unexpected(systemError(written.error(), "write to", place.path));
+  file->removeLeft();
   return syncFolders(place);
 }
 

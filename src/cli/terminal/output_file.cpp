@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <filesystem>
 
-#include "base/system/environment.h"
-#include "base/system/file_io.h"
+#include "base/system/whole_file.h"
 #include "base/try.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/terminal.h"
@@ -18,23 +17,9 @@
 namespace bough::cli {
 namespace {
 
-bool writeWhole(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(file, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return ::fsync(file) == 0 || errno == EINVAL;
-}
-
-// Gives the file its name. False and errno when it cannot: EEXIST when the name is taken and must not be replaced.
-bool moveTo(const std::string& temporary, const std::string& path, Existing existing) {
-  if (existing == Existing::Replaced) return std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;
-  // The file system does not know that; a second name is refused in the same way.
-  return ::link(temporary.c_str(), path.c_str()) == 0 && ::unlink(temporary.c_str()) == 0;
+Result<void> cannotWrite(const std::string& path, int problem) {
+  return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, std::strerror(problem)),
+              "check the folder and the free space");
 }
 
 }  // namespace
@@ -52,20 +37,24 @@ Result<Existing> checkOutputFile(const std::string& path, bool replace, std::str
 }
 
 Result<void> writeOutputFile(const std::string& path, std::string_view text, Existing existing) {
-  const std::string temporary = temporaryName(path, systemEnvironment().random.next());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool written = file >= 0 && writeWhole(file, text);
-  int problem = written ? 0 : errno;
-  if (file >= 0) ::close(file);
-  if (written && moveTo(temporary, path, existing)) return {};
-  if (problem == 0) problem = errno;
-  if (file >= 0) ::unlink(temporary.c_str());
-  if (written && problem == EEXIST) {
+  const std::filesystem::path named(path);
+  const std::string folder = named.has_parent_path() ? named.parent_path().string() : ".";
+  const int opened = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return cannotWrite(path, errno);
+  SysResult<void> done;
+  {
+    auto file = WholeFile::create(opened, named.filename().string(), 0600);
+    done = file ? file->write(text) : std::unexpected(file.error());
+    if (done) done = file->sync();
+    if (done) done = file->place(existing == Existing::Replaced ? IfPresent::Replace : IfPresent::Refuse);
+    if (done) file->removeLeft();
+  }
+  ::close(opened);
+  if (!done && done.error() == EEXIST) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} was made by somebody else meanwhile", path),
                 "name another file");
   }
-  return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path, std::strerror(problem)),
-              "check the folder and the free space");
+  return done ? Result<void>() : cannotWrite(path, done.error());
 }
 
 }  // namespace bough::cli

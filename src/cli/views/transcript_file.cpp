@@ -1,6 +1,8 @@
 #include "cli/views/transcript_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +11,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/system/environment.h"
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
 #include "base/system/threads.h"
@@ -101,11 +102,6 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   return made;
 }
 
-NewFile::NewFile(std::string path, std::unique_ptr<Directory> folder)
-    : path_(std::move(path)), folder_(std::move(folder)) {
-  temporary_ = temporaryName("." + name(), systemEnvironment().random.next());
-}
-
 Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
@@ -120,7 +116,10 @@ Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
     return std::unexpected(std::move(opened.error()));
   }
   std::unique_ptr<NewFile> made(new NewFile(path, std::move(*opened)));
-  BOUGH_TRY(made->file_, orError(made->folder_->open(made->temporary_, OpenMode::CreateNew), "create", path));
+  made->folderDescriptor_ = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (made->folderDescriptor_ < 0) return std::unexpected(systemError(errno, "open", folder));
+  BOUGH_TRY(auto file, orError(WholeFile::create(made->folderDescriptor_, made->name(), 0600), "create", path));
+  made->file_.emplace(std::move(file));
   return made;
 }
 
@@ -129,19 +128,18 @@ std::string NewFile::name() const {
 }
 
 NewFile::~NewFile() {
-  if (file_) (void)folder_->remove(temporary_);
+  file_.reset();
+  if (folderDescriptor_ >= 0) ::close(folderDescriptor_);
 }
 
 Result<void> NewFile::add(std::string_view piece) {
-  BOUGH_TRY(orError(writeFully(*file_, size_, piece), "write", path_));
-  size_ += piece.size();
-  return {};
+  return orError(file_->write(piece), "write", path_);
 }
 
 Result<void> NewFile::finish() {
   BOUGH_TRY(sync());
   BOUGH_TRY(publish());
-  removeOldTemporaries(*folder_, "." + name(), systemEnvironment().clock.nowMs());
+  file_->removeLeft();
   return syncFolder();
 }
 
@@ -150,16 +148,12 @@ Result<void> NewFile::sync() {
 }
 
 Result<void> NewFile::publish() {
-  // A link fails where a rename would overwrite what somebody else made meanwhile.
-  const auto linked = folder_->link(temporary_, name());
-  if (!linked && linked.error() == EEXIST) {
+  const auto placed = file_->place(IfPresent::Refuse);
+  if (!placed && placed.error() == EEXIST) {
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path_),
                 "nothing is overwritten; name another file");
   }
-  BOUGH_TRY(orError(linked, "write", path_));
-  (void)folder_->remove(temporary_);
-  file_.reset();
-  return {};
+  return orError(placed, "write", path_);
 }
 
 Result<void> NewFile::syncFolder() {

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/system/file_system.h"
+#include "base/system/whole_file.h"
 #include "bough/store.h"
 #include "bough/transcript.h"
 #include "cli/definition/command.h"
@@ -56,14 +58,13 @@ class NewFile {
   Result<void> syncFolder();
 
  private:
-  NewFile(std::string path, std::unique_ptr<Directory> folder);
+  NewFile(std::string path, std::unique_ptr<Directory> folder) : path_(std::move(path)), folder_(std::move(folder)) {}
   [[nodiscard]] std::string name() const;
 
   std::string path_;
   std::unique_ptr<Directory> folder_;
-  std::string temporary_;  // of this one alone: another export may be writing to the same path
-  std::unique_ptr<File> file_;
-  std::uint64_t size_ = 0;
+  int folderDescriptor_ = -1;
+  std::optional<WholeFile> file_;
 };
 
 /// The same for bytes that are in memory.

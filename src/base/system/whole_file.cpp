@@ -1,0 +1,132 @@
+#include "base/system/whole_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/system/environment.h"
+#include "base/try.h"
+
+namespace bough {
+namespace {
+
+SysResult<void> orErrno(int result) {
+  if (result == 0) return {};
+  return std::unexpected(errno);
+}
+
+// The name that a file without a name can be linked by.
+std::string nameOfDescriptor(int file) {
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
+// -1 where the file system, or a system without /proc, cannot do that.
+int openUnnamed(int folder, mode_t mode) {
+  const int file = ::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  if (file < 0 || ::access(nameOfDescriptor(file).c_str(), F_OK) == 0) return file;
+  ::close(file);
+  return -1;
+}
+
+void removeLeftOf(int folder, const std::string& name) {
+  constexpr std::uint64_t kOldSeconds = 3'600;
+  const int opened = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const listed = opened < 0 ? nullptr : ::fdopendir(opened);
+  if (listed == nullptr) {
+    if (opened >= 0) ::close(opened);
+    return;
+  }
+  const std::uint64_t now = systemEnvironment().clock.nowMs() / 1'000;
+  std::vector<std::string> left;
+  while (const dirent* each = ::readdir(listed)) {
+    struct stat info{};
+    if (!isTemporaryOf(each->d_name, name)) continue;
+    if (::fstatat(folder, each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (static_cast<std::uint64_t>(info.st_mtim.tv_sec) + kOldSeconds < now) left.emplace_back(each->d_name);
+  }
+  ::closedir(listed);
+  for (const std::string& each : left) (void)::unlinkat(folder, each.c_str(), 0);
+}
+
+}  // namespace
+
+WholeFile::WholeFile(int folder, std::string_view name)
+    : folder_(folder),
+      name_(name),
+      temporary_(temporaryName(fmt::format(".{}", name), systemEnvironment().random.next())) {}
+
+WholeFile::WholeFile(WholeFile&& other) noexcept
+    : folder_(other.folder_),
+      name_(std::move(other.name_)),
+      temporary_(std::move(other.temporary_)),
+      file_(std::exchange(other.file_, -1)),
+      hasTemporaryName_(std::exchange(other.hasTemporaryName_, false)) {}
+
+WholeFile::~WholeFile() {
+  if (file_ >= 0) ::close(file_);
+  if (hasTemporaryName_) (void)::unlinkat(folder_, temporary_.c_str(), 0);
+}
+
+SysResult<WholeFile> WholeFile::create(int folder, std::string_view name, mode_t mode) {
+  WholeFile made(folder, name);
+  made.file_ = openUnnamed(folder, mode);
+  if (made.file_ < 0) {
+    made.file_ = ::openat(folder, made.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (made.file_ < 0) return std::unexpected(errno);
+    made.hasTemporaryName_ = true;
+  }
+  return made;
+}
+
+SysResult<void> WholeFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file_, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return std::unexpected(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+SysResult<void> WholeFile::sync() {
+  if (::fsync(file_) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return std::unexpected(errno);
+}
+
+SysResult<void> WholeFile::rename(IfPresent ifPresent) {
+  if (ifPresent == IfPresent::Replace) {
+    return orErrno(::renameat(folder_, temporary_.c_str(), folder_, name_.c_str()));
+  }
+  auto moved = orErrno(::renameat2(folder_, temporary_.c_str(), folder_, name_.c_str(), RENAME_NOREPLACE));
+  if (moved || (moved.error() != EINVAL && moved.error() != ENOSYS)) return moved;
+  // The file system does not know that; a second name is refused in the same way.
+  BOUGH_TRY(orErrno(::linkat(folder_, temporary_.c_str(), folder_, name_.c_str(), 0)));
+  return orErrno(::unlinkat(folder_, temporary_.c_str(), 0));
+}
+
+SysResult<void> WholeFile::place(IfPresent ifPresent) {
+  if (!hasTemporaryName_) {
+    const bool replace = ifPresent == IfPresent::Replace;
+    const char* name = replace ? temporary_.c_str() : name_.c_str();
+    BOUGH_TRY(orErrno(::linkat(AT_FDCWD, nameOfDescriptor(file_).c_str(), folder_, name, AT_SYMLINK_FOLLOW)));
+    hasTemporaryName_ = replace;
+  }
+  if (hasTemporaryName_) {
+    BOUGH_TRY(rename(ifPresent));
+    hasTemporaryName_ = false;
+  }
+  return {};
+}
+
+void WholeFile::removeLeft() const {
+  removeLeftOf(folder_, "." + name_);
+}
+
+}  // namespace bough

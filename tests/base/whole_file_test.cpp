@@ -1,0 +1,113 @@
+#include "base/system/whole_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WholeFiles : public testing::Test {
+ protected:
+  void SetUp() override { opened_ = ::open(folder_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }
+  void TearDown() override { ::close(opened_); }
+
+  void put(const std::string& name, std::string_view bytes) const { std::ofstream(folder_ / name) << bytes; }
+  std::string get(const std::string& name) const {
+    std::ifstream in(folder_ / name);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::set<std::string> names() const {
+    std::set<std::string> found;
+    for (const auto& each : fs::directory_iterator(folder_.path())) found.insert(each.path().filename().string());
+    return found;
+  }
+  SysResult<void> write(std::string_view bytes, IfPresent ifPresent) const {
+    auto file = WholeFile::create(opened_, "a", 0600);
+    if (!file) return std::unexpected(file.error());
+    if (auto written = file->write(bytes); !written) return written;
+    return file->place(ifPresent);
+  }
+  bool canBeWithoutName() const {
+    const int file = ::openat(opened_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (file >= 0) ::close(file);
+    return file >= 0;
+  }
+
+  TempFolder folder_;
+  int opened_ = -1;
+};
+
+TEST_F(WholeFiles, AKilledWriterLeavesNothing) {
+  if (!canBeWithoutName()) GTEST_SKIP() << "files need a name on this file system";
+  put("a", "as it was");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // The system kills a program whose file grows beyond its limit.
+    const rlimit limit{.rlim_cur = 4'096, .rlim_max = 4'096};
+    (void)::setrlimit(RLIMIT_FSIZE, &limit);
+    (void)std::signal(SIGXFSZ, SIG_DFL);
+    (void)write(std::string(65'536, 'x'), IfPresent::Replace);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(names(), std::set<std::string>{"a"});
+  EXPECT_EQ(get("a"), "as it was");
+}
+
+TEST_F(WholeFiles, ItReplacesOrRefusesWhatHasItsName) {
+  ASSERT_TRUE(write("one", IfPresent::Refuse));
+  EXPECT_EQ(write("two", IfPresent::Refuse).error(), EEXIST);
+  EXPECT_EQ(get("a"), "one");
+  ASSERT_TRUE(write("three", IfPresent::Replace));
+  EXPECT_EQ(get("a"), "three");
+  EXPECT_EQ(names(), std::set<std::string>{"a"});
+}
+
+TEST_F(WholeFiles, WhatWasNotPlacedIsGone) {
+  {
+    auto file = WholeFile::create(opened_, "a", 0600);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write("half"));
+  }
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(WholeFiles, TheNextWriterRemovesOldTemporaryFilesOfThatNameAlone) {
+  const std::string old = ".a.0123456789abcdef.tmp";
+  const std::string young = ".a.0123456789abcdee.tmp";
+  const std::set<std::string> others = {".b.0123456789abcdef.tmp", "a.0123456789abcdef.tmp", ".a.tmp",
+                                        ".a.b.0123456789abcdef.tmp", young};
+  for (const std::string& each : others) put(each, "");
+  put(old, "");
+  for (const auto& each : fs::directory_iterator(folder_.path())) {
+    if (each.path().filename() == young) continue;
+    fs::last_write_time(each.path(), fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  auto file = WholeFile::create(opened_, "a", 0600);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->place(IfPresent::Refuse));
+  file->removeLeft();
+  std::set<std::string> expected = others;
+  expected.insert("a");
+  EXPECT_EQ(names(), expected);
+}
+
+}  // namespace
+}  // namespace bough
