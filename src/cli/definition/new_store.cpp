@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/system/folder_hold.h"
 #include "bough/store.h"
 
 namespace bough::cli {
@@ -46,7 +47,9 @@ void NewStore::watch(const std::string& location) {
 
 void NewStore::removeEmpty() {
   for (const Place& place : std::exchange(places_, {})) {
-    if (emptyStore(place.folder)) (void)std::ranges::all_of(place.missing, isRemoved);
+    // Whoever has the store open may be about to store something in it.
+    const auto alone = FolderHold::alone(place.folder.string());
+    if (alone && emptyStore(place.folder)) (void)std::ranges::all_of(place.missing, isRemoved);
   }
 }
 

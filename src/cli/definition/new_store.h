@@ -13,8 +13,8 @@ class NewStore {
   /// To be called before a store may be made at this location; a store that is there already is left alone.
   void watch(const std::string& location);
 
-  /// Removes the stores that were made since, with the folders made for them. A store with anything in it stays, also
-  /// when another process put it there. The stores must be closed.
+  /// Removes the stores that were made since, with the folders made for them. A store stays that has anything in it, or
+  /// that another process has open. The stores must be closed.
   void removeEmpty();
 
  private:

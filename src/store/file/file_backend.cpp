@@ -164,6 +164,14 @@ Result<void> FileBackend::storeNew(const std::string& sessionId, const std::vect
   return placed;
 }
 
+// Somebody who made the store too, and stored nothing in it, may have removed its folders since they were opened.
+bool FileBackend::hold() {
+  if (!store_->options.create) return true;
+  store_->hold = FolderHold::share(store_->root->path());
+  const auto sessions = store_->folders.sessions->info(".");
+  return sessions && sessions->linkCount > 0;
+}
+
 // Whatever is written to a log changes its size or its time, and whatever replaces it its identity.
 Result<std::string> FileBackend::stamp(const std::string& sessionId) {
   BOUGH_TRY(checkSessionId(sessionId));
@@ -277,8 +285,11 @@ Result<void> FileBackend::saveSettings(std::string_view text) {
 
 Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string& folder, const StoreOptions& options,
                                                         const EntrySerializer& serializer) {
-  BOUGH_TRY(auto backend, FileBackend::open(folder, options, serializer, systemEnvironment()));
-  return std::shared_ptr<StorageBackend>(std::move(backend));
+  constexpr int kMostTries = 8;
+  for (int tries = 1;; ++tries) {
+    BOUGH_TRY(auto backend, FileBackend::open(folder, options, serializer, systemEnvironment()));
+    if (backend->hold() || tries == kMostTries) return std::shared_ptr<StorageBackend>(std::move(backend));
+  }
 }
 
 }  // namespace bough

@@ -16,6 +16,8 @@ class FileBackend : public SharingBackend, public ChangeFeed {
   static Result<std::shared_ptr<FileBackend>> open(const std::string& folder, const StoreOptions& options,
                                                    const EntrySerializer& serializer, Environment& environment);
   ~FileBackend() override;
+  /// Keeps others from removing the store while nothing is in it. False when that has happened already.
+  [[nodiscard]] bool hold();
 
   [[nodiscard]] std::string describe() const override { return store_->root->path(); }
   [[nodiscard]] const EntrySerializer& serializer() const override { return store_->serializer; }

@@ -39,14 +39,19 @@ FileStore::FileStore(std::shared_ptr<Directory> rootFolder, LogFolders logFolder
 Result<std::unique_ptr<FileStore>> FileStore::open(const std::string& folder, const StoreOptions& options,
                                                    const EntrySerializer& serializer, Environment& environment) {
   auto root = environment.files.openRoot(folder, options.create);
-  if (!root && root.error() == ENOENT) {
+  if (!root && root.error() == ENOENT && !options.create) {
     return fail(ErrorCode::NotFound, fmt::format("there is no store at {}", folder),
                 "`bough new` makes one; --store or BOUGH_STORE names another");
   }
   if (!root && root.error() == ENOTDIR) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a folder", folder), "name a folder");
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a folder", folder),
+                "name a folder with --store or BOUGH_STORE");
   }
-  if (!root) return std::unexpected(systemError(root.error(), "open the store", folder));
+  if (!root) {
+    Error error = systemError(root.error(), root.error() == ENOENT ? "make the store" : "open the store", folder);
+    if (root.error() == ENOENT) error.hint = "--store or BOUGH_STORE names another place";
+    return std::unexpected(std::move(error));
+  }
   std::shared_ptr<Directory> store = std::move(*root);
 
   // A store that cannot be written to is opened for reading, with the folders that it has.

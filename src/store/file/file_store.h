@@ -16,6 +16,7 @@
 
 #include "base/model/ids.h"
 #include "base/system/environment.h"
+#include "base/system/folder_hold.h"
 #include "bough/store.h"
 #include "log/file/log_files.h"
 #include "store/file/parts/attachments.h"
@@ -57,6 +58,7 @@ struct FileStore {
   IdGenerator ids;
   ChangeMap changes;
   AttachmentFolder attachments;
+  FolderHold hold;  ///< Of `root`.
   bool writeIndex = true;
   std::optional<Error> onlyRead;  ///< Why nothing may be written, for a session file outside of a store.
 
