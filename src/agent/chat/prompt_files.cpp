@@ -55,9 +55,11 @@ std::string mediaBlock(std::string_view type, std::string_view bytes, std::strin
   return out;
 }
 
+// What may follow a name in a sentence.
+constexpr std::string_view kPunctuation = ".,;:!?)'\"";
+
 // `end.txt.` at the end of a sentence means `end.txt`, when that is what there is.
 std::optional<Place> findFile(const WorkingFolder& folder, const std::string& home, std::string& name) {
-  constexpr std::string_view kPunctuation = ".,;:!?)'\"";
   for (std::string tried = name;; tried.pop_back()) {
     const bool atHome = tried.starts_with("~/") && !home.empty();
     auto place = folder.resolve(atHome ? home + tried.substr(1) : tried);
@@ -66,6 +68,18 @@ std::optional<Place> findFile(const WorkingFolder& folder, const std::string& ho
       return std::move(*place);
     }
     if (tried.size() < 2 || kPunctuation.find(tried.back()) == std::string_view::npos) return std::nullopt;
+  }
+}
+
+// A folder of that name, which loses the punctuation after it.
+bool isFolder(const WorkingFolder& folder, std::string& name) {
+  for (std::string tried = name;; tried.pop_back()) {
+    const auto place = folder.resolve(tried);
+    if (place && !place->names.empty() && WorkingFolder::openFolder(*place)) {
+      name = tried;
+      return true;
+    }
+    if (tried.size() < 2 || kPunctuation.find(tried.back()) == std::string_view::npos) return false;
   }
 }
 
@@ -98,7 +112,9 @@ Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder&
     const auto place = findFile(folder, home, name);
     if (!place) {
       // Names of people begin with @, too; what looks like a path was meant as one.
-      if (name.find_first_of("/.") != std::string::npos) {
+      if (isFolder(folder, name)) {
+        read.notices.push_back(fmt::format("@{} is a folder; only its name is sent", name));
+      } else if (name.find_first_of("/.") != std::string::npos) {
         read.notices.push_back(fmt::format("@{} names no file; it is sent as text", name));
       }
       continue;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 
+#include "base/system/named_file.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -137,16 +137,13 @@ Result<ModelTable> ModelTable::parse(std::string_view text) {
 
 Result<ModelTable> ModelTable::read(const std::string& path) {
   if (path.empty()) return builtIn();
-  constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxBytes, '\0');
-  if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.eof() || file.bad()) {
-    return fail(ErrorCode::NotFound, fmt::format("the table of models {} cannot be read, or is too large", path),
-                "BOUGH_MODELS names it: correct or unset that");
+  auto text = readNamedFile(path, std::uint64_t{1} << 20);
+  if (!text) {
+    text.error().message = fmt::format("no table of models: {}", text.error().message);
+    text.error().hint = "BOUGH_MODELS names it: correct or unset that";
+    return std::unexpected(std::move(text.error()));
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  auto table = parse(text);
+  auto table = parse(*text);
   if (!table) table.error().message = fmt::format("{}: {}", path, table.error().message);
   return table;
 }

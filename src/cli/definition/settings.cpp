@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/system/named_file.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/definition/help.h"
@@ -201,16 +201,15 @@ std::string withMember(std::string_view object, const std::string& name, const s
   return out + "\n" + indent + "}";
 }
 
-Result<std::string> readFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::string();
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return fail(ErrorCode::Io, fmt::format("cannot read {}", path), "check its rights");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes)
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path),
-                "remove what does not belong there; docs/settings.md says what does");
+// Empty when there is none.
+Result<std::string> readSettingsFile(const std::string& path) {
+  auto text = readNamedFile(path, kMostBytes);
+  if (!text && text.error().code == ErrorCode::NotFound) return std::string();
+  if (!text) {
+    text.error().hint = text.error().code == ErrorCode::Io
+                            ? "these are your settings: check the rights of the file"
+                            : "these are your settings; docs/settings.md says what belongs there";
+  }
   return text;
 }
 
@@ -230,8 +229,8 @@ Result<Settings> parseSettings(std::string_view text, const std::string& path) {
 Result<Settings> readSettings() {
   const std::string path = settingsPath();
   if (path.empty()) return Settings{};
-  BOUGH_TRY(const std::string text, readFile(path));
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return Settings{};
+  BOUGH_TRY(const std::string text, readSettingsFile(path));
+  if (isBlank(text)) return Settings{};
   return parseSettings(text, path);
 }
 
@@ -240,8 +239,8 @@ Result<void> allowInFolder(const std::string& folder, const std::string& permiss
   const std::string path = settingsPath();
   if (path.empty())
     return fail(ErrorCode::InvalidArgument, "cannot save settings: HOME is not set", "set HOME or XDG_CONFIG_HOME");
-  BOUGH_TRY(std::string text, readFile(path));
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) text = "{}";
+  BOUGH_TRY(std::string text, readSettingsFile(path));
+  if (isBlank(text)) text = "{}";
   BOUGH_TRY(Settings settings, parseSettings(text, path));
   std::vector<std::string>& exactly = settings.folders[folder].exactly;
   if (std::ranges::find(exactly, permission) != exactly.end()) return {};

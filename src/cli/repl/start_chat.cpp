@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
+#include "base/system/named_file.h"
 #include "base/try.h"
 #include "bough/agent/working_folder.h"
 #include "cli/definition/settings.h"
@@ -68,16 +67,12 @@ Result<std::string> textOrFile(const std::string& given, const std::string& name
   constexpr std::size_t kMost = std::size_t{1} << 20;
   const bool atHome = given.starts_with("@~/");
   const std::string path = atHome ? variable("HOME") + given.substr(2) : given.substr(1);
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMost + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad()) {
-    return fail(ErrorCode::NotFound, fmt::format("cannot read {}", path),
-                fmt::format("{} takes a text, or @ and a file", name));
+  auto text = readNamedFile(path, kMost);
+  if (!text) {
+    text.error().hint = text.error().message.contains("is larger")
+                            ? "name a shorter file"
+                            : fmt::format("{} takes a text, or @ and a file", name);
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMost)
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 1 MiB", path), "name a shorter file");
   return text;
 }
 

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 
+#include "base/system/named_file.h"
 #include "base/try.h"
 #include "cli/definition/settings.h"
+#include "cli/terminal/output.h"
 
 namespace bough::cli {
 
@@ -41,18 +40,15 @@ Result<PriceTable> readPrices(const std::string& path) {
   const char* named = std::getenv("BOUGH_PRICES");
   const std::string chosen = !path.empty() ? path : named == nullptr ? "" : named;
   if (chosen.empty()) return pricesOfSettings();
-  std::ifstream file(chosen, std::ios::binary);
-  if (!file) {
-    return fail(ErrorCode::NotFound, fmt::format("cannot read the price file {}", chosen),
-                path.empty() ? "BOUGH_PRICES names it: correct or unset that variable" : "check the path");
+  auto text = readNamedFile(chosen, std::uint64_t{1} << 20);
+  if (!text) {
+    text.error().message = fmt::format("no prices: {}", text.error().message);
+    text.error().hint =
+        path.empty() ? "BOUGH_PRICES names it: correct or unset that variable" : "name a file of prices";
+    return std::unexpected(std::move(text.error()));
   }
-  std::string text;
-  text.resize((std::size_t{1} << 20) + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file && !file.eof())
-    return fail(ErrorCode::Io, fmt::format("{} cannot be read: {}", chosen, std::strerror(errno)), "name a file");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  auto table = PriceTable::parse(text);
+  if (isBlank(*text)) printMessage(fmt::format("note: {} is empty, so no price is known", chosen));
+  auto table = PriceTable::parse(*text);
   if (!table) table.error().message = fmt::format("{}: {}", chosen, table.error().message);
   return table;
 }

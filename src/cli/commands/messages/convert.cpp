@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "base/system/named_file.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -26,24 +24,27 @@ struct Options {
   bool force = false;
 };
 
-Result<std::string> readFile(const std::string& path) {
-  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{2} << 30;
-  if (path == "-") return Input(kMaxBytes).rest();
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(path, status)) {
-    return fail(ErrorCode::NotFound, fmt::format("{} is not a file", path), "name a file, or - for standard input");
+Result<std::string> readDocument(const std::string& path) {
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
+  const bool isInput = path == "-";
+  auto text = isInput ? Input(kMaxBytes).rest() : readNamedFile(path, kMaxBytes);
+  if (!text && !isInput) {
+    text.error().hint =
+        text.error().message.contains("is larger") ? "convert it in parts" : "name a file, or - for standard input";
   }
-  const std::uintmax_t size = std::filesystem::file_size(path, status);
-  if (size > kMaxBytes) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is larger than 2 GiB", path), "convert it in parts");
+  if (text && isBlank(*text)) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("{} is empty: there is nothing to convert", isInput ? "standard input" : path),
+                "give a list of messages, or the body of a request, as JSON");
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text(size, '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(size)) && !file.eof()) {
-    return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", path, std::strerror(errno)),
-                "check the file and its rights");
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+// What is beside the input when it was converted before.
+Result<std::string> readWayBack(const std::string& path) {
+  auto text = readDocument(path);
+  if (!text && text.error().message.contains("is empty")) text.error().message = fmt::format("{} is empty", path);
+  if (!text) text.error().hint = "put it back as it was written, or remove it: then the input is converted as it is";
   return text;
 }
 
@@ -87,13 +88,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(existing, checkOutputFile(options.output, options.force));
     BOUGH_TRY(existingWayBack, checkOutputFile(options.output + ".origin", options.force));
   }
-  auto document = readFile(options.input);
+  auto document = readDocument(options.input);
   if (!document) return refuseData(document.error(), context.json);
   WayBack wayBack;
   std::error_code status;
   const bool hasWayBack = options.input != "-" && std::filesystem::exists(options.input + ".origin", status);
   if (hasWayBack) {
-    auto text = readFile(options.input + ".origin");
+    auto text = readWayBack(options.input + ".origin");
     if (!text) return refuseData(text.error(), context.json);
     wayBack.json = std::move(*text);
   }
