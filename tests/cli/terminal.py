@@ -171,11 +171,15 @@ def test_trees_branches_and_labels_say_what_was_said_at_every_width(folder, boug
         run("append", "deep", text=entry(f"trunk-{step}", f"Said 第{step}步 of the trunk, which goes on for long enough to be cut"))
         run("append", "deep", text=entry(f"side-{step}", f"Aside {step}"))
         run("switch", "deep", f"trunk-{step}")
-    run("append", "deep", text=entry("last", "Said at last"))
+    run("append", "deep", text=entry("last", "Said at last" + ", and so on" * 40))
     run("label", "deep", "a label with a name that is longer than most of them", "last")
     terminal.close()
-    for width in (24, 40, 80, 120):
+    for width in (24, 40, 80, 120, 200):
         terminal = Terminal(folder, bough, width=width, height=40)
+        for command in ("branches", "labels", "heads") if width >= 40 else ():
+            screen = terminal.run(f"bough {command} deep")
+            check(any(len(line) > width - 8 and line.endswith("…") for line in screen.splitlines() if "Said at last" in line),
+                  f"{command} use all {width} columns", screen)
         screen = terminal.run("bough tree deep" + (" --ids" if width >= 40 else ""))
         lines = [line for line in screen.splitlines() if "[" in line]
         check(len(lines) == 25, f"one line an entry in {width} columns", screen)

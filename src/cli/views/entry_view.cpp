@@ -23,6 +23,10 @@ std::string summaryLine(const EntryView& view, std::size_t graphemes) {
   return text::excerpt(part->text, graphemes);
 }
 
+std::size_t saidGraphemes(std::size_t usual) {
+  return stdoutIsTerminal() ? std::max(usual, terminalWidth()) : usual;
+}
+
 std::string spokenLine(std::string_view speaker, std::string_view text) {
   constexpr std::size_t kNarrow = 60;
   if (speaker.empty() || (stdoutIsTerminal() && terminalWidth() < kNarrow)) return std::string(text);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/json/json_write.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
@@ -40,6 +42,32 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
   printJsonLine(out);
 }
 
+// On a wide terminal there is room for more of what was said last.
+Result<void> readMore(SessionStore& store, const std::string& session, const SessionTree& tree,
+                      std::vector<BranchListing>& listed) {
+  const std::size_t graphemes = saidGraphemes(kLastMessageGraphemes);
+  if (graphemes == kLastMessageGraphemes) return {};
+  std::vector<std::size_t> rows;
+  std::vector<Sequence> messages;
+  const auto branches = tree.branches();
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    Sequence at = branches[i].leaf;
+    while (at != kNoSequence && tree.kind(at) != EntryKind::Message) at = tree.parent(at);
+    if (at == kNoSequence) continue;
+    rows.push_back(i);
+    messages.push_back(at);
+  }
+  constexpr std::size_t kAtATime = 256;
+  const auto describe = describeEntries(store, session, graphemes);
+  for (std::size_t from = 0; from < rows.size(); from += kAtATime) {
+    const std::size_t end = std::min(rows.size(), from + kAtATime);
+    const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(from);
+    BOUGH_TRY(const auto said, describe({begin, messages.begin() + static_cast<std::ptrdiff_t>(end)}));
+    for (std::size_t i = from; i < end; ++i) listed[rows[i]].lastMessage = said[i - from].text;
+  }
+  return {};
+}
+
 void printTable(const std::vector<BranchListing>& branches) {
   Table table({{.title = ""},
                {.title = "entry"},
@@ -72,6 +100,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printMessage(fmt::format("{} has no messages yet", idAndTitle(store, session)));
     return kDone;
   }
+  BOUGH_TRY(readMore(store, session, tree, branches));
   const Pager pager;
   printTable(branches);
   if (tree.head() == kNoSequence) {

@@ -47,7 +47,7 @@ Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, con
 void printEntry(char mark, Style style, const Entry& entry, const Options& options) {
   const bool terminal = stdoutIsTerminal();
   if (!options.full) {
-    const EntrySummary summary = summarizeEntry(entry, 100);
+    const EntrySummary summary = summarizeEntry(entry, saidGraphemes(100));
     std::string line = fmt::format("{} [{}] {}", mark, summary.speaker, summary.text);
     if (terminal) line = text::excerptToWidth(line, terminalWidth());
     printLine(styled(style, line));

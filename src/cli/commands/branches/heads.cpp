@@ -20,14 +20,15 @@ struct Options {
 };
 
 // What was said last there: a head is mostly after the sums of a turn, which nobody said.
-EntrySummary summaryOf(SessionStore& store, const std::string& session, const std::string& entryId) {
+EntrySummary summaryOf(SessionStore& store, const std::string& session, const std::string& entryId,
+                       std::size_t graphemes) {
   constexpr int kMostSteps = 8;
   if (entryId.empty()) return {.text = "before the first entry"};
   auto entry = store.loadEntry(session, entryId);
   for (int i = 0; i < kMostSteps && entry && entry->type == entry_type::kCustom && entry->parentId; ++i) {
     entry = store.loadEntry(session, *entry->parentId);
   }
-  return entry ? summarizeEntry(*entry, 72) : EntrySummary{.text = "(cannot be read)"};
+  return entry ? summarizeEntry(*entry, graphemes) : EntrySummary{.text = "(cannot be read)"};
 }
 
 void writeHead(json::Writer& writer, const HeadMove& head, const EntrySummary& summary) {
@@ -44,6 +45,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(const auto state, store.sessionState(named.sessionId));
   BOUGH_TRY(auto heads, headHistory(store, named.sessionId));
   heads.insert(heads.begin(), {.entryId = state.headId});
+  constexpr std::size_t kUsual = 72;
+  const std::size_t graphemes = context.json ? kUsual : saidGraphemes(kUsual);
   std::string out;
   json::Writer writer(out);
   writer.beginObject()
@@ -53,7 +56,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       .beginArray();
   Table table({{.title = ""}, {.title = "entry"}, {.title = "until"}, {.title = "says"}});
   for (const HeadMove& head : heads) {
-    const EntrySummary summary = summaryOf(store, named.sessionId, head.entryId);
+    const EntrySummary summary = summaryOf(store, named.sessionId, head.entryId, graphemes);
     writeHead(writer, head, summary);
     const auto until = parseTimestamp(head.timestamp);
     table.add({head.timestamp.empty() ? "*" : "", head.entryId.empty() ? "@start" : shortId(head.entryId),

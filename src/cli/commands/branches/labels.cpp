@@ -33,6 +33,7 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
 
 // What an entry says; of bookkeeping, such as the sums of a turn, what was said before it.
 EntrySummary saidAt(SessionStore& store, const std::string& session, const std::string& entryId) {
+  const std::size_t graphemes = saidGraphemes(50);
   const auto entry = store.loadEntry(session, entryId);
   if (!entry) return {.speaker = "missing"};
   const bool said = entry->type == entry_type::kMessage || entry->type == entry_type::kCompactionSummary ||
@@ -40,9 +41,9 @@ EntrySummary saidAt(SessionStore& store, const std::string& session, const std::
   if (!said) {
     const auto before =
         store.loadSessionEntries(session, {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage)}});
-    if (before && !before->empty()) return summarizeEntry(before->front(), 50);
+    if (before && !before->empty()) return summarizeEntry(before->front(), graphemes);
   }
-  return summarizeEntry(*entry, 50);
+  return summarizeEntry(*entry, graphemes);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

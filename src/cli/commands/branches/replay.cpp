@@ -56,7 +56,7 @@ void printStep(const ReplayStep& step, std::size_t total, const Options& options
                           {.full = true, .width = terminalWidth(), .format = usualFormat()}));
     return;
   }
-  const EntrySummary summary = summarizeEntry(step.entry, 100);
+  const EntrySummary summary = summarizeEntry(step.entry, saidGraphemes(100));
   std::string said = fmt::format("[{}] {}", summary.speaker, summary.text);
   const std::size_t taken = place.size() + time.size() + (step.failed ? 13 : 4);
   if (stdoutIsTerminal() && terminalWidth() > taken) said = text::excerptToWidth(said, terminalWidth() - taken);
