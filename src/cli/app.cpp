@@ -119,6 +119,10 @@ class Application {
       if (!argument.starts_with("--")) continue;
       BOUGH_TRY(checkOption(argument.substr(0, argument.find('='))));
     }
+    if (message == "SESSION is required") {
+      return fail(ErrorCode::InvalidArgument, message,
+                  fmt::format("`bough ls` lists the sessions: bough {} @last, or the id of one", command_->name));
+    }
     if (command_ != nullptr) {
       return fail(ErrorCode::InvalidArgument, message, fmt::format("`bough help {}` explains it", command_->name));
     }

@@ -37,9 +37,37 @@ TEST_F(When, ATimeIsADateATimeOrSoLongAgo) {
   EXPECT_EQ(parseWhen("1970-01-02T01:02:00Z", 0), kDay + kHour + 2 * kMinute);
   EXPECT_EQ(parseWhen("2h", 5 * kHour), 3 * kHour);
   EXPECT_EQ(parseWhen("2h", kHour), 0U);
-  for (const char* wrong : {"1970-13-01", "1970-02-30", "1970/01/02", "1970-01/02", "yesterday", ""}) {
+  for (const char* wrong :
+       {"1970-13-01", "1970-02-30", "1970/01/02", "1970-01/02", "19700230", "1970-1-2", "yesterda", "tomorrow", ""}) {
     EXPECT_FALSE(parseWhen(wrong, kDay)) << wrong;
+    EXPECT_FALSE(parseUntil(wrong, kDay)) << wrong;
   }
+}
+
+TEST_F(When, ADayBeginsAtItsMidnightAndUntilItIsToItsEnd) {
+  const std::uint64_t now = 100 * kDay + 5 * kHour;
+  for (const char* day : {"1970-01-02", "19700102"}) {
+    EXPECT_EQ(parseWhen(day, now), kDay) << day;
+    EXPECT_EQ(parseUntil(day, now), 2 * kDay) << day;
+  }
+  EXPECT_EQ(parseWhen("today", now), 100 * kDay);
+  EXPECT_EQ(parseUntil("today", now), 101 * kDay);
+  EXPECT_EQ(parseWhen("yesterday", now), 99 * kDay);
+  EXPECT_EQ(parseUntil("yesterday", now), 100 * kDay);
+  EXPECT_EQ(parseUntil("1970-01-02T01:02:00Z", now), kDay + kHour + 2 * kMinute) << "a time is a time";
+  EXPECT_EQ(parseUntil("2h", now), now - 2 * kHour);
+}
+
+// In New York the clocks went forward on 2026-03-08 and back on 2026-11-01: days of 23 and of 25 hours.
+TEST_F(When, DaysHaveTheHoursThatTheLocalClockGivesThem) {
+  ::setenv("TZ", "America/New_York", 1);
+  ::tzset();
+  const auto hours = [](const char* day) { return (*parseUntil(day, 0) - *parseWhen(day, 0)) / kHour; };
+  EXPECT_EQ(hours("2026-03-07"), 24U);
+  EXPECT_EQ(hours("2026-03-08"), 23U);
+  EXPECT_EQ(hours("2026-11-01"), 25U);
+  const std::uint64_t afterTheChange = *parseWhen("2026-03-08T12:00:00-04:00", 0);
+  EXPECT_EQ(parseWhen("yesterday", afterTheChange).value(), parseWhen("2026-03-07", 0).value());
 }
 
 TEST_F(When, AnAgeIsRoundedDownAndBeyondAWeekADate) {

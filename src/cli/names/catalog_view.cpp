@@ -160,20 +160,21 @@ void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
 }
 
 std::vector<Option> FilterOptions::definitions() {
-  return {{.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},
-          {.name = "--key",
-           .help = "Only sessions with this key; KEY* matches every key that begins with KEY",
-           .target = &key,
-           .value = "KEY"},
-          {.name = "--cwd",
-           .help = "Only sessions of this folder and the folders in it",
-           .target = &cwd,
-           .value = "FOLDER"},
-          {.name = "--since",
-           .help = "Only from this time on: a date, a time, or an age (7d, 12h)",
-           .target = &since,
-           .value = "WHEN"},
-          {.name = "--until", .help = "Only before this time", .target = &until, .value = "WHEN"}};
+  return {
+      {.name = "--agent", .help = "Only sessions of this agent", .target = &agent, .value = "NAME"},
+      {.name = "--key",
+       .help = "Only sessions with this key; KEY* matches every key that begins with KEY",
+       .target = &key,
+       .value = "KEY"},
+      {.name = "--cwd",
+       .help = "Only sessions of this folder and the folders in it",
+       .target = &cwd,
+       .value = "FOLDER"},
+      {.name = "--since",
+       .help = "Only from this time on: a day (2026-11-14, today), a time, or an age (7d, 12h)",
+       .target = &since,
+       .value = "WHEN"},
+      {.name = "--until", .help = "Only before this time; of a day, to its end", .target = &until, .value = "WHEN"}};
 }
 
 Option FilterOptions::folderArgument() {
@@ -206,7 +207,7 @@ Result<SessionFilter> FilterOptions::filter() const {
     made.sinceMs = time;
   }
   if (!until.empty()) {
-    BOUGH_TRY(auto time, parseWhen(until, now));
+    BOUGH_TRY(auto time, parseUntil(until, now));
     made.untilMs = time;
   }
   return made;

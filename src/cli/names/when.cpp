@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <ctime>
+#include <optional>
 
 #include "base/system/environment.h"
 #include "base/text/text.h"
@@ -16,15 +17,53 @@ constexpr std::uint64_t kMinute = 60'000;
 constexpr std::uint64_t kHour = 60 * kMinute;
 constexpr std::uint64_t kDay = 24 * kHour;
 
-// Midnight at the beginning of a local day.
-std::uint64_t localDay(int year, int month, int day) {
+std::tm localTime(std::uint64_t ms) {
+  const auto seconds = static_cast<std::time_t>(ms / 1000);
   std::tm local{};
-  local.tm_year = year - 1900;
-  local.tm_mon = month - 1;
-  local.tm_mday = day;
-  local.tm_isdst = -1;
-  const std::time_t seconds = std::mktime(&local);
+  (void)::localtime_r(&seconds, &local);
+  return local;
+}
+
+// Midnight at the beginning of a local day, whichever hour the clocks were put forward or back.
+std::uint64_t localMidnight(std::tm day) {
+  day.tm_hour = day.tm_min = day.tm_sec = 0;
+  day.tm_isdst = -1;
+  const std::time_t seconds = std::mktime(&day);
   return seconds < 0 ? 0 : static_cast<std::uint64_t>(seconds) * 1000;
+}
+
+// A day as people write it: 2026-11-14, 20261114, today, yesterday.
+std::optional<std::tm> dayNamed(std::string_view text, std::uint64_t now) {
+  if (text == "today" || text == "yesterday") {
+    std::tm day = localTime(now);
+    if (text == "yesterday") --day.tm_mday;
+    return day;
+  }
+  std::string date(text);
+  if (date.size() == 8 && date.find_first_not_of("0123456789") == std::string::npos) date.insert(6, "-").insert(4, "-");
+  // As a time it is checked for us: months have days, and not every year a 29th of February.
+  if (date.size() != 10 || date[4] != '-' || date[7] != '-' || !parseTimestamp(date + "T00:00:00Z")) return {};
+  const auto number = [&](std::size_t at, std::size_t size) {
+    int value = 0;
+    std::from_chars(date.data() + at, date.data() + at + size, value);
+    return value;
+  };
+  std::tm day{};
+  day.tm_year = number(0, 4) - 1900;
+  day.tm_mon = number(5, 2) - 1;
+  day.tm_mday = number(8, 2);
+  return day;
+}
+
+Result<std::uint64_t> parseTime(std::string_view text, std::uint64_t now, int daysLater) {
+  if (const auto time = parseTimestamp(text)) return *time;
+  if (auto day = dayNamed(text, now)) {
+    day->tm_mday += daysLater;
+    return localMidnight(*day);
+  }
+  if (const auto age = parseAge(text)) return *age > now ? 0 : now - *age;
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a valid time", text.substr(0, 40)),
+              "write a day (2026-11-14, today, yesterday), a time (2026-11-14T23:47:00Z) or an age (12h, 7d)");
 }
 
 }  // namespace
@@ -51,21 +90,11 @@ Result<std::uint64_t> parseAge(std::string_view text) {
 }
 
 Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t now) {
-  if (const auto time = parseTimestamp(text)) return *time;
-  if (text.size() == 10 && text[4] == '-' && text[7] == '-') {
-    // As a time it is checked for us: months have days, and not every year a 29th of February.
-    if (parseTimestamp(std::string(text) + "T00:00:00Z")) {
-      const auto number = [&](std::size_t at, std::size_t size) {
-        int value = 0;
-        std::from_chars(text.data() + at, text.data() + at + size, value);
-        return value;
-      };
-      return localDay(number(0, 4), number(5, 2), number(8, 2));
-    }
-  }
-  if (const auto age = parseAge(text)) return *age > now ? 0 : now - *age;
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a valid time", text.substr(0, 40)),
-              "write a date (2026-11-14), a time (2026-11-14T23:47:00Z) or an age (12h, 7d)");
+  return parseTime(text, now, 0);
+}
+
+Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t now) {
+  return parseTime(text, now, 1);
 }
 
 std::string formatAge(std::uint64_t whenMs, std::uint64_t now) {

@@ -121,7 +121,7 @@ bool colorsAreUsed() {
 }
 
 std::string styled(Style style, std::string_view text) {
-  return colorsAreUsed() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
+  return colorsAreUsed() && !text.empty() ? fmt::format("\033[{}m{}\033[0m", codeOf(style), text) : std::string(text);
 }
 
 Pager::Pager(bool wanted) {

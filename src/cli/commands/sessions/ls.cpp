@@ -366,7 +366,7 @@ Command define() {
                          .choices = {"live", "archived", "unfinished", "damaged"},
                          .value = "STATE"});
   definitions.push_back(
-      {.name = "--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
+      {.name = "-n,--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
   definitions.push_back({.name = "--all", .help = "Show all sessions", .target = &options->all});
   definitions.push_back({.name = "--sort",
                          .help = "What to sort by; default: active",
@@ -375,7 +375,7 @@ Command define() {
                          .value = "BY"});
   definitions.push_back({.name = "--reverse", .help = "The other way round", .target = &options->reverse});
   definitions.push_back(
-      {.name = "--long",
+      {.name = "-l,--long",
        .help =
            "Also show branches, tokens, cost, what the next turn will cost, models, and what an agent's own list says",
        .target = &options->longForm});

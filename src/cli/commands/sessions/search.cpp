@@ -347,7 +347,7 @@ Command define() {
                          .choices = {"user", "assistant", "tool", "system", "summary"},
                          .value = "ROLE"});
   definitions.push_back(
-      {.name = "--limit", .help = "Show at most N entries; default: 20", .target = &options->limit, .value = "N"});
+      {.name = "-n,--limit", .help = "Show at most N entries; default: 20", .target = &options->limit, .value = "N"});
   definitions.push_back(
       {.name = "--agents",
        .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",

@@ -192,7 +192,7 @@ Command define() {
                    .help = "Show the branch that ends in this entry",
                    .target = &options->at,
                    .value = "ENTRY"},
-                  {.name = "--last",
+                  {.name = "-n,--last",
                    .help = "Only the last N messages; with --all, entries",
                    .target = &options->last,
                    .value = "N"},
