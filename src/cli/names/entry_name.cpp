@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/message.h"
+#include "cli/names/session_titles.h"
 
 namespace bough::cli {
 namespace {
@@ -18,7 +19,8 @@ constexpr const char* kHint = "`bough tree SESSION --ids` shows the entries, `bo
 Result<std::string> headOf(SessionStore& store, const std::string& sessionId) {
   BOUGH_TRY(auto state, store.sessionState(sessionId));
   if (!state.headId.empty()) return std::move(state.headId);
-  return fail(ErrorCode::NotFound, fmt::format("the head of session {} is before its first entry", sessionId),
+  return fail(ErrorCode::NotFound,
+              fmt::format("the head of session {} is before its first entry", idAndTitle(store, sessionId)),
               "append a message, or name another entry");
 }
 
@@ -39,7 +41,7 @@ Result<std::string> rootOf(SessionStore& store, const std::string& sessionId) {
   BOUGH_TRY(auto tree, store.loadTree(sessionId));
   const Sequence root = tree.head() == kNoSequence ? tree.firstRoot() : tree.root(tree.head());
   if (root != kNoSequence) return idAt(store, sessionId, root);
-  return fail(ErrorCode::NotFound, fmt::format("session {} has no entries yet", sessionId),
+  return fail(ErrorCode::NotFound, fmt::format("session {} has no entries yet", idAndTitle(store, sessionId)),
               "`bough append` adds the first one");
 }
 
@@ -106,8 +108,10 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
   }
   if (found.size() == 1) return std::move(found.front());
   if (found.empty()) {
-    return fail(ErrorCode::NotFound,
-                fmt::format("session {} has no entry or label {}", sessionId, text::excerpt(name, 60)), kHint);
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("session {} has no entry or label {}", idAndTitle(store, sessionId), text::excerpt(name, 60)),
+        kHint);
   }
   std::string candidates;
   for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {

@@ -9,6 +9,7 @@
 #include <ranges>
 
 #include "cli/names/damage.h"
+#include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/transcript_file.h"
@@ -67,6 +68,21 @@ Result<std::string> lastSessionIn(Catalog& catalog, const std::string& folder) {
 }
 
 }  // namespace
+
+Result<void> checkPlace(SessionStore& store, const std::string& sessionId, const std::string& place) {
+  if (place == "-" || place == "@start") return {};
+  BOUGH_TRY(resolveEntry(store, sessionId, place));
+  return {};
+}
+
+Error forChat(Error error) {
+  if (error.hint.contains("`bough tree")) {
+    error.hint = "/tree shows this session, /branch lists its branches with their ids and labels";
+  } else if (error.hint.contains("`bough ls`")) {
+    error.hint = "/sessions lists the sessions";
+  }
+  return error;
+}
 
 CancelOnSignal::CancelOnSignal() {
   theToken.reset();

@@ -43,6 +43,12 @@ std::string comeBackCommand(const Context& context, const OpenedChat& opened);
 /// How many turns the user has had on the branch that the chat continues, those that a fork shares among them.
 std::uint64_t countTurns(const OpenedChat& opened);
 
+/// Whether a place that `/branch` names is in the session.
+Result<void> checkPlace(SessionStore& store, const std::string& sessionId, const std::string& place);
+
+/// An error as the chat tells it: the next step is a command of the chat where there is one.
+Error forChat(Error error);
+
 /// While it lives, Ctrl-C and a request to terminate set the token instead of ending the program.
 class CancelOnSignal {
  public:

@@ -147,7 +147,7 @@ Result<ExitCode> runLines(const Context& context, PipedLines& lines, Input& inpu
     if (report && !report->problem.empty()) code = kProblem;
     if (report) continue;
     if (report.error().retryable) return std::unexpected(report.error());
-    printError(report.error(), context.json);
+    printError(forChat(report.error()), context.json);
     code = kProblem;
   }
 }

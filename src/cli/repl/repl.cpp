@@ -187,7 +187,7 @@ class Repl {
   }
 
   static void report(const Result<void>& result) {
-    if (!result) printError(result.error(), false);
+    if (!result) printError(forChat(result.error()), false);
   }
 
   const Context& context_;

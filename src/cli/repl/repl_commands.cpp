@@ -1,7 +1,6 @@
 #include "cli/repl/repl_commands.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -114,24 +113,6 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
   };
   for (const SessionSummary& each : *sessions) add(each.sessionId, each);
   for (const SessionSummary& each : *sessions) add(each.key, each);
-}
-
-// Providers that can be used, with the models that are known by name; then what the others need.
-void printModels(const std::vector<agent::OwnProvider>& own) {
-  for (const agent::UsableProvider& each : agent::usableProviders(own)) {
-    if (!each.needs.empty()) {
-      printFitted(styled(Style::Dim, fmt::format("  {:<12} needs {}", each.name, each.needs)), 15);
-      continue;
-    }
-    const std::string models =
-        each.models.empty() ? "any model of that server" : fmt::format("{}", fmt::join(each.models, ", "));
-    std::string mark = fmt::format("  {:<12} ", each.name);
-    for (const std::string& line : wrapped(models, std::max<std::size_t>(terminalWidth(), 40) - 16)) {
-      printLine(mark + line);
-      mark = std::string(15, ' ');
-    }
-  }
-  printFitted(styled(Style::Dim, "/model PROVIDER/MODEL changes it"));
 }
 
 void printNextTurn(agent::Chat& chat) {
@@ -258,14 +239,18 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
     return startNew("");  // the user has deleted it
   }
   BOUGH_TRY(auto sessions, opened_.catalog->list({.filter = {}, .limit = count}));
+  titleForks(*opened_.catalog, sessions);
   std::vector<std::string> ids;
   for (const SessionSummary& each : sessions) {
     ids.push_back(each.sessionId);
     const bool here = each.sessionId == chat().sessionId();
-    const std::string title = text::excerptToWidth(each.title, std::max<std::size_t>(terminalWidth(), 60) - 40);
-    printLine(fmt::format("{}{:>3}  {:>4} {}  {}  {}", here ? "→" : " ", ids.size(), each.userMessages,
+    std::string title = displayTitle(each);
+    if (title.empty()) title = shortId(each.sessionId);
+    title = text::excerptToWidth(title, std::max<std::size_t>(terminalWidth(), 60) - 40);
+    const bool hasKey = !each.key.empty() && each.key != title;
+    printLine(fmt::format("{}{:>3}  {:>4} {}  {}{}", here ? "→" : " ", ids.size(), each.userMessages,
                           each.userMessages == 1 ? "turn " : "turns", title,
-                          styled(Style::Dim, text::printable(each.key))));
+                          hasKey ? styled(Style::Dim, "  " + text::printable(each.key)) : ""));
   }
   listed_ = std::move(ids);
   printFitted(styled(Style::Dim, "/switch N continues one of them"));
@@ -456,7 +441,8 @@ Result<void> ReplCommands::showTree(const std::string&) {
 
 Result<void> ReplCommands::branch(const std::string& words) {
   if (words.empty()) return runCommandLine({"branches", chat().sessionId()});
-  if (auto done = runCommandLine({"switch", chat().sessionId(), words}); !done) return done;
+  BOUGH_TRY(checkPlace(chat().store(), chat().sessionId(), words));
+  BOUGH_TRY(runCommandLine({"switch", chat().sessionId(), words}));
   return chat().reload();
 }
 

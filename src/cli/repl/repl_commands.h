@@ -72,4 +72,7 @@ class ReplCommands {
   bool over_ = false;
 };
 
+/// The providers that can be used, with the models that are known by name; then what the others need.
+void printModels(const std::vector<agent::OwnProvider>& own);
+
 }  // namespace bough::cli

@@ -69,7 +69,8 @@ class SessionRows final : public PickerSource {
 
   [[nodiscard]] PickerLine line(std::size_t number) const override {
     const SessionRow& each = rows_[number];
-    const std::string title = text::printable(displayTitle(each.summary));
+    std::string title = text::printable(displayTitle(each.summary));
+    if (title.empty()) title = each.summary.sessionId;
     if (!each.trashId.empty()) return {.text = fmt::format("{:<10} {}", "in trash", title), .style = Style::Dim};
     return {.text = fmt::format("{:<10} {}", formatAge(each.summary.activeMs, now_), title)};
   }

@@ -90,6 +90,13 @@ struct Around {
   std::vector<Sequence> after;
 };
 
+// Nobody reads the sums of a turn or a change of model between two messages.
+bool isShownAround(const SessionTree& tree, Sequence node) {
+  const EntryKind kind = tree.kind(node);
+  return kind == EntryKind::Message || kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary ||
+         kind == EntryKind::Other;
+}
+
 Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
   Around around;
   if (count == 0 || hit.entryId.empty()) return around;
@@ -97,12 +104,12 @@ Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
   const auto node = store.sequenceOf(hit.sessionId, hit.entryId);
   if (!tree || !node || !tree->isNode(*node)) return around;
   for (Sequence at = tree->parent(*node); at != kNoSequence && around.before.size() < count; at = tree->parent(at)) {
-    around.before.push_back(at);
+    if (isShownAround(*tree, at)) around.before.push_back(at);
   }
   std::ranges::reverse(around.before);
   for (Sequence at = tree->firstChild(*node); at != kNoSequence && around.after.size() < count;
        at = tree->firstChild(at)) {
-    around.after.push_back(at);
+    if (isShownAround(*tree, at)) around.after.push_back(at);
   }
   return around;
 }

@@ -18,6 +18,7 @@
 #include "bough/store.h"
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -49,9 +50,10 @@ void checkSpace(const std::string& location, Findings& findings) {
 }
 
 // A session by its state alone, or with every byte checked.
-std::optional<Finding> checkSession(SessionStore& store, const std::string& id, bool deep) {
+std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, bool deep) {
   const auto bad = [&](std::string what, std::string advice) {
-    return Finding{.health = Health::Bad, .what = fmt::format("{}: {}", id, what), .advice = std::move(advice)};
+    return Finding{
+        .health = Health::Bad, .what = fmt::format("{}: {}", titles.name(id), what), .advice = std::move(advice)};
   };
   auto state = store.sessionState(id);
   if (!state) return bad(state.error().message, state.error().hint);
@@ -66,19 +68,20 @@ std::optional<Finding> checkSession(SessionStore& store, const std::string& id, 
     return bad(missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
   }
   if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
-    return Finding{.health = Health::Bad,
-                   .what = fmt::format("{}: {} were set aside from the end of the log", id, formatBytes(setAside)),
-                   .advice = fmt::format("`bough torn {}` lists the entries in it", id)};
+    return Finding{
+        .health = Health::Bad,
+        .what = fmt::format("{}: {} were set aside from the end of the log", titles.name(id), formatBytes(setAside)),
+        .advice = fmt::format("`bough torn {}` lists the entries in it", id)};
   }
   if (state->trailingBytes > 0) {
     return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: {} after the last complete batch, left by a crash or being written", id,
-                                       counted(state->trailingBytes, "byte")),
+                   .what = fmt::format("{}: {} after the last complete batch, left by a crash or being written",
+                                       titles.name(id), counted(state->trailingBytes, "byte")),
                    .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", id)};
   }
   if (state->format < jsonEntrySerializer().schemaVersion()) {
     return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: format {} can be read but not appended to", id, state->format),
+                   .what = fmt::format("{}: format {} can be read but not appended to", titles.name(id), state->format),
                    .advice = fmt::format("`bough migrate {}`; the old file is kept", id)};
   }
   return std::nullopt;
@@ -93,10 +96,11 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
     return;
   }
   Progress progress("checking sessions", sessions->size());
+  SessionTitles titles(store);
   std::size_t damaged = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
-    if (auto finding = checkSession(store, (*sessions)[i], deep)) {
+    if (auto finding = checkSession(store, titles, (*sessions)[i], deep)) {
       if (finding->health == Health::Bad) ++damaged;
       found.push_back(std::move(*finding));
     }
@@ -198,7 +202,7 @@ void checkErasure(const std::string& location, Findings& findings) {
 }
 
 // Sessions of which two files are there: one is read, the other may hold something else.
-void checkCopies(const std::string& location, Findings& findings) {
+void checkCopies(SessionStore& store, const std::string& location, Findings& findings) {
   constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
   std::map<std::string, std::vector<std::string>> files;
   for (const std::string folder : {"sessions", "archive"}) {
@@ -216,7 +220,7 @@ void checkCopies(const std::string& location, Findings& findings) {
     std::ranges::sort(names);
     findings.push_back(
         {.health = Health::Note,
-         .what = fmt::format("{}: the session has two files: {}", id, fmt::join(names, " and ")),
+         .what = fmt::format("{}: the session has two files: {}", idAndTitle(store, id), fmt::join(names, " and ")),
          .advice = fmt::format(
              "`bough repair {}` removes a compressed copy that holds nothing more; otherwise it says what to do", id)});
   }
@@ -276,7 +280,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   if (context.backend || !isPostgresLocation(location)) {
     checkSpace(location, findings);
     checkForeign(store, location, options.fix, findings);
-    checkCopies(location, findings);
+    checkCopies(store, location, findings);
     checkErasure(location, findings);
   }
   checkSettings(store, findings);
