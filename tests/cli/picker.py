@@ -120,7 +120,7 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     key(terminal, "G")
     terminal.wait(lambda screen: "herons" in selected(screen))
     terminal.type("d", enter=False)
-    terminal.wait(lambda screen: "Move this session to the trash? [y/N]" in screen)
+    terminal.wait(lambda screen: re.search(r'Move ".*herons.*" to the trash\? \[y/N\]', screen))
     terminal.type("n", enter=False)
     screen = terminal.wait(lambda screen: "trash?" not in screen)
     check("in trash" not in screen, "anything but y leaves it alone", screen)

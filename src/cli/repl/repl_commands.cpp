@@ -115,6 +115,16 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
   for (const SessionSummary& each : *sessions) add(each.key, each);
 }
 
+// On a narrow terminal the explanation has its own lines.
+void printHelp(std::string_view name, std::string_view takes, std::string_view help) {
+  constexpr std::size_t kNarrow = 60;
+  if (stdoutIsTerminal() && terminalWidth() < kNarrow) {
+    printFitted(fmt::format("  {} {}\n      {}", name, takes, help), 6);
+  } else {
+    printFitted(fmt::format("  {:<10} {:<12} {}", name, takes, help), 26);
+  }
+}
+
 void printNextTurn(agent::Chat& chat) {
   const auto prices = readPrices("");
   const auto next = nextTurnOf(chat.store(), chat.sessionId(), chat.place().headId,
@@ -392,9 +402,7 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
 }
 
 Result<void> ReplCommands::help(const std::string& words) {
-  const auto print = [](const Row& row) {
-    printFitted(fmt::format("  {:<10} {:<12} {}", row.name, row.takes, row.help), 26);
-  };
+  const auto print = [](const Row& row) { printHelp(row.name, row.takes, row.help); };
   if (words.empty()) {
     std::ranges::for_each(rows(), print);
   } else {
@@ -404,8 +412,8 @@ Result<void> ReplCommands::help(const std::string& words) {
     print(*row);
     return {};
   }
-  printFitted("  !COMMAND                run a command; the model reads what it printed in the next turn", 26);
-  printFitted("  @FILE                   in a message: send this file, image or PDF with it", 26);
+  printHelp("!COMMAND", "", "run a command; the model reads what it printed in the next turn");
+  printHelp("@FILE", "", "in a message: send this file, image or PDF with it");
   printFitted("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
   std::string others;
   for (const auto& [other, meant] : kOtherNames) {

@@ -58,6 +58,8 @@ class SessionRows final : public PickerSource {
 
   [[nodiscard]] const SessionRow& row(std::size_t number) const { return rows_[number]; }
 
+  static constexpr std::size_t kAskedColumns = 24;  // so that the question fits 50 columns
+
   [[nodiscard]] std::string title() const override { return "Sessions"; }
   [[nodiscard]] std::size_t size() const override { return rows_.size(); }
 
@@ -67,10 +69,15 @@ class SessionRows final : public PickerSource {
                        rows_[number].trashId.empty() ? "" : "\ntrash");
   }
 
+  // Its title; of a session in which nothing was said, its id.
+  [[nodiscard]] std::string nameAt(std::size_t number) const {
+    const std::string title = text::printable(displayTitle(rows_[number].summary));
+    return title.empty() ? shortId(rows_[number].summary.sessionId) : title;
+  }
+
   [[nodiscard]] PickerLine line(std::size_t number) const override {
     const SessionRow& each = rows_[number];
-    std::string title = text::printable(displayTitle(each.summary));
-    if (title.empty()) title = each.summary.sessionId;
+    const std::string title = nameAt(number);
     if (!each.trashId.empty()) return {.text = fmt::format("{:<10} {}", "in trash", title), .style = Style::Dim};
     return {.text = fmt::format("{:<10} {}", formatAge(each.summary.activeMs, now_), title)};
   }
@@ -127,8 +134,13 @@ class SessionRows final : public PickerSource {
   [[nodiscard]] std::vector<PickerAction> actions() const override {
     return {{.key = 'f', .name = "fork"},
             {.key = 'l', .name = "label", .question = "Label for the last message:", .takesText = true},
-            {.key = 'd', .name = "delete", .question = "Move this session to the trash? [y/N]"},
+            {.key = 'd', .name = "delete", .question = "Move it to the trash? [y/N]"},
             {.key = 'r', .name = "restore"}};
+  }
+
+  [[nodiscard]] std::string question(const PickerAction& action, std::size_t number) const override {
+    if (action.key != 'd') return action.question;
+    return fmt::format("Move \"{}\" to the trash? [y/N]", text::excerptToWidth(nameAt(number), kAskedColumns));
   }
 
   std::string act(char key, std::size_t number, const std::string& text) override {

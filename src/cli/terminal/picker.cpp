@@ -213,6 +213,7 @@ class Picker {
     if (action == actions.end() || !rows_.selected()) return;
     if (action->question.empty()) return act(letter, "");
     asking_ = *action;
+    asking_->question = source_.question(*action, *rows_.selected());
     answer_.clear();
   }
 

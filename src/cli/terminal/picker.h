@@ -42,6 +42,10 @@ class PickerSource {
   /// Rows that hold what was typed in a text that the filter does not see. Called while no key comes.
   virtual std::vector<std::size_t> findInText(const std::string& /*typed*/) { return {}; }
   [[nodiscard]] virtual std::vector<PickerAction> actions() const { return {}; }
+  /// What is asked before it is done to this row.
+  [[nodiscard]] virtual std::string question(const PickerAction& action, std::size_t /*row*/) const {
+    return action.question;
+  }
   /// Does it and says so in one line.
   virtual std::string act(char /*key*/, std::size_t /*row*/, const std::string& /*text*/) { return {}; }
 };

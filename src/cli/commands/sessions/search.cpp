@@ -334,7 +334,7 @@ Command define() {
                          .help = "With --fixed or --regex, upper and lower case (A to Z) are the same",
                          .target = &options->ignoreCase});
   definitions.push_back({.name = "-C,--context",
-                         .help = "Show N entries before and after each that was found",
+                         .help = "Show N messages before and after each entry that was found",
                          .target = &options->around,
                          .value = "N",
                          .most = 100});
