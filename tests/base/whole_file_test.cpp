@@ -2,13 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -77,6 +82,34 @@ TEST_F(WholeFiles, ItReplacesOrRefusesWhatHasItsName) {
   EXPECT_EQ(get("a"), "one");
   ASSERT_TRUE(write("three", IfPresent::Replace));
   EXPECT_EQ(get("a"), "three");
+  EXPECT_EQ(names(), std::set<std::string>{"a"});
+}
+
+// Some file systems make files without a name, and then cannot give them one.
+void refuseLinks() {
+  sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_linkat, 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{.len = std::size(steps), .filter = steps};
+  (void)::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  (void)::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+TEST_F(WholeFiles, ItIsThereAlsoWhereAFileWithoutANameCannotGetOne) {
+  const std::string bytes(200'000, 'x');
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    refuseLinks();
+    const bool made = write("one", IfPresent::Refuse).has_value();
+    const bool refused = !write("two", IfPresent::Refuse);
+    ::_exit(made && refused && write(bytes, IfPresent::Replace) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(get("a"), bytes);
   EXPECT_EQ(names(), std::set<std::string>{"a"});
 }
 

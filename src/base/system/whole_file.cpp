@@ -29,7 +29,7 @@ std::string nameOfDescriptor(int file) {
 
 // -1 where the file system, or a system without /proc, cannot do that.
 int openUnnamed(int folder, mode_t mode) {
-  const int file = ::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  const int file = ::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
   if (file < 0 || ::access(nameOfDescriptor(file).c_str(), F_OK) == 0) return file;
   ::close(file);
   return -1;
@@ -78,11 +78,36 @@ SysResult<WholeFile> WholeFile::create(int folder, std::string_view name, mode_t
   WholeFile made(folder, name);
   made.file_ = openUnnamed(folder, mode);
   if (made.file_ < 0) {
-    made.file_ = ::openat(folder, made.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (made.file_ < 0) return std::unexpected(errno);
-    made.hasTemporaryName_ = true;
+    BOUGH_TRY(made.openTemporary(mode));
   }
   return made;
+}
+
+SysResult<void> WholeFile::openTemporary(mode_t mode) {
+  file_ = ::openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+  if (file_ < 0) return std::unexpected(errno);
+  hasTemporaryName_ = true;
+  return {};
+}
+
+// For file systems that make files without a name, but give them none later.
+SysResult<void> WholeFile::copyToTemporary() {
+  struct stat info{};
+  if (::fstat(file_, &info) != 0) return std::unexpected(errno);
+  const int unnamed = std::exchange(file_, -1);
+  auto copied = openTemporary(info.st_mode & 07777);
+  char piece[65'536];
+  for (off_t at = 0; copied;) {
+    const ssize_t got = ::pread(unnamed, piece, sizeof piece, at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) copied = std::unexpected(errno);
+    if (got <= 0) break;
+    copied = write({piece, static_cast<std::size_t>(got)});
+    at += got;
+  }
+  ::close(unnamed);
+  if (copied && ::fchmod(file_, info.st_mode & 07777) != 0) return std::unexpected(errno);
+  return copied ? sync() : copied;
 }
 
 SysResult<void> WholeFile::write(std::string_view bytes) {
@@ -115,8 +140,13 @@ SysResult<void> WholeFile::place(IfPresent ifPresent) {
   if (!hasTemporaryName_) {
     const bool replace = ifPresent == IfPresent::Replace;
     const char* name = replace ? temporary_.c_str() : name_.c_str();
-    BOUGH_TRY(orErrno(::linkat(AT_FDCWD, nameOfDescriptor(file_).c_str(), folder_, name, AT_SYMLINK_FOLLOW)));
-    hasTemporaryName_ = replace;
+    const auto linked = orErrno(::linkat(AT_FDCWD, nameOfDescriptor(file_).c_str(), folder_, name, AT_SYMLINK_FOLLOW));
+    if (!linked && linked.error() == EEXIST) return linked;
+    if (linked) {
+      hasTemporaryName_ = replace;
+    } else {
+      BOUGH_TRY(copyToTemporary());
+    }
   }
   if (hasTemporaryName_) {
     BOUGH_TRY(rename(ifPresent));

@@ -32,6 +32,8 @@ class WholeFile {
 
  private:
   WholeFile(int folder, std::string_view name);
+  SysResult<void> openTemporary(mode_t mode);
+  SysResult<void> copyToTemporary();
   SysResult<void> rename(IfPresent ifPresent);
 
   int folder_;
