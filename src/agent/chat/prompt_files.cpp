@@ -75,7 +75,7 @@ std::optional<Place> findFile(const WorkingFolder& folder, const std::string& ho
 bool isFolder(const WorkingFolder& folder, std::string& name) {
   for (std::string tried = name;; tried.pop_back()) {
     const auto place = folder.resolve(tried);
-    if (place && !place->names.empty() && WorkingFolder::openFolder(*place)) {
+    if (place && WorkingFolder::openFolder(*place)) {
       name = tried;
       return true;
     }
