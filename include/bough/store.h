@@ -266,10 +266,13 @@ struct PostgresSchema {
 
 // Copying between stores of any kind.
 
+struct KnownTrash;
+
 /// A store, with the backend below it.
 struct StoreSide {
   std::shared_ptr<StorageBackend> backend = {};
   std::unique_ptr<SessionStore> store = {};
+  std::shared_ptr<KnownTrash> trash = {};  ///< As syncSession read it last.
 
   /// As SessionStore::open.
   [[nodiscard]] static Result<StoreSide> open(const std::string& location, const StoreOptions& options = {});

@@ -11,8 +11,8 @@
 namespace bough {
 
 /// Until place() the file has no name, so a program that is killed leaves nothing (O_TMPFILE). Where the file system
-/// cannot do that it is called temporaryName("." + name); removeLeft() of the
-/// next writer removes such a file that is more than an hour old.
+/// cannot do that it is called temporaryName("." + name); removeLeft() of the next writer removes such a file that is
+/// more than an hour old.
 class WholeFile {
  public:
   /// Opens a new file for writing. `folder` is an open folder and must stay open; `name` is the name of the file there.

@@ -25,6 +25,13 @@
 
 namespace bough {
 
+// The trash of a store, as it was read last. To read a long list for each of many sessions that are missing would take
+// forever: it is read again after a tenth as many questions as it is long, and a short one each time.
+struct KnownTrash {
+  std::unordered_set<std::string> sessionIds = {};
+  std::size_t answers = 0;  // that it is still good for
+};
+
 using namespace copying;
 
 namespace {
@@ -114,32 +121,18 @@ struct Side {
   std::uint64_t extra = 0;  // how many of them the other lacks
 };
 
-// The trash of a store, as it was read last. To read a long list for each of many sessions that are missing would take
-// forever: it is asked a tenth as often as it is long, and a short one each time.
-struct KnownTrash {
-  std::weak_ptr<StorageBackend> of = {};
-  std::unordered_set<std::string> sessionIds = {};
-  std::size_t answers = 0;  // that it is still good for
-};
-
 Result<bool> isInTrash(StoreSide& side, const std::string& sessionId) {
-  constexpr std::size_t kSides = 2;
-  thread_local std::array<KnownTrash, kSides> known;
-  auto found = std::ranges::find_if(known, [&](const KnownTrash& each) { return each.of.lock() == side.backend; });
-  if (found != known.end() && found->answers > 0) {
-    --found->answers;
-    return found->sessionIds.contains(sessionId);
+  if (side.trash && side.trash->answers > 0) {
+    --side.trash->answers;
+    return side.trash->sessionIds.contains(sessionId);
   }
   const auto trash = side.store->listTrash();
   if (!trash && trash.error().code == ErrorCode::Unsupported) return false;  // a backend may have none
   if (!trash) return std::unexpected(trash.error());
-  if (found == known.end()) {
-    std::ranges::rotate(known, known.begin() + 1);
-    found = known.end() - 1;
-  }
-  *found = {.of = side.backend, .answers = trash->size() / 10};
-  for (const TrashedSession& each : *trash) found->sessionIds.insert(each.sessionId);
-  return found->sessionIds.contains(sessionId);
+  side.trash = std::make_shared<KnownTrash>();
+  side.trash->answers = trash->size() / 10;
+  for (const TrashedSession& each : *trash) side.trash->sessionIds.insert(each.sessionId);
+  return side.trash->sessionIds.contains(sessionId);
 }
 
 class Sync {

@@ -5,7 +5,8 @@
 // that it has one at every moment.
 //
 // Whoever dies in between leaves a session with both names. It is shown once, where it still counts, and the next list
-// of the trash finishes that (settle), under the lock that the one who died held: a move that goes on is left alone.
+// of the trash finishes that (removeSecondName), under the lock that the one who died held: a move that goes on is left
+// alone.
 
 #include "store/file/file_trash.h"
 
@@ -149,7 +150,7 @@ Result<OpenLog> FileTrash::lockOne(const std::string& sessionId, const std::stri
 
 // While its log has its name, the session is there, and the names in the trash go. Otherwise it is in the trash, and
 // what lay beside the log goes.
-Result<void> FileTrash::settle(const TrashedSession& found, const std::shared_ptr<Directory>& trash) {
+Result<void> FileTrash::removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash) {
   BOUGH_TRY(store_.mayWrite(found.sessionId));
   BOUGH_TRY(const auto locked, lockOne(found.sessionId, found.trashId, trash, /*timeoutMs=*/0));
   if (locked.folder != trash) {
@@ -194,7 +195,7 @@ Result<std::vector<TrashedSession>> FileTrash::list() {
   std::erase_if(found, [&](const TrashedSession& each) {
     if (!twoNames.contains(each.trashId)) return false;
     const bool there = isThere(each.sessionId, each.trashId, **trash);
-    (void)settle(each, *trash);
+    (void)removeSecondName(each, *trash);
     return there;
   });
   std::ranges::stable_sort(found, std::greater<>(), &TrashedSession::removedMs);

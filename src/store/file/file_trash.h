@@ -41,7 +41,7 @@ class FileTrash final : public SharingTrash {
   [[nodiscard]] Result<OpenLog> lockOne(const std::string& sessionId, const std::string& trashId,
                                         const std::shared_ptr<Directory>& trash, int timeoutMs) const;
   /// Finishes what was interrupted, unless somebody is at it.
-  Result<void> settle(const TrashedSession& found, const std::shared_ptr<Directory>& trash);
+  Result<void> removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash);
   Result<void> bringBackLocked(const std::string& sessionId, const std::string& trashId,
                                const std::shared_ptr<Directory>& trash);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);

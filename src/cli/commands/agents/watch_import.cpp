@@ -29,7 +29,7 @@ using SteadyClock = std::chrono::steady_clock;
 // Some file systems tell nothing, and an agent's folder may appear later: so now and then everything is looked at.
 constexpr int kLookAgainMs = 600'000;
 // An agent writes many lines in a row; they are imported together.
-constexpr int kSettleMs = 1'000;
+constexpr int kLeastRestMs = 1'000;
 constexpr int kMaxRestMs = 60'000;
 
 // The file that holds a session: of one in a database, the database.
@@ -87,7 +87,7 @@ class Watching {
       if (stop_.arrived()) break;
       const bool idle = !changed.all && changed.paths.empty();
       if (!idle) {
-        BOUGH_TRY(const auto more, settle());
+        BOUGH_TRY(const auto more, changesMeanwhile());
         changed.all = changed.all || more.all;
         changed.paths.insert(more.paths.begin(), more.paths.end());
       }
@@ -105,10 +105,10 @@ class Watching {
   using State = std::pair<std::uintmax_t, std::int64_t>;  // size and time
 
   // What else changes meanwhile. Reading a long session takes a while, so it is not read all the time.
-  Result<TreeWatcher::Changed> settle() {
+  Result<TreeWatcher::Changed> changesMeanwhile() {
     TreeWatcher::Changed all;
     const auto end =
-        SteadyClock::now() + std::chrono::milliseconds(std::clamp(lastImportMs_ * 5, kSettleMs, kMaxRestMs));
+        SteadyClock::now() + std::chrono::milliseconds(std::clamp(lastImportMs_ * 5, kLeastRestMs, kMaxRestMs));
     while (true) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now()).count();
       if (left <= 0) return all;
