@@ -91,6 +91,7 @@ async function pump(reader, pass, keep) {
 
 export class BoughChat {
   #branch;
+  #beginnings = new Map(); // of recordings, by the stream's id
 
   /** Over a store of yours; `chatId` may be any text. */
   constructor({ store, chatId }) {
@@ -146,8 +147,10 @@ export class BoughChat {
     let session;
     const add = (payload) => session.append({ type: 'message_delta_batch', runId, payload });
     try {
-      session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId), { create: true });
-      await add({ chunks: [], begin: true });
+      await this.#inTurn(streamId, async () => {
+        session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId), { create: true });
+        await add({ chunks: [], begin: true });
+      });
       await pump(reader, outward.pass, (chunks) => add({ chunks }));
       await add({ chunks: [], done: true });
       outward.end();
@@ -159,6 +162,19 @@ export class BoughChat {
     } finally {
       session?.close();
     }
+  }
+
+  // Recordings of one name begin in the order in which they were asked for: the last one counts.
+  #inTurn(streamId, begin) {
+    const before = this.#beginnings.get(streamId);
+    const own = (async () => {
+      await before?.catch(() => {}); // who asked for that one learns of it
+      await begin();
+    })();
+    const forget = () => this.#beginnings.get(streamId) === own && this.#beginnings.delete(streamId);
+    this.#beginnings.set(streamId, own);
+    own.then(forget, forget);
+    return own;
   }
 
   #streamName(streamId) {

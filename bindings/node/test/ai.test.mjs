@@ -130,6 +130,18 @@ test('a stream that is recorded again under its name takes the place of the one 
     await chat.close();
   }));
 
+test('of two recordings that begin at the same time, the later one counts', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    for (let i = 0; i < 20; ++i) {
+      chat.record(`s${i}`, new ReadableStream({ start: (controller) => controller.enqueue(chunks(1)[0]) }));
+      chat.record(`s${i}`, streamOf(chunks(3)));
+      await chat.recorded;
+      assert.deepEqual(await collect(await chat.resume(`s${i}`, { idleMs: 500 })), chunks(3));
+    }
+    await chat.close();
+  }));
+
 test('what the reader got before a failure is recorded', () =>
   withFolder(async (location) => {
     const chat = await BoughChat.open(location, { chatId: 'c' });
