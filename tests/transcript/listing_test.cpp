@@ -193,11 +193,13 @@ TEST_F(ListOfFiles, AFileThatIsNoSessionIsReadOnce) {
 }
 
 TEST_F(ListOfFiles, AnEmptyFileIsNamed) {
-  writeBytes(file("a.jsonl"), "");
-  for (int i = 0; i < 2; ++i) {
-    const auto report = take({"a.jsonl"});
-    EXPECT_EQ(report.unreadable, 1U);
-    EXPECT_EQ(report.example, file("a.jsonl") + ": the file is empty");
+  for (const std::string bytes : {"", "\n", " \r\n\t", "\xEF\xBB\xBF", "\xEF\xBB\xBF\n\n\n"}) {
+    writeBytes(file("a.jsonl"), bytes);
+    for (int i = 0; i < 2; ++i) {
+      const auto report = take({"a.jsonl"});
+      EXPECT_EQ(report.unreadable, 1U);
+      EXPECT_EQ(report.example, file("a.jsonl") + ": the file is empty");
+    }
   }
   write("a.jsonl", "one", {"1"});
   EXPECT_EQ(take({"a.jsonl"}).unreadable, 0U);
