@@ -62,7 +62,8 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
   }
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
     catalog::Database& database = *state_->database;
-    const Conditions conditions = catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
+    const Conditions conditions =
+        catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
     SessionRows found = options.order == ListOrder::Cost
                             ? readRows(database, catalog::idsByCost(database, conditions, options))
                             : readRows(database, conditions, catalog::orderOf(options.order, options.reverse),

@@ -2,9 +2,9 @@
 //
 // A folder holds a catalog.db whose rows were made from such files alone. Its table `outside` has a row for each file:
 // what the file was like when it was read (its stamp), and the session that it is a part of, or why it is not one. A
-// file is read by one of several threads; again only when its stamp has changed. A list of the newest sessions reads only
-// the files that may hold one of them, and leaves the others waiting (outside/waiting_files.h). Memory does not grow
-// with the number of files, except for 24 bytes each.
+// file is read by one of several threads; again only when its stamp has changed. A list of the newest sessions reads
+// only the files that may hold one of them, and leaves the others waiting (outside/waiting_files.h). Memory does not
+// grow with the number of files, except for 24 bytes each.
 #pragma once
 
 #include <cstdint>

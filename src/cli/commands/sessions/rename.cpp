@@ -22,9 +22,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string title(text::trimmed(words));
   BOUGH_TRY(session.store->setTitle(session.sessionId, title));
   if (!context.json) {
-    printMessage(title.empty() ? fmt::format("{} has no title of its own now; lists show how it begins",
-                                             shortId(session.sessionId))
-                               : fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::excerpt(title, 200)));
+    printMessage(
+        title.empty()
+            ? fmt::format("{} has no title of its own now; lists show how it begins", shortId(session.sessionId))
+            : fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::excerpt(title, 200)));
     return kDone;
   }
   std::string out;

@@ -11,10 +11,10 @@ namespace bough::postgres {
 // the row; 2 the ids were made for this call, so nobody has stored them except an attempt of this call whose answer was
 // lost: then the unique key refuses the batch.
 //
-// The answer is a text, `STATUS FENCE TAIL` or the status alone. The status: 0 stored, 1 the whole batch was stored before, 2 the tail is another one, 3 there is no such
-// session, 4 the caller has to look closer (it may be refused), 5 a later turn has begun than p_fence (NULL: no turn).
-// Duplicates are looked for while the session's row is locked: the lock is written to the log of the server, so that
-// also this answer waits for the synchronous standby.
+// The answer is a text, `STATUS FENCE TAIL` or the status alone. The status: 0 stored, 1 the whole batch was stored
+// before, 2 the tail is another one, 3 there is no such session, 4 the caller has to look closer (it may be refused), 5
+// a later turn has begun than p_fence (NULL: no turn). Duplicates are looked for while the session's row is locked: the
+// lock is written to the log of the server, so that also this answer waits for the synchronous standby.
 //
 // Entries of which each goes on from the one before it and the first from the session's head (p_chain), as most batches
 // are, take a shorter way: the head row is moved in one statement, if it is as it has to be, and they are inserted
@@ -258,7 +258,8 @@ BEGIN
 END $$;
 )sql"};
 
-// How many rows they give is said: the planner would count on a thousand, find the statement costly, and compile it first.
+// How many rows they give is said: the planner would count on a thousand, find the statement costly, and compile it
+// first.
 inline constexpr std::array<std::string_view, 5> kReadFunctions{
     // The session itself and those that its history leads through, the nearest first.
     R"sql(
@@ -274,7 +275,8 @@ LANGUAGE sql STABLE ROWS 2 AS $$
       WHERE up.level < 10000)
   SELECT * FROM up $$;
 )sql",
-    // An entry that a batch names: an own one, or what the caller has found in the shared history. p_numbers holds three
+    // An entry that a batch names: an own one, or what the caller has found in the shared history. p_numbers holds
+    // three
     // numbers a name: the kinds that it may be of, -2 when it is in the shared history, and its depth there.
     R"sql(
 CREATE OR REPLACE FUNCTION @.known(p_session text, p_life integer, p_id text, p_ids text[], p_numbers bigint[])

@@ -66,8 +66,8 @@ CREATE TABLE @.settings (
   value text NOT NULL
 );
 )sql",
-    // Keys of entries: without statistics the planner took the key of sequences for an entry's id, too, because its first
-    // two columns were the same, and read whole sessions. So the second column is what is looked for.
+    // Keys of entries: without statistics the planner took the key of sequences for an entry's id, too, because its
+    // first two columns were the same, and read whole sessions. So the second column is what is looked for.
     //
     // The catalog: what is derived from the sessions. `cataloged` is false from the first append after a session was
     // taken in; an update that leaves it as it was touches no index.
@@ -165,7 +165,8 @@ DROP FUNCTION IF EXISTS @.create_session(text, bigint, bigint, text, text, bigin
   bigint[], bigint[], bigint[], bigint[], text[], text[], text[], bytea[], bigint, text, boolean, bigint);
 DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[]);
 )sql",
-    // The lease of the latest turn, by the server's clock, and which attempt took it. What append_one did, a statement does.
+    // The lease of the latest turn, by the server's clock, and which attempt took it. What append_one did, a statement
+    // does.
     R"sql(
 ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
 DROP FUNCTION IF EXISTS @.append_one(text, bigint, text, bigint, bigint, text, text, bigint, bigint, bigint, bigint, bigint,
