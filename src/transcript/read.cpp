@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/system/named_file.h"
 #include "base/text/counted.h"
 #include "base/text/utf8.h"
 #include "base/try.h"
@@ -63,12 +64,6 @@ Result<std::string> readWholeDocument(ByteSource& source, const std::string& pat
               "only files of lines can be larger");
 }
 
-// Whether there is nothing in a text but blanks and a byte order mark.
-bool isEmpty(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 // The first bytes of a file, and whose it is.
 struct Begun {
   std::string bytes;
@@ -85,7 +80,7 @@ Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::si
     BOUGH_TRY(std::string more, readUpTo(source, wanted - begun.bytes.size()));
     if (begun.bytes.empty()) begun.bytes.swap(more);
     begun.bytes += more;
-    if (begun.bytes.size() < wanted && isEmpty(begun.bytes)) {
+    if (begun.bytes.size() < wanted && isBlank(begun.bytes)) {
       begun.agent = fail(ErrorCode::Unsupported, "the file is empty", "an agent that is at work may fill it");
       break;
     }

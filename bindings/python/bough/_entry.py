@@ -90,7 +90,6 @@ class NewEntry:
         if self.meta is not None:
             entry.meta = c.text(_json_text(self.meta))
 
-
     def _one(self) -> c.OneAppend:
         """The entry alone, as append_one takes it."""
         one = c.OneAppend()

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
+#include "base/text/utf8.h"
 #include "base/try.h"
 
 namespace bough {
@@ -89,10 +89,9 @@ Result<std::string> readNamedFile(const std::string& path, std::uint64_t limitBy
   return text;
 }
 
-bool isBlank(const std::string& text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  const std::string_view all = text;
-  return all.find_first_not_of(" \t\r\n", all.starts_with(kMark) ? kMark.size() : 0) == std::string_view::npos;
+bool isBlank(std::string_view text) {
+  const std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  return text.find_first_not_of(" \t\r\n", begin) == std::string_view::npos;
 }
 
 }  // namespace bough

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "bough/error.h"
 
@@ -15,6 +16,6 @@ namespace bough {
 Result<std::string> readNamedFile(const std::string& path, std::uint64_t limitBytes);
 
 /// Whether a text holds only white space, perhaps after the mark of its byte order.
-bool isBlank(const std::string& text);
+bool isBlank(std::string_view text);
 
 }  // namespace bough

@@ -24,14 +24,12 @@ struct Options {
   bool force = false;
 };
 
+constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
+
 Result<std::string> readDocument(const std::string& path) {
-  constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
   const bool isInput = path == "-";
   auto text = isInput ? Input(kMaxBytes).rest() : readNamedFile(path, kMaxBytes);
-  if (!text && !isInput) {
-    text.error().hint =
-        text.error().message.contains("is larger") ? "convert it in parts" : "name a file, or - for standard input";
-  }
+  if (!text && !isInput) text.error().hint = "name a file of at most 2 GiB, or - for standard input";
   if (text && isBlank(*text)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("{} is empty: there is nothing to convert", isInput ? "standard input" : path),
@@ -42,8 +40,8 @@ Result<std::string> readDocument(const std::string& path) {
 
 // What is beside the input when it was converted before.
 Result<std::string> readWayBack(const std::string& path) {
-  auto text = readDocument(path);
-  if (!text && text.error().message.contains("is empty")) text.error().message = fmt::format("{} is empty", path);
+  auto text = readNamedFile(path, kMaxBytes);
+  if (text && isBlank(*text)) text = fail(ErrorCode::InvalidArgument, fmt::format("{} is empty", path));
   if (!text) text.error().hint = "put it back as it was written, or remove it: then the input is converted as it is";
   return text;
 }
