@@ -175,9 +175,9 @@ std::vector<std::string> filesBelow(const std::string& folder) {
   return files;
 }
 
-// The conversations again, cut into so many sessions.
+// The conversations again, cut into so many sessions. In a folder of its own: its files are counted and read.
 std::string cutSessions(std::uint64_t count) {
-  const std::string home = workFolder() + "/many";
+  const std::string home = workFolder() + "/cut";
   const std::string project = home + "/projects/-home-me";
   std::filesystem::create_directories(project);
   const std::uint64_t bytes = (sizeMegabytes() << 20) / count;
