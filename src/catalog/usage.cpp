@@ -10,8 +10,6 @@
 #include <ctime>
 #include <map>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
@@ -177,90 +175,6 @@ void takeSums(Query& query, const UsageOptions& options, Summing& sums) {
   }
 }
 
-// The ids of answers that several sessions hold.
-std::unordered_set<std::int64_t> sharedAnswers(catalog::Database& database) {
-  std::vector<std::int64_t> ids;
-  Query query(database, "SELECT id FROM answer");
-  while (query.next()) ids.push_back(query.integer(0));
-  std::ranges::sort(ids);
-  std::unordered_set<std::int64_t> shared;
-  for (std::size_t i = 1; i < ids.size(); ++i) {
-    if (ids[i] == ids[i - 1]) shared.insert(ids[i]);
-  }
-  return shared;
-}
-
-// What sumAnswers does, for periods or models of all sessions: in one pass that sorts nothing, since few answers are in
-// more than one session.
-class SumsOfAll {
- public:
-  SumsOfAll(catalog::Database& database, const UsageOptions& options)
-      : database_(database), options_(options), shared_(sharedAnswers(database)) {}
-
-  void run(Summing& sums) {
-    const Conditions conditions = conditionsOf(options_);
-    const std::string_view names = options_.model.empty() ? "" : " JOIN model ON model.id = answer.model";
-    Query query(database_, fmt::format("SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, "
-                                       "reasoning, answer.id, session FROM answer{}{}",
-                                       names, conditions.where()));
-    conditions.bindTo(query);
-    while (query.next()) take(query);
-    for (const auto& [id, best] : best_) add(best.place, best.part);
-    const auto models = modelNames();
-    for (const auto& [place, sum] : sums_) {
-      const std::string& model = models.at(place.second);
-      sums.add(options_.by == UsageBy::Model ? model : periodName(place.first, options_.by, options_.localTime), model,
-               sum);
-    }
-  }
-
- private:
-  using Place = std::pair<std::uint64_t, std::int64_t>;  // quarter, model
-  struct Best {
-    std::string sessionId;
-    Place place;
-    ModelSum part;
-  };
-
-  void take(Query& query) {
-    const Place place(options_.by == UsageBy::Model ? 0 : query.number(0), query.integer(1));
-    const ModelSum part{.messages = 1,
-                        .withoutId = 1 - query.number(2),
-                        .tokens = {.inputTokens = query.number(3),
-                                   .outputTokens = query.number(4),
-                                   .cacheReadTokens = query.number(5),
-                                   .cacheWriteTokens = query.number(6),
-                                   .reasoningTokens = query.number(7)}};
-    const std::int64_t id = query.integer(8);
-    if (!shared_.contains(id)) return add(place, part);
-    Query session(database_, "SELECT sessionId FROM session WHERE id = ?", query.integer(9));
-    if (!session.next()) return;
-    std::string sessionId = session.text(0);
-    const auto [best, isFirst] = best_.try_emplace(id);
-    if (isFirst || sessionId < best->second.sessionId) best->second = {std::move(sessionId), place, part};
-  }
-
-  void add(const Place& place, const ModelSum& part) {
-    ModelSum& sum = sums_[place];
-    sum.messages += part.messages;
-    sum.withoutId += part.withoutId;
-    bough::add(sum.tokens, part.tokens);
-  }
-
-  std::map<std::int64_t, std::string> modelNames() {
-    std::map<std::int64_t, std::string> names;
-    Query query(database_, "SELECT id, name FROM model");
-    while (query.next()) names[query.integer(0)] = query.text(1);
-    return names;
-  }
-
-  catalog::Database& database_;
-  const UsageOptions& options_;
-  std::unordered_set<std::int64_t> shared_;
-  std::unordered_map<std::int64_t, Best> best_;
-  std::map<Place, ModelSum> sums_;
-};
-
 bool isOfAll(const UsageOptions& options) {
   return (isPeriod(options.by) || options.by == UsageBy::Model) && options.agent.empty() && options.key.empty() &&
          options.cwd.empty() && options.session.empty() && options.writtenBy.empty();
@@ -268,18 +182,30 @@ bool isOfAll(const UsageOptions& options) {
 
 // An answer that several sessions hold counts once, in that one of the chosen sessions whose id comes first. With
 // min(), SQLite takes the other columns from the row that has the minimum.
-void sumAnswers(catalog::Database& database, const UsageOptions& options, Summing& sums) {
+void sumAnswers(catalog::Database& database, const UsageOptions& options, std::string_view answers, Summing& sums) {
   const Conditions conditions = conditionsOf(options);
   Query query(database,
               fmt::format("SELECT place, model.name, count(*), sum(1 - certain), sum(input), sum(output), "
                           "sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM (SELECT min(session.sessionId), {0} AS "
                           "place, answer.model AS model, certain, answer.input, answer.output, answer.cacheRead, "
-                          "answer.cacheWrite, answer.reasoning FROM answer JOIN session ON session.id = answer.session "
-                          "JOIN model ON model.id = answer.model{1} GROUP BY answer.id) AS answers JOIN model ON "
+                          "answer.cacheWrite, answer.reasoning FROM {1} JOIN session ON session.id = answer.session "
+                          "JOIN model ON model.id = answer.model{2} GROUP BY answer.id) AS answers JOIN model ON "
                           "model.id = answers.model GROUP BY place, answers.model",
-                          groupOf(options.by), conditions.where()));
+                          groupOf(options.by), answers, conditions.where()));
   conditions.bindTo(query);
   takeSums(query, options, sums);
+}
+
+// The same for periods or models of all sessions: the catalog keeps the sums of what only one session holds.
+void sumAll(catalog::Database& database, const UsageOptions& options, Summing& sums) {
+  Conditions conditions = conditionsOf(options);
+  conditions.add("answers > 0");
+  Query query(database, fmt::format("SELECT quarter, model.name, answers, uncertain, input, output, cacheRead, "
+                                    "cacheWrite, reasoning FROM used AS answer JOIN model ON model.id = answer.model{}",
+                                    conditions.where()));
+  conditions.bindTo(query);
+  takeSums(query, options, sums);
+  sumAnswers(database, options, "copied CROSS JOIN answer ON answer.id = copied.id", sums);
 }
 
 // Rows of sessions get their title, rows of branches the entry that they end in.
@@ -368,9 +294,9 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
   return state_->guarded([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
     if (isOfAll(options)) {
-      SumsOfAll(*state_->database, options).run(sums);
+      sumAll(*state_->database, options, sums);
     } else {
-      sumAnswers(*state_->database, options, sums);
+      sumAnswers(*state_->database, options, "answer", sums);
     }
     UsageReport report = sums.report(options.by);
     nameRows(*state_->database, options, report.rows);

@@ -92,6 +92,52 @@ TEST_F(CountingTest, SessionsOfTheirOwnWithTheSameShortIdsAreAllCounted) {
   EXPECT_EQ(totalInput(), 30U);
 }
 
+// The catalog keeps sums by time and model; sums by session are made from the answers themselves.
+TEST_F(CountingTest, SumsThatAreKeptAreThoseOfTheAnswers) {
+  std::uint64_t state = 42;
+  const auto roll = [&](std::uint64_t below) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return (state >> 33) % below;
+  };
+  Ids live;
+  for (int step = 0; step < 60; ++step) {
+    SCOPED_TRACE(step);
+    const std::uint64_t kind = roll(8);
+    if (live.empty() || kind == 0) live.push_back(make({.sessionId = "s" + std::to_string(step)}));
+    std::string& session = live[roll(live.size())];
+    if (kind == 1) {
+      must(store->trashSession(session));
+      if (roll(2) == 0) {
+        must(store->restoreSession(must(store->listTrash()).front().trashId));
+      } else {
+        live.erase(std::ranges::find(live, session));
+      }
+    } else {
+      // Few ids, so that many answers are copies, of others or of one that is still being written.
+      const std::string answer = "msg_01ABCDEFGHJKLMNPQR" + std::to_string(10 + roll(12));
+      const std::string time = "2026-01-0" + std::to_string(1 + roll(3)) + "T00:00:00.000Z";
+      append(session,
+             {answered(textBlock("one"), "", roll(4) == 0 ? "" : answer, roll(2) == 0 ? "claude-opus-4-1" : "m",
+                       static_cast<int>(roll(50)), static_cast<int>(roll(9)), time)});
+    }
+    const auto catalog = open();
+    for (const bool some : {false, true}) {
+      UsageOptions options{.by = UsageBy::Session};
+      if (some) options.model = "m";
+      const UsageRow wanted = must(catalog->usage(options)).total;
+      for (const UsageBy by : {UsageBy::Model, UsageBy::Day}) {
+        options.by = by;
+        const UsageRow kept = must(catalog->usage(options)).total;
+        EXPECT_EQ(kept.messages, wanted.messages);
+        EXPECT_EQ(kept.withoutId, wanted.withoutId);
+        EXPECT_EQ(kept.tokens.inputTokens, wanted.tokens.inputTokens);
+        EXPECT_EQ(kept.tokens.outputTokens, wanted.tokens.outputTokens);
+        EXPECT_EQ(kept.tokens.cacheReadTokens, wanted.tokens.cacheReadTokens);
+      }
+    }
+  }
+}
+
 TEST_F(CountingTest, ASummaryThatAMigrationCopiedIsNotPaidForAgain) {
   const std::string payload = R"({"summary":"s","firstKeptEntryId":"u","model":"claude-sonnet-4-5","usage":)"
                               R"({"inputTokens":10,"outputTokens":5}})";
