@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/bytes/chunk_buffer.h"
 #include "base/json/json_scan.h"
 #include "base/system/file_io.h"
 #include "base/system/threads.h"
@@ -23,7 +24,7 @@
 namespace bough::catalog {
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+constexpr std::size_t kChunkBytes = std::size_t{128} << 10;  // stays in the cache of a core
 constexpr std::size_t kRestBytes = std::size_t{16} << 10;
 
 // Of a large file so much is one piece of work. Pieces are looked at from the end of the file: the newest come first.
@@ -113,36 +114,42 @@ class Candidates {
 
   // Whole lines at a time, those that begin in the part; the buffer grows with the longest.
   SysResult<void> readFile(File& file, const Work& work) {
-    if (buffer_.size() < kChunkBytes) buffer_.resize(kChunkBytes);
+    buffer_.clear();
     // From the byte before: when it ends a line, the part begins with one.
     std::uint64_t offset = work.begin == 0 ? 0 : work.begin - 1;
     bool atLine = work.begin == 0;
     std::uint64_t lineBegin = offset;  // of what is held
-    std::size_t held = 0;
     while (!stopped_ && lineBegin < work.end) {
-      if (held == buffer_.size()) buffer_.resize(buffer_.size() * 2);
       // After the part only the rest of its last line is wanted.
       const std::uint64_t wanted = offset < work.end ? work.end - offset : kRestBytes;
-      const auto got = file.readAt(offset, std::span(buffer_).subspan(held).first(static_cast<std::size_t>(
-                                               std::min<std::uint64_t>(wanted, buffer_.size() - held))));
+      const auto got = file.readAt(
+          offset, buffer_.room(offset, static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kChunkBytes))));
       if (!got) return std::unexpected(got.error());
-      std::string_view all(buffer_.data(), held + *got);
+      buffer_.add(*got);
       offset += *got;
       if (!atLine) {
+        const std::string_view all = buffer_.held();
         const std::size_t skipped = *got == 0 ? all.size() : std::min(all.find('\n'), all.size() - 1) + 1;
         atLine = skipped > 0 && all[skipped - 1] == '\n';
-        all.remove_prefix(skipped);
+        buffer_.drop(skipped);
         lineBegin += skipped;
         if (lineBegin >= work.end) break;
       }
-      const std::size_t end = *got == 0 ? all.size() : all.rfind('\n') + 1;  // npos + 1 is 0
+      const std::string_view all = buffer_.held();
+      const std::size_t end = *got == 0 ? all.size() : endOfLines(all, *got);
       if (atLine && end > 0) takeLines(linesBefore(all.substr(0, end), lineBegin, work.end));
       if (*got == 0) break;
       lineBegin += end;
-      held = all.size() - end;
-      std::memmove(buffer_.data(), all.data() + end, held);
+      buffer_.drop(end);
     }
     return {};
+  }
+
+  // After the last line that is complete; only what is `fresh` of the text may end one.
+  static std::size_t endOfLines(std::string_view text, std::size_t fresh) {
+    fresh = std::min(fresh, text.size());
+    const void* last = ::memrchr(text.data() + text.size() - fresh, '\n', fresh);
+    return last == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(last) - text.data()) + 1;
   }
 
   // The lines that begin before `end`.
@@ -156,7 +163,7 @@ class Candidates {
   SessionFiles files_;
   LineFilter filter_;
   const std::atomic<bool>& stopped_;
-  std::vector<char> buffer_;
+  ChunkBuffer buffer_;
   std::vector<Candidate> found_;
 };
 

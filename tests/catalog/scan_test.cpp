@@ -29,22 +29,29 @@ TEST(LineFilterTest, FindsAnAnchorAtEveryPlaceOfALine) {
   }
 }
 
-// Where the processor has instructions for more bytes at a time, both ways are there: they stop at the same places.
-TEST(ByteSieveTest, TheWidestInstructionsFindWhatTheOthersFind) {
+// Where the processor has instructions for more bytes at a time, all of them stop at the same places.
+TEST(ByteSieveTest, WiderInstructionsFindWhatTheOthersFind) {
+  using catalog::ByteSieve;
+  using catalog::SieveWidth;
   std::mt19937_64 random(20261116);
   for (const auto letters : {catalog::LetterBytes::None, catalog::LetterBytes::Folding, catalog::LetterBytes::All}) {
     for (const std::vector<std::string>& anchors :
          {std::vector<std::string>{"needle"}, {}, {"q"}, {"Zug", "longer than that"}, {"a", "b", "c", "d", "e"}}) {
       const bool exact = letters == catalog::LetterBytes::None && anchors.size() == 1;
-      catalog::ByteSieve sieve(exact ? 0 : 0x20, letters);
-      for (const std::string& anchor : anchors) sieve.addAnchor(anchor);
+      std::vector<ByteSieve> sieves;
+      for (const auto width : {SieveWidth::Sixteen, SieveWidth::ThirtyTwo, SieveWidth::SixtyFour}) {
+        if (width > catalog::widestSieve()) break;
+        sieves.emplace_back(exact ? 0 : 0x20, letters, width);
+        for (const std::string& anchor : anchors) sieves.back().addAnchor(anchor);
+      }
       std::string bytes;
       for (int i = 0; i < 20'000; ++i) bytes += static_cast<char>(random() % 8 == 0 ? random() % 256 : 'x');
       for (std::size_t at = 100; at + 20 < bytes.size(); at += 997) bytes.replace(at, 6, "nEedle");
-      const std::size_t end = bytes.size() - sieve.reach();
+      for (std::size_t at = 200; at + 20 < bytes.size(); at += 997) bytes.replace(at, 8, "needleZu");
+      const std::size_t end = bytes.size() - sieves.front().reach();
       for (std::size_t at = 0; at < end; ++at) {
-        const std::size_t found = sieve.find(bytes.data(), at, end);
-        ASSERT_EQ(found < end ? found : end, std::min(sieve.findNarrow(bytes.data(), at, end), end)) << at;
+        const std::size_t found = std::min(sieves.front().find(bytes.data(), at, end), end);
+        for (const ByteSieve& sieve : sieves) ASSERT_EQ(std::min(sieve.find(bytes.data(), at, end), end), found) << at;
         at = found;
       }
     }

@@ -65,9 +65,8 @@ void ByteSieve::addAnchor(std::string_view anchor) {
   longest_ = std::max(longest_, anchor.size());
 }
 
-// `kCount` anchors, whose bytes stay in registers; 0: as many as there are.
 template <LetterBytes kLetters, bool kCase, std::size_t kCount>
-std::size_t ByteSieve::findBlocks(const char* bytes, std::size_t at, std::size_t end) const {
+std::size_t ByteSieve::find16(const char* bytes, std::size_t at, std::size_t end) const {
   struct Wanted {
     Block value;
     std::size_t place;
@@ -139,16 +138,10 @@ template <LetterBytes kLetters>
   return _mm256_andnot_si256(others, letter);
 }
 
-bool hasWide() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
-
 }  // namespace
 
-// As maskOf, 32 bytes at a time; `kCount` anchors, whose bytes stay in registers.
 template <LetterBytes kLetters, bool kCase, std::size_t kCount>
-[[gnu::target("avx2")]] std::size_t ByteSieve::findWide(const char* bytes, std::size_t at, std::size_t end) const {
+[[gnu::target("avx2")]] std::size_t ByteSieve::find32(const char* bytes, std::size_t at, std::size_t end) const {
   struct Wanted {
     __m256i value;
     std::size_t place;
@@ -195,45 +188,102 @@ template <LetterBytes kLetters, bool kCase, std::size_t kCount>
   return at;
 }
 
-template <LetterBytes kLetters, bool kCase>
-std::size_t ByteSieve::findByCount(const char* bytes, std::size_t at, std::size_t end) const {
-  switch (anchors_.size()) {
-    case 1: return findWide<kLetters, kCase, 1>(bytes, at, end);
-    case 2: return findWide<kLetters, kCase, 2>(bytes, at, end);
-    default: return findNarrow(bytes, at, end);
-  }
+namespace {
+
+[[gnu::target("avx512bw"), gnu::always_inline]] inline __m512i widest(const char* at) {
+  return _mm512_loadu_si512(at);
 }
 
-std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) const {
-  if (!hasWide()) return findNarrow(bytes, at, end);
-  if (letters_ == LetterBytes::Folding) return findByCount<LetterBytes::Folding, true>(bytes, at, end);
-  if (letters_ == LetterBytes::All) return findByCount<LetterBytes::All, true>(bytes, at, end);
-  return caseBit_ == 0 ? findByCount<LetterBytes::None, false>(bytes, at, end)
-                       : findByCount<LetterBytes::None, true>(bytes, at, end);
+[[gnu::target("avx512bw"), gnu::always_inline]] inline __m512i widestOf(unsigned char c) {
+  return _mm512_set1_epi8(static_cast<char>(c));
+}
+
+// Each comparison looks only where the one before it held.
+template <LetterBytes kLetters>
+[[gnu::target("avx512bw"), gnu::always_inline]] inline __mmask64 letterMask(__m512i here) {
+  if constexpr (kLetters == LetterBytes::None) return 0;
+  if constexpr (kLetters == LetterBytes::All) return _mm512_movepi8_mask(here);
+  const __mmask64 letter = _mm512_cmpge_epu8_mask(here, widestOf(0xC2));
+  const __mmask64 notGreek =
+      _mm512_mask_cmpgt_epu8_mask(letter, _mm512_sub_epi8(here, widestOf(0xCE)), widestOf(0xD1 - 0xCE));
+  return _mm512_mask_cmpgt_epu8_mask(notGreek, _mm512_sub_epi8(here, widestOf(0xE4)), widestOf(0xE9 - 0xE4));
+}
+
+}  // namespace
+
+template <LetterBytes kLetters, bool kCase, std::size_t kCount>
+[[gnu::target("avx512bw")]] std::size_t ByteSieve::find64(const char* bytes, std::size_t at, std::size_t end) const {
+  struct Wanted {
+    __m512i value;
+    std::size_t place;
+  };
+  Wanted wanted[kCount][3];
+  for (std::size_t i = 0; i < kCount; ++i) {
+    for (std::size_t k = 0; k < 3; ++k) wanted[i][k] = {widestOf(anchors_[i][k].value), anchors_[i][k].place};
+  }
+  const __m512i caseBit = widestOf(caseBit_);
+  for (; at < end; at += kStep) {
+    const char* block = bytes + at;
+    const __m512i here = widest(block);
+    const __m512i next = widest(block + 1);
+    const __mmask64 backslash = _mm512_cmpeq_epi8_mask(here, widestOf('\\'));
+    const __mmask64 dollar = _mm512_cmpeq_epi8_mask(here, widestOf('$'));
+    __mmask64 found = _mm512_mask_cmpeq_epi8_mask(backslash, next, widestOf('u')) |
+                      _mm512_mask_cmpeq_epi8_mask(dollar, next, widestOf('a')) | letterMask<kLetters>(here);
+    const auto holds = [&] [[gnu::target("avx512bw"), gnu::always_inline]] (__mmask64 held, const Wanted& byte) {
+      __m512i there = widest(block + byte.place);
+      if constexpr (kCase) there = _mm512_or_si512(there, caseBit);
+      return _mm512_mask_cmpeq_epi8_mask(held, there, byte.value);
+    };
+    for (const auto& [first, second, third] : wanted) {
+      const __mmask64 held = holds(holds(~__mmask64{0}, first), second);
+      if (held != 0) found |= holds(held, third);  // seldom
+    }
+    if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
+  }
+  return at;
+}
+
+SieveWidth widestSieve() {
+  static const SieveWidth width = __builtin_cpu_supports("avx512bw") != 0 ? SieveWidth::SixtyFour
+                                  : __builtin_cpu_supports("avx2") != 0   ? SieveWidth::ThirtyTwo
+                                                                          : SieveWidth::Sixteen;
+  return width;
 }
 
 #else
 
-std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) const {
-  return findNarrow(bytes, at, end);
+SieveWidth widestSieve() {
+  return SieveWidth::Sixteen;
 }
 
 #endif
 
+template <LetterBytes kLetters, bool kCase, std::size_t kCount>
+std::size_t ByteSieve::findByWidth(const char* bytes, std::size_t at, std::size_t end) const {
+#if defined(__x86_64__)
+  if constexpr (kCount > 0) {
+    if (width_ == SieveWidth::SixtyFour) return find64<kLetters, kCase, kCount>(bytes, at, end);
+    if (width_ == SieveWidth::ThirtyTwo) return find32<kLetters, kCase, kCount>(bytes, at, end);
+  }
+#endif
+  return find16<kLetters, kCase, kCount>(bytes, at, end);
+}
+
 template <LetterBytes kLetters, bool kCase>
-std::size_t ByteSieve::findBlocksByCount(const char* bytes, std::size_t at, std::size_t end) const {
+std::size_t ByteSieve::findByCount(const char* bytes, std::size_t at, std::size_t end) const {
   switch (anchors_.size()) {
-    case 1: return findBlocks<kLetters, kCase, 1>(bytes, at, end);
-    case 2: return findBlocks<kLetters, kCase, 2>(bytes, at, end);
-    default: return findBlocks<kLetters, kCase, 0>(bytes, at, end);
+    case 1: return findByWidth<kLetters, kCase, 1>(bytes, at, end);
+    case 2: return findByWidth<kLetters, kCase, 2>(bytes, at, end);
+    default: return findByWidth<kLetters, kCase, 0>(bytes, at, end);
   }
 }
 
-std::size_t ByteSieve::findNarrow(const char* bytes, std::size_t at, std::size_t end) const {
-  if (letters_ == LetterBytes::Folding) return findBlocksByCount<LetterBytes::Folding, true>(bytes, at, end);
-  if (letters_ == LetterBytes::All) return findBlocksByCount<LetterBytes::All, true>(bytes, at, end);
-  return caseBit_ == 0 ? findBlocksByCount<LetterBytes::None, false>(bytes, at, end)
-                       : findBlocksByCount<LetterBytes::None, true>(bytes, at, end);
+std::size_t ByteSieve::find(const char* bytes, std::size_t at, std::size_t end) const {
+  if (letters_ == LetterBytes::Folding) return findByCount<LetterBytes::Folding, true>(bytes, at, end);
+  if (letters_ == LetterBytes::All) return findByCount<LetterBytes::All, true>(bytes, at, end);
+  return caseBit_ == 0 ? findByCount<LetterBytes::None, false>(bytes, at, end)
+                       : findByCount<LetterBytes::None, true>(bytes, at, end);
 }
 
 }  // namespace bough::catalog
