@@ -127,8 +127,9 @@ enum class SessionCondition : std::uint8_t {
   Archived,
   Unfinished,  ///< The head is a tool call without a result.
   Damaged,     ///< Something of it, or all, cannot be read; SessionSummary::problem says what.
+  Missing,     ///< It was here, and its log is gone, though nobody removed it with bough. rebuild() forgets it.
 };
-/// "live", "archived", "unfinished", "damaged".
+/// "live", "archived", "unfinished", "damaged", "missing".
 std::string_view toString(SessionCondition condition);
 
 enum class TitleSource : std::uint8_t {

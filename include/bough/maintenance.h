@@ -30,6 +30,7 @@ enum class ProblemKind : std::uint8_t {
   Header,         ///< The header is missing, repeated, or of a newer format.
   Attachment,     ///< An attachment is missing or not what its name says.
   OtherCopy,      ///< A compressed copy beside the log that holds something else; it is not read.
+  Missing,        ///< The log is gone, though nobody removed the session with bough.
 };
 
 /// The stable name of a kind, as `--json` prints it ("unknown_parent").
@@ -172,6 +173,9 @@ class StoreMaintenance {
   /// Removes sessions from the trash forever; returns how many bytes came back. HasForks when one that stays shares the
   /// history of one that would go.
   [[nodiscard]] Result<std::uint64_t> emptyTrash(const std::vector<std::string>& trashIds) const;
+  /// Of sessions that were in the store and are not any more, those that were neither moved to the trash nor removed
+  /// for good with bough: their files were deleted, or are lost.
+  [[nodiscard]] Result<std::vector<std::string>> missing(std::vector<std::string> sessionIds) const;
 
   /// Stores bytes once, by content; returns their SHA-256.
   [[nodiscard]] Result<std::string> putAttachment(std::string_view bytes) const;

@@ -225,6 +225,12 @@ class SessionTrash {
   /// Removes sessions from the trash forever; returns how many bytes came back. HasForks when one that stays shares the
   /// history of one that would go.
   [[nodiscard]] virtual Result<std::uint64_t> empty(const std::vector<std::string>& trashIds) = 0;
+  /// Of sessions that were in the store and are not any more, those that are not in the trash and were not removed for
+  /// good either: they went past bough. None where that cannot be.
+  [[nodiscard]] virtual Result<std::vector<std::string>> missing(std::vector<std::string> sessionIds) {
+    (void)sessionIds;
+    return std::vector<std::string>();
+  }
 };
 
 /// Bytes that are stored once, under their SHA-256 (64 hex digits).

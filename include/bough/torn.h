@@ -54,4 +54,14 @@ struct TornPutBack {
 /// is missing or there is no catalog. Rebuilding the catalog accepts the log as it is.
 [[nodiscard]] std::string missingFromLog(SessionStore& store, const std::string& sessionId);
 
+/// A session that is gone, though nobody removed it with bough.
+struct MissingSession {
+  std::string sessionId = {};
+  std::uint64_t entries = 0;  ///< What the catalog had counted.
+};
+
+/// Sessions that the store's catalog has counted and that are neither in the store, nor in the trash, nor removed for
+/// good; none when there is no catalog. Rebuilding the catalog forgets them.
+[[nodiscard]] Result<std::vector<MissingSession>> missingSessions(SessionStore& store);
+
 }  // namespace BOUGH_PUBLIC bough

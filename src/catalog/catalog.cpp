@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/system/environment.h"
@@ -135,20 +136,32 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
   return plan;
 }
 
+// Sessions whose log is gone, and whether they are missing: nobody removed them with bough.
+using GoneSessions = std::unordered_map<std::string, bool>;
+
 // Of the sessions that may have changed, those that have. Only they need the catalog's lock.
-Result<void> dropUnchanged(SessionStore& store, catalog::Database& database, bool search,
-                           std::vector<std::string>& sessions) {
+Result<GoneSessions> dropUnchanged(SessionStore& store, catalog::Database& database, bool search,
+                                   std::vector<std::string>& sessions) {
   std::vector<std::string> changed;
+  std::vector<std::string> ids;
+  GoneSessions gone;
   for (std::string& id : sessions) {
     Query row(database, "SELECT stamp, taken, indexed FROM session WHERE sessionId = ?", id);
     const bool known = row.next();
     auto stamp = store.sessionStamp(id);
-    if (!stamp && stamp.error().code == ErrorCode::NotFound && !known) continue;
+    const bool isGone = !stamp && stamp.error().code == ErrorCode::NotFound;
+    if (isGone && (!known || row.view(0) == catalog::kMissingStamp)) continue;
     const bool same = known && stamp && row.view(0) == *stamp && (!search || row.integer(1) == row.integer(2));
+    if (isGone) ids.push_back(id);
     if (!same) changed.push_back(std::move(id));
   }
   sessions = std::move(changed);
-  return database.take();
+  BOUGH_TRY(database.take());
+  for (const std::string& id : ids) gone[id] = false;
+  if (gone.empty()) return gone;
+  BOUGH_TRY(const auto missing, store.maintenance().missing(std::move(ids)));
+  for (const std::string& id : missing) gone[id] = true;
+  return gone;
 }
 
 // By the sizes of their files; of those that have only grown, what was added.
@@ -183,7 +196,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   std::uint64_t lookedAtAllMs = 0;
   for (const char c : lookedAtAll) lookedAtAllMs = lookedAtAllMs * 10 + static_cast<std::uint64_t>(c - '0');
   BOUGH_TRY(auto plan, makePlan(store, *database, wanted, token, lookedAtAllMs, nowMs));
-  BOUGH_TRY(dropUnchanged(store, *database, wanted.search, plan.sessions));
+  BOUGH_TRY(const auto gone, dropUnchanged(store, *database, wanted.search, plan.sessions));
   CatchUpProgress progress{.totalSessions = plan.sessions.size()};
   if (wanted.progress && !plan.sessions.empty()) {
     progress.totalBytes = bytesToRead(store, *database, wanted.search, plan.sessions);
@@ -211,6 +224,12 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       if (bytes > kTransactionBytes) break;
       Intake intake(store, *database, wanted.search);
       auto outcome = intake.run(plan.sessions[at]);
+      if (outcome && *outcome == Intake::Outcome::Gone) {
+        // One that went only now is looked at again next time.
+        const auto found = gone.find(plan.sessions[at]);
+        if (found != gone.end()) catalog::takeOut(store, *database, found->first, /*isMissing=*/found->second);
+        complete = complete && found != gone.end();
+      }
       BOUGH_TRY(database->take());
       if (intake.mustResetSearch()) {
         catalog::resetSearch(*database);
@@ -349,6 +368,7 @@ std::string_view toString(SessionCondition condition) {
     case SessionCondition::Archived: return "archived";
     case SessionCondition::Unfinished: return "unfinished";
     case SessionCondition::Damaged: return "damaged";
+    case SessionCondition::Missing: return "missing";
   }
   return "live";
 }

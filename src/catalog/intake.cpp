@@ -40,7 +40,7 @@ Result<bool> holds(SessionStore& store, const SessionRow& row, const std::string
 // Remembers what was counted under the same header and is gone: a log never loses entries by itself. A damaged line is
 // in its place.
 Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& state) {
-  if (row.taken == 0) return {};
+  if (row.taken == 0 && row.lostId.empty()) return {};
   bool sameHeader = false;
   bool inPlace = false;
   BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, 0, 1,
@@ -49,6 +49,7 @@ Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& 
     row.lostId.clear();
     return {};
   }
+  if (row.taken == 0) return {};
   if (state.entryCount >= row.taken) {
     BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, row.taken - 1, 1,
                                    [&](std::uint64_t, Entry& entry) { inPlace = isUnreadable(entry); }));
@@ -71,6 +72,33 @@ void forgetSession(Database& database, std::int64_t session, const TextOf& textO
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 
+// What is left of a missing session is what a list shows of it. It has no key and no folder: whoever asks for the
+// session of one must not get it.
+void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing) {
+  auto row = findRow(database, sessionId);
+  if (!row) return;
+  forgetSession(database, row->id);
+  if (!isMissing) return;
+  const bool heldMore = row->taken < row->lostEntries;
+  SessionRow left;
+  left.stamp = kMissingStamp;
+  left.headerId = row->headerId;
+  left.lostId = heldMore ? row->lostId : row->lastId;
+  left.lostEntries = heldMore ? row->lostEntries : row->taken;
+  SessionSummary& facts = left.facts;
+  facts = std::move(row->facts);
+  facts.key.clear();
+  facts.agent.clear();
+  facts.cwd.clear();
+  facts.origin.reset();
+  facts.tokens = {};
+  facts.headId.clear();
+  facts.condition = SessionCondition::Missing;
+  facts.problem =
+      fmt::format("its log with {} is gone, and it was not removed with bough", counted(left.lostEntries, "entry"));
+  saveRow(database, left, store.changeGroup(facts.sessionId));
+}
+
 Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<std::string> grown,
                                     SessionGrowth* growth) {
   auto known = findRow(database_, sessionId);
@@ -80,9 +108,7 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   auto stamp = grown ? Result<std::string>(std::move(*grown)) : store_.sessionStamp(sessionId);
   if (!stamp && stamp.error().code != ErrorCode::NotFound) return std::unexpected(stamp.error());
   if (!stamp) {
-    if (!known) return Outcome::Unchanged;
-    forgetSession(database_, known->id);
-    return Outcome::Gone;
+    return known && known->stamp != kMissingStamp ? Outcome::Gone : Outcome::Unchanged;
   }
   if (known && known->stamp == *stamp && (!search_ || known->indexed == known->taken)) return Outcome::Unchanged;
   if (known) row_ = std::move(*known);

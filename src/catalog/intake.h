@@ -19,8 +19,15 @@
 
 namespace bough::catalog {
 
+/// The stamp of a session whose log is missing.
+inline constexpr std::string_view kMissingStamp = "missing";
+
 /// Forgets a session: its row and all that hangs on it. Without `textOf` its words are abandoned.
 void forgetSession(Database& database, std::int64_t session, const TextOf& textOf = {});
+
+/// Takes a session out whose log is gone. Of one that is missing, because nobody removed it with bough, a row stays that
+/// says so.
+void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing);
 
 /// One session, within the caller's transaction.
 class Intake {

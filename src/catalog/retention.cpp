@@ -20,10 +20,10 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
   return state_->guarded([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {
-      // A damaged session is nothing to tidy away unseen.
+      // A session that is damaged or missing is nothing to tidy away unseen.
       catalog::Query query(
           *state_->database,
-          fmt::format("SELECT {} FROM session WHERE pinned = 0 AND condition <> {} AND (timeToLiveMs IS "
+          fmt::format("SELECT {} FROM session WHERE pinned = 0 AND condition < {} AND (timeToLiveMs IS "
                       "NOT NULL OR {}) ORDER BY activeMs, sessionId",
                       catalog::rowColumns(), static_cast<int>(SessionCondition::Damaged),
                       defaultTimeToLiveMs.has_value()));

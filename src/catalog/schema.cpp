@@ -248,7 +248,7 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   if (!file) {
     const int number = file.error();
     if (number == EACCES || number == EROFS || number == EPERM) return openForReading(folder, **root, options);
-    return inMemory(options, systemError(number, "open", path).message + "; it is rebuilt in memory");
+    return inMemory(options, systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
   }
   file->reset();
   auto opened = openPatiently(path, options, replaceNewer);

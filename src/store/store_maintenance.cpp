@@ -117,6 +117,12 @@ Result<std::uint64_t> StoreMaintenance::emptyTrash(const std::vector<std::string
   return part->empty(trashIds);
 }
 
+Result<std::vector<std::string>> StoreMaintenance::missing(std::vector<std::string> sessionIds) const {
+  const auto part = trashOf(*store_->impl);
+  if (!part) return std::vector<std::string>();
+  return (*part)->missing(std::move(sessionIds));
+}
+
 Result<std::string> StoreMaintenance::putAttachment(std::string_view bytes) const {
   BOUGH_TRY(auto* part, attachmentsOf(*store_->impl));
   std::string sha256 = Sha256::of(bytes);

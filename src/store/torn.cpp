@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <set>
+#include <unordered_set>
 
 #include "base/model/head.h"
 #include "base/model/ids.h"
@@ -168,6 +169,28 @@ std::string missingFromLog(SessionStore& store, const std::string& sessionId) {
   return fmt::format("the catalog had counted {} up to {}, and the log holds {} without it",
                      counted(before ? row->lostEntries : row->entries, "entry"), before ? row->lostId : row->lastId,
                      state->entryCount);
+}
+
+Result<std::vector<MissingSession>> missingSessions(SessionStore& store) {
+  std::vector<MissingSession> found;
+  if (store.folder().empty()) return found;
+  // The rows first: a session that is made meanwhile is in none of them.
+  const auto rows = readCatalogIds(store.folder());
+  BOUGH_TRY(const auto listed, store.listSessions());
+  const std::unordered_set<std::string> present(listed.begin(), listed.end());
+  std::vector<std::string> gone;
+  for (const auto& [id, entries] : rows) {
+    if (!present.contains(id)) gone.push_back(id);
+  }
+  if (gone.empty()) return found;
+  BOUGH_TRY(auto missing, store.maintenance().missing(std::move(gone)));
+  const std::unordered_set<std::string> wanted(missing.begin(), missing.end());
+  for (const auto& [id, entries] : rows) {
+    if (!wanted.contains(id)) continue;
+    const auto state = store.sessionStamp(id);
+    if (!state && state.error().code == ErrorCode::NotFound) found.push_back({.sessionId = id, .entries = entries});
+  }
+  return found;
 }
 
 }  // namespace bough

@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "bough/torn.h"
 #include "catalog_support.h"
 #include "support/not_root.h"
 
@@ -281,6 +282,56 @@ TEST_F(CatchUpTest, ALineDestroyedLaterMakesTheSessionDamaged) {
   log << "XXXXX";
   log.close();
   EXPECT_EQ(row("a").condition, SessionCondition::Damaged);
+}
+
+TEST_F(CatchUpTest, ASessionWhoseLogIsGoneIsMissingUntilItIsBack) {
+  make({.sessionId = "a", .key = "agent:x:cli:dm:y"}, {said("user", "alpha", "e1"), answered(textBlock("beta"), "e2")});
+  make({.sessionId = "b"}, {said("user", "alpha", "e1")});
+  auto catalog = open(true);
+  const std::string before = sayAll(*catalog);
+  std::filesystem::rename(folder / "sessions/a.jsonl", folder / "a.jsonl");
+  store = must(SessionStore::open(location));
+  EXPECT_EQ(must(missingSessions(*store)).size(), 1u);
+  for (int look = 0; look < 2; ++look) {
+    catalog = open(true);
+    const SessionSummary missing = must(catalog->session("a"));
+    EXPECT_EQ(missing.condition, SessionCondition::Missing);
+    EXPECT_NE(missing.problem.find("3 entries"), std::string::npos) << missing.problem;
+    EXPECT_EQ(must(missingSessions(*store)).at(0).entries, 3u);
+  }
+  EXPECT_EQ(must(catalog->search("alpha")).size(), 1u);
+  EXPECT_EQ(must(catalog->usage({.by = UsageBy::Session})).rows.size(), 0u);
+  EXPECT_FALSE(must(catalog->currentSession("agent:x:cli:dm:y")).has_value());
+  EXPECT_TRUE(must(catalog->expired(UINT64_MAX / 2, 1)).size() == 1);
+  EXPECT_TRUE(must(catalog->check(true)).empty());
+  std::filesystem::rename(folder / "a.jsonl", folder / "sessions/a.jsonl");
+  must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(sayAll(*catalog), before);
+  EXPECT_TRUE(must(missingSessions(*store)).empty());
+}
+
+TEST_F(CatchUpTest, WhatBoughRemovedIsNotMissing) {
+  for (const char* id : {"trashed", "emptied", "deleted", "fresh"}) make({.sessionId = id}, {said("user", "alpha")});
+  auto catalog = open();
+  EXPECT_TRUE(store->maintenance().trash({{.sessionId = "trashed"}}).at(0));
+  const auto emptied = must(store->maintenance().trash({{.sessionId = "emptied"}}).at(0));
+  must(store->emptyTrash({emptied.trashId}));
+  must(store->deleteSession("deleted"));
+  EXPECT_TRUE(must(missingSessions(*store)).empty());
+  EXPECT_EQ(must(catalog->catchUp()).removed, 3u);
+  EXPECT_EQ(idsOf(must(catalog->list())), Ids{"fresh"});
+}
+
+TEST_F(CatchUpTest, ARebuildForgetsWhatIsMissing) {
+  make({.sessionId = "a"}, {said("user", "alpha")});
+  auto catalog = open();
+  std::filesystem::remove(folder / "sessions/a.jsonl");
+  store = must(SessionStore::open(location));
+  catalog = open();
+  EXPECT_EQ(must(catalog->count()), 1u);
+  must(catalog->rebuild());
+  EXPECT_EQ(must(catalog->count()), 0u);
+  EXPECT_TRUE(must(missingSessions(*store)).empty());
 }
 
 TEST_F(CatchUpTest, AReadOnlyStoreIsListedAllTheSame) {

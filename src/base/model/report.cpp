@@ -15,6 +15,7 @@ std::string_view toString(ProblemKind kind) {
     case ProblemKind::Header: return "header";
     case ProblemKind::Attachment: return "attachment";
     case ProblemKind::OtherCopy: return "other_copy";
+    case ProblemKind::Missing: return "missing";
   }
   return "damage";
 }
@@ -34,6 +35,7 @@ std::string_view remedyFor(ProblemKind kind) {
       return "a newer format needs a newer bough; a missing header is made by `bough migrate SESSION`; a second one is "
              "an entry like others; an empty file, or one that is not a session, can be moved out of the store";
     case ProblemKind::OtherCopy: return "compare the two, and move the one that is not wanted out of the store";
+    case ProblemKind::Missing: return "bring its log back from a copy; `bough reindex` forgets the session";
     case ProblemKind::Attachment: return "bring the file back from a copy; the entry that names it is there";
   }
   return "";

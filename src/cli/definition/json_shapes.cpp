@@ -19,7 +19,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "system: count}, toolCalls: count, toolFailures: count, tokens: Tokens | null, costUsd: number | null, costKnown: "
      "bool, models: Model[], entries: count, branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: "
      "count | null, problem: text | null, origin: Place | null, cwdMissing: bool, metadata?: any}",
-     "`state` is live, archived, unfinished or damaged. `origin` is what a fork continues. `tokens` is null when no "
+     "`state` is live, archived, unfinished, damaged or missing. `origin` is what a fork continues. `tokens` is null "
+     "when no "
      "answer said what it used."},
     {"Tokens",
      "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "

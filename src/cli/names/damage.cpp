@@ -131,16 +131,25 @@ Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore&
 
 Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter) {
   constexpr std::size_t kNamed = 3;
-  filter.condition = SessionCondition::Damaged;
-  const auto damaged = catalog.list({.filter = std::move(filter), .limit = kNamed + 1, .models = false});
-  if (!damaged || damaged->empty()) return {};
-  std::string names;
-  for (std::size_t i = 0; i < std::min(damaged->size(), kNamed); ++i) {
-    names.append(i == 0 ? "" : ", ").append(idAndTitle((*damaged)[i]));
+  const auto in = [&](SessionCondition condition) {
+    filter.condition = condition;
+    auto rows = catalog.list({.filter = filter, .limit = kNamed + 1, .models = false});
+    return rows ? std::move(*rows) : std::vector<SessionSummary>();
+  };
+  const auto namesOf = [&](const std::vector<SessionSummary>& rows) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(rows.size(), kNamed); ++i) {
+      names.append(i == 0 ? "" : ", ").append(idAndTitle(rows[i]));
+    }
+    return rows.size() > kNamed ? names + " and others" : names;
+  };
+  if (const auto missing = in(SessionCondition::Missing); !missing.empty()) {
+    BOUGH_TRY(tell(context, {.what = fmt::format("the log of {} is gone and not counted here", namesOf(missing))}));
   }
-  if (damaged->size() > kNamed) names += " and others";
-  return tell(context, {.what = fmt::format("part of {} cannot be read and is not counted here", names),
-                        .sessionId = damaged->size() == 1 ? damaged->front().sessionId : ""});
+  const auto damaged = in(SessionCondition::Damaged);
+  if (damaged.empty()) return {};
+  return tell(context, {.what = fmt::format("part of {} cannot be read and is not counted here", namesOf(damaged)),
+                        .sessionId = damaged.size() == 1 ? damaged.front().sessionId : ""});
 }
 
 }  // namespace bough::cli

@@ -21,6 +21,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -57,7 +58,9 @@ bool isKnown(SessionStore& store, const std::string& sessionId) {
 }
 
 Result<SessionSummary> newestSession(Catalog& catalog) {
-  BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = 1, .models = false}));
+  constexpr std::size_t kMostMissing = 100;
+  BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = kMostMissing, .models = false}));
+  std::erase_if(newest, [](const SessionSummary& row) { return row.condition == SessionCondition::Missing; });
   if (newest.empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
   return std::move(newest.front());
 }
@@ -80,7 +83,7 @@ struct Found {
   Certainty certainty = Certainty::Loose;
 };
 
-Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
+Result<Found> lookUp(SessionStore& store, const std::string& name) {
   constexpr std::size_t kTitles = 1000;
   BOUGH_TRY(auto catalog, Catalog::open(store));
   // Another process may be at it, or this one may only read; what was known until now still serves.
@@ -99,8 +102,9 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   // A number means what was shown, not what has come since.
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto id, listedSession(store, *number));
-    if (!isKnown(store, id)) return noSuchSession(id);
-    return Found{.session = session(id)};
+    Found found{.session = session(id)};
+    if (found.session.condition != SessionCondition::Missing && !isKnown(store, id)) return noSuchSession(id);
+    return found;
   }
   if (name.starts_with('@')) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} does not name a session", text::excerpt(name, 40)),
@@ -135,6 +139,13 @@ Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   if (!isTitle) return noSuchSession(name);
   BOUGH_TRY(auto titled, chooseByTitle(name, match.sessions));
   return Found{.session = std::move(titled)};
+}
+
+Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
+  auto found = lookUp(store, name);
+  if (!found || found->session.condition != SessionCondition::Missing) return found;
+  return fail(ErrorCode::NotFound, fmt::format("session {}: {}", idAndTitle(found->session), found->session.problem),
+              "put its log back from a copy; `bough doctor` says more");
 }
 
 // The store whose session a file is, told by the folder it lies in; empty: none.

@@ -14,6 +14,7 @@
 #include "store/file/file_maintenance.h"
 #include "store/file/file_trash.h"
 #include "store/file/migration.h"
+#include "store/file/parts/removed_list.h"
 #include "store/file/parts/turn_number.h"
 #include "store/file/session_watcher.h"
 #include "store/rules/append_rules.h"
@@ -216,6 +217,7 @@ Result<void> FileBackend::removeIf(const std::string& sessionId, const Allowed& 
     (void)folders.sessions->remove(name);
   }
   removeTurn(*store_->root, sessionId);
+  (void)noteRemoved(*store_->root, sessionId);
   auto removed = removeDurably(*locked.folder, locked.name);
   logs_.forget(sessionId);
   return removed;

@@ -5,6 +5,7 @@
 //   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   cold sessions
 //   trash/<id>~<when>.…     what was thrown away            changes     what changed, for catalogs
 //   settings.json           what was said about the store as a whole
+//   removed                 ids of sessions that were removed for good
 //   erasure.json            an erasure that is under way           catalog.db  derived; removed by an erasure
 #pragma once
 

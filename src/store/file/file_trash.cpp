@@ -16,12 +16,14 @@
 #include <cerrno>
 #include <charconv>
 #include <set>
+#include <unordered_set>
 
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "log/file/archive.h"
 #include "log/file/new_file.h"
 #include "log/source/line_reader.h"
+#include "store/file/parts/removed_list.h"
 
 namespace bough {
 namespace {
@@ -271,10 +273,29 @@ Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std:
   }
   if (!any) return std::unexpected(noSuchTrash(trashId));
   BOUGH_TRY(syncAll({store_.folders.sessions.get(), store_.folders.archive.get()}));
-  return removeOne(trashId);
+  return removeFiles(trashId);
 }
 
 Result<void> FileTrash::removeOne(const std::string& trashId) {
+  if (const auto name = parseTrashId(trashId)) (void)noteRemoved(*store_.root, name->sessionId);
+  return removeFiles(trashId);
+}
+
+// The trash first: a session is noted as removed before it leaves the trash.
+Result<std::vector<std::string>> FileTrash::missing(std::vector<std::string> sessionIds) {
+  std::unordered_set<std::string> rest(sessionIds.begin(), sessionIds.end());
+  const auto trash = store_.trashFolder(false);
+  if (!trash && trash.error().code != ErrorCode::NotFound) return std::unexpected(trash.error());
+  if (trash) {
+    BOUGH_TRY(const auto names, orError((*trash)->list(), "list", (*trash)->path()));
+    for (const std::string& name : names) rest.erase(name.substr(0, name.rfind('~')));
+  }
+  BOUGH_TRY(orError(eraseRemoved(*store_.root, rest), "read", store_.root->path() + "/removed"));
+  std::erase_if(sessionIds, [&](const std::string& id) { return !rest.contains(id); });
+  return sessionIds;
+}
+
+Result<void> FileTrash::removeFiles(const std::string& trashId) {
   const auto name = parseTrashId(trashId);
   auto trash = store_.trashFolder(false);
   if (!name || !trash) return std::unexpected(noSuchTrash(trashId));

@@ -24,6 +24,7 @@ class FileTrash final : public SharingTrash {
   Result<SeenOrigin> originOf(const std::string& trashId) override;
   Result<void> bringBack(const std::string& trashId) override;
   Result<void> removeOne(const std::string& trashId) override;
+  [[nodiscard]] Result<std::vector<std::string>> missing(std::vector<std::string> sessionIds) override;
 
  private:
   /// A file of a session, and what it is called in the trash.
@@ -44,6 +45,8 @@ class FileTrash final : public SharingTrash {
   Result<void> removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash);
   Result<void> bringBackLocked(const std::string& sessionId, const std::string& trashId,
                                const std::shared_ptr<Directory>& trash);
+  /// Removes the files in the trash alone.
+  Result<void> removeFiles(const std::string& trashId);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
 
   FileStore& store_;

@@ -12,6 +12,7 @@
 #include "cli/names/catalog_view.h"
 #include "cli/names/listing.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/repl/session_picker.h"
 #include "cli/repl/start_chat.h"
@@ -32,7 +33,7 @@ struct Home {
   bool numbered = false;  // whether @N means what is shown
   std::uint64_t total = 0;
   std::vector<SessionSummary> recent;
-  std::vector<SessionSummary> attention;  // damaged or unfinished
+  std::vector<SessionSummary> attention;  // missing, damaged or unfinished
 };
 
 Result<void> fill(SessionStore& store, Catalog& catalog, Home& home) {
@@ -40,7 +41,8 @@ Result<void> fill(SessionStore& store, Catalog& catalog, Home& home) {
   home.total = total;
   BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kShown, .models = false}));
   home.recent = std::move(recent);
-  for (const SessionCondition condition : {SessionCondition::Damaged, SessionCondition::Unfinished}) {
+  for (const SessionCondition condition :
+       {SessionCondition::Missing, SessionCondition::Damaged, SessionCondition::Unfinished}) {
     BOUGH_TRY(auto found, catalog.list({.filter = {.condition = condition}, .limit = kShown, .models = false}));
     std::ranges::move(found, std::back_inserter(home.attention));
   }
@@ -60,6 +62,8 @@ std::string shortName(const Home& home, const SessionSummary& row) {
 }
 
 std::string whatToDo(const Home& home, const SessionSummary& row) {
+  if (row.condition == SessionCondition::Missing)
+    return fmt::format("bough doctor  {}: {}", idAndTitle(row), row.problem);
   const std::string name = shortName(home, row);
   if (row.condition == SessionCondition::Damaged) {
     return fmt::format("bough verify {}  {}", name, row.problem.empty() ? "cannot be read whole" : row.problem);

@@ -166,10 +166,22 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printJsonLine(out);
 }
 
+// What a fork has lost with the session that it continues.
+void nameLostOrigin(SessionStore& store, SessionSummary& row) {
+  if (!row.origin || row.condition == SessionCondition::Missing) return;
+  const auto origin = store.sessionStamp(row.origin->sessionId);
+  if (origin || origin.error().code != ErrorCode::NotFound) return;
+  row.condition = SessionCondition::Damaged;
+  row.problem += fmt::format("{}it continues session {}, which is not in the store", row.problem.empty() ? "" : "; ",
+                             row.origin->sessionId);
+}
+
 // Somebody has to decide about damage and about what was set aside, so the list names such sessions each time.
 bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
   for (SessionSummary& row : rows) {
-    if (!row.problem.empty()) {
+    if (row.condition == SessionCondition::Missing) {
+      printMessage(fmt::format("session {}: {}; `bough doctor` says more", idAndTitle(row), row.problem));
+    } else if (!row.problem.empty()) {
       printMessage(fmt::format("session {}: {}; `bough verify {}` says more", idAndTitle(row),
                                text::printable(row.problem), row.sessionId));
     }
@@ -291,8 +303,8 @@ void remember(const Context& context, SessionStore& store, const std::vector<Ses
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto filter, options.filter.filter());
   filter.title = options.title;
-  for (const SessionCondition each :
-       {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished, SessionCondition::Damaged}) {
+  for (const SessionCondition each : {SessionCondition::Live, SessionCondition::Archived, SessionCondition::Unfinished,
+                                      SessionCondition::Damaged, SessionCondition::Missing}) {
     if (options.state == toString(each)) filter.condition = each;
   }
   // Costs are only worked out where they are shown: most lists are without.
@@ -321,6 +333,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
   remember(context, *view.store, rows, isOfAgents);
+  // What another agent's session continues may be in a file that was not read.
+  for (SessionSummary& row : rows) {
+    if (!isOfAgents) nameLostOrigin(*view.store, row);
+  }
   const bool damaged = nameDamaged(*view.store, rows);
   const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {
@@ -363,7 +379,7 @@ Command define() {
   definitions.push_back({.name = "--state",
                          .help = "Only sessions in this state",
                          .target = &options->state,
-                         .choices = {"live", "archived", "unfinished", "damaged"},
+                         .choices = {"live", "archived", "unfinished", "damaged", "missing"},
                          .value = "STATE"});
   definitions.push_back(
       {.name = "-n,--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});

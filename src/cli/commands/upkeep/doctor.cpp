@@ -64,6 +64,10 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
     problems = report->problemCount;
   }
   if (problems > 0) return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", id));
+  if (!state->lostSession.empty()) {
+    return bad(fmt::format("it continues session {}, which is not in the store", state->lostSession),
+               fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", state->lostSession, id));
+  }
   if (const std::string missing = missingFromLog(store, id); !missing.empty()) {
     return bad(missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
   }
@@ -119,6 +123,23 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
                                         damaged == 1 ? "is" : "are", checked),
                     .advice = deep ? "" : "--deep checks every byte"});
   std::ranges::move(found, std::back_inserter(findings));
+}
+
+// Sessions of which no log is left.
+void checkMissing(SessionStore& store, Findings& findings) {
+  const auto missing = missingSessions(store);
+  if (!missing) {
+    findings.push_back({.health = Health::Note,
+                        .what = "cannot find out whether sessions are missing: " + missing.error().message,
+                        .advice = missing.error().hint});
+    return;
+  }
+  for (const MissingSession& each : *missing) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("{}: its log with {} is gone, and it was not removed with bough",
+                                            idAndTitle(store, each.sessionId), counted(each.entries, "entry")),
+                        .advice = std::string(remedyFor(ProblemKind::Missing))});
+  }
 }
 
 // A store whose settings cannot be read keeps sessions for longer or shorter than its owner said.
@@ -285,6 +306,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   }
   checkSettings(store, findings);
   checkSessions(store, options.deep, findings);
+  checkMissing(store, findings);
   checkCatalog(store, options.deep, findings);
   if (!options.deep) return findings;
   if (options.removeUnused) {

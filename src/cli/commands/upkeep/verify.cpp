@@ -130,7 +130,7 @@ Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>
   return bad;
 }
 
-// Sessions of the store, or files that are named by their paths, each in a store of its own.
+// Sessions by their names, or files by their paths, each in a store of its own.
 Result<std::vector<NamedSession>> named(const Context& context, const std::vector<std::string>& names) {
   std::vector<NamedSession> sessions;
   for (const std::string& name : names) {
@@ -138,11 +138,13 @@ Result<std::vector<NamedSession>> named(const Context& context, const std::vecto
     if (!session) return std::unexpected(notFoundAnywhere(context, name, std::move(session.error())));
     sessions.push_back(std::move(*session));
   }
-  if (!names.empty()) return sessions;
-  BOUGH_TRY(auto opened, context.openStore());
-  const std::shared_ptr<SessionStore> store = std::move(opened);
-  BOUGH_TRY(auto all, store->listSessions());
-  for (std::string& id : all) sessions.push_back({.store = store, .sessionId = std::move(id)});
+  return sessions;
+}
+
+Result<std::vector<NamedSession>> allOf(const std::shared_ptr<SessionStore>& store) {
+  std::vector<NamedSession> sessions;
+  BOUGH_TRY(auto ids, store->listSessions());
+  for (std::string& id : ids) sessions.push_back({.store = store, .sessionId = std::move(id)});
   return sessions;
 }
 
@@ -153,6 +155,24 @@ void addMissing(SessionStore& store, VerifyReport& report) {
   ++report.problemCount;
   report.problems.push_back(
       {.kind = ProblemKind::Damage, .offset = report.bytes, .bytes = 0, .message = missing.append(kAccept)});
+}
+
+// Sessions of which no log is left. Only who asks about all sessions hears of them here.
+Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
+  BOUGH_TRY(const auto missing, missingSessions(store));
+  for (const MissingSession& each : missing) {
+    VerifyReport report{.sessionId = each.sessionId, .problemCount = 1};
+    report.problems.push_back({.kind = ProblemKind::Missing,
+                               .message = fmt::format("its log with {} is gone, and it was not removed with bough",
+                                                      counted(each.entries, "entry"))});
+    if (context.json) {
+      printJson(report);
+    } else {
+      printFitted(fmt::format("{}  PROBLEM: {}", idAndTitle(store, each.sessionId), report.problems.front().message));
+      printFitted(fmt::format("  → {}", remedyIn(report, ProblemKind::Missing)));
+    }
+  }
+  return missing.size();
 }
 
 // Somebody has to decide about what was set aside: it may have been acknowledged.
@@ -186,7 +206,11 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   const bool all = names.empty();
   BOUGH_TRY(std::size_t bad, verifyFiles(context, names));
   if (!all && names.empty()) return bad > 0 ? kProblem : kDone;
-  BOUGH_TRY(const auto sessions, named(context, names));
+  std::shared_ptr<SessionStore> store;
+  if (all) {
+    BOUGH_TRY(store, context.openStore());
+  }
+  BOUGH_TRY(const auto sessions, store ? allOf(store) : named(context, names));
   TitlesOfStores titles;
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
@@ -201,9 +225,15 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }
-  if (!context.json && (bad > 0 || sessions.size() > 1)) {
-    printMessage(fmt::format("{} of {} {} problems{}", bad, counted(sessions.size(), "session"),
-                             bad == 1 ? "has" : "have", bad > 0 ? "; nothing was changed" : ""));
+  std::size_t count = sessions.size();
+  if (store) {
+    BOUGH_TRY(const std::size_t missing, tellOfMissing(context, *store));
+    bad += missing;
+    count += missing;
+  }
+  if (!context.json && (bad > 0 || count > 1)) {
+    printMessage(fmt::format("{} of {} {} problems{}", bad, counted(count, "session"), bad == 1 ? "has" : "have",
+                             bad > 0 ? "; nothing was changed" : ""));
   }
   return bad > 0 ? kProblem : kDone;
 }

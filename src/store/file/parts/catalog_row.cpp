@@ -45,6 +45,21 @@ std::unique_ptr<sqlite3, Close> openFile(const std::string& folder) {
   return database;
 }
 
+// A question to the catalog's file; none when it cannot be asked.
+class CatalogReader {
+ public:
+  CatalogReader(const std::string& folder, const char* sql) : database_(openFile(folder)) {
+    sqlite3_stmt* prepared = nullptr;
+    if (database_ != nullptr) (void)sqlite3_prepare_v2(database_.get(), sql, -1, &prepared, nullptr);
+    statement_.reset(prepared);
+  }
+  [[nodiscard]] sqlite3_stmt* statement() const { return statement_.get(); }
+
+ private:
+  std::unique_ptr<sqlite3, Close> database_;
+  std::unique_ptr<sqlite3_stmt, Close> statement_;
+};
+
 std::string textAt(sqlite3_stmt* statement, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
   return text == nullptr ? "" : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
@@ -57,22 +72,26 @@ std::uint64_t numberAt(sqlite3_stmt* statement, int column) {
 }  // namespace
 
 std::optional<CatalogRow> readCatalogRow(const std::string& folder, std::string_view sessionId) {
-  const auto database = openFile(folder);
-  if (!database) return std::nullopt;
-  sqlite3_stmt* prepared = nullptr;
-  const int code = sqlite3_prepare_v2(
-      database.get(), "SELECT headerId, lastId, entries, bytes, lostId, lostEntries FROM counted WHERE sessionId = ?",
-      -1, &prepared, nullptr);
-  const std::unique_ptr<sqlite3_stmt, Close> statement(prepared);
-  if (code != SQLITE_OK) return std::nullopt;
-  sqlite3_bind_text(prepared, 1, sessionId.data(), static_cast<int>(sessionId.size()), SQLITE_STATIC);
-  if (sqlite3_step(prepared) != SQLITE_ROW) return std::nullopt;
-  return CatalogRow{.headerId = textAt(prepared, 0),
-                    .lastId = textAt(prepared, 1),
-                    .entries = numberAt(prepared, 2),
-                    .bytes = numberAt(prepared, 3),
-                    .lostId = textAt(prepared, 4),
-                    .lostEntries = numberAt(prepared, 5)};
+  const CatalogReader reader(
+      folder, "SELECT headerId, lastId, entries, bytes, lostId, lostEntries FROM counted WHERE sessionId = ?");
+  sqlite3_stmt* row = reader.statement();
+  if (row == nullptr) return std::nullopt;
+  sqlite3_bind_text(row, 1, sessionId.data(), static_cast<int>(sessionId.size()), SQLITE_STATIC);
+  if (sqlite3_step(row) != SQLITE_ROW) return std::nullopt;
+  return CatalogRow{.headerId = textAt(row, 0),
+                    .lastId = textAt(row, 1),
+                    .entries = numberAt(row, 2),
+                    .bytes = numberAt(row, 3),
+                    .lostId = textAt(row, 4),
+                    .lostEntries = numberAt(row, 5)};
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> readCatalogIds(const std::string& folder) {
+  std::vector<std::pair<std::string, std::uint64_t>> ids;
+  const CatalogReader reader(folder, "SELECT sessionId, max(entries, lostEntries) FROM counted ORDER BY sessionId");
+  sqlite3_stmt* row = reader.statement();
+  while (row != nullptr && sqlite3_step(row) == SQLITE_ROW) ids.emplace_back(textAt(row, 0), numberAt(row, 1));
+  return ids;
 }
 
 }  // namespace bough

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bough {
 
@@ -18,6 +20,9 @@ struct CatalogRow {
   std::string lostId = {};        ///< The last entry of a longer log that was counted before; empty: there was none.
   std::uint64_t lostEntries = 0;  ///< How many that log held.
 };
+
+/// The ids of all rows, with how many entries each log held when it held the most; none when there is no catalog.
+std::vector<std::pair<std::string, std::uint64_t>> readCatalogIds(const std::string& folder);
 
 /// None when there is no catalog, no such row, or when it cannot be read. `folder` is the store's.
 std::optional<CatalogRow> readCatalogRow(const std::string& folder, std::string_view sessionId);
