@@ -3,8 +3,10 @@
 // were fitted to o200k (benchmarks/token_error.mjs shows the error).
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 
-#include "context/kind_bits.h"
+#include "base/bytes/avx2_block.h"
 #include "context/tokens.h"
 
 namespace bough::context {
@@ -90,246 +92,25 @@ bool joinsNoise(char c) {
   return c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
 }
 
-class Estimator {
- public:
-  Estimator(std::string_view text, bool escaped) : text_(text), escaped_(escaped) {}
+constexpr std::uint64_t lowBits(std::size_t count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
 
-  /// In thousandths.
-  std::uint64_t run() {
-    while (at_ < text_.size()) {
-      if (kindAt(at_) == Kind::Wide) {
-        wideCharacters();
-      } else {
-        block();
-      }
-    }
-    return total_;
-  }
+inline std::size_t firstBit(std::uint64_t bits) {
+  return static_cast<std::size_t>(std::countr_zero(bits));
+}
 
- private:
-  [[nodiscard]] Kind kindAt(std::size_t at) const { return kKinds[static_cast<unsigned char>(text_[at])]; }
+inline std::uint64_t countBits(std::uint64_t bits) {
+  return static_cast<std::uint64_t>(std::popcount(bits));
+}
 
-  // The next 64 bytes, or those before something that is looked at alone: a long word, a character beyond ASCII.
-  void block() {
-    const std::string_view rest = text_.substr(at_);
-    KindBits kinds = KindBits::of(rest);
-    std::uint64_t uncounted = 0;
-    std::size_t end = std::min(rest.size(), ByteBlock::kSize);
-    if (escaped_ && kinds.backslash != 0) end = takeEscapes(rest, kinds, uncounted);
-    if (end == 0) {
-      unicodeEscape();
-      return;
-    }
-    if (kinds.wide != 0) end = std::min(end, firstBit(kinds.wide));
-    end = endOfShortWords(kinds.words() & lowBits(end), end, rest.size());
-    if (end == 0) {
-      longWord();
-      return;
-    }
-    kinds.keep(lowBits(end));
-    addGaps(kinds, ~uncounted);
-    addOddWords(kinds);
-    addPlainWords(kinds);
-    last_ = lastKind(kinds, std::uint64_t{1} << (end - 1));
-    at_ += end;
-  }
-
-  // Both bytes of an escape become what it stands for, the second one `uncounted`. Returns where the block ends: before
-  // an escape that is longer, or not in it as a whole.
-  static std::size_t takeEscapes(std::string_view rest, KindBits& kinds, std::uint64_t& uncounted) {
-    const std::size_t size = std::min(rest.size(), ByteBlock::kSize);
-    std::array<std::uint64_t, 3> meant{};  // spaces, newlines, punctuation
-    std::size_t end = size;
-    for (std::uint64_t left = kinds.backslash; left != 0;) {
-      const std::size_t at = firstBit(left);
-      if (at + 1 == rest.size()) break;  // it stands for itself
-      if (at + 1 == size || rest[at + 1] == 'u') {
-        end = at;
-        break;
-      }
-      const std::uint64_t pair = std::uint64_t{3} << at;
-      meant[static_cast<std::size_t>(kindOfEscape(rest[at + 1])) - static_cast<std::size_t>(Kind::Space)] |= pair;
-      uncounted |= std::uint64_t{2} << at;
-      left &= ~pair;
-    }
-    kinds.keep(~(meant[0] | meant[1] | meant[2]));
-    kinds.space |= meant[0];
-    kinds.newline |= meant[1];
-    kinds.punctuation |= meant[2];
-    return end;
-  }
-
-  // Where the words end of which the block has all, before the first long one.
-  static std::size_t endOfShortWords(std::uint64_t words, std::size_t end, std::size_t rest) {
-    if (end == ByteBlock::kSize && rest > end) end -= static_cast<std::size_t>(std::countl_one(words));
-    std::uint64_t ends = words;  // of words of 2, 4, 8 and 16 characters
-    for (std::size_t length = 1; length < kNoiseLength; length *= 2) ends &= ends << length;
-    return ends == 0 ? end : std::min(end, firstBit(ends) + 1 - kNoiseLength);
-  }
-
-  void addGaps(const KindBits& kinds, std::uint64_t counted) {
-    const std::uint64_t afterSpace = kinds.space << 1 | (last_ == Kind::Space ? 1 : 0);
-    const std::uint64_t afterNewline = kinds.newline << 1 | (last_ == Kind::Newline ? 1 : 0);
-    const std::uint64_t afterPunctuation = kinds.punctuation << 1 | (last_ == Kind::Punctuation ? 1 : 0);
-    const std::uint64_t punctuation = kinds.punctuation & counted;
-    const std::uint64_t newlines = kinds.newline & counted;
-    total_ += countBits(kinds.space & counted & afterSpace) * kSpaceMore +
-              countBits(punctuation & afterPunctuation) * kPunctuationMore +
-              countBits(punctuation & ~afterPunctuation) * kPunctuation +
-              countBits(newlines & afterNewline) * kNewlineMore +
-              countBits(newlines & afterPunctuation) * kNewlineBehindPunctuation +
-              countBits(newlines & ~afterNewline & ~afterPunctuation) * kNewline;
-  }
-
-  // Words of letters and digits and those with capitals in a row, one by one: what they cost depends on all of the
-  // word. They are removed from `kinds`.
-  void addOddWords(KindBits& kinds) {
-    const std::uint64_t switches = kinds.switches();
-    const std::uint64_t words = kinds.words();
-    std::uint64_t odd = kinds.digitSwitches() | (kinds.upper & (kinds.upper << 1));
-    std::uint64_t taken = 0;
-    while (odd != 0) {
-      const std::uint64_t before = lowBits(firstBit(odd));
-      const auto begin = static_cast<std::size_t>(64 - std::countl_zero(before & ~words));
-      const std::uint64_t from = words & ~lowBits(begin);
-      const std::uint64_t word = from & ~(from + (std::uint64_t{1} << begin));
-      total_ += Word{.letters = countBits((kinds.lower | kinds.upper) & word),
-                     .digits = countBits(kinds.digit & word),
-                     .uppers = countBits(kinds.upper & word),
-                     .switches = countBits(switches & word)}
-                    .cost();
-      taken |= word;
-      odd &= ~word;
-    }
-    kinds.keep(~taken);
-  }
-
-  // Words of letters alone, with single capitals in them, and numbers.
-  void addPlainWords(const KindBits& kinds) {
-    const std::uint64_t letters = kinds.lower | kinds.upper;
-    const std::uint64_t pairs = letters & (letters << 1);
-    const std::uint64_t fours = pairs & (pairs << 2);
-    const std::uint64_t beyondEasy = fours & (pairs << 4) & (letters << kEasyLetters);
-    total_ += countBits(letters & ~(letters << 1)) * kWord + countBits(kinds.switches()) * kSwitch +
-              countBits(beyondEasy) * kLetterMore;
-    const std::uint64_t triples = kinds.digit & (kinds.digit << 1) & (kinds.digit << 2);
-    for (std::uint64_t begins = kinds.digit & ~(kinds.digit << 1); begins != 0; begins = (begins << 3) & triples) {
-      total_ += countBits(begins) * kThreeDigits;
-    }
-  }
-
-  static Kind lastKind(const KindBits& kinds, std::uint64_t last) {
-    if ((kinds.space & last) != 0) return Kind::Space;
-    if ((kinds.newline & last) != 0) return Kind::Newline;
-    return (kinds.punctuation & last) != 0 ? Kind::Punctuation : Kind::Lower;
-  }
-
-  // Character by character: once it is noise, some punctuation belongs to it.
-  void longWord() {
-    const std::size_t begin = at_;
-    Word word;
-    std::uint64_t run = 0;
-    for (; at_ < text_.size(); ++at_) {
-      if (escaped_ && text_.substr(at_, 2) == R"(\/)" && word.isNoise()) ++at_;
-      const Kind kind = kindAt(at_);
-      if (kind == Kind::Punctuation && joinsNoise(text_[at_]) && word.isNoise()) {
-        ++word.letters;
-        ++word.switches;
-      } else if (kind <= Kind::Digit) {
-        if (word.length() > 0 && (kind == Kind::Digit) != (last_ == Kind::Digit)) ++word.switches;
-        if (kind == Kind::Upper && last_ == Kind::Lower) ++word.switches;
-        if (kind == Kind::Lower && last_ == Kind::Upper && run > 1) ++word.switches;
-        run = last_ == kind ? run + 1 : 1;
-        ++(kind == Kind::Digit ? word.digits : word.letters);
-        if (kind == Kind::Upper) ++word.uppers;
-      } else {
-        break;
-      }
-      last_ = kind;
-    }
-    total_ += word.isNoise() ? noiseCost(word, text_.substr(begin, at_ - begin)) : word.cost();
-  }
-
-  static std::uint64_t noiseCost(const Word& word, std::string_view text) {
-    std::uint64_t repeated = 0;  // letters and digits that are the same as the character before them
-    for (std::size_t i = 1; i < text.size(); ++i) {
-      if (text[i] == text[i - 1] && kKinds[static_cast<unsigned char>(text[i])] <= Kind::Digit) ++repeated;
-    }
-    return (word.length() - repeated) * kNoise + repeated * kNoiseRepeated;
-  }
-
-  void unicodeEscape() {
-    total_ += kOtherLetter;
-    last_ = Kind::Wide;
-    at_ += 6;
-  }
-
-  // All characters beyond ASCII that follow.
-  void wideCharacters() {
-    std::uint64_t cyrillic = 0;
-    while (at_ < text_.size() && kindAt(at_) == Kind::Wide) {
-      const auto lead = static_cast<unsigned char>(text_[at_]);
-      if (lead >= 0xD0 && lead <= 0xD4) {
-        ++cyrillic;
-        at_ += 2;
-        continue;
-      }
-      total_ += cyrillicCost(cyrillic);
-      cyrillic = 0;
-      wideCharacter(lead);
-      // Most of a Chinese text.
-      for (; at_ + 2 < text_.size() && isIdeograph(text_[at_]); at_ += 3) total_ += kIdeograph;
-    }
-    total_ += cyrillicCost(cyrillic);
-    last_ = Kind::Wide;
-  }
-
-  static bool isIdeograph(char lead) { return lead >= '\xE4' && lead <= '\xE9'; }
-
-  static std::uint64_t cyrillicCost(std::uint64_t letters) {
-    constexpr std::uint64_t kEasy = 3;
-    return letters == 0 ? 0 : kCyrillicWord + (std::max(letters, kEasy) - kEasy) * kCyrillicMore;
-  }
-
-  void wideCharacter(unsigned char lead) {
-    if (lead >= 0xF0) {
-      total_ += kEmoji;
-      at_ += 4;
-    } else if (lead >= 0xE0) {
-      const auto second = at_ + 1 < text_.size() ? static_cast<unsigned char>(text_[at_ + 1]) : 0;
-      const bool punctuation = lead == 0xEF || (lead == 0xE3 && second == 0x80) || (lead == 0xE2 && second <= 0x81);
-      total_ += punctuation ? kWidePunctuation : kIdeograph;
-      at_ += 3;
-    } else if (lead >= 0xC0) {
-      total_ += kOtherLetter;
-      at_ += 2;
-    } else {
-      ++at_;
-    }
-  }
-
-  std::string_view text_;
-  bool escaped_;
-  std::size_t at_ = 0;
-  std::uint64_t total_ = 0;
-  Kind last_ = Kind::Wide;
-};
-
-// Of long texts, slices are enough: so many, of so many bytes, evenly spread.
-constexpr std::size_t kSlices = 8;
-constexpr std::size_t kSliceBytes = 128;
+#define BOUGH_LOOPS "context/estimate_loops.h"
+#include "base/bytes/compile_loops.h"
 
 }  // namespace
 
 std::uint64_t estimateText(std::string_view text, bool escaped) {
-  if (text.size() <= 2 * kSlices * kSliceBytes) return (Estimator(text, escaped).run() + kUnit - 1) / kUnit;
-  std::uint64_t sampled = 0;
-  for (std::size_t i = 0; i < kSlices; ++i) {
-    const std::size_t begin = (text.size() - kSliceBytes) / (kSlices - 1) * i;
-    sampled += Estimator(text.substr(begin, kSliceBytes), escaped).run();
-  }
-  const std::uint64_t perByte = sampled / (kSlices * kSliceBytes / 64);  // in 64,000ths
-  return perByte * (text.size() / 64) / kUnit + 1;
+  return BOUGH_CHOOSE(estimateText(text, escaped));
 }
 
 }  // namespace bough::context

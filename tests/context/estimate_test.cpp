@@ -2,6 +2,9 @@
 // to.
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "base/bytes/avx2_block.h"
 #include "bough/context.h"
 #include "context/tokens.h"
 #include "support/entries.h"
@@ -117,6 +120,24 @@ TEST(Estimate, OfALongTextSlicesAreEnough) {
     mixed[i] = i < 10'000 ? (i % 5 == 4 ? ' ' : 'a') : (i % 2 == 0 ? '(' : '1');
   EXPECT_EQ(estimateText(mixed, false), 11871U);
   EXPECT_EQ(estimateText(R"(a\nb\u00e9\"c)", false), 10U);
+}
+
+TEST(Estimate, IsTheSameWithAvx2AndWithout) {
+  constexpr std::string_view kParts[] = {"word",    "Name", "UNESCO", "123",  " ",      "  ", "\n",           "\\n",
+                                         "\\u00e9", "(){}", "\\\"",   "中文", "привет", "🙂", "Zm9vYmFyMTIz", "_"};
+  std::mt19937 random(42);
+  for (int i = 0; i < 5'000; ++i) {
+    std::string text;
+    const std::size_t wanted = random() % (i % 10 == 0 ? 5'000 : 300);
+    while (text.size() < wanted) text += kParts[random() % std::size(kParts)];
+    for (const bool escaped : {false, true}) {
+      const std::uint64_t tokens = estimateText(text, escaped);
+      allowAvx2(false);
+      const std::uint64_t without = estimateText(text, escaped);
+      allowAvx2(true);
+      ASSERT_EQ(tokens, without) << text;
+    }
+  }
 }
 
 TEST(Estimate, BlocksCostWhatTheyHoldAndALittleMore) {

@@ -176,6 +176,15 @@ struct ByteBlock {
     const Bytes x = fillBytes(wanted);
     return bits(equal(a, x), equal(b, x), equal(c, x), equal(d, x));
   }
+  /// The same for bytes of which `kIs` makes ones.
+  template <Bytes (*kIs)(Bytes)>
+  [[nodiscard]] std::uint64_t where() const {
+    return bits(kIs(a), kIs(b), kIs(c), kIs(d));
+  }
+  [[nodiscard]] std::uint64_t whereInRange(char first, char last) const {
+    return bits(inRange(a, first, last), inRange(b, first, last), inRange(c, first, last), inRange(d, first, last));
+  }
+  [[nodiscard]] bool isAscii() const { return !any(inRange(either(either(a, b), either(c, d)), '\x80', '\xFF')); }
 
   Bytes a;
   Bytes b;

@@ -2,122 +2,25 @@
 
 #include <array>
 #include <bit>
+#include <cstring>
 
-#include "base/bytes/byte_block.h"
+#include "base/bytes/avx2_block.h"
 
 namespace bough::json {
 namespace {
 
-// n, r, t, b and f: letters that may follow a backslash. \u is looked at alone.
-std::uint64_t escapeLetters(const ByteBlock& block) {
-  const auto letters = [](Bytes x) {
-    const Bytes br = equal(either(x, fillBytes('r' ^ 'b')), fillBytes('r'));
-    const Bytes fn = equal(either(x, fillBytes('n' ^ 'f')), fillBytes('n'));
-    return either(either(br, fn), equal(x, fillBytes('t')));
-  };
-  return bits(letters(block.a), letters(block.b), letters(block.c), letters(block.d));
-}
-static_assert(('b' | ('r' ^ 'b')) == 'r' && ('f' | ('n' ^ 'f')) == 'n');
-
-std::uint64_t specialsOf(const ByteBlock& block) {
-  return bits(specialBytes(block.a), specialBytes(block.b), specialBytes(block.c), specialBytes(block.d));
-}
-
-class StringSkipper {
- public:
-  explicit StringSkipper(const char* end) : end_(end) {}
-
-  // Takes in a block whose bytes are at `at`. True when the string has ended there, or is wrong.
-  bool take(const ByteBlock& block, const char* at) {
-    const std::uint64_t specials = specialsOf(block);
-    if (!firstIsEscaped_ && specials == 0) return false;
-    const std::uint64_t backslashes = block.where('\\');
-    const std::uint64_t quotes = block.where('"');
-    const std::uint64_t controls = specials & ~backslashes & ~quotes;
-    const std::uint64_t escaped =
-        (backslashes | (firstIsEscaped_ ? 1 : 0)) == 0 ? 0 : escapedBytes(backslashes, firstIsEscaped_);
-    const std::uint64_t stops = (quotes & ~escaped) | controls;
-    const std::uint64_t before = stops == 0 ? ~std::uint64_t{0} : (stops & -stops) - 1;
-    if ((backslashes & before) != 0) found_.escapes = true;
-    const std::uint64_t usual = quotes | backslashes | escapeLetters(block);
-    if ((escaped & before & ~usual) != 0 && !checkEscapes(escaped & before & ~usual, at)) return true;
-    if (stops != 0) {
-      close(at + std::countr_zero(stops));
-      return true;
-    }
-    firstIsEscaped_ = (backslashes & ~escaped) >> 63 != 0;
-    return false;
-  }
-
-  SkippedString open() { return fail(end_, "a string is not closed"); }
-  [[nodiscard]] const SkippedString& found() const { return found_; }
-
- private:
-  void close(const char* at) {
-    if (*at == '"') {
-      found_.at = at + 1;
-    } else {
-      fail(at, "a control character is in a string");
-    }
-  }
-
-  bool checkEscapes(std::uint64_t rest, const char* at) {
-    for (; rest != 0; rest &= rest - 1) {
-      const char* const escape = at + std::countr_zero(rest);
-      found_.oddEscapes = true;
-      if (*escape == '/') continue;
-      if (*escape != 'u') {
-        fail(escape, "an unknown escape");
-        return false;
-      }
-      if (end_ - escape < 5 || !isHexDigit(escape[1]) || !isHexDigit(escape[2]) || !isHexDigit(escape[3]) ||
-          !isHexDigit(escape[4])) {
-        fail(escape, "a broken \\u escape");
-        return false;
-      }
-      if (escape[1] == 'd' || escape[1] == 'D') found_.surrogates = true;
-    }
-    return true;
-  }
-
-  SkippedString fail(const char* at, std::string_view reason) {
-    found_.at = at;
-    found_.reason = reason;
-    return found_;
-  }
-
-  const char* end_;
-  bool firstIsEscaped_ = false;
-  SkippedString found_{.at = nullptr};
-};
+#define BOUGH_LOOPS "base/json/json_string_loops.h"
+#include "base/bytes/compile_loops.h"
 
 }  // namespace
 
 bool mayHoldSurrogates(std::string_view json) {
-  const char* at = json.data();
-  const char* const end = at + json.size();
-  std::uint64_t before = 0;  // whether the byte before is a backslash
-  for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
-    const ByteBlock block(at);
-    const std::uint64_t backslashes = block.where('\\');
-    if (((backslashes << 1 | before) & block.where('u')) != 0) return true;
-    before = backslashes >> 63;
-  }
-  const std::string_view rest(at, end);
-  return (before != 0 && rest.starts_with('u')) || rest.contains("\\u");
+  return BOUGH_CHOOSE(mayHoldSurrogates(json));
 }
 
 SkippedString skipString(const char* at, const char* end) {
   if (const char* const found = shortStringEnd(at, end)) return {.at = found};
-  StringSkipper skipper(end);
-  for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
-    if (skipper.take(ByteBlock(at), at)) return skipper.found();
-  }
-  // The rest, with letters after it that may also follow a backslash: nothing that is found lies there.
-  std::array<char, ByteBlock::kSize> last;
-  last.fill('n');
-  std::memcpy(last.data(), at, static_cast<std::size_t>(end - at));
-  return skipper.take(ByteBlock(last.data()), at) ? skipper.found() : skipper.open();
+  return BOUGH_CHOOSE(skipLongString(at, end));
 }
 
 }  // namespace bough::json
