@@ -186,19 +186,56 @@ def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
     chat.type("count to 40")
     chat.wait(lambda screen: " 5 6 " in screen)
     chat.type("typed meanwhile", enter=False)
-    screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
-    check("typed meanwhile 1" not in screen, "the answer waits while somebody types", screen)
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
+    screen = chat.wait(lambda screen: " 14 15 " in screen.replace("\n", " "))  # the answer goes on above it
+    check(chat.last(screen) == f"{PROMPT} typed meanwhile", "what is typed stays below the answer", screen)
     for name in ("Up", "Left", "Home", "F5", "C-Right", "M-Up"):
         chat.key(name)
     chat.type("!", enter=False)
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile!")  # keys that mean nothing here type nothing
     chat.key("BSpace")
     chat.key("Enter")
+    chat.wait(lambda screen: chat.last(screen) == "next: typed meanwhile")
     screen = chat.wait(lambda screen: "You said: typed meanwhile" in screen and chat.last(screen) == PROMPT)
+    check("next: " not in screen, "that it waits is shown while it waits", screen)
     numbers = [int(word) for word in re.findall(r"(?<![\w.$-])\d+(?=[ .\n])", screen.split("count to 40")[1].split("offline/echo")[0])]
     check(numbers == list(range(1, 41)), "nothing of the answer is lost", screen)
     chat.key("Up")
     screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
+    chat.close()
+
+
+def test_an_answer_goes_on_after_a_stop_with_what_was_typed_below_it(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 60")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("typed meanwhile", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
+    chat.key("C-z")
+    chat.wait(lambda screen: "Stopped" in screen)
+    chat.type("fg")
+    screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile" and "fg" in screen.split("Stopped")[-1])
+    check("Stopped" in screen, "what the shell wrote stays", screen)
+    chat.tmux("resize-window", "-x", "70", "-y", "40")
+    chat.key("C-u")
+    screen = chat.wait(lambda screen: "59 60." in screen.replace("\n", " ") and chat.last(screen) == PROMPT)
+    chat.close()
+
+
+def test_a_question_is_seen_by_who_is_typing(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("bash echo ran-$((1+1))")
+    chat.type("half a line", enter=False)
+    screen = chat.wait(lambda screen: "allow it?" in screen)
+    check(chat.last(screen) == f"{PROMPT} half a line", "the question is above what is typed", screen)
+    chat.key("C-u")
+    chat.type("y", enter=False)
+    chat.wait(lambda screen: re.search(r": y$", chat.last(screen)))  # on the line of the question
+    chat.key("Enter")
+    screen = chat.ready()
+    check("ran-2" in screen and "half a line" not in screen, "and is answered", screen)
     chat.close()
 
 

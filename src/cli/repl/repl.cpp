@@ -150,6 +150,7 @@ class Repl {
     ThreadFailure failure;
     {
       TypedLines typed([this] { return questions_.isOpen(); }, std::exchange(draft_, {}));
+      if (!queue_.empty()) typed.showNext(queue_.front());
       const auto worker = startThread("for the turn", [&] {
         failure.guard([&] { outcome = turn(); });
         over = true;
@@ -165,6 +166,7 @@ class Repl {
           signals_.token().request();
         } else if (line->find_first_not_of(" \t") != std::string::npos) {
           queue_.push_back(*line);
+          typed.showNext(queue_.front());
         }
       }
       draft_ = typed.rest();

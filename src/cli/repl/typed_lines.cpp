@@ -57,12 +57,9 @@ TypedLines::TypedLines(std::function<bool()> asked, std::string draft)
 }
 
 TypedLines::~TypedLines() {
-  if (shown_) {
-    printUnheld("\r\033[K");
-    releaseOutput();
-  }
+  hideFooter();
   if (!isTerminal_) return;
-  printUnheld(kPasteMarksOff);
+  printCodes(kPasteMarksOff);
   (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
@@ -75,11 +72,18 @@ void TypedLines::listen() {
   now.c_cc[VMIN] = 1;
   now.c_cc[VTIME] = 0;
   (void)::tcsetattr(STDIN_FILENO, TCSANOW, &now);
-  printUnheld(kPasteMarksOn);
+  printCodes(kPasteMarksOn);
+  if (shown_) show();
+  if (nextShown_) showNextLine();
 }
 
 std::optional<std::string> TypedLines::next() {
   listen();
+  if (nextShown_ && asked_()) {
+    // The answer goes on the line of the question.
+    hideFooter();
+    nextShown_ = false;
+  }
   if (bytes_.empty()) receive(kPollMs);
   bool changed = false;
   while (!bytes_.empty()) {
@@ -93,8 +97,11 @@ std::optional<std::string> TypedLines::next() {
       changed = take(byte) || changed;
       continue;
     }
-    if (shown_ || asked_()) printUnheld("\n");
-    if (shown_) releaseOutput();
+    if (shown_) {
+      hideFooter();
+    } else if (asked_()) {
+      printText("\n");
+    }
     shown_ = false;
     answerColumns_ = 0;
     return std::exchange(line_, {});
@@ -163,17 +170,28 @@ void TypedLines::show() {
     std::string back;
     for (; answerColumns_ > 0; --answerColumns_) back += "\b \b";
     answerColumns_ = text::displayWidth(typed);
-    return printUnheld(back + typed);
+    return printText(back + typed);
   }
-  if (!shown_) {
-    holdOutput();
-    printUnheld("\n");
-    shown_ = true;
+  if (line_.empty()) {
+    hideFooter();
+    shown_ = false;
+    return showNextLine();
   }
-  printUnheld("\r\033[K" + (line_.empty() ? std::string() : styled(Style::Bold, "› ") + typed));
-  if (!line_.empty()) return;
-  releaseOutput();
-  shown_ = false;
+  showFooter(styled(Style::Bold, "› ") + typed);
+  shown_ = true;
+  nextShown_ = false;
+}
+
+void TypedLines::showNext(std::string line) {
+  next_ = std::move(line);
+  if (line_.empty()) showNextLine();
+}
+
+void TypedLines::showNextLine() {
+  if (next_.empty() || asked_()) return;
+  const std::size_t room = std::max<std::size_t>(terminalWidth(), 12) - 8;
+  showFooter(styled(Style::Dim, "next: " + text::excerptToWidth(next_, room)));
+  nextShown_ = true;
 }
 
 }  // namespace bough::cli

@@ -1,7 +1,7 @@
 // Lines that are typed while the model answers.
 //
-// The terminal does not echo them. From the first key on the answer is held back, what is typed is shown on a line of
-// its own, and after Enter the answer goes on: the two never mix.
+// The terminal does not echo them. What is typed is shown on a line of its own below the answer, which goes on: the two
+// never mix.
 #pragma once
 
 #include <termios.h>
@@ -24,6 +24,8 @@ class TypedLines {
 
   /// Waits a moment; gives the next complete line, if there is one. It holds line ends when several were pasted.
   std::optional<std::string> next();
+  /// Shows, while nothing is typed, what will be said after this turn.
+  void showNext(std::string line);
   /// What was typed and not sent; the line editor goes on with it.
   [[nodiscard]] std::string rest() const { return line_; }
 
@@ -34,14 +36,17 @@ class TypedLines {
   void takePaste();
   bool take(char byte);
   void show();
+  void showNextLine();
 
   std::function<bool()> asked_;
   termios before_{};
   bool isTerminal_ = false;
   std::string bytes_;  ///< Read, not looked at yet.
   std::string line_;
+  std::string next_;               ///< See showNext.
   std::size_t answerColumns_ = 0;  ///< What is shown of an answer to a question.
-  bool shown_ = false;             ///< The line is on the screen, and the answer is held back.
+  bool shown_ = false;             ///< The line is on the screen.
+  bool nextShown_ = false;         ///< What comes next is.
 };
 
 }  // namespace bough::cli

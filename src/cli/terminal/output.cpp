@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "cli/terminal/fitted.h"
+#include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
 
 namespace bough::cli {
@@ -25,9 +27,18 @@ struct Watch {
 };
 Watch watch;
 
-std::recursive_mutex holding;  // a pager that cannot start is found out while something is printed, and prints again
-bool held = false;             // what is printed waits here:
-std::string waiting;
+std::recursive_mutex printing;  // a pager that cannot start is found out while something is printed, and prints again
+
+// The line that is kept below what is printed. The terminal remembers where that ended, which holds until the terminal
+// gets another size or the shell writes to it, while the program is stopped.
+struct Footer {
+  bool shown = false;
+  std::string line;
+  Screen::Size size;
+  struct sigaction beforeStop{};
+};
+Footer footer;
+volatile std::sig_atomic_t wasStopped = 0;
 
 std::string* captured = nullptr;  // by an OutputCapture
 
@@ -88,6 +99,26 @@ std::string safeJson(std::string_view json) {
   return out;
 }
 
+// Makes room below, scrolling if need be, and remembers the place above it with its colours.
+std::string withFooter() {
+  footer.size = Screen::size();
+  return "\033D\033[A\0337\033[B\r\033[0m\033[K" + footer.line;
+}
+
+// Where the place is not known any more, printing goes on where the cursor is.
+std::string withoutFooter() {
+  const Screen::Size now = Screen::size();
+  const bool isSame = wasStopped == 0 && now.width == footer.size.width && now.height == footer.size.height;
+  wasStopped = 0;
+  return isSame ? "\r\033[K\0338" : "\r\033[K";
+}
+
+void writeAbove(int descriptor, std::string_view text) {
+  if (!footer.shown) return writeAll(descriptor, text);
+  const std::string before = withoutFooter();
+  writeAll(descriptor, before + std::string(text) + withFooter());
+}
+
 std::string fittedOnStderr(std::string text) {
   return ::isatty(STDERR_FILENO) == 1 ? fitted(text, terminalWidth()) : std::move(text);
 }
@@ -95,28 +126,38 @@ std::string fittedOnStderr(std::string text) {
 }  // namespace
 
 void printText(std::string_view text) {
-  const std::lock_guard lock(holding);
-  if (held) {
-    waiting.append(text);
+  const std::lock_guard lock(printing);
+  writeAbove(STDOUT_FILENO, text);
+}
+
+void printCodes(std::string_view codes) {
+  const std::lock_guard lock(printing);
+  writeAll(STDOUT_FILENO, codes);
+}
+
+void showFooter(std::string_view line) {
+  const std::lock_guard lock(printing);
+  std::string before;
+  if (footer.shown) {
+    before = withoutFooter();
   } else {
-    writeAll(STDOUT_FILENO, text);
+    wasStopped = 0;
+    struct sigaction action{};
+    action.sa_handler = [](int) { wasStopped = 1; };
+    action.sa_flags = SA_RESTART;
+    (void)::sigaction(SIGCONT, &action, &footer.beforeStop);
   }
+  footer.shown = true;
+  footer.line = line;
+  writeAll(STDOUT_FILENO, before + withFooter());
 }
 
-void printUnheld(std::string_view text) {
-  writeAll(STDOUT_FILENO, text);
-}
-
-void holdOutput() {
-  const std::lock_guard lock(holding);
-  held = true;
-}
-
-void releaseOutput() {
-  const std::lock_guard lock(holding);
-  held = false;
-  writeAll(STDOUT_FILENO, waiting);
-  waiting.clear();
+void hideFooter() {
+  const std::lock_guard lock(printing);
+  if (!footer.shown) return;
+  writeAll(STDOUT_FILENO, withoutFooter());
+  footer.shown = false;
+  (void)::sigaction(SIGCONT, &footer.beforeStop, nullptr);
 }
 
 void printLine(std::string_view line) {
@@ -132,7 +173,9 @@ void printJsonLine(std::string_view json) {
 }
 
 void printMessage(std::string_view line) {
-  writeAll(STDERR_FILENO, fittedOnStderr(text::printableLines(line)) + "\n");
+  const std::lock_guard lock(printing);
+  const std::string text = fittedOnStderr(text::printableLines(line)) + "\n";
+  ::isatty(STDERR_FILENO) == 1 ? writeAbove(STDERR_FILENO, text) : writeAll(STDERR_FILENO, text);
 }
 
 void printQuestion(std::string_view text) {

@@ -38,11 +38,13 @@ void unwatchOutput();
 /// Forgets both: for a process that runs several commands.
 void reopenOutput();
 
-/// From here on what goes to stdout waits until releaseOutput, in any thread; printUnheld does not. For a line that the
-/// user types while something else prints.
-void holdOutput();
-void releaseOutput();
-void printUnheld(std::string_view text);
+/// Shows a line below what is printed, and keeps it there while more is printed, in any thread. For what the user types
+/// while a model answers. It must fit in a row of the terminal.
+void showFooter(std::string_view line);
+/// What is printed next goes on where it was.
+void hideFooter();
+/// Codes that show nothing and move nothing.
+void printCodes(std::string_view codes);
 
 /// While it lives, what would go to stdout is kept instead. One at a time.
 class OutputCapture {
