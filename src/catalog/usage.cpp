@@ -10,7 +10,9 @@
 #include <ctime>
 #include <map>
 #include <set>
+#include <unordered_map>
 
+#include "base/model/merge_by_id.h"
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/database/conditions.h"
@@ -259,20 +261,22 @@ void merge(Usage& sum, const Usage& other) {
 
 UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& options) {
   constexpr std::uint64_t kQuarterMs = kQuarterSeconds * 1000;
-  const auto order = [](const AnswerUsage& each) { return std::tuple(each.id, each.session); };
-  if (!std::ranges::is_sorted(answers, {}, order)) std::ranges::stable_sort(answers, {}, order);
-  Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
-  std::map<std::pair<std::uint64_t, std::string_view>, ModelSum*> places;
-  for (std::size_t i = 0; i < answers.size();) {
-    AnswerUsage answer = answers[i];
-    for (; i < answers.size() && answers[i].id == answer.id; ++i) {
-      if (answers[i].session == answer.session) merge(answer.tokens, answers[i].tokens);
+  mergeById(answers, [](AnswerUsage& known, const AnswerUsage& other) {
+    if (other.session < known.session) {
+      known = other;
+    } else if (other.session == known.session) {
+      merge(known.tokens, other.tokens);
     }
+  });
+  Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
+  // By the place and size of a model's name: names are few, and one that is in two places finds the same sums.
+  std::map<std::pair<const char*, std::size_t>, std::unordered_map<std::uint64_t, ModelSum*>> sumsOf;
+  for (const AnswerUsage& answer : answers) {
     const std::uint64_t quarter = answer.timeMs / kQuarterMs;
     if (options.sinceMs && quarter < *options.sinceMs / kQuarterMs) continue;
     if (options.untilMs && quarter >= (*options.untilMs + kQuarterMs - 1) / kQuarterMs) continue;
     if (!options.model.empty() && answer.model != options.model) continue;
-    ModelSum*& sum = places[{quarter, answer.model}];
+    ModelSum*& sum = sumsOf[{answer.model.data(), answer.model.size()}][quarter];
     if (sum == nullptr) {
       const std::string model(answer.model);
       sum = &sums.of(options.by == UsageBy::Model ? model : periodName(quarter, options.by, options.localTime), model);

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 
+#include "base/model/merge_by_id.h"
 #include "base/system/bounded_queue.h"
 #include "base/system/byte_budget.h"
 #include "base/system/threads.h"
@@ -15,6 +17,40 @@ namespace bough {
 using transcript::claude_code::FoundAnswer;
 using transcript::claude_code::FoundUsage;
 
+namespace {
+
+// What all threads have found, each answer once.
+TranscriptUsage bringTogether(std::deque<FoundUsage>& parts) {
+  struct Found {
+    std::uint64_t id = 0;
+    FoundAnswer* answer = nullptr;
+    std::string_view model = {};
+  };
+  TranscriptUsage usage;
+  std::vector<Found> all;
+  std::size_t count = 0;
+  for (const FoundUsage& part : parts) count += part.answers.size();
+  all.reserve(count);
+  for (FoundUsage& part : parts) {
+    std::vector<std::string_view> models;
+    for (std::string& name : part.models) models.push_back(usage.models.emplace_back(std::move(name)));
+    for (FoundAnswer& each : part.answers) all.push_back({.id = each.id, .answer = &each, .model = models[each.model]});
+    usage.unreadable += part.unreadable;
+    if (usage.example.empty()) usage.example = std::move(part.example);
+  }
+  mergeById(all, [](Found& known, const Found& copy) {
+    if (!takeCopy(*known.answer, *copy.answer)) known = copy;
+  });
+  usage.answers.reserve(all.size());
+  for (const auto& [id, answer, model] : all) {
+    usage.answers.push_back(
+        {.id = id, .certain = answer->certain, .model = model, .timeMs = answer->timeMs, .tokens = answer->tokens});
+  }
+  return usage;
+}
+
+}  // namespace
+
 Result<TranscriptUsage> scanTranscriptUsage(
     const std::function<Result<void>(const std::function<bool(FoundTranscript&&)>& use)>& walk) {
   struct Work {
@@ -24,7 +60,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
   constexpr unsigned kMostThreads = 8;
   constexpr std::size_t kMostWaiting = 1024;
   BoundedQueue<Work> found(kMostWaiting);
-  FoundUsage all;
+  std::deque<FoundUsage> parts;  // of each thread
   std::mutex mutex;
   ByteBudget budget(std::uint64_t{64} << 20);  // a file may be one line
   ThreadFailure failure;
@@ -35,13 +71,13 @@ Result<TranscriptUsage> scanTranscriptUsage(
         const ByteBudget::Share share(budget, work->file.sizeBytes);
         transcript::claude_code::scanUsage(work->file.path, work->number, own);
       }
-      own.bringTogether();
       const std::scoped_lock lock(mutex);
-      all.take(std::move(own));
+      parts.push_back(std::move(own));
     });
     if (failure.failed()) found.stop();
   };
   auto threads = startThreads(std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads), scan);
+  if (threads.empty()) parts.emplace_back();
   std::uint32_t files = 0;
   std::string other;  // an agent whose files are not understood here
   const auto giveOut = [&](FoundTranscript&& file) {
@@ -49,7 +85,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
     if (!other.empty()) return false;
     const std::uint32_t number = files++;
     if (!threads.empty()) return found.push({.file = std::move(file), .number = number});
-    transcript::claude_code::scanUsage(file.path, number, all);
+    transcript::claude_code::scanUsage(file.path, number, parts.front());
     return true;
   };
   Result<void> walked;
@@ -66,20 +102,8 @@ Result<TranscriptUsage> scanTranscriptUsage(
   if (!other.empty()) {
     return fail(ErrorCode::Unsupported, fmt::format("the usage in files of {} is not found by a scan", other), "");
   }
-  all.bringTogether();
-  TranscriptUsage usage{.answers = {},
-                        .models = {all.models.begin(), all.models.end()},
-                        .files = files,
-                        .unreadable = all.unreadable,
-                        .example = std::move(all.example)};
-  usage.answers.reserve(all.answers.size());
-  for (const FoundAnswer& each : all.answers) {
-    usage.answers.push_back({.id = each.id,
-                             .certain = each.certain,
-                             .model = usage.models[each.model],
-                             .timeMs = each.timeMs,
-                             .tokens = each.tokens});
-  }
+  TranscriptUsage usage = bringTogether(parts);
+  usage.files = files;
   return usage;
 }
 

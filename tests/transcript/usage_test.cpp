@@ -140,5 +140,26 @@ TEST(UsageScan, SaysWhatItCouldNotRead) {
   EXPECT_EQ(usage->unreadable, 1U);
 }
 
+// Lines are read together with what follows them, which must not complete one that was cut.
+TEST(UsageScan, ALineThatWasCutTakesNothingOfTheNextOnes) {
+  TempFolder folder;
+  const std::string path = (fs::path(folder.path()) / "s.jsonl").string();
+  const auto scan = [&](const std::string& bytes) {
+    writeBytes(path, bytes);
+    auto usage = scanFiles({path});
+    EXPECT_TRUE(usage);
+    return std::pair(usage->answers.size(), usage->unreadable);
+  };
+  const std::string line = answerLine("1");
+  for (std::size_t cut = 1; cut <= line.size(); ++cut) {
+    SCOPED_TRACE(cut);
+    const std::string begun = line.substr(0, cut) + "\n";
+    const auto alone = scan(answerLine("0") + "\n" + begun);
+    const auto followed = scan(answerLine("0") + "\n" + begun + answerLine("2") + "\n" + answerLine("3") + "\n");
+    EXPECT_EQ(followed.first, alone.first + 2);
+    EXPECT_EQ(followed.second, alone.second);
+  }
+}
+
 }  // namespace
 }  // namespace bough

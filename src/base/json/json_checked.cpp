@@ -43,7 +43,7 @@ std::nullopt_t CheckedObject::broken() {
   return std::nullopt;
 }
 
-std::optional<std::string_view> CheckedObject::nextKey() {
+std::optional<std::string_view> CheckedObject::findKey() {
   // at_ is at the opening brace, at a comma, or at the closing brace.
   if (broken_ || ended_) return std::nullopt;
   if (text_[at_] != '}') {
@@ -71,13 +71,7 @@ std::optional<std::string_view> CheckedObject::nextKey() {
   return text_.substr(begin, end - 1 - begin);
 }
 
-void CheckedObject::skip(std::size_t sizeBytes) {
-  at_ += sizeBytes;
-  skipBlanks(text_, at_);
-  if (at_ >= text_.size() || (text_[at_] != ',' && text_[at_] != '}')) broken_ = true;
-}
-
-std::string_view CheckedObject::takeValue() {
+std::string_view CheckedObject::skipValue() {
   const std::size_t begin = at_;
   const auto size = skipChecked(rest());
   if (!size) {

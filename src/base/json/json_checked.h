@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/json/json_scan.h"
+#include "base/json/json_string.h"
 
 namespace bough::json {
 
@@ -26,11 +27,45 @@ class CheckedObject {
   std::optional<ObjectReader::Member> next();
 
   /// The same in two steps: the next key (raw), then takeValue, or skip after rest() was read by other means.
-  std::optional<std::string_view> nextKey();
-  std::string_view takeValue();
+  std::optional<std::string_view> nextKey() {
+    // Most keys are short and plain, without blanks around them.
+    if (!broken_ && !ended_ && text_.size() - at_ > 2 && text_[at_] != '}' && text_[at_ + 1] == '"') {
+      const char* const key = text_.data() + at_ + 2;
+      const char* const end = shortStringEnd(key, text_.data() + text_.size() - 2);
+      if (end != nullptr && *end == ':' && !isBlank(end[1])) {
+        at_ = static_cast<std::size_t>(end + 1 - text_.data());
+        key_ = {key, static_cast<std::size_t>(end - 1 - key)};
+        keyIsPlain_ = true;
+        return key_;
+      }
+    }
+    keyIsPlain_ = false;
+    const auto found = findKey();
+    key_ = found.value_or("");
+    return found;
+  }
+  /// Whether the last key is this name, which may be written with escapes.
+  [[nodiscard]] bool keyIs(std::string_view name) const {
+    return key_ == name || (!keyIsPlain_ && ObjectReader::Member{.key = key_, .value = {}}.keyIs(name));
+  }
+  std::string_view takeValue() {
+    if (at_ < text_.size() && text_[at_] == '"') {
+      const char* const value = text_.data() + at_;
+      if (const char* end = shortStringEnd(value + 1, text_.data() + text_.size())) {
+        const auto size = static_cast<std::size_t>(end - value);
+        skip(size);
+        return {value, size};
+      }
+    }
+    return skipValue();
+  }
   /// The text from the value on.
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
-  void skip(std::size_t sizeBytes);
+  void skip(std::size_t sizeBytes) {
+    at_ += sizeBytes;
+    while (at_ < text_.size() && isBlank(text_[at_])) ++at_;
+    if (at_ >= text_.size() || (text_[at_] != ',' && text_[at_] != '}')) broken_ = true;
+  }
 
   /// The text is not an object as it should be.
   [[nodiscard]] bool isBroken() const { return broken_; }
@@ -39,9 +74,13 @@ class CheckedObject {
 
  private:
   std::nullopt_t broken();
+  std::optional<std::string_view> findKey();
+  std::string_view skipValue();
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::string_view key_;  // the last one, raw
+  bool keyIsPlain_ = false;
   Text whole_;
   bool broken_ = false;
   bool ended_ = false;

@@ -4,8 +4,10 @@
 #include <bough/transcript.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 namespace bough::transcript::claude_code {
@@ -15,24 +17,21 @@ struct FoundAnswer {
   std::uint64_t timeMs = 0;
   Usage tokens;
   std::uint32_t file = 0;   ///< Its number; of several that hold the answer the first counts.
-  std::uint32_t place = 0;  ///< Answers of a file in their order.
   std::uint32_t model = 0;  ///< Its place in FoundUsage::models.
   bool certain = false;     ///< `id` was made from an id that the agent wrote, not from time and numbers.
 };
+
+/// Takes in a copy of an answer: the one in the first file counts, and of each number in it the greatest, as an answer
+/// that is written block by block repeats them. False when the copy is to replace the known one.
+bool takeCopy(FoundAnswer& known, const FoundAnswer& copy);
 
 /// What one thread has found. Copies of an answer are brought together now and then, so memory grows with the number of
 /// answers, not with that of lines or files.
 class FoundUsage {
  public:
   void add(const FoundAnswer& answer);
-  std::uint32_t modelOf(const std::string& name);
+  std::uint32_t modelOf(std::string_view name);
   void noteUnreadable(const std::string& what);
-
-  /// Leaves each answer once: in its first file, and of each number the greatest, as an answer that is written block by
-  /// block repeats them.
-  void bringTogether();
-  /// Adds what another thread found. The answers of both were brought together before.
-  void take(FoundUsage&& other);
 
   std::vector<FoundAnswer> answers;
   std::vector<std::string> models;
@@ -41,8 +40,8 @@ class FoundUsage {
 
  private:
   static constexpr std::size_t kFew = std::size_t{1} << 16;
-  std::size_t most_ = kFew;  // then they are brought together
-  std::unordered_map<std::string, std::uint32_t> modelNumbers_;
+  std::size_t most_ = kFew;  // then copies are brought together
+  std::map<std::string, std::uint32_t, std::less<>> modelNumbers_;
 };
 
 /// Adds the answers of one file; `file` is its number. Memory is bounded by the longest line that is read.

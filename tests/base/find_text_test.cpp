@@ -1,0 +1,29 @@
+#include "base/bytes/find_text.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+namespace bough {
+namespace {
+
+TEST(FindTextTest, FindsWhatTheStandardLibraryFinds) {
+  std::mt19937_64 random(20261117);
+  for (const WantedText wanted : {WantedText{.text = "\"usage\"", .first = 1, .second = 4},
+                                  WantedText{.text = "ab", .first = 0, .second = 1}, WantedText{.text = "a"}}) {
+    for (std::size_t size = 0; size < 400; ++size) {
+      std::string text;
+      // Of few letters, so that parts of the text are everywhere.
+      while (text.size() < size)
+        text += random() % 40 == 0 ? std::string(wanted.text) : std::string(1, "\"usagexb"[random() % 8]);
+      for (std::size_t from = 0; from <= text.size(); ++from) {
+        ASSERT_EQ(findText(text, wanted, from), text.find(wanted.text, from)) << text << " from " << from;
+        ASSERT_EQ(findTextNarrow(text, wanted, from), text.find(wanted.text, from)) << text << " from " << from;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bough
