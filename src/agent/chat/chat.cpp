@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/chat/instructions.h"
+#include "agent/chat/plain_title.h"
 #include "agent/chat/prompt_files.h"
 #include "agent/chat/setup.h"
 #include "agent/chat/turn_lock.h"
@@ -232,7 +233,8 @@ void Chat::makeTitle(const std::string& said, const std::string& answered) {
   }
   if (!title) return;
   const auto stored = appendSessionInfo(
-      store_, at_.sessionId, {.title = text::excerpt(*title, kGraphemes), .titleSource = TitleSource::Generated});
+      store_, at_.sessionId,
+      {.title = text::excerpt(plainTitle(*title), kGraphemes), .titleSource = TitleSource::Generated});
   if (stored) at_.tailId = stored->lastAppendedEntryId;
 }
 
