@@ -23,6 +23,19 @@ class CountingTest : public CatalogTest {
   }
 };
 
+// The agent names its requests by provider and model, and answers say the model.
+TEST_F(CountingTest, ATitleIsCountedWithTheModelThatGaveIt) {
+  make({.sessionId = "a"},
+       {said("user", "hello"), answered(textBlock("hi"), "e1", "msg1", "claude-sonnet-4-5"),
+        entryOf(entry_type::kCustom, R"({"kind":"request","purpose":"title","model":"anthropic/claude-sonnet-4-5",)"
+                                     R"("usage":{"inputTokens":7,"outputTokens":3}})")});
+  const auto rows = must(open()->usage({.by = UsageBy::Model})).rows;
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].name, "claude-sonnet-4-5");
+  EXPECT_EQ(rows[0].messages, 2u);
+  EXPECT_EQ(rows[0].tokens.inputTokens, 17u);
+}
+
 TEST_F(CountingTest, ADetachedForkCountsNothingTwice) {
   for (const std::string messageId : {"msg_01ABCDEFGHJKLMNPQRST", "m1", ""}) {
     SCOPED_TRACE(messageId);

@@ -117,17 +117,14 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   if (any) facts.usage = total;
 }
 
-// A request that gave no message of the conversation (a summary, a title) was paid for like any other.
+// A request that gave no message of the conversation (a summary, a title) was paid for like any other. It names the
+// provider before the model; answers name the model alone.
 void readRequest(std::string_view payload, EntryFacts& facts) {
   const auto usage = json::findMember(payload, "usage");
   if (!usage) return;
-  facts.model = json::findString(payload, "model").value_or("");
-  const auto tokens = [&](const char* name) { return json::findUnsigned(*usage, name).value_or(0); };
-  facts.usage = Usage{.inputTokens = tokens("inputTokens"),
-                      .outputTokens = tokens("outputTokens"),
-                      .cacheReadTokens = tokens("cacheReadTokens"),
-                      .cacheWriteTokens = tokens("cacheWriteTokens"),
-                      .reasoningTokens = tokens("reasoningTokens")};
+  const std::string named = json::findString(payload, "model").value_or("");
+  facts.model = named.substr(named.find('/') + 1);
+  facts.usage = readTokens(*usage);
 }
 
 // Copies of an answer have its id. Those that bough makes (of a fork that gets its own) also have the same entry, whose
