@@ -12,6 +12,11 @@
 namespace bough::cli {
 namespace {
 
+// What costs something is not shown as nothing.
+std::string dollars(double usd) {
+  return usd > 0 && usd < 0.0005 ? "<$0.001" : fmt::format("${:.3f}", usd);
+}
+
 constexpr std::size_t kLooked = 200;              // entries back from the head
 constexpr std::uint64_t kMostTokens = 2'000'000;  // more than any model reads
 constexpr std::uint64_t kMinuteMs = 60'000;
@@ -93,18 +98,16 @@ std::string nextTurnText(const NextTurn& next) {
   if (!next.coldUsd) return out;
   const std::string age = formatDuration(next.ageMs);
   if (next.warm) {
-    return out +
-           fmt::format("; the cache is likely warm ({} since the last answer): about ${:.3f} to read it, cold ${:.3f}",
-                       age, *next.warmUsd, *next.coldUsd);
+    return out + fmt::format("; the cache is likely warm ({} since the last answer): about {} to read it, cold {}", age,
+                             dollars(*next.warmUsd), dollars(*next.coldUsd));
   }
-  return out +
-         fmt::format("; the cache is likely cold ({} since the last answer): about ${:.3f} to read it, warm ${:.3f}",
-                     age, *next.coldUsd, *next.warmUsd);
+  return out + fmt::format("; the cache is likely cold ({} since the last answer): about {} to read it, warm {}", age,
+                           dollars(*next.coldUsd), dollars(*next.warmUsd));
 }
 
 std::string nextTurnPrice(const NextTurn& next) {
   if (!next.coldUsd) return "-";
-  return next.warm ? fmt::format("${:.3f} warm", *next.warmUsd) : fmt::format("${:.3f}", *next.coldUsd);
+  return next.warm ? dollars(*next.warmUsd) + " warm" : dollars(*next.coldUsd);
 }
 
 }  // namespace bough::cli
