@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 
+#include "base/bytes/avx2_block.h"
+
 namespace bough {
 namespace {
 
@@ -18,8 +20,10 @@ TEST(FindTextTest, FindsWhatTheStandardLibraryFinds) {
       while (text.size() < size)
         text += random() % 40 == 0 ? std::string(wanted.text) : std::string(1, "\"usagexb"[random() % 8]);
       for (std::size_t from = 0; from <= text.size(); ++from) {
-        ASSERT_EQ(findText(text, wanted, from), text.find(wanted.text, from)) << text << " from " << from;
-        ASSERT_EQ(findTextNarrow(text, wanted, from), text.find(wanted.text, from)) << text << " from " << from;
+        for (const bool avx2 : {false, true}) {
+          allowAvx2(avx2);
+          ASSERT_EQ(findText(text, wanted, from), text.find(wanted.text, from)) << text << " from " << from;
+        }
       }
     }
   }

@@ -4,11 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/bytes/byte_block.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "base/bytes/avx2_block.h"
 
 namespace bough {
 namespace {
@@ -52,8 +48,6 @@ std::size_t firstWhole(const char* block, std::uint64_t places, std::string_view
 
 #endif
 
-}  // namespace
-
 std::size_t findTextNarrow(std::string_view text, const WantedText& wanted, std::size_t from) {
   const Bytes first = fillBytes(wanted.text[wanted.first]);
   const Bytes second = fillBytes(wanted.text[wanted.second]);
@@ -73,10 +67,11 @@ std::size_t findTextNarrow(std::string_view text, const WantedText& wanted, std:
   return text.find(wanted.text, from);
 }
 
+}  // namespace
+
 std::size_t findText(std::string_view text, const WantedText& wanted, std::size_t from) {
 #if defined(__x86_64__)
-  static const bool isWide = __builtin_cpu_supports("avx2") != 0;
-  if (isWide) return findTextWide(text, wanted, from);
+  if (hasAvx2()) return findTextWide(text, wanted, from);
 #endif
   return findTextNarrow(text, wanted, from);
 }

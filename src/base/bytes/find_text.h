@@ -17,7 +17,4 @@ struct WantedText {
 /// The first place at or after `from`; npos when there is none.
 std::size_t findText(std::string_view text, const WantedText& wanted, std::size_t from);
 
-/// The same with what every processor has.
-std::size_t findTextNarrow(std::string_view text, const WantedText& wanted, std::size_t from);
-
 }  // namespace bough
