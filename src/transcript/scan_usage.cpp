@@ -8,6 +8,7 @@
 #include "base/model/merge_by_id.h"
 #include "base/system/bounded_queue.h"
 #include "base/system/byte_budget.h"
+#include "base/system/huge_pages.h"
 #include "base/system/threads.h"
 #include "base/try.h"
 #include "transcript/agents/claude_code/usage.h"
@@ -27,7 +28,7 @@ TranscriptUsage bringTogether(std::deque<FoundUsage>& parts) {
     std::string_view model = {};
   };
   TranscriptUsage usage;
-  std::vector<Found> all;
+  std::vector<Found, HugePageAllocator<Found>> all;
   std::size_t count = 0;
   for (const FoundUsage& part : parts) count += part.answers.size();
   all.reserve(count);
@@ -42,6 +43,7 @@ TranscriptUsage bringTogether(std::deque<FoundUsage>& parts) {
     if (!takeCopy(*known.answer, *copy.answer)) known = copy;
   });
   usage.answers.reserve(all.size());
+  useHugePages(usage.answers.data(), all.size() * sizeof(AnswerUsage));
   for (const auto& [id, answer, model] : all) {
     usage.answers.push_back(
         {.id = id, .certain = answer->certain, .model = model, .timeMs = answer->timeMs, .tokens = answer->tokens});

@@ -14,8 +14,8 @@
 namespace bough {
 
 /// Leaves each `id` once, in the order of the first ones; `merge(first, other)` takes in one that comes later.
-template <typename Item, typename Merge>
-void mergeById(std::vector<Item>& items, Merge merge) {
+template <typename Item, typename Allocator, typename Merge>
+void mergeById(std::vector<Item, Allocator>& items, Merge merge) {
   constexpr std::size_t kAhead = 16;  // so many slots are fetched while others are looked at
   struct Slot {
     std::uint64_t id = 0;

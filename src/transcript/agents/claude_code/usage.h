@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/huge_pages.h"
+
 namespace bough::transcript::claude_code {
 
 struct FoundAnswer {
@@ -29,11 +31,12 @@ bool takeCopy(FoundAnswer& known, const FoundAnswer& copy);
 /// answers, not with that of lines or files.
 class FoundUsage {
  public:
+  FoundUsage() { answers.reserve(kFew); }  // memory that is not touched costs nothing
   void add(const FoundAnswer& answer);
   std::uint32_t modelOf(std::string_view name);
   void noteUnreadable(const std::string& what);
 
-  std::vector<FoundAnswer> answers;
+  std::vector<FoundAnswer, HugePageAllocator<FoundAnswer>> answers;
   std::vector<std::string> models;
   std::uint64_t unreadable = 0;
   std::string example;
