@@ -1,5 +1,6 @@
 #include "message/plan/write_plan.h"
 
+#include "base/system/huge_pages.h"
 #include "message/json/surrogates.h"
 
 namespace bough::message {
@@ -19,6 +20,7 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
   std::size_t bytes = 1024;
   for (const Original& original : history_.originals) bytes += original.raw.size() + original.raw.size() / 8;
   out.reserve(out.size() + bytes);
+  wantHugePages(out.data(), out.capacity());
   std::vector<WrittenMessage> written;
   written.reserve(plan.messages.size());
   Sink sink(out, records_, Section::Messages, hashing_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json/json_write.h"
+#include "base/system/huge_pages.h"
 #include "base/text/utf8.h"
 #include "message/json/content_hash.h"
 #include "message/roundtrip/way_back.h"
@@ -198,6 +199,7 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   }
   std::string out;
   out.reserve(bytes);
+  wantHugePages(out.data(), out.capacity());
   json::Writer writer(out);
   writer.beginObject().member("boughOrigin", kWayBackVersion).member("dialect", toString(target));
   writer.key("frames").beginArray();
