@@ -39,9 +39,10 @@ class ContentHasher {
   std::uint64_t hash(std::string_view raw);
   /// Of bytes that may be no JSON; then of the bytes.
   std::uint64_t hashIfValid(std::string_view raw);
-  /// Of anything that has a tree and a node in it, or only raw bytes.
+  /// Of anything that has a tree and a node in it, or only raw bytes, and may know its hash.
   template <typename Stored>
   std::uint64_t hashOf(const Stored& stored) {
+    if (stored.contentHash) return *stored.contentHash;
     return stored.tree != nullptr ? hash(*stored.tree, stored.node) : hashBytes(stored.raw);
   }
 

@@ -7,8 +7,13 @@ namespace bough::json {
 
 class Tree::Parser {
  public:
-  Parser(Tree& tree, std::string_view text, std::size_t mostValues)
-      : tree_(tree), begin_(text.data()), at_(begin_), end_(begin_ + text.size()), mostValues_(mostValues) {}
+  Parser(Tree& tree, std::string_view text, std::size_t mostValues, Observer* observer)
+      : tree_(tree),
+        begin_(text.data()),
+        at_(begin_),
+        end_(begin_ + text.size()),
+        mostValues_(mostValues),
+        observer_(observer) {}
 
   bool document() {
     if (!value()) return false;
@@ -90,9 +95,10 @@ class Tree::Parser {
 
   void closeContainer() {
     ++at_;
-    Node& node = tree_.nodes_[open_[--depth_]];
-    node.end = offset(at_);
-    node.next = tree_.size();
+    const Index self = open_[--depth_];
+    tree_.nodes_[self].end = offset(at_);
+    tree_.nodes_[self].next = tree_.size();
+    if (observer_ != nullptr) observer_->completed(tree_, self, depth_);
   }
 
   bool key() {
@@ -145,13 +151,14 @@ class Tree::Parser {
   const char* at_;
   const char* end_;
   std::size_t mostValues_;
+  Observer* observer_;
   std::string_view reason_;
   bool keyPending_ = false;
   std::size_t depth_ = 0;
   Index open_[kMaxDepth];
 };
 
-std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValues) {
+std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValues, Observer* observer) {
   text_ = text;
   nodes_.clear();
   anySurrogates_ = false;
@@ -159,7 +166,7 @@ std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValu
   // Long histories hold long strings: about one value in so many bytes.
   constexpr std::size_t kBytesPerNode = 48;
   nodes_.reserve(text.size() / kBytesPerNode + 16);
-  Parser parser(*this, text, mostValues);
+  Parser parser(*this, text, mostValues, observer);
   if (parser.document()) return std::nullopt;
   parser.closeBroken();
   return parser.error();

@@ -22,10 +22,22 @@ class Tree {
   /// Offsets are 32 bits wide.
   static constexpr std::size_t kMaxTextBytes = 0xFFFFFFF0;
 
+  /// Is told of objects and arrays while a text is indexed, when their bytes are still near the processor: whoever
+  /// looks at all bytes of a long text then does not fetch them from memory once more.
+  class Observer {
+   public:
+    /// An object or array with `depth` others around it is complete.
+    virtual void completed(const Tree& tree, Index node, std::size_t depth) = 0;
+
+   protected:
+    ~Observer() = default;
+  };
+
   /// Indexes one value with blanks around it at most. The text must outlive the tree. After an error the nodes before
   /// it stay, and the containers it stood in are broken(). A text of more values than `mostValues` is an error: a node
   /// takes eight times the bytes of the shortest value.
-  std::optional<ScanError> parse(std::string_view text, std::size_t mostValues = kMaxTextBytes);
+  std::optional<ScanError> parse(std::string_view text, std::size_t mostValues = kMaxTextBytes,
+                                 Observer* observer = nullptr);
   static constexpr std::string_view kTooMany = "it holds too many values";
 
   [[nodiscard]] bool empty() const { return nodes_.empty(); }

@@ -67,6 +67,7 @@ struct Original {
   std::int64_t place = kNoPlace;
   std::int64_t documentIndex = kNoPlace;      ///< Of a session's message: the value it was read from, or restored from.
   std::optional<std::uint64_t> recordedHash;  ///< Of its bytes, as a way back has it.
+  std::optional<std::uint64_t> contentHash;   ///< Of what it says, when that was hashed already.
   Prefix prefix;                              ///< With signed blocks of Anthropic only.
   bool signedBlocks = false;
   Message message;

@@ -16,6 +16,50 @@
 namespace bough::message {
 namespace {
 
+// Looks at the bytes of messages while they are indexed: whether they are UTF-8 and, where they are to be compared with
+// what was written, what they say.
+class DocumentBytes final : public json::Tree::Observer {
+ public:
+  explicit DocumentBytes(bool compared) : compared_(compared) {}
+
+  void completed(const json::Tree& tree, json::Tree::Index node, std::size_t depth) override {
+    // A message is in a list that is the document, or a member of it.
+    if (depth != (tree.isArray(0) ? 1 : 2)) return;
+    checkUpTo(tree, tree.end(node));
+    if (compared_) hashes_.push_back({node, hasher_.hash(tree, node)});
+  }
+
+  /// Whether all of the text is UTF-8.
+  bool areUtf8(const json::Tree& tree) {
+    checkUpTo(tree, tree.text().size());
+    return utf8_;
+  }
+  /// Of the message at `node`, if it was hashed; they must be asked for in the order of the text.
+  std::optional<std::uint64_t> contentHash(json::Tree::Index node) {
+    while (next_ < hashes_.size() && hashes_[next_].node < node) ++next_;
+    if (next_ == hashes_.size() || hashes_[next_].node != node) return std::nullopt;
+    return hashes_[next_].hash;
+  }
+
+ private:
+  // A bracket ends every part but the last, so no character is cut.
+  void checkUpTo(const json::Tree& tree, std::size_t end) {
+    utf8_ = utf8_ && isUtf8(tree.text().substr(checked_, end - checked_));
+    checked_ = end;
+  }
+
+  struct Known {
+    json::Tree::Index node;
+    std::uint64_t hash;
+  };
+  bool compared_;
+  bool utf8_ = true;
+  std::size_t checked_ = 0;
+  ContentHasher hasher_;
+  std::vector<Known> hashes_;
+  std::size_t next_ = 0;
+};
+
 // What is before each signed block, for Anthropic, who binds its signatures to it.
 void setPrefixes(const DocumentParts& parts, const json::Tree& tree, std::vector<Original>& originals) {
   if (std::ranges::none_of(originals, isSigned)) return;
@@ -44,14 +88,16 @@ void addOriginal(History& history, Dialect dialect, Section section, const json:
   original.separator = separator;
 }
 
-void addDocument(const DocumentParts& parts, Dialect from, const json::Tree& tree, History& history) {
-  const bool utf8 = isUtf8(tree.text());
+void addDocument(const DocumentParts& parts, Dialect from, const json::Tree& tree, DocumentBytes& bytes,
+                 History& history) {
+  const bool utf8 = bytes.areUtf8(tree);
   history.originals.reserve(parts.elements.size() + 64);
   if (parts.system != json::Tree::kNone) addOriginal(history, from, Section::System, tree, parts.system, 0, {});
   if (parts.tools != json::Tree::kNone) readTools(from, tree, parts.tools, history);
   for (std::size_t i = 0; i < parts.elements.size(); ++i) {
     addOriginal(history, from, Section::Messages, tree, parts.elements[i], static_cast<std::int64_t>(i),
                 parts.separators[i]);
+    history.originals.back().contentHash = bytes.contentHash(parts.elements[i]);
   }
   if (parts.requestText.stringInput) history.originals.back().wholeSlot = true;
   for (Original& original : history.originals) {
@@ -66,7 +112,9 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
                          History& history, Reporter& reporter) {
   const bool marked = document.starts_with(kByteOrderMark);
   json::Tree& tree = history.trees.emplace_back();
-  const auto broken = tree.parse(marked ? document.substr(kByteOrderMark.size()) : document);
+  DocumentBytes bytes(wayBack != nullptr);
+  const auto broken =
+      tree.parse(marked ? document.substr(kByteOrderMark.size()) : document, json::Tree::kMaxTextBytes, &bytes);
   auto parts = splitDocument(tree, from);
   if (!parts) {
     const std::string why = broken ? fmt::format("offset {}: {}", broken->offset, broken->reason)
@@ -90,7 +138,7 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
     reporter.note(Change::Invalid, fmt::format("{}[{}]", requestNames(from).messages, parts->elements.size()),
                   "message", reason);
   }
-  addDocument(*parts, from, tree, history);
+  addDocument(*parts, from, tree, bytes, history);
   parts->requestText.toolCount = static_cast<std::uint64_t>(
       std::ranges::count(history.originals, Section::Tools, [](const Original& original) { return original.section; }));
   if (from == Dialect::Anthropic) setPrefixes(*parts, tree, history.originals);

@@ -11,9 +11,34 @@ int hexDigit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+// Hashes the bytes of originals while they are indexed.
+class OriginalBytes final : public Tree::Observer {
+ public:
+  void completed(const Tree& tree, Tree::Index node, std::size_t depth) override {
+    // Of {"natives":[{"value":…}]}: what is there is an original, or at most hashed for nothing.
+    if (depth == 3 && tree.stringIs(node - 1, "value")) hashes_.push_back({node, hashBytes(tree.raw(node))});
+  }
+
+  /// Of an original at `node`; they must be asked for in the order of the text.
+  std::uint64_t hash(const Tree& tree, Tree::Index node) {
+    while (next_ < hashes_.size() && hashes_[next_].node < node) ++next_;
+    const bool known = next_ < hashes_.size() && hashes_[next_].node == node;
+    return known ? hashes_[next_].hash : hashBytes(tree.raw(node));
+  }
+
+ private:
+  struct Known {
+    Tree::Index node;
+    std::uint64_t hash;
+  };
+  std::vector<Known> hashes_;
+  std::size_t next_ = 0;
+};
+
 class WayBackReader {
  public:
-  WayBackReader(const Tree& tree, History& history) : tree_(tree), history_(history) {}
+  WayBackReader(const Tree& tree, OriginalBytes& originalBytes, History& history)
+      : tree_(tree), originalBytes_(originalBytes), history_(history) {}
 
   std::optional<std::string_view> run(WayBackData& data) {
     const std::uint64_t version = number(tree_.find(0, "boughOrigin"));
@@ -149,13 +174,13 @@ class WayBackReader {
       out.tree = &tree_;
       out.node = value;
       out.raw = tree_.raw(value);
+      if (originalBytes_.hash(tree_, value) != out.recordedHash) out.problem = kDamagedOriginal;
     } else {
       std::string& kept = history_.texts.emplace_back();
       if (!bytes(tree_.find(node, "bytes"), kept)) return false;
       out.raw = kept;
-      out.problem = "the text is not UTF-8";
+      out.problem = hashBytes(out.raw) == out.recordedHash ? "the text is not UTF-8" : kDamagedOriginal;
     }
-    if (hashBytes(out.raw) != out.recordedHash) out.problem = kDamagedOriginal;
     return true;
   }
 
@@ -230,6 +255,7 @@ class WayBackReader {
   }
 
   const Tree& tree_;
+  OriginalBytes& originalBytes_;
   History& history_;
   bool blocksKnown_ = false;
 };
@@ -238,12 +264,13 @@ class WayBackReader {
 
 Result<WayBackData> readWayBack(const WayBack& wayBack, History& history) {
   Tree& tree = history.trees.emplace_back();
-  if (const auto error = tree.parse(wayBack.json)) {
+  OriginalBytes originalBytes;
+  if (const auto error = tree.parse(wayBack.json, Tree::kMaxTextBytes, &originalBytes)) {
     return fail(ErrorCode::Damaged, "the way back is not JSON: " + std::string(error->reason),
                 "convert without it, or restore the file");
   }
   WayBackData data;
-  if (const auto problem = WayBackReader(tree, history).run(data)) {
+  if (const auto problem = WayBackReader(tree, originalBytes, history).run(data)) {
     return fail(ErrorCode::Damaged, "the origin cannot be used: " + std::string(*problem),
                 "convert without it, or restore the file");
   }
