@@ -85,7 +85,7 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
 
 bool writeStored(NodeWriter& writer, const OutBlock& outBlock) {
   if (!outBlock.stored || !outBlock.block->raw.starts_with('{')) return false;
-  writer.raw(outBlock.raw.empty() ? outBlock.block->raw : outBlock.raw);
+  writer.raw(outBlock.raw.empty() ? outBlock.block->raw : outBlock.raw, true);
   return true;
 }
 

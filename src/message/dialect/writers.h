@@ -20,8 +20,9 @@ struct Records {
 /// Takes the values of one section, one after the other, with separators between them.
 class Sink {
  public:
-  Sink(std::string& out, Records& records, Section section, Hashing hashing = Hashing::Yes)
-      : writer_(out, hashing), out_(out), records_(records), section_(section) {}
+  Sink(std::string& out, Records& records, Section section, Hashing hashing = Hashing::Yes,
+       Surrogates inStored = Surrogates::Perhaps)
+      : writer_(out, hashing, inStored), out_(out), records_(records), section_(section) {}
 
   /// Begins a value; write exactly one into the result.
   NodeWriter& begin();

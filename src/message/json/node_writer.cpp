@@ -101,8 +101,9 @@ NodeWriter& NodeWriter::number(std::uint64_t value) {
   return raw({digits, static_cast<std::size_t>(end - digits)});
 }
 
-NodeWriter& NodeWriter::raw(std::string_view json) {
-  if (hashing_ == Hashing::No && !json::mayHoldSurrogates(json)) {
+NodeWriter& NodeWriter::raw(std::string_view json, bool stored) {
+  const bool none = stored && inStored_ == Surrogates::None;
+  if (hashing_ == Hashing::No && (none || !json::mayHoldSurrogates(json))) {
     separate();
     out_ += json;
     done(0);

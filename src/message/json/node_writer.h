@@ -17,9 +17,13 @@ namespace bough::message {
 /// Whether somebody will compare what was written with what comes back.
 enum class Hashing : std::uint8_t { No, Yes };
 
+/// Whether values that were stored may have halves of characters in them.
+enum class Surrogates : std::uint8_t { None, Perhaps };
+
 class NodeWriter {
  public:
-  NodeWriter(std::string& out, Hashing hashing) : out_(out), hashing_(hashing) {}
+  NodeWriter(std::string& out, Hashing hashing, Surrogates inStored = Surrogates::Perhaps)
+      : out_(out), hashing_(hashing), inStored_(inStored) {}
 
   NodeWriter& beginObject() { return open('{', true); }
   NodeWriter& endObject() { return close('}'); }
@@ -36,8 +40,9 @@ class NodeWriter {
   NodeWriter& boolean(bool value);
   NodeWriter& null();
   NodeWriter& number(std::uint64_t value);
-  /// A value that is JSON already, spliced; only lone surrogates are replaced.
-  NodeWriter& raw(std::string_view json);
+  /// A value that is JSON already, spliced; only lone surrogates are replaced. `stored`: nobody looks for them where no
+  /// stored value has some.
+  NodeWriter& raw(std::string_view json, bool stored = false);
 
   NodeWriter& member(std::string_view name, const TextView& value) { return key(name).text(value); }
   NodeWriter& member(std::string_view name, std::string_view value) { return key(name).plain(value); }
@@ -66,6 +71,7 @@ class NodeWriter {
 
   std::string& out_;
   Hashing hashing_;
+  Surrogates inStored_;
   bool comma_ = false;
   std::uint64_t last_ = 0;
   std::vector<Open> open_;

@@ -1,5 +1,7 @@
 #include "message/plan/write_plan.h"
 
+#include <algorithm>
+
 #include "base/system/huge_pages.h"
 #include "message/json/surrogates.h"
 
@@ -23,7 +25,10 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
   wantHugePages(out.data(), out.capacity());
   std::vector<WrittenMessage> written;
   written.reserve(plan.messages.size());
-  Sink sink(out, records_, Section::Messages, hashing_);
+  const bool surrogates = std::ranges::any_of(history_.originals, [](const Original& original) {
+    return original.tree != nullptr && original.tree->anySurrogates();
+  });
+  Sink sink(out, records_, Section::Messages, hashing_, surrogates ? Surrogates::Perhaps : Surrogates::None);
   const Original* before = nullptr;
   for (const OutMessage& message : plan.messages) {
     WrittenMessage& place = written.emplace_back();
