@@ -68,7 +68,7 @@ void forgetSession(Database& database, std::int64_t session, const TextOf& textO
   forgetTexts(database, session, 0, textOf);
   Query(database, "DELETE FROM branch WHERE session = ?", session).run();
   Query(database, "DELETE FROM redacted WHERE session = ?", session).run();
-  Query(database, "DELETE FROM answer WHERE session = ?", session).run();
+  forgetAnswers(database, session, 0);
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 

@@ -315,13 +315,15 @@ class OutsideIntake {
           .run();
     }
     for (const auto& [id, answer] : told.answers) {
-      const Usage& used = answer.usage;
-      Query(database_,
-            "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, "
-            "cacheWrite, reasoning) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            row.id, id, answer.sequence, answer.branch, answer.quarter, modelOf(answer.model), answer.certain,
-            used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
-          .run();
+      addAnswer(database_, id,
+                {.session = row.id,
+                 .sequence = answer.sequence,
+                 .branch = answer.branch,
+                 .quarter = answer.quarter,
+                 .model = modelOf(answer.model),
+                 .identity = {},
+                 .certain = answer.certain,
+                 .usage = answer.usage});
     }
   }
 

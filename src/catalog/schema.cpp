@@ -23,8 +23,8 @@ namespace {
 // session.id is used twice; see search_index.h.
 // answer: what each answer cost, in each session that holds it; `id` is a hash of its identity, `first` the sequence of
 // its first entry. Sums take each id once.
-// used: the sums of answers by quarter of an hour and model, kept by triggers, so that nobody has to add up all
-// answers. An answer of which a second session gets a copy leaves the sums and goes to `copied`: which copy counts
+// used: the sums of answers by quarter of an hour and model, so that nobody has to add up all answers (answers.h keeps
+// them). An answer of which a second session gets a copy leaves the sums and goes to `copied`: which copy counts
 // depends on the sessions that are asked for. It stays there when the copies go.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -64,35 +64,6 @@ CREATE TABLE copied(id INTEGER PRIMARY KEY);
 CREATE TABLE used(quarter INTEGER, model INTEGER, answers INTEGER NOT NULL, uncertain INTEGER NOT NULL,
   input INTEGER NOT NULL, output INTEGER NOT NULL, cacheRead INTEGER NOT NULL, cacheWrite INTEGER NOT NULL,
   reasoning INTEGER NOT NULL, PRIMARY KEY(quarter, model)) WITHOUT ROWID;
-CREATE TRIGGER answerIsCopied BEFORE INSERT ON answer WHEN NOT EXISTS(SELECT 1 FROM copied WHERE id = NEW.id)
-  AND EXISTS(SELECT 1 FROM answer WHERE id = NEW.id AND session <> NEW.session)
-BEGIN
-  UPDATE used SET answers = answers - 1, uncertain = uncertain - (1 - other.certain), input = used.input - other.input,
-    output = used.output - other.output, cacheRead = used.cacheRead - other.cacheRead,
-    cacheWrite = used.cacheWrite - other.cacheWrite, reasoning = used.reasoning - other.reasoning
-    FROM answer AS other WHERE other.id = NEW.id AND used.quarter = other.quarter AND used.model = other.model;
-  INSERT INTO copied(id) VALUES(NEW.id);
-END;
-CREATE TRIGGER answerIsNew AFTER INSERT ON answer WHEN NOT EXISTS(SELECT 1 FROM copied WHERE id = NEW.id)
-BEGIN
-  INSERT INTO used VALUES(NEW.quarter, NEW.model, 1, 1 - NEW.certain, NEW.input, NEW.output, NEW.cacheRead,
-    NEW.cacheWrite, NEW.reasoning) ON CONFLICT DO UPDATE SET answers = answers + 1,
-    uncertain = uncertain + excluded.uncertain, input = input + excluded.input, output = output + excluded.output,
-    cacheRead = cacheRead + excluded.cacheRead, cacheWrite = cacheWrite + excluded.cacheWrite,
-    reasoning = reasoning + excluded.reasoning;
-END;
-CREATE TRIGGER answerHasGrown AFTER UPDATE ON answer WHEN NOT EXISTS(SELECT 1 FROM copied WHERE id = NEW.id)
-BEGIN
-  UPDATE used SET input = input + NEW.input - OLD.input, output = output + NEW.output - OLD.output,
-    cacheRead = cacheRead + NEW.cacheRead - OLD.cacheRead, cacheWrite = cacheWrite + NEW.cacheWrite - OLD.cacheWrite,
-    reasoning = reasoning + NEW.reasoning - OLD.reasoning WHERE quarter = OLD.quarter AND model = OLD.model;
-END;
-CREATE TRIGGER answerIsGone AFTER DELETE ON answer WHEN NOT EXISTS(SELECT 1 FROM copied WHERE id = OLD.id)
-BEGIN
-  UPDATE used SET answers = answers - 1, uncertain = uncertain - (1 - OLD.certain), input = input - OLD.input,
-    output = output - OLD.output, cacheRead = cacheRead - OLD.cacheRead, cacheWrite = cacheWrite - OLD.cacheWrite,
-    reasoning = reasoning - OLD.reasoning WHERE quarter = OLD.quarter AND model = OLD.model;
-END;
 CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER NOT NULL, timeMs INTEGER NOT NULL,
   digest INTEGER NOT NULL);
 )sql";
@@ -248,7 +219,8 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   if (!file) {
     const int number = file.error();
     if (number == EACCES || number == EROFS || number == EPERM) return openForReading(folder, **root, options);
-    return inMemory(options, systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
+    return inMemory(options,
+                    systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
   }
   file->reset();
   auto opened = openPatiently(path, options, replaceNewer);

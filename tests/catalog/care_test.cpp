@@ -40,6 +40,26 @@ TEST_F(CareTest, ASoundCatalogHasNothingWrong) {
   EXPECT_TRUE(must(catalog->check(true)).empty());
 }
 
+// FTS5 writes what it holds whenever SQLite opens a savepoint, as it does for statements with triggers.
+TEST_F(CareTest, AnswersDoNotCutTheIndexIntoPieces) {
+  std::vector<Entry> entries;
+  for (int i = 0; i < 200; ++i) {
+    entries.push_back(answered(textBlock("answer " + std::to_string(i)), "", "msg" + std::to_string(i)));
+  }
+  make({.sessionId = "s"}, std::move(entries));
+  open(true).reset();
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  sqlite3_stmt* query = nullptr;
+  // The number of a segment is in the higher bits of the ids of its pages; up to 10 are other records.
+  constexpr const char* kSegments = "SELECT count(DISTINCT id >> 37) FROM search_data WHERE id > 10";
+  ASSERT_EQ(sqlite3_prepare_v2(database, kSegments, -1, &query, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_step(query), SQLITE_ROW);
+  EXPECT_EQ(sqlite3_column_int(query, 0), 1);
+  sqlite3_finalize(query);
+  sqlite3_close(database);
+}
+
 // A page overwritten anywhere: either SQLite meets it and the catalog is rebuilt, or a check finds it; never does a
 // wrong answer go unnoticed by a deep check.
 TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {

@@ -1,7 +1,9 @@
 #include "catalog/database/answers.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "base/bytes/sha256.h"
 
@@ -18,39 +20,140 @@ std::int64_t modelId(Database& database, const std::string& name) {
   return query.next() ? query.integer(0) : 0;
 }
 
+namespace {
+
+// A part of the sums, or what they become less by: numbers wrap around.
+struct UsedPart {
+  std::uint64_t answers = 0;
+  std::uint64_t uncertain = 0;
+  Usage tokens = {};
+};
+
+UsedPart minus(const UsedPart& part) {
+  const Usage& used = part.tokens;
+  return {.answers = -part.answers,
+          .uncertain = -part.uncertain,
+          .tokens = {.inputTokens = -used.inputTokens,
+                     .outputTokens = -used.outputTokens,
+                     .cacheReadTokens = -used.cacheReadTokens,
+                     .cacheWriteTokens = -used.cacheWriteTokens,
+                     .reasoningTokens = -used.reasoningTokens}};
+}
+
+void addToSums(Database& database, std::uint64_t quarter, std::int64_t model, const UsedPart& part) {
+  const Usage& used = part.tokens;
+  Query(database,
+        "INSERT INTO used(quarter, model, answers, uncertain, input, output, cacheRead, cacheWrite, reasoning) "
+        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO UPDATE SET answers = answers + ?3, "
+        "uncertain = uncertain + ?4, input = input + ?5, output = output + ?6, cacheRead = cacheRead + ?7, "
+        "cacheWrite = cacheWrite + ?8, reasoning = reasoning + ?9",
+        quarter, model, part.answers, part.uncertain, used.inputTokens, used.outputTokens, used.cacheReadTokens,
+        used.cacheWriteTokens, used.reasoningTokens)
+      .run();
+}
+
+// Reads certain, input, output, cacheRead, cacheWrite and reasoning from this column on.
+UsedPart partIn(const Query& query, int column) {
+  return {.answers = 1,
+          .uncertain = 1 - query.number(column),
+          .tokens = {.inputTokens = query.number(column + 1),
+                     .outputTokens = query.number(column + 2),
+                     .cacheReadTokens = query.number(column + 3),
+                     .cacheWriteTokens = query.number(column + 4),
+                     .reasoningTokens = query.number(column + 5)}};
+}
+
+bool isCopied(Database& database, std::int64_t id) {
+  Query query(database, "SELECT 1 FROM copied WHERE id = ?", id);
+  return query.next();
+}
+
+// Another session has the answer, and its sums had it: takes it out of them.
+bool makeCopied(Database& database, std::int64_t id) {
+  std::uint64_t quarter = 0;
+  std::int64_t model = 0;
+  UsedPart other;
+  {
+    Query query(
+        database,
+        "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE id = ?", id);
+    if (!query.next()) return false;
+    quarter = query.number(0);
+    model = query.integer(1);
+    other = partIn(query, 2);
+  }
+  addToSums(database, quarter, model, minus(other));
+  Query(database, "INSERT INTO copied(id) VALUES(?)", id).run();
+  return true;
+}
+
+}  // namespace
+
+void addAnswer(Database& database, std::int64_t id, const Answer& answer) {
+  const Usage& used = answer.usage;
+  if (!isCopied(database, id) && !makeCopied(database, id)) {
+    addToSums(database, answer.quarter, answer.model,
+              {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = used});
+  }
+  Query(database,
+        "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, cacheWrite, "
+        "reasoning) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain,
+        used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
+      .run();
+}
+
 Usage saveAnswer(Database& database, const Answer& answer) {
   const std::int64_t id = answerId(answer.identity);
+  std::uint64_t quarter = 0;
+  std::int64_t model = 0;
   Usage before;
   {
     Query query(database,
-                "SELECT input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE session = ? AND id = ?",
+                "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE "
+                "session = ? AND id = ?",
                 answer.session, id);
-    if (query.next()) {
-      before = {.inputTokens = query.number(0),
-                .outputTokens = query.number(1),
-                .cacheReadTokens = query.number(2),
-                .cacheWriteTokens = query.number(3),
-                .reasoningTokens = query.number(4)};
+    if (!query.next()) {
+      addAnswer(database, id, answer);
+      return answer.usage;
     }
+    quarter = query.number(0);
+    model = query.integer(1);
+    before = partIn(query, 2).tokens;
   }
   const Usage& now = answer.usage;
-  Query(database,
-        "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, cacheWrite, "
-        "reasoning) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO UPDATE SET "
-        "input = max(input, ?8), output = max(output, ?9), cacheRead = max(cacheRead, ?10), "
-        "cacheWrite = max(cacheWrite, ?11), reasoning = max(reasoning, ?12)",
-        answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain,
-        now.inputTokens, now.outputTokens, now.cacheReadTokens, now.cacheWriteTokens, now.reasoningTokens)
-      .run();
   const auto more = [](std::uint64_t was, std::uint64_t is) { return is > was ? is - was : 0; };
-  return {.inputTokens = more(before.inputTokens, now.inputTokens),
-          .outputTokens = more(before.outputTokens, now.outputTokens),
-          .cacheReadTokens = more(before.cacheReadTokens, now.cacheReadTokens),
-          .cacheWriteTokens = more(before.cacheWriteTokens, now.cacheWriteTokens),
-          .reasoningTokens = more(before.reasoningTokens, now.reasoningTokens)};
+  const Usage grown{.inputTokens = more(before.inputTokens, now.inputTokens),
+                    .outputTokens = more(before.outputTokens, now.outputTokens),
+                    .cacheReadTokens = more(before.cacheReadTokens, now.cacheReadTokens),
+                    .cacheWriteTokens = more(before.cacheWriteTokens, now.cacheWriteTokens),
+                    .reasoningTokens = more(before.reasoningTokens, now.reasoningTokens)};
+  Query(database,
+        "UPDATE answer SET input = input + ?3, output = output + ?4, cacheRead = cacheRead + ?5, cacheWrite = "
+        "cacheWrite + ?6, reasoning = reasoning + ?7 WHERE session = ?1 AND id = ?2",
+        answer.session, id, grown.inputTokens, grown.outputTokens, grown.cacheReadTokens, grown.cacheWriteTokens,
+        grown.reasoningTokens)
+      .run();
+  if (!isCopied(database, id)) addToSums(database, quarter, model, {.tokens = grown});
+  return grown;
 }
 
 void forgetAnswers(Database& database, std::int64_t session, std::uint64_t sequence) {
+  std::map<std::pair<std::uint64_t, std::int64_t>, UsedPart> gone;  // by quarter and model
+  {
+    Query query(database,
+                "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE "
+                "session = ? AND first >= ? AND NOT EXISTS(SELECT 1 FROM copied WHERE copied.id = answer.id)",
+                session, sequence);
+    while (query.next()) {
+      const UsedPart part = partIn(query, 2);
+      UsedPart& sum = gone[{query.number(0), query.integer(1)}];
+      sum.answers += part.answers;
+      sum.uncertain += part.uncertain;
+      sum.tokens += part.tokens;
+    }
+  }
+  for (const auto& [place, sum] : gone) addToSums(database, place.first, place.second, minus(sum));
   Query(database, "DELETE FROM answer WHERE session = ? AND first >= ?", session, sequence).run();
 }
 
