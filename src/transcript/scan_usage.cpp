@@ -43,7 +43,7 @@ TranscriptUsage bringTogether(std::deque<FoundUsage>& parts) {
     if (!takeCopy(*known.answer, *copy.answer)) known = copy;
   });
   usage.answers.reserve(all.size());
-  useHugePages(usage.answers.data(), all.size() * sizeof(AnswerUsage));
+  wantHugePages(usage.answers.data(), all.size() * sizeof(AnswerUsage));
   for (const auto& [id, answer, model] : all) {
     usage.answers.push_back(
         {.id = id, .certain = answer->certain, .model = model, .timeMs = answer->timeMs, .tokens = answer->tokens});

@@ -60,13 +60,4 @@ struct HugePageAllocator {
   }
 };
 
-/// Asks for huge pages where whole ones fit into memory that nobody has touched yet. Where much memory is used once,
-/// touching its pages for the first time would cost more than using them.
-inline void useHugePages(void* memory, std::size_t sizeBytes) {
-  constexpr std::size_t kPageBytes = HugePageAllocator<char>::kPageBytes;
-  const std::size_t before = -reinterpret_cast<std::uintptr_t>(memory) % kPageBytes;
-  if (sizeBytes < before + kPageBytes) return;
-  (void)::madvise(static_cast<char*>(memory) + before, (sizeBytes - before) / kPageBytes * kPageBytes, MADV_HUGEPAGE);
-}
-
 }  // namespace bough
