@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/bytes/avx2_block.h"
+#include "base/json/json_string.h"
 #include "context/tokens.h"
 
 namespace bough::context {
@@ -82,11 +83,6 @@ struct Word {
     return cost + (std::max(letters, easy) - easy) * (capitals ? kUpperMore : kLetterMore);
   }
 };
-
-Kind kindOfEscape(char c) {
-  if (c == 'n' || c == 'r') return Kind::Newline;
-  return c == 't' ? Kind::Space : Kind::Punctuation;
-}
 
 bool joinsNoise(char c) {
   return c == '+' || c == '/' || c == '=' || c == '_' || c == '-';

@@ -4,7 +4,8 @@
 // what are then found for all of them at once. Which byte follows in a text cannot be foreseen, so a branch for each
 // would cost more.
 struct KindBits {
-  explicit KindBits(const ByteBlock& block) {
+  // Inlined into every loop: most of what it finds is used once, from a register.
+  [[gnu::always_inline]] explicit KindBits(const ByteBlock& block) {
     lower = block.whereInRange('a', 'z');
     upper = block.whereInRange('A', 'Z');
     digit = block.whereInRange('0', '9');
@@ -13,18 +14,41 @@ struct KindBits {
     wide = block.whereInRange('\x80', '\xFF');
     punctuation = ~(words() | newline | space | wide);
     backslash = block.where('\\');
+    if (backslash == 0) return;
+    lineLetters = block.where('n') | block.where('r');
+    tabLetters = block.where('t');
+    unicodeLetters = block.where('u');
   }
 
-  /// Of a text of at most 64 bytes, or of the first 64 of a longer one.
-  static KindBits of(std::string_view text) {
-    if (text.size() >= ByteBlock::kSize) return KindBits(ByteBlock(text.data()));
+  /// Of the 64 bytes of a text from `at` on, or of those that there are.
+  static KindBits of(std::string_view text, std::size_t at) {
+    const std::size_t size = text.size() - at;
+    if (size >= ByteBlock::kSize) return KindBits(ByteBlock(text.data() + at));
+    if (text.size() >= ByteBlock::kSize) {
+      KindBits kinds{ByteBlock(text.data() + text.size() - ByteBlock::kSize)};
+      kinds.dropFirst(ByteBlock::kSize - size);
+      return kinds;
+    }
     std::array<char, ByteBlock::kSize> padded{};
-    std::memcpy(padded.data(), text.data(), text.size());
+    std::memcpy(padded.data(), text.data() + at, size);
     KindBits kinds{ByteBlock(padded.data())};
-    kinds.keep(lowBits(text.size()));
+    kinds.keep(lowBits(size));
     return kinds;
   }
 
+  void dropFirst(std::size_t count) {
+    lower >>= count;
+    upper >>= count;
+    digit >>= count;
+    newline >>= count;
+    space >>= count;
+    wide >>= count;
+    punctuation >>= count;
+    backslash >>= count;
+    lineLetters >>= count;
+    tabLetters >>= count;
+    unicodeLetters >>= count;
+  }
   void keep(std::uint64_t kept) {
     lower &= kept;
     upper &= kept;
@@ -54,6 +78,10 @@ struct KindBits {
   std::uint64_t wide;   ///< Bytes of characters beyond ASCII.
   std::uint64_t punctuation;
   std::uint64_t backslash;  ///< Punctuation, too.
+  // What may follow it; only known where there is one.
+  std::uint64_t lineLetters = 0;  ///< n and r.
+  std::uint64_t tabLetters = 0;
+  std::uint64_t unicodeLetters = 0;
 };
 
 class Estimator {
@@ -78,10 +106,10 @@ class Estimator {
   // The next 64 bytes, or those before something that is looked at alone: a long word, a character beyond ASCII.
   void block() {
     const std::string_view rest = text_.substr(at_);
-    KindBits kinds = KindBits::of(rest);
+    KindBits kinds = KindBits::of(text_, at_);
     std::uint64_t uncounted = 0;
     std::size_t end = std::min(rest.size(), ByteBlock::kSize);
-    if (escaped_ && kinds.backslash != 0) end = takeEscapes(rest, kinds, uncounted);
+    if (escaped_ && kinds.backslash != 0) end = takeEscapes(rest.size(), kinds, uncounted);
     if (end == 0) {
       unicodeEscape();
       return;
@@ -101,28 +129,22 @@ class Estimator {
   }
 
   // Both bytes of an escape become what it stands for, the second one `uncounted`. Returns where the block ends: before
-  // an escape that is longer, or not in it as a whole.
-  static std::size_t takeEscapes(std::string_view rest, KindBits& kinds, std::uint64_t& uncounted) {
-    const std::size_t size = std::min(rest.size(), ByteBlock::kSize);
-    std::array<std::uint64_t, 3> meant{};  // spaces, newlines, punctuation
-    std::size_t end = size;
-    for (std::uint64_t left = kinds.backslash; left != 0;) {
-      const std::size_t at = firstBit(left);
-      if (at + 1 == rest.size()) break;  // it stands for itself
-      if (at + 1 == size || rest[at + 1] == 'u') {
-        end = at;
-        break;
-      }
-      const std::uint64_t pair = std::uint64_t{3} << at;
-      meant[static_cast<std::size_t>(kindOfEscape(rest[at + 1])) - static_cast<std::size_t>(Kind::Space)] |= pair;
-      uncounted |= std::uint64_t{2} << at;
-      left &= ~pair;
-    }
-    kinds.keep(~(meant[0] | meant[1] | meant[2]));
-    kinds.space |= meant[0];
-    kinds.newline |= meant[1];
-    kinds.punctuation |= meant[2];
-    return end;
+  // an escape that is longer, or not in it as a whole. A backslash at the end of the text stands for itself.
+  static std::size_t takeEscapes(std::size_t rest, KindBits& kinds, std::uint64_t& uncounted) {
+    const std::size_t size = std::min(rest, ByteBlock::kSize);
+    const std::uint64_t escaped = json::escapedBytes(kinds.backslash, false) & lowBits(size);
+    const auto pairs = [](std::uint64_t seconds) { return seconds | seconds >> 1; };
+    const std::uint64_t newlines = pairs(escaped & kinds.lineLetters);
+    const std::uint64_t spaces = pairs(escaped & kinds.tabLetters);
+    const std::uint64_t all = pairs(escaped);
+    const std::uint64_t longer = escaped & kinds.unicodeLetters;
+    const bool isCut = rest > size && (kinds.backslash & ~escaped) >> 63 != 0;
+    kinds.keep(~all);
+    kinds.newline |= newlines;
+    kinds.space |= spaces;
+    kinds.punctuation |= all & ~newlines & ~spaces;
+    uncounted = escaped;
+    return longer != 0 ? firstBit(longer) - 1 : size - (isCut ? 1 : 0);
   }
 
   // Where the words end of which the block has all, before the first long one.
