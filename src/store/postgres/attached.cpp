@@ -31,11 +31,13 @@ Result<Attached> readAttached(Database& database, const std::vector<std::string>
   Attached attached;
   const RowSink sink{.restart = [&] { attached = {}; },
                      .take =
-                         [&](const Rows& rows, int row) {
-                           std::string& bytes = attached.bytes[rows.string(row, 0)];
-                           const auto all = static_cast<std::uint64_t>(rows.number(row, 2));
-                           bytes.reserve(std::min(all, kMaxAttachmentBytes));
-                           bytes += rows.text(row, 1);
+                         [&](const Rows& rows) {
+                           for (int row = 0; row < rows.size(); ++row) {
+                             std::string& bytes = attached.bytes[rows.string(row, 0)];
+                             const auto all = static_cast<std::uint64_t>(rows.number(row, 2));
+                             bytes.reserve(std::min(all, kMaxAttachmentBytes));
+                             bytes += rows.text(row, 1);
+                           }
                          }};
   Call call = database.call(kAttached, Parameters().texts(sha256s));
   call.sink = &sink;

@@ -5,6 +5,7 @@
 
 #include "base/system/file_io.h"
 #include "base/try.h"
+#include "log/format/entry_body.h"
 #include "log/format/line.h"
 
 namespace bough::postgres {
@@ -85,6 +86,22 @@ Result<Entry> entryFrom(const EntrySerializer& serializer, const Rows& rows, int
   }
   lineOf(rows.text(row, 0), rows.text(row, 1), body, line);
   return serializer.decode(line);
+}
+
+Result<void> addEntryFrom(const EntrySerializer& serializer, const Rows& rows, int row, std::string& line,
+                          std::vector<Entry>& entries) {
+  if (&serializer == &jsonEntrySerializer()) {
+    Entry& entry = entries.emplace_back();
+    if (readEntryBody(rows.text(row, 2), entry)) {
+      entry.id = rows.text(row, 0);
+      entry.parentId.emplace(rows.text(row, 1));
+      return {};
+    }
+    entries.pop_back();
+  }
+  BOUGH_TRY(Entry entry, entryFrom(serializer, rows, row, line));
+  entries.push_back(std::move(entry));
+  return {};
 }
 
 Parameters PostgresSession::byId() const {

@@ -71,6 +71,10 @@ SessionState stateFrom(const Rows& rows, int row);
 /// An entry from a row that begins with entry_id, parent_id, body.
 Result<Entry> entryFrom(const EntrySerializer& serializer, const Rows& rows, int row, std::string& line);
 
+/// The same, put at the end of `entries`: for loads, whose entries are many. `line` may be left as it was.
+Result<void> addEntryFrom(const EntrySerializer& serializer, const Rows& rows, int row, std::string& line,
+                          std::vector<Entry>& entries);
+
 /// Gives the lines of a session's life, sealed as in a file, to `line`, until it returns false.
 Result<void> exportLife(Database& database, const std::string& sessionId, std::int64_t life,
                         const std::function<bool(std::string_view)>& line);

@@ -191,7 +191,7 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_SINGLE_TUPLE;
     if (!good || at >= expected.size()) continue;
     if (const RowSink* const sink = sinkAt(at)) {
-      for (int row = 0; row < rows.size(); ++row) sink->take(rows, row);
+      if (!rows.empty()) sink->take(rows);
     } else if (expected[at].preparation) {
       prepared_.emplace(calls[expected[at].call].name);
     } else {

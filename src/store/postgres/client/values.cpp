@@ -160,10 +160,14 @@ void Rows::Clear::operator()(PGresult* result) const {
   libpq().PQclear(result);
 }
 
-Rows::Rows(PGresult* result) : result_(result, Clear{}) {}
+Rows::Rows(PGresult* result) : result_(result) {}
 
 int Rows::size() const {
   return result_ ? libpq().PQntuples(result_.get()) : 0;
+}
+
+int Rows::columns() const {
+  return result_ ? libpq().PQnfields(result_.get()) : 0;
 }
 
 bool Rows::isNull(int row, int column) const {

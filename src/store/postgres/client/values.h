@@ -68,6 +68,7 @@ class Rows {
   explicit Rows(PGresult* result);
 
   [[nodiscard]] int size() const;
+  [[nodiscard]] int columns() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] bool isNull(int row, int column) const;
   /// A text or bytea; empty for NULL. Good as long as this lives.
@@ -87,13 +88,13 @@ class Rows {
   struct Clear {
     void operator()(PGresult* result) const;
   };
-  std::shared_ptr<PGresult> result_;
+  std::unique_ptr<PGresult, Clear> result_;
 };
 
 /// Takes the rows of a statement while they arrive, so that nobody holds them all.
 struct RowSink {
-  std::function<void()> restart;  ///< Before the first row, and again when the exchange is repeated.
-  std::function<void(const Rows& rows, int row)> take;
+  std::function<void()> restart;               ///< Before the first row, and again when the exchange is repeated.
+  std::function<void(const Rows& rows)> take;  ///< The next of them.
 };
 
 }  // namespace bough::postgres
