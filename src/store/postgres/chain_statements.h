@@ -52,21 +52,22 @@ added AS (
       WHERE b.id IS NOT NULL)
 SELECT CASE WHEN EXISTS (SELECT 1 FROM moved) THEN '0' ELSE @.append_chain($1, $2, $3, $4, $5, $6, $7) END)sql"};
 
-// One entry for each of several sessions, which are sorted and all different: rows are locked in the order of the
-// index, so that two groups never wait for one another. $1 sessions, $2 format, $3 expected tails, $4 turns (the
-// greatest number for none), $5 ids, $6 facts, $7 bodies. The answers are in the order of the sessions.
+// One entry for each of several sessions, which are sorted by their bytes and all different: rows are locked in the
+// order of the index, so that two groups never wait for one another, and width_bucket finds a session's place in few
+// steps. $1 sessions, $2 format, $3 expected tails, $4 turns (the greatest number for none), $5 ids, $6 facts, $7
+// bodies. The answers are in the order of the sessions.
 inline constexpr Statement kChainOfEach{"chain_of_each", R"sql(
 WITH moved AS (
   UPDATE @.sessions s SET entry_count = s.entry_count + 1,
-      bytes = s.bytes + octet_length($7[array_position($1, s.session_id)]),
-      tail_id = $5[array_position($1, s.session_id)], head_id = $5[array_position($1, s.session_id)],
+      bytes = s.bytes + octet_length($7[width_bucket(s.session_id, $1)]),
+      tail_id = $5[width_bucket(s.session_id, $1)], head_id = $5[width_bucket(s.session_id, $1)],
       was_head_id = s.head_id, was_head_seq = s.head_seq, head_seq = s.entry_count,
       head_segment = CASE WHEN s.head_fresh THEN s.head_segment ELSE s.entry_count END, head_depth = s.head_depth + 1,
       head_fresh = true, version = s.version + 1, changed_at = now(), cataloged = false
     WHERE s.session_id = ANY ($1) AND s.trash_id IS NULL AND s.format = $2 AND s.head_seq <> -2
-      AND coalesce(s.tail_id = $3[array_position($1, s.session_id)], true)
-      AND $4[array_position($1, s.session_id)] >= s.fence
-    RETURNING array_position($1, s.session_id) AS n, s.session_id, s.life, s.tail_id, s.head_seq, s.was_head_id,
+      AND coalesce(s.tail_id = $3[width_bucket(s.session_id, $1)], true)
+      AND $4[width_bucket(s.session_id, $1)] >= s.fence
+    RETURNING width_bucket(s.session_id, $1) AS n, s.session_id, s.life, s.tail_id, s.head_seq, s.was_head_id,
       s.was_head_seq, s.head_segment, s.head_depth),
 added AS (
   INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, body)
