@@ -181,6 +181,11 @@ struct ByteBlock {
   [[nodiscard]] std::uint64_t where() const {
     return bits(kIs(a), kIs(b), kIs(c), kIs(d));
   }
+  /// Whether `kIs` makes ones of any byte.
+  template <Bytes (*kIs)(Bytes)>
+  [[nodiscard]] bool has() const {
+    return any(either(either(kIs(a), kIs(b)), either(kIs(c), kIs(d))));
+  }
   [[nodiscard]] std::uint64_t whereInRange(char first, char last) const {
     return bits(inRange(a, first, last), inRange(b, first, last), inRange(c, first, last), inRange(d, first, last));
   }
