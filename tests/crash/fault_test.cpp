@@ -279,7 +279,7 @@ TEST(Faults, WhileAParentIsDeletedAndItsForkDetached) {
   const std::string ofFork = messagesOf(first, "b");
   for (const bool detach : {true, false}) {
     for (const Fault& fault : allFaults()) {
-      constexpr std::uint64_t kCalls = 150;  // more than a deletion makes
+      constexpr std::uint64_t kCalls = 170;  // more than a deletion makes
       for (std::uint64_t call = 1; call <= kCalls; ++call) {
         auto files = base.processCrash();
         fault.inject(*files, call);

@@ -2,7 +2,6 @@
 #include "transcript/source/lock_file.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,11 +28,11 @@ TEST(LockFile, AnOldLockAndOneOfADeadProcessAreTakenOver) {
   makeOld(path);
   EXPECT_TRUE(LockFile::take(path));
   EXPECT_FALSE(fs::exists(path)) << "what was taken is given back";
-  const pid_t dead = ::fork();
-  if (dead == 0) ::_exit(0);
-  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
-  writeBytes(path, R"({"pid":)" + std::to_string(dead) + "}");
-  EXPECT_TRUE(LockFile::take(path));
+  // Linux gives no process a number that high, and one that was used may be somebody else's by now.
+  constexpr int kNobody = (1 << 22) + 1;
+  writeBytes(path, R"({"pid":)" + std::to_string(kNobody) + "}");
+  const auto taken = LockFile::take(path);
+  EXPECT_TRUE(taken) << (taken ? "" : taken.error().message);
 }
 
 TEST(LockFile, ALockOfALivingProcessIsWaitedFor) {
