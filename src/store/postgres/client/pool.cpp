@@ -107,15 +107,19 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
   bool unknown = false;  // whether an earlier attempt may have been done
   const Deadline firstEnd = std::min(end, std::chrono::steady_clock::now() + kFirstTries);
   for (int attempt = 0;; ++attempt) {
+    const auto begun = std::chrono::steady_clock::now();
     auto done = tryOnce(use, end);
     if (done) return done;
+    const auto lasted = std::chrono::steady_clock::now() - begun;
     Failure& failure = done.error();
     if (failure.trouble == Trouble::NotPrepared) prepare_ = false;
     unknown |= failure.trouble == Trouble::LostInBetween;
     const auto wait = failure.trouble == Trouble::NotPrepared ? std::chrono::milliseconds(0) : pause(attempt);
     const bool final = failure.trouble == Trouble::Refused || failure.trouble == Trouble::Late;
+    // What the server has refused is certain. Another try whose answer comes too late would leave it unknown.
+    const auto needed = failure.trouble == Trouble::Repeat ? wait + 2 * lasted : wait;
     const bool patient = reached_ || failure.trouble != Trouble::Unreachable;
-    if (final || std::chrono::steady_clock::now() + wait >= (patient ? end : firstEnd)) {
+    if (final || std::chrono::steady_clock::now() + needed >= (patient ? end : firstEnd)) {
       if (unknown && failure.trouble != Trouble::Refused) {
         failure.error.code = ErrorCode::OutcomeUnknown;
         failure.error.hint = lostFailure(location_, "", true).error.hint;
