@@ -72,6 +72,20 @@ static int32_t ignoreEntries(void* data, bough_entries* entries, int32_t code) {
   return 1;
 }
 
+/* The allocator of the address sanitizer is not made for fork(2) beside threads: a child may wait for ever for a lock
+   that a thread of its parent held. There nothing else runs. */
+#if defined(__SANITIZE_ADDRESS__)
+static const int kForksBesideThreads = 0;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+static const int kForksBesideThreads = 0;
+#else
+static const int kForksBesideThreads = 1;
+#endif
+#else
+static const int kForksBesideThreads = 1;
+#endif
+
 /* Parent and child go on after fork(2), also while a thread of the library waits for entries. */
 void walkFork(bough_store* store, bough_session* session) {
   bough_follower* busy = NULL;
@@ -90,7 +104,7 @@ void walkFork(bough_store* store, bough_session* session) {
   OK(store, bough_list(store, t(NULL), &text));
   bough_free(text);
   OK(session, bough_follower_open(session, t("hello-2"), &busy));
-  OK(busy, bough_follower_start(busy, ignoreEntries, NULL, NULL));
+  if (kForksBesideThreads) OK(busy, bough_follower_start(busy, ignoreEntries, NULL, NULL));
   OK(session, bough_follower_open(session, t("hello-2"), &idle));
   OK(session, bough_cursor_open(session, t(NULL), &cursor));
   fflush(stdout);
@@ -104,8 +118,10 @@ void walkFork(bough_store* store, bough_session* session) {
   bough_entries_close(entries);
   OK(idle, bough_follower_next(idle, 10000, &entries));
   bough_entries_close(entries);
-  CHECK(bough_follower_next(busy, 0, &entries) == BOUGH_INVALID_ARGUMENT);
-  OK(busy, bough_follower_stop(busy));
+  if (kForksBesideThreads) {
+    CHECK(bough_follower_next(busy, 0, &entries) == BOUGH_INVALID_ARGUMENT);
+    OK(busy, bough_follower_stop(busy));
+  }
   bough_follower_close(busy);
   CHECK(bough_follower_stop(busy) == BOUGH_BAD_HANDLE);
   bough_follower_close(idle);
