@@ -1,9 +1,9 @@
 // Catalog: what is derived from all sessions of a store. A row a session, keys and titles, full-text search, usage,
 // retention.
 //
-// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: nothing is there that
-// is not in the logs. Appends know nothing of it. catchUp() reads what is new, session by session, and remembers how
-// far it came; the other calls answer from what was taken in until then.
+// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: it is rebuilt from them. What
+// is forgotten then is which sessions are missing, and what logs held that became shorter. Appends know nothing of it.
+// catchUp() reads what is new, session by session, and remembers how far it came; the other calls answer from that.
 #pragma once
 
 #include <cstdint>

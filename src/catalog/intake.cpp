@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/missing_log.h"
 #include "base/model/unreadable.h"
 #include "base/text/counted.h"
 #include "base/text/timestamp.h"
@@ -94,8 +95,7 @@ void takeOut(SessionStore& store, Database& database, const std::string& session
   facts.tokens = {};
   facts.headId.clear();
   facts.condition = SessionCondition::Missing;
-  facts.problem =
-      fmt::format("its log with {} is gone, and it was not removed with bough", counted(left.lostEntries, "entry"));
+  facts.problem = missingLog(left.lostEntries);
   saveRow(database, left, store.changeGroup(facts.sessionId));
 }
 

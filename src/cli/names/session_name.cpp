@@ -58,11 +58,11 @@ bool isKnown(SessionStore& store, const std::string& sessionId) {
 }
 
 Result<SessionSummary> newestSession(Catalog& catalog) {
-  constexpr std::size_t kMostMissing = 100;
-  BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = kMostMissing, .models = false}));
-  std::erase_if(newest, [](const SessionSummary& row) { return row.condition == SessionCondition::Missing; });
-  if (newest.empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
-  return std::move(newest.front());
+  for (std::size_t skip = 0;; ++skip) {
+    BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = 1, .skip = skip, .models = false}));
+    if (newest.empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
+    if (newest.front().condition != SessionCondition::Missing) return std::move(newest.front());
+  }
 }
 
 // The sessions whose id ends so: UUIDs, or all others.

@@ -11,6 +11,7 @@
 
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/model/missing_log.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -136,8 +137,7 @@ void checkMissing(SessionStore& store, Findings& findings) {
   }
   for (const MissingSession& each : *missing) {
     findings.push_back({.health = Health::Bad,
-                        .what = fmt::format("{}: its log with {} is gone, and it was not removed with bough",
-                                            idAndTitle(store, each.sessionId), counted(each.entries, "entry")),
+                        .what = fmt::format("{}: {}", idAndTitle(store, each.sessionId), missingLog(each.entries)),
                         .advice = std::string(remedyFor(ProblemKind::Missing))});
   }
 }

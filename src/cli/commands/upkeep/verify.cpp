@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json/json_write.h"
+#include "base/model/missing_log.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -162,9 +163,7 @@ Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
   BOUGH_TRY(const auto missing, missingSessions(store));
   for (const MissingSession& each : missing) {
     VerifyReport report{.sessionId = each.sessionId, .problemCount = 1};
-    report.problems.push_back({.kind = ProblemKind::Missing,
-                               .message = fmt::format("its log with {} is gone, and it was not removed with bough",
-                                                      counted(each.entries, "entry"))});
+    report.problems.push_back({.kind = ProblemKind::Missing, .message = missingLog(each.entries)});
     if (context.json) {
       printJson(report);
     } else {

@@ -1,0 +1,18 @@
+// What people are told of a session whose log is gone.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/text/counted.h"
+
+namespace bough {
+
+/// `entries`: how many the log held.
+inline std::string missingLog(std::uint64_t entries) {
+  return fmt::format("its log with {} is gone, and it was not removed with bough", counted(entries, "entry"));
+}
+
+}  // namespace bough
