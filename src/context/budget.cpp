@@ -8,9 +8,11 @@
 namespace bough::context {
 namespace {
 
-// A difference beyond this factor of the estimate is none of the messages': something else changed between the
-// requests.
-constexpr std::uint64_t kPlausible = 4;
+// What an answer says it was given; 0 when it does not say.
+std::uint64_t givenTokens(const message::Original& original) {
+  const auto& usage = original.message.usage;
+  return usage ? usage->inputTokens + usage->cacheReadTokens + usage->cacheWriteTokens : 0;
+}
 
 class Counter {
  public:
@@ -26,16 +28,15 @@ class Counter {
     std::uint64_t before = fixed != nullptr ? *fixed : 0;
     bool known = fixed != nullptr;
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
-      const auto& usage = history_.originals[first_ + i].message.usage;
-      if (!usage) continue;
-      const std::uint64_t given = usage->inputTokens + usage->cacheReadTokens + usage->cacheWriteTokens;
+      const message::Original& original = history_.originals[first_ + i];
+      const std::uint64_t given = givenTokens(original);
       if (given == 0) continue;
       if (known && given > before) spread(from, i, given - before);
       from = i;
       before = given;
       known = true;
       last_ = i;
-      lastOutput_ = usage->outputTokens;
+      lastOutput_ = original.message.usage->outputTokens;
     }
     if (lastOutput_ > 0) spread(last_, last_ + 1, lastOutput_);
     return std::move(counts_);
@@ -110,6 +111,21 @@ Turns findTurns(message::History& history, std::size_t first, bool complete) {
     answered = std::max(answered, reach[i]);
   }
   return turns;
+}
+
+// An answer is measured from the answer before it on: once one is known before the turn, or there is none at all, no
+// older message changes what the turn takes.
+NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool complete) {
+  NewestTurn newest{.from = first, .isWhole = complete || !turns.starts.empty()};
+  const std::size_t count = history.originals.size();
+  if (!turns.starts.empty()) newest.from = turns.starts.back();
+  for (std::size_t i = count; !newest.isWhole && newest.from == first && i-- > first;) {
+    if (saysSomething(history.originals[i])) newest.from = i;
+  }
+  std::size_t measured = first;
+  while (measured < count && givenTokens(history.originals[measured]) == 0) ++measured;
+  newest.isCounted = newest.isWhole && (complete || measured < newest.from || measured == count);
+  return newest;
 }
 
 }  // namespace bough::context

@@ -8,6 +8,10 @@
 
 namespace bough::context {
 
+/// A difference beyond this factor of the estimate is none of the messages': something else changed between the
+/// requests.
+inline constexpr std::uint64_t kPlausible = 4;
+
 /// Of each message of a history, from original `first` on.
 struct TokenCounts {
   std::vector<std::uint64_t> tokens;
@@ -26,5 +30,13 @@ struct Turns {
 };
 /// `complete`: nothing is before the history. Otherwise a result without a call may belong to one before it.
 Turns findTurns(message::History& history, std::size_t first, bool complete);
+
+/// The newest turn, as far as the end of a branch shows it.
+struct NewestTurn {
+  std::size_t from = 0;    ///< The original it begins at; where that was not read, one that is surely in it.
+  bool isWhole = false;    ///< It begins at `from`.
+  bool isCounted = false;  ///< The tokens of its messages are the same whatever is before the history.
+};
+NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool complete);
 
 }  // namespace bough::context

@@ -52,6 +52,9 @@ class Builder {
     return finish();
   }
 
+  /// Whether an error stays one however much more of the branch is read.
+  [[nodiscard]] bool failsForGood() const { return failsForGood_; }
+
  private:
   void addSystem() {
     if (options_.systemPrompt) {
@@ -167,35 +170,41 @@ class Builder {
     for (const std::uint64_t tokens : counts_.tokens) all += tokens;
     out_.tokens = all;
     if (!options_.budgetTokens || all <= *options_.budgetTokens) return {};
-    return cut(turns.starts, kept, *options_.budgetTokens);
+    return cut(turns, kept, *options_.budgetTokens);
   }
 
-  Result<void> cut(const std::vector<std::size_t>& starts, std::uint64_t kept, std::uint64_t budget) {
+  Result<void> cut(const Turns& found, std::uint64_t kept, std::uint64_t budget) {
+    const std::vector<std::size_t>& starts = found.starts;
     std::size_t from = history_.originals.size();
     std::uint64_t total = kept;
     std::size_t turns = 0;
-    std::uint64_t newest = 0;
     for (std::size_t end = history_.originals.size(), k = starts.size(); k-- > 0; end = starts[k]) {
       std::uint64_t turn = 0;
       for (std::size_t i = starts[k]; i < end; ++i) turn += counts_.tokens[i - firstTurn_];
-      if (turns == 0) newest = turn;
       if (total + turn > budget) break;
       total += turn;
       from = starts[k];
       ++turns;
     }
-    if (turns == 0) {
-      return fail(ErrorCode::InvalidArgument,
-                  fmt::format("the newest turn has about {} tokens and what is always kept {}, which is more than the "
-                              "budget of {}",
-                              newest, kept, budget),
-                  "raise the budget, or compact the session");
-    }
+    if (turns == 0) return newestIsTooLong(found, kept, budget);
     // Messages before the first turn that begins with the user are one, too.
     const bool headless = starts.front() > firstTurn_;
     leaveOut(from, starts.size() - turns + (headless ? 1 : 0), budget);
     out_.tokens = total;
     return {};
+  }
+
+  Result<void> newestIsTooLong(const Turns& found, std::uint64_t kept, std::uint64_t budget) {
+    const NewestTurn newest = findNewestTurn(history_, firstTurn_, found, branch_.complete);
+    std::uint64_t tokens = 0;
+    for (std::size_t i = newest.from; i < history_.originals.size(); ++i) tokens += counts_.tokens[i - firstTurn_];
+    // What an older answer says can lower the count by this factor at most.
+    failsForGood_ = newest.isCounted || kept + tokens / kPlausible > budget;
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("the newest turn has {} {} tokens and what is always kept {}, which is more than the "
+                            "budget of {}",
+                            newest.isWhole ? "about" : "more than", tokens, kept, budget),
+                "raise the budget, or compact the session");
   }
 
   void leaveOut(std::size_t from, std::size_t turns, std::uint64_t budget) {
@@ -267,6 +276,7 @@ class Builder {
   std::size_t firstTurn_ = 0;
   std::uint64_t listed_ = 0;
   std::string unreadable_;  // The first entry that cannot be read.
+  bool failsForGood_ = true;
 };
 
 }  // namespace
@@ -302,8 +312,9 @@ Result<Context> buildContext(SessionStore& store, const std::string& sessionId, 
   for (std::size_t last = kFirstEntries;; last *= 4) {
     BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBreakOff));
     const bool complete = branch.complete;
-    auto built = context::Builder(options).fromBranch(std::move(branch), sessionId);
-    if (complete || (built && built->turnsLeftOut > 0)) return built;
+    context::Builder builder(options);
+    auto built = builder.fromBranch(std::move(branch), sessionId);
+    if (complete || (built ? built->turnsLeftOut > 0 : builder.failsForGood())) return built;
   }
 }
 

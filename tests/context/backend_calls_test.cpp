@@ -48,6 +48,10 @@ TEST_F(BackendCalls, AreAsFewAsTheGoldenTableSays) {
   note("the head, then the last 50 of its branch");
   must(buildContext(*store, fork.id(), {}));
   note("a context");
+  for (int i = 0; i < 20; ++i) must(plain.append(std::vector<Entry>(100, userText("once more"))));
+  backend->takeCount();
+  EXPECT_FALSE(buildContext(*store, plain.id(), {.budgetTokens = 1}));
+  note("a context of 2,000 entries that fits no budget");
   must(fork.tree());
   note("a tree");
   must(fork.labels());

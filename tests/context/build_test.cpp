@@ -290,6 +290,30 @@ TEST_F(BuildContext, OfALongBranchTheEndIsEnoughAndTheSummaryIsFoundHoweverFarBa
   EXPECT_EQ(build({.budgetTokens = whole.tokens}).messages, whole.messages);
 }
 
+TEST_F(BuildContext, WhetherALongNewestTurnFitsIsSaidAsIfAllOfTheBranchWereRead) {
+  // The newest turn is longer than what is read first; the answer before it says what it was given.
+  user("first");
+  const auto answer = [](std::uint64_t given) {
+    return R"({"role":"assistant","content":[{"type":"text","text":"so"}],"usage":{"input_tokens":)" +
+           std::to_string(given) + R"(,"output_tokens":1}})";
+  };
+  say(Dialect::Anthropic, answer(100'000));
+  user("second");
+  const std::uint64_t before = build().tokens;
+  for (int i = 0; i < 2'000; ++i) assistant("word word word word word word word word");
+  const std::uint64_t estimated = build().tokens - before;
+  const auto tooLong = [&](std::uint64_t budget) {
+    const auto built = buildContext(*store, "s", {.budgetTokens = budget});
+    return built ? std::string() : built.error().message;
+  };
+  EXPECT_TRUE(tooLong(estimated / 2 + 1'000).starts_with("the newest turn has about "));
+  EXPECT_TRUE(tooLong(100).starts_with("the newest turn has more than "));
+  say(Dialect::Anthropic, answer(100'000 + estimated / 2));
+  EXPECT_EQ(tooLong(estimated / 2 + 1'000), "");
+  EXPECT_TRUE(tooLong(estimated / 2 - 1'000).starts_with("the newest turn has about "));
+  EXPECT_TRUE(tooLong(100).starts_with("the newest turn has more than "));
+}
+
 TEST_F(BuildContext, PlainEntriesAreRead) {
   add("user", R"({"content":"hi"})");
   add("assistant", R"({"content":"looking"})");
