@@ -95,6 +95,29 @@ bool hasSummary(const std::vector<Entry>& entries) {
       entries, [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary && !entry.redacted; });
 }
 
+// Of a long branch, only what a context is made of: where an imported message came from takes about as much as a short
+// message.
+void keepMessage(Entry& entry) {
+  constexpr std::size_t kWorthBytes = 128;
+  if (entry.type != entry_type::kMessage || entry.redacted) return;
+  json::ObjectReader reader(entry.payload);
+  bool hasMessage = false;
+  std::size_t end = 0;
+  while (const auto member = reader.next()) {
+    const bool isMessage = member->keyIs("message");
+    hasMessage = hasMessage || isMessage;
+    if (!isMessage && !member->keyIs("dialect")) continue;
+    end = static_cast<std::size_t>(member->value.data() + member->value.size() - entry.payload.data());
+  }
+  if (reader.error() || !hasMessage || entry.payload.size() < end + kWorthBytes) return;
+  std::string kept;
+  kept.reserve(end + 1);
+  kept.append(entry.payload, 0, end) += '}';
+  entry.payload = std::move(kept);
+}
+
+constexpr std::size_t kLongBranch = 4096;
+
 }  // namespace
 
 void applyState(const Entry& entry, Branch& branch) {
@@ -147,6 +170,7 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     // What follows a summary is no more than a window holds: all of it is read, and built into a context once.
     if (!branch.complete && (branch.summary || !mayBreakOff)) continue;
     branch.entries = std::move(entries);
+    if (branch.entries.size() > kLongBranch) std::ranges::for_each(branch.entries, keepMessage);
     branch.systemSince = sinceOf(branch.entries, branch.system);
     branch.toolsSince = sinceOf(branch.entries, branch.tools);
     return branch;

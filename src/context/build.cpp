@@ -48,7 +48,11 @@ class Builder {
     addSummary();
     if (branch_.cut) unreadable_ = reporter_.beginsTooLate(*branch_.cut);
     firstTurn_ = history_.originals.size();
-    for (const Entry& entry : branch_.entries) addEntry(entry);
+    history_.originals.reserve(firstTurn_ + branch_.entries.size());
+    for (Entry& entry : branch_.entries) {
+      entry.timestamp = entry.runId = entry.meta = entry.extra = std::string();  // Nothing below needs them.
+      addEntry(entry);
+    }
     return finish();
   }
 

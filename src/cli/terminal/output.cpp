@@ -165,11 +165,14 @@ void printLine(std::string_view line) {
 }
 
 void printJsonPart(std::string_view json) {
-  printText(::isatty(STDOUT_FILENO) == 1 ? safeJson(json) : std::string(json));
+  ::isatty(STDOUT_FILENO) == 1 ? printText(safeJson(json)) : printText(json);
 }
 
 void printJsonLine(std::string_view json) {
-  printJsonPart(std::string(json) + "\n");
+  constexpr std::size_t kLongBytes = std::size_t{1} << 20;  // Not worth a copy, which lets one write hold all of it.
+  if (json.size() < kLongBytes) return printJsonPart(std::string(json) + "\n");
+  printJsonPart(json);
+  printText("\n");
 }
 
 void printMessage(std::string_view line) {

@@ -9,20 +9,24 @@
 namespace bough::cli {
 namespace {
 
-// Before each answer of the branch, and at its end.
+// The last `most` points: before each answer of the branch, and at its end. Only so much of the branch is read.
 Result<std::vector<std::string>> requestPoints(SessionStore& store, const std::string& sessionId,
                                                const std::string& end, std::size_t most) {
-  BOUGH_TRY(
-      const auto entries,
-      store.loadSessionEntries(sessionId, {.branch = end, .types = {std::string(entry_type::kMessage), "assistant"}}));
-  std::vector<std::string> points;
-  for (const Entry& entry : entries) {
-    const auto message = normalizeEntry(entry);
-    if (message && message->role == Role::Assistant && entry.parentId) points.push_back(*entry.parentId);
+  constexpr std::size_t kFirstMessages = 128;
+  for (std::size_t last = kFirstMessages;; last *= 4) {
+    BOUGH_TRY(const auto entries,
+              store.loadSessionEntries(
+                  sessionId, {.last = last, .branch = end, .types = {std::string(entry_type::kMessage), "assistant"}}));
+    std::vector<std::string> points;
+    for (const Entry& entry : entries) {
+      const auto message = normalizeEntry(entry);
+      if (message && message->role == Role::Assistant && entry.parentId) points.push_back(*entry.parentId);
+    }
+    points.push_back(end);
+    if (points.size() < most && entries.size() == last) continue;
+    if (points.size() > most) points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(most));
+    return points;
   }
-  points.push_back(end);
-  if (points.size() > most) points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(most));
-  return points;
 }
 
 std::string entryOf(const ContextMessage& part) {

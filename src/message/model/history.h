@@ -142,6 +142,7 @@ struct History {
   // What originals point into.
   std::deque<json::Tree> trees;
   std::deque<std::string> texts;
+  json::Tree scratch;  ///< Where a value is indexed first.
 
   [[nodiscard]] const RequestText* requestTextOf(Dialect dialect) const {
     for (const RequestText& requestText : requestTexts) {

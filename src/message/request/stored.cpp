@@ -23,9 +23,8 @@ Original makeOriginal(const StoredValue& value, Section section, const json::Tre
 }
 
 json::Tree* parse(const StoredValue& value, Section section, History& history) {
-  json::Tree& tree = history.trees.emplace_back();
-  const auto error = tree.parse(value.raw, kMaxMessageValues);
-  if (!error) return &tree;
+  const auto error = history.scratch.parse(value.raw, kMaxMessageValues);
+  if (!error) return &history.trees.emplace_back(history.scratch);  // A copy is as large as it has to be.
   Original& original = history.originals.emplace_back();
   original.dialect = value.dialect;
   original.section = section;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <ranges>
+#include <utility>
 
 #include "agent/providers/model_table.h"
+#include "base/check.h"
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
@@ -31,7 +34,21 @@ struct Options {
   bool explain = false;
 };
 
-void printJson(const bough::Context& built) {
+// Prints the JSON that holds the request of a context, without a second copy of its messages. `write` gives that JSON
+// for a request without messages.
+void printWithMessages(bough::Context& built, const std::function<std::string(const std::string& request)>& write) {
+  const std::string messages = std::exchange(built.messages, "[]");
+  const std::string request = built.requestJson();
+  constexpr std::string_view kEnd = "[]}";
+  BOUGH_CHECK(request.ends_with(kEnd));
+  const std::string out = write(request);
+  const std::size_t end = out.find(request) + request.size();
+  printJsonPart(std::string_view(out).substr(0, end - kEnd.size()));
+  printJsonPart(messages);
+  printJsonLine(std::string_view(out).substr(end - 1));
+}
+
+std::string asJson(const bough::Context& built, const std::string& request) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", built.sessionId);
@@ -42,8 +59,8 @@ void printJson(const bough::Context& built) {
   writer.member("tokens", built.tokens).member("countedTokens", built.countedTokens);
   writer.member("turnsLeftOut", built.turnsLeftOut).member("messagesLeftOut", built.messagesLeftOut);
   writer.member("firstEntryId", built.firstEntryId).member("summaryEntryId", built.summaryEntryId);
-  writer.key("request").raw(built.requestJson()).key("report").raw(built.report.toJson()).endObject();
-  printJsonLine(out);
+  writer.key("request").raw(request).key("report").raw(built.report.toJson()).endObject();
+  return out;
 }
 
 void printFindings(const bough::Context& built) {
@@ -112,9 +129,13 @@ Result<bough::Context> buildWithin(SessionStore& store, const std::string& sessi
     if (budget > 0) wanted.budgetTokens = budget;
     return buildContext(store, session, wanted);
   }
+  const bool strict = wanted.strict;
   BOUGH_TRY(wanted.budgetTokens, largestWindow());
   auto built = buildContext(store, session, wanted);
   if (built || built.error().code != ErrorCode::InvalidArgument) return built;
+  // A message that --strict refuses is an error however much is read.
+  if (std::exchange(wanted.strict, false) && buildContext(store, session, wanted)) return built;
+  wanted.strict = strict;
   wanted.budgetTokens.reset();
   return buildContext(store, session, wanted);
 }
@@ -140,9 +161,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   BOUGH_TRY(auto built, buildWithin(store, session, wanted, options.budget));
   if (context.json) {
-    printJson(built);
+    printWithMessages(built, [&](const std::string& request) { return asJson(built, request); });
   } else {
-    printJsonLine(built.requestJson());
+    printWithMessages(built, std::identity());
     printFindings(built);
     if (built.turnsLeftOut > 0 && options.budget == kWhatModelsRead) {
       printMessage("  → no model reads more at once; --budget 0 keeps every turn");
