@@ -14,6 +14,7 @@
 #include "base/model/unreadable.h"
 #include "base/system/environment.h"
 #include "base/try.h"
+#include "context/compatibility.h"
 #include "context/provider_migration.h"
 #include "message/dialect/entry_message.h"
 #include "message/request/stored.h"
@@ -31,15 +32,13 @@ class Migrator {
 
   Result<void> convert(const std::string& sessionId, const std::string& at, bool strict) {
     out_.sourceSessionId = sessionId;
-    if (out_.to == Dialect::Plain || out_.to == Dialect::Bough) {
-      return fail(ErrorCode::Unsupported, fmt::format("{} is not a provider's dialect", toString(out_.to)),
-                  "one of anthropic, openai-chat, openai-responses, gemini");
-    }
+    BOUGH_TRY(checkTarget(out_.to));
     BOUGH_TRY(readSource(store_, sessionId, at, source_));
     out_.sourceEntryId = source_.headId;
     out_.from = source_.dialect;
     BOUGH_TRY(readOriginals(store_, sessionId, source_, strict, history_, reporter_));
-    converted_ = message::convertSession(history_, out_.to, source_.system, source_.toolList, reporter_);
+    converted_ =
+        message::convertSession(history_, out_.to, source_.inForce.system(), source_.inForce.tools(), reporter_);
     return {};
   }
 
@@ -266,14 +265,15 @@ class Migrator {
 };
 
 }  // namespace
-}  // namespace context
 
-Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
-                                               const std::string& at) {
-  context::Migrator migrator(store, target);
+Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& sessionId, Dialect target,
+                                        const std::string& at) {
+  Migrator migrator(store, target);
   BOUGH_TRY(migrator.convert(sessionId, at, false));
   return migrator.takeReport();
 }
+
+}  // namespace context
 
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options) {

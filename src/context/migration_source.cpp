@@ -13,10 +13,6 @@
 namespace bough::context {
 namespace {
 
-bool isMarker(const Entry& entry) {
-  return entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == kMigrationKind;
-}
-
 void readWayBackOf(SessionStore& store, const Entry& marker, MigrationSource& source) {
   const auto named = json::findMember(marker.payload, "origin");
   const auto sha256 = named ? json::findString(*named, "sha256") : std::nullopt;
@@ -53,6 +49,35 @@ Result<std::set<std::string, std::less<>>> redactedIn(SessionStore& store, std::
 
 }  // namespace
 
+bool isMigration(const Entry& entry) {
+  return entry.type == entry_type::kCustom && json::findString(entry.payload, "kind") == kMigrationKind;
+}
+
+Result<void> checkTarget(Dialect target) {
+  if (target != Dialect::Plain && target != Dialect::Bough) return {};
+  return fail(ErrorCode::Unsupported, fmt::format("{} is not a provider's dialect", toString(target)),
+              "one of anthropic, openai-chat, openai-responses, gemini");
+}
+
+void InForce::apply(const Entry& entry) {
+  if (entry.type != entry_type::kSystemPromptOverride && entry.type != entry_type::kRuntimeInit) return;
+  applyState(entry, branch_);
+  keep(branch_.system, system_);
+  keep(branch_.tools, tools_);
+}
+
+void InForce::keep(const std::optional<Recorded>& now, std::string_view& kept) {
+  if (now && now->json != kept) kept = texts_.emplace_back(now->json);
+}
+
+message::SessionMessage sessionMessage(const Entry& entry, const InForce& inForce) {
+  return {.entryId = entry.id,
+          .type = entry.type,
+          .payload = entry.redacted ? std::string_view() : std::string_view(entry.payload),
+          .system = inForce.system(),
+          .tools = inForce.tools()};
+}
+
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
                         MigrationSource& source) {
   BOUGH_TRY(auto state, store.sessionState(sessionId));
@@ -63,32 +88,20 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
   BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.branch = source.headId}));
   if (!entries.empty() && beginsTooLate(entries.front())) source.cut = entries.front();
   for (std::size_t i = entries.size(); i-- > 0;) {
-    if (!isMarker((entries)[i])) continue;
+    if (!isMigration((entries)[i])) continue;
     readWayBackOf(store, (entries)[i], source);
     source.cut.reset();
     entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     break;
   }
   source.entries = std::move(entries);
-  Branch inForce;
   for (std::size_t i = 0; i < source.entries.size(); ++i) {
     const Entry& entry = source.entries[i];
-    applyState(entry, inForce);
+    source.inForce.apply(entry);
     if (entry.redacted) source.redacted.push_back(entry.id);
     if (!message::isMessageType(entry.type)) continue;
     source.places.push_back(i);
-    source.systems.push_back(inForce.system ? inForce.system->json : "");
-    source.tools.push_back(inForce.tools ? inForce.tools->json : "");
-  }
-  source.system = inForce.system ? inForce.system->json : "";
-  source.toolList = inForce.tools ? inForce.tools->json : "";
-  for (std::size_t i = 0; i < source.places.size(); ++i) {
-    const Entry& entry = source.entries[source.places[i]];
-    source.messages.push_back({.entryId = entry.id,
-                               .type = entry.type,
-                               .payload = entry.redacted ? std::string_view() : std::string_view(entry.payload),
-                               .system = source.systems[i],
-                               .tools = source.tools[i]});
+    source.messages.push_back(sessionMessage(entry, source.inForce));
   }
   source.dialect = newestDialect(source.messages);
   return {};

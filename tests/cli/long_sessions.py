@@ -63,14 +63,14 @@ def main(bough):
             file.writelines(line + "\n" for line in lines())
         out = home + "/out"
         session = "00abcdef-0000-7000-8000-000000000000"
-        commands = [["show", path], ["import", path],
+        commands = [["show", path], ["import", path], ["compat", path, "--to", "gemini"],
                     ["export", path, "--to", "pi", "--out", out], ["export", path, "--to", "atif", "--out", out],
                     ["repair", path, "--out", out], ["resume", path, "--in", "codex"],
                     ["show", session, "--format", "html"], ["export", session, "--to", "codex", "--out", out],
                     ["export", session, "--to", "claude-code", "--cwd-map", "/work=/other", "--out", out],
                     ["export", session, "--to", "otel", "--all", "--out", out],
                     ["resume", session, "--in", "pi"], ["resume", session, "--in", "pi"],
-                    ["copy", session, "--to", home + "/other"]]
+                    ["compat", session, "--to", "openai-chat"], ["copy", session, "--to", home + "/other"]]
         # The newest turn does not fit.
         failing = [["context", path, "--budget", "1000"], ["context", session, "--budget", "1"]]
         for words, exit_code in [(words, 0) for words in commands] + [(words, 2) for words in failing]:

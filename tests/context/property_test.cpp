@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/json/json_scan.h"
+#include "context/compatibility.h"
 #include "context/session.h"
 #include "support/history_maker.h"
 #include "support/rule_checker.h"
@@ -151,6 +152,35 @@ TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
     }
   }
   EXPECT_GT(compared, 200U);
+}
+
+// A report as lines in any order: parts report what they find one after the other.
+std::vector<std::string> linesOf(CompatibilityReport report) {
+  std::vector<std::string> lines = report.warnings;
+  for (const SignatureStatus& each : report.signatures) {
+    lines.push_back(each.entryId + std::string(toString(each.state)) + each.path + each.reason);
+  }
+  for (const Finding& each : report.findings) {
+    lines.push_back(each.entryId + std::string(toString(each.change)) + each.path + each.field + each.reason);
+  }
+  for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {
+    lines.push_back(report.lossyFields[i] + std::to_string(report.lossyCounts[i]));
+  }
+  lines.push_back(std::to_string(report.messages) + (report.compatible ? " compatible" : " not compatible"));
+  std::ranges::sort(lines);
+  return lines;
+}
+
+TEST_F(ContextProperty, AReportInPartsSaysWhatTheReportOfTheWholeSays) {
+  for (std::uint64_t seed = 0; seed < rounds(250); ++seed) {
+    const std::string session = makeSession(seed + 20000);
+    for (const Dialect dialect : kDialects) {
+      const auto whole = linesOf(must(context::reportWhole(*store, session, dialect, "")));
+      const auto parts = must(context::reportInParts(*store, session, dialect, "", 1));
+      ASSERT_TRUE(parts);
+      ASSERT_EQ(linesOf(*parts), whole) << "seed " << seed << ' ' << toString(dialect);
+    }
+  }
 }
 
 TEST_F(ContextProperty, TheBudgetIsNeverExceededAndEveryCutIsValid) {

@@ -30,6 +30,12 @@ class PlanWriter {
     chain_.prefix = before;
     reporter_ = &reporter;
   }
+  /// The same after other parts of the history, whose chain() this was.
+  void checkSignatures(const PrefixChain& before, Reporter& reporter) {
+    chain_ = before;
+    reporter_ = &reporter;
+  }
+  [[nodiscard]] const PrefixChain& chain() const { return chain_; }
   /// The value of the request's own member for the system prompt.
   void system(const Plan& plan, std::string& out);
   /// Appends the messages, with separators between them. `asOneString`: the only message is a string, as Responses

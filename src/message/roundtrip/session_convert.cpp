@@ -15,14 +15,8 @@
 namespace bough::message {
 namespace {
 
-std::uint64_t hashOfRaw(std::string_view raw) {
-  return raw.empty() ? 0 : ContentHasher().hashIfValid(raw);
-}
-
 // What Anthropic's signatures are bound to: what stood before them when they were given.
-void setPrefixes(const std::vector<SessionMessage>& messages, History& history) {
-  if (std::ranges::none_of(history.originals, isSigned)) return;
-  PrefixChain chain;
+void setPrefixes(const std::vector<SessionMessage>& messages, PrefixChain& chain, History& history) {
   ContentHasher hasher;
   for (Original& original : history.originals) {
     const SessionMessage& message = messages[static_cast<std::size_t>(original.documentIndex)];
@@ -49,8 +43,12 @@ bool isNeutral(const Original& original) {
 
 }  // namespace
 
+std::uint64_t hashOfRaw(std::string_view raw) {
+  return raw.empty() ? 0 : ContentHasher().hashIfValid(raw);
+}
+
 Result<void> readSession(const std::vector<SessionMessage>& messages, const WayBack* wayBack, History& history,
-                         Reporter& reporter) {
+                         Reporter& reporter, PrefixChain* chain) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::size_t before = history.originals.size();
     if (messages[i].payload.empty()) {
@@ -67,7 +65,10 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
       original.apart = messages[i].apart;
     }
   }
-  setPrefixes(messages, history);
+  PrefixChain own;
+  if (chain != nullptr || std::ranges::any_of(history.originals, isSigned)) {
+    setPrefixes(messages, chain == nullptr ? own : *chain, history);
+  }
   reporter.report().messages = messages.size();
   if (wayBack == nullptr) return {};
   BOUGH_TRY(auto data, readWayBack(*wayBack, history));
@@ -80,8 +81,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
 
 SessionConversion convertSession(History& history, Dialect target, std::string_view system, std::string_view tools,
                                  Reporter& reporter) {
-  // Calls at the end may still be answered; until then every context gives them a result of its own.
-  const Plan plan = makePlan(history, target, {.strict = false, .keepPendingCalls = true}, reporter);
+  const Plan plan = makePlan(history, target, kSessionOptions, reporter);
   SessionConversion out;
   Records records;
   PlanWriter writer(history, target, records, Hashing::Yes);

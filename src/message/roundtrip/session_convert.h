@@ -9,6 +9,7 @@
 
 #include "message/model/history.h"
 #include "message/model/report.h"
+#include "message/model/signatures.h"
 
 namespace bough::message {
 
@@ -23,9 +24,9 @@ struct SessionMessage {
 };
 
 /// Reads the messages as originals. `origin` is that of the conversion that made the session, if one did.
-/// Damaged when it cannot be read.
+/// Damaged when it cannot be read. `chain`: what was read before, of a session that is read in parts.
 Result<void> readSession(const std::vector<SessionMessage>& messages, const WayBack* wayBack, History& history,
-                         Reporter& reporter);
+                         Reporter& reporter, PrefixChain* chain = nullptr);
 
 /// Where in the result a converted message is, and what it came from.
 struct SessionNode {
@@ -41,6 +42,12 @@ struct SessionConversion {
   std::vector<SessionNode> nodes;
   WayBack wayBack;
 };
+
+/// Calls at the end may still be answered; until then every context gives them a result of its own.
+inline constexpr ConvertOptions kSessionOptions{.strict = false, .keepPendingCalls = true};
+
+/// The hash of a system prompt or of tools, raw; 0 when there are none.
+std::uint64_t hashOfRaw(std::string_view raw);
 
 /// `system`, `tools`: those in force at the end of the branch, raw.
 SessionConversion convertSession(History& history, Dialect target, std::string_view system, std::string_view tools,

@@ -1,0 +1,133 @@
+// The report of a migration, for a session of any length: what a long one would lose is found out part by part.
+#include <bough/context.h>
+
+#include <algorithm>
+
+#include "base/model/unreadable.h"
+#include "base/try.h"
+#include "context/branch.h"
+#include "context/compatibility.h"
+#include "context/provider_migration.h"
+#include "context/session_parts.h"
+#include "message/dialect/entry_message.h"
+#include "message/roundtrip/session_report.h"
+
+namespace bough {
+namespace context {
+namespace {
+
+// A session of no more than this is converted at once.
+constexpr std::uint64_t kShortBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kPageEntries = 1024;
+
+// Whether a session and what it shares of others may be long. What is lost is not.
+bool mayBeLong(SessionStore& store, std::string sessionId) {
+  std::uint64_t bytes = 0;
+  while (!sessionId.empty() && bytes <= kShortBytes) {
+    const auto state = store.sessionState(sessionId);
+    if (!state) break;
+    if (state->archived) return true;  // Its bytes are packed.
+    bytes += state->bytes;
+    sessionId = state->origin ? state->origin->sessionId : std::string();
+  }
+  return bytes > kShortBytes;
+}
+
+// Looks at the branch twice: first for where it may be cut and for what is in force at its end, then part by part.
+class ReportInParts {
+ public:
+  ReportInParts(SessionStore& store, const std::string& sessionId, Dialect target, std::uint64_t partBytes)
+      : store_(store), sessionId_(sessionId), target_(target), partBytes_(partBytes), parts_(partBytes) {}
+
+  Result<std::optional<CompatibilityReport>> run(const std::string& at) {
+    BOUGH_TRY(auto state, store_.sessionState(sessionId_));
+    headId_ = at.empty() ? state.headId : at;
+    if (headId_.empty()) return std::nullopt;
+    BOUGH_TRY(const bool isMigrated, look());
+    if (isMigrated) return std::nullopt;
+    BOUGH_TRY(convert());
+    return std::move(report_);
+  }
+
+ private:
+  Result<std::vector<Entry>> load(std::uint64_t from, std::uint64_t end, std::uint64_t bytes) {
+    return store_.loadSessionEntries(
+        sessionId_, {.fromSequence = from, .limit = end - from, .limitBytes = bytes, .branch = headId_});
+  }
+
+  // Returns whether the branch was migrated before: then its way back is needed.
+  Result<bool> look() {
+    message::Reporter reporter(report_);
+    std::vector<std::string> redacted;
+    for (;;) {
+      BOUGH_TRY(const auto entries, load(count_, count_ + kPageEntries, partBytes_));
+      if (entries.empty()) break;
+      for (const Entry& entry : entries) {
+        if (isMigration(entry)) return true;
+        if (count_ == 0 && beginsTooLate(entry)) reporter.beginsTooLate(entry);
+        if (isUnreadable(entry)) reporter.unreadable(entry);
+        if (entry.redacted) redacted.push_back(entry.id);
+        atEnd_.apply(entry);
+        if (message::isMessageType(entry.type)) parts_.add(count_, entry);
+        ++count_;
+      }
+    }
+    for (const std::string& entry : redacted) {
+      reporter.note(Change::LeftOut, "payload", "message", "redacted", entry);
+    }
+    return false;
+  }
+
+  Result<void> convert() {
+    message::SessionReport converted(target_, atEnd_.system(), atEnd_.tools(), report_);
+    InForce inForce;
+    std::vector<std::uint64_t> ends = parts_.cuts();
+    ends.push_back(count_);
+    std::uint64_t begin = 0;
+    for (const std::uint64_t end : ends) {
+      BOUGH_TRY(const auto entries, load(begin, end, UINT64_MAX));
+      std::vector<message::SessionMessage> messages;
+      for (const Entry& entry : entries) {
+        inForce.apply(entry);
+        if (message::isMessageType(entry.type)) messages.push_back(sessionMessage(entry, inForce));
+      }
+      converted.add(messages, end == count_);
+      begin = end;
+    }
+    converted.finish();
+    return {};
+  }
+
+  SessionStore& store_;
+  const std::string& sessionId_;
+  Dialect target_;
+  std::uint64_t partBytes_;
+  std::string headId_;
+  std::uint64_t count_ = 0;  // Entries of the branch.
+  InForce atEnd_;
+  SessionParts parts_;
+  CompatibilityReport report_;
+};
+
+}  // namespace
+
+Result<std::optional<CompatibilityReport>> reportInParts(SessionStore& store, const std::string& sessionId,
+                                                         Dialect target, const std::string& at,
+                                                         std::uint64_t partBytes) {
+  return ReportInParts(store, sessionId, target, partBytes).run(at);
+}
+
+}  // namespace context
+
+Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
+                                               const std::string& at) {
+  BOUGH_TRY(context::checkTarget(target));
+  if (context::mayBeLong(store, sessionId)) {
+    BOUGH_TRY(auto report, context::reportInParts(store, sessionId, target, at, context::kPartBytes));
+    if (report) return std::move(*report);
+  }
+  return context::reportWhole(store, sessionId, target, at);
+}
+
+}  // namespace bough

@@ -1,0 +1,20 @@
+// What the conversion of a branch reports: of all of it at once, or part by part.
+#pragma once
+
+#include <bough/context.h>
+
+#include <optional>
+#include <string>
+
+namespace bough::context {
+
+Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& sessionId, Dialect target,
+                                        const std::string& at);
+
+/// In parts of about so many bytes, so that only one of them is in memory; findings come part by part. None when the
+/// branch was migrated before, or has no entry.
+Result<std::optional<CompatibilityReport>> reportInParts(SessionStore& store, const std::string& sessionId,
+                                                         Dialect target, const std::string& at,
+                                                         std::uint64_t partBytes);
+
+}  // namespace bough::context
