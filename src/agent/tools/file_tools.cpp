@@ -1,5 +1,4 @@
 // The tools that work on files by themselves: read, write, edit, ls.
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
 #include "base/system/file_io.h"
+#include "base/system/folder_stream.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 
@@ -219,20 +219,18 @@ Result<FileChange> planEdit(const std::string& arguments, const Place& place, co
 ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
   auto opened = WorkingFolder::openFolder(place);
   if (!opened) return failed(opened.error());
-  DIR* folder = ::fdopendir(opened->get());
+  const FolderStream folder = streamOf(opened->get());
   if (folder == nullptr) return failed(systemError(errno, "list", place.path));
-  (void)opened->release();  // closedir closes it
   std::vector<std::string> lines;
-  while (const dirent* each = ::readdir(folder)) {
+  while (const dirent* each = ::readdir(folder.get())) {
     const std::string name = each->d_name;
     if (name == "." || name == "..") continue;
     struct stat info{};
-    if (::fstatat(::dirfd(folder), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (::fstatat(opened->get(), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     lines.push_back(S_ISDIR(info.st_mode)   ? name + "/"
                     : S_ISLNK(info.st_mode) ? name + "@"
                                             : fmt::format("{}  {}", name, info.st_size));
   }
-  ::closedir(folder);
   std::ranges::sort(lines);
   const std::size_t total = lines.size();
   lines.resize(std::min(total, kMaxListed));

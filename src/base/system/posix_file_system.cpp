@@ -1,6 +1,5 @@
 // The seam's real side: one system call a method, errno as it came.
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
@@ -21,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/system/file_system.h"
+#include "base/system/folder_stream.h"
 #include "base/system/posix_watcher.h"
 #include "base/system/process_state.h"
 #include "base/try.h"
@@ -251,22 +251,15 @@ class PosixDirectory final : public Directory {
   }
 
   SysResult<std::vector<std::string>> list() override {
-    const int copy = ::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (copy < 0) return lastError();
-    DIR* stream = ::fdopendir(copy);
-    if (stream == nullptr) {
-      ::close(copy);
-      return lastError();
-    }
+    const FolderStream stream = streamOf(fd_.get());
+    if (stream == nullptr) return lastError();
     std::vector<std::string> names;
     errno = 0;
-    while (const dirent* item = ::readdir(stream)) {
+    while (const dirent* item = ::readdir(stream.get())) {
       const std::string_view name = item->d_name;
       if (name != "." && name != "..") names.emplace_back(name);
     }
-    const int status = errno;
-    ::closedir(stream);
-    if (status != 0) return std::unexpected(status);
+    if (errno != 0) return lastError();
     return names;
   }
 

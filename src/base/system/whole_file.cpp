@@ -1,6 +1,5 @@
 #include "base/system/whole_file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/system/environment.h"
+#include "base/system/folder_stream.h"
 #include "base/try.h"
 
 namespace bough {
@@ -37,21 +37,17 @@ int openUnnamed(int folder, mode_t mode) {
 
 void removeLeftOf(int folder, const std::string& name) {
   constexpr std::uint64_t kOldSeconds = 3'600;
-  const int opened = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const listed = opened < 0 ? nullptr : ::fdopendir(opened);
-  if (listed == nullptr) {
-    if (opened >= 0) ::close(opened);
-    return;
-  }
+  FolderStream listed = streamOf(folder);
+  if (listed == nullptr) return;
   const std::uint64_t now = systemEnvironment().clock.nowMs() / 1'000;
   std::vector<std::string> left;
-  while (const dirent* each = ::readdir(listed)) {
+  while (const dirent* each = ::readdir(listed.get())) {
     struct stat info{};
     if (!isTemporaryOf(each->d_name, name)) continue;
     if (::fstatat(folder, each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
     if (static_cast<std::uint64_t>(info.st_mtim.tv_sec) + kOldSeconds < now) left.emplace_back(each->d_name);
   }
-  ::closedir(listed);
+  listed.reset();
   for (const std::string& each : left) (void)::unlinkat(folder, each.c_str(), 0);
 }
 

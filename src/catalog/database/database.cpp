@@ -64,8 +64,11 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
                                                                      : SQLITE_OPEN_READONLY;
   const std::string name = as == OpenAs::Memory ? ":memory:" : uriOf(path, as);
   const int code = sqlite3_open_v2(name.c_str(), &handle, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  // SQLite gives a connection also when it could not open the file.
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> opened(handle, sqlite3_close_v2);
   std::unique_ptr<Database> database(
       new Database(handle, path, busyTimeoutMs, as == OpenAs::ReadWrite || as == OpenAs::ReadOnly));
+  (void)opened.release();
   if (code != SQLITE_OK) {
     database->note(code);
     return std::unexpected(database->take().error());

@@ -60,11 +60,11 @@ class Database {
     }
     const std::string uri = fmt::format("file:{}?{}", uriPath(fs::absolute(file, error).string()),
                                         hasLog ? "mode=ro" : "mode=ro&immutable=1");
+    auto database = std::make_shared<Database>();
+    database->file = file;
     sqlite3* opened = nullptr;
     const int code = ::sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
-    auto database = std::make_shared<Database>();
     database->handle.reset(opened);
-    database->file = file;
     if (code != SQLITE_OK) return damaged(file, opened);
     // The file is a stranger's: its schema must not run anything, and no value may be of any size.
     ::sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
