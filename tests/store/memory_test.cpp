@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <future>
+#include <thread>
 
 #include "support/entries.h"
 #include "support/hooked_serializer.h"
@@ -70,12 +71,13 @@ TEST_F(Memory, ASessionThatIsBeingRemovedCannotBeForked) {
 TEST_F(Memory, ACursorReadsNothingByThePlacesOfAnotherLog) {
   auto cursor = must(store->openCursor("s"));
   ASSERT_EQ(must(cursor.next(2)).back().id, "a");
-  serializer.beforeDecode([&] {
+  const auto replaceSession = [&] {
     must(backend->removeIf("s", [] { return Result<void>(); }));
     must(store->createSession({.sessionId = "s"}));
     must(store->appendSessionEntries("s",
                                      {message("x", "n1"), message("x", "n2"), message("x", "a"), message("x", "n3")}));
-  });
+  };
+  serializer.beforeDecode([&] { std::thread(replaceSession).join(); });
   EXPECT_EQ(idsOf(must(cursor.next(9))), (Ids{"n3"}));
 }
 
