@@ -29,7 +29,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace BOUGH_PUBLIC bough {
@@ -94,9 +93,10 @@ struct ReadTranscriptOptions {
   std::uint64_t fromOffset = 0;  ///< Give only entries of lines from here on: TranscriptReport::coveredBytes of before.
   /// Entries without the lines that they were made from: for counting and listing, not for keeping.
   bool withoutLines = false;
-  /// With `fromOffset`: where the lines begin that were given before. Lines of one message that were given apart, since
-  /// the file grew between them, stay apart, and what comes now continues the right one. Null: not known.
-  const std::unordered_set<std::uint64_t>* given = nullptr;
+  /// With `fromOffset`: whether the line that begins at an offset was given before. Lines of one message that were
+  /// given apart, since the file grew between them, stay apart, and what comes now continues the right one. Empty: not
+  /// known.
+  std::function<bool(std::uint64_t offset)> wasGiven{};
 };
 
 /// Reads a transcript and gives its entries, in log order, to `use`, until it fails. Ids and times come from the file,

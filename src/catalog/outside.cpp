@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/bytes/flat_map.h"
 #include "base/try.h"
 #include "catalog/database/answers.h"
 #include "catalog/database/conditions.h"
@@ -29,10 +30,6 @@ CREATE INDEX IF NOT EXISTS outsideBySession ON outside(session);
 
 bool hasTable(Database& database) {
   return Query(database, "SELECT 1 FROM sqlite_schema WHERE name = 'outside'").next();
-}
-
-std::uint64_t hashOf(std::string_view text) {
-  return std::hash<std::string_view>{}(text);
 }
 
 bool hasWaiting(Database& database) {

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "base/bytes/flat_map.h"
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -136,7 +136,7 @@ class Import {
       std::uint64_t count = 0;
       BOUGH_TRY(store_.readOwnEntries(out_.sessionId, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
         ++count;
-        known_.insert(entry.id);
+        known_.insert(hashOf(entry.id));
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
@@ -170,7 +170,7 @@ class Import {
     bool sawOwn = false;
     const auto look = [&](Entry&& entry) -> Result<void> {
       if (!isConversation(entryKind(entry.type))) return {};
-      sawOwn = known_.contains(entry.id);
+      sawOwn = isKnown(entry.id);
       return fail(ErrorCode::Conflict, "");  // the first one says enough
     };
     const auto read = readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
@@ -183,7 +183,9 @@ class Import {
   }
 
   Result<void> readRest() {
-    const ReadTranscriptOptions how{.agent = options_.agent, .fromOffset = covered_, .given = &given_};
+    const ReadTranscriptOptions how{.agent = options_.agent,
+                                    .fromOffset = covered_,
+                                    .wasGiven = [this](std::uint64_t offset) { return given_.contains(offset); }};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
     out_.report.recovered += otherCount_;
     if (const auto head = renamed_.find(out_.report.headId); head != renamed_.end()) out_.report.headId = head->second;
@@ -191,15 +193,24 @@ class Import {
     return {};
   }
 
+  // Two ids may have one hash.
+  [[nodiscard]] bool isKnown(const std::string& id) const {
+    if (!known_.contains(hashOf(id))) return false;
+    if (std::ranges::find(batch_, id, &Entry::id) != batch_.end()) return true;
+    const auto stored = store_.loadEntry(out_.sessionId, id);
+    return stored || stored.error().code != ErrorCode::NotFound;
+  }
+
   Result<void> take(Entry&& entry) {
     if (const auto parent = renamed_.find(entry.parentId.value_or("")); parent != renamed_.end()) {
       entry.parentId = parent->second;
     }
-    if (out_.rewritten && known_.contains(entry.id)) {
+    if (out_.rewritten && isKnown(entry.id)) {
       nameApart(entry);
       tellApart(entry);
     }
-    if (!known_.insert(entry.id).second) return {};
+    if (isKnown(entry.id)) return {};
+    known_.insert(hashOf(entry.id));
     const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
     if (isFull && (batch_.size() >= kMaxLineEntries || !isSameLine(batch_.back(), entry))) {
       BOUGH_TRY(append());
@@ -235,7 +246,7 @@ class Import {
     std::string id = entry.id + ":" + Sha256::of(message).substr(0, kShort);
     renamed_[entry.id] = id;
     entry.id = std::move(id);
-    if (known_.contains(entry.id) || ++otherCount_ > TranscriptReport::kMaxDamage) return;
+    if (isKnown(entry.id) || ++otherCount_ > TranscriptReport::kMaxDamage) return;
     others_.push_back({.offset = origin->at,
                        .sizeBytes = origin->sizeBytes,
                        .reason = "the session has another message of this id; both are kept",
@@ -261,9 +272,7 @@ class Import {
     entry.payload = factsPayload(out_.report.facts);
     constexpr std::size_t kShort = 16;
     entry.id = "facts:" + Sha256::of(entry.payload).substr(0, kShort);
-    if (!known_.contains(entry.id)) {
-      BOUGH_TRY(take(std::move(entry)));
-    }
+    BOUGH_TRY(take(std::move(entry)));
     return append();
   }
 
@@ -292,8 +301,8 @@ class Import {
   TranscriptFacts facts_;
   ImportResult out_;
   std::uint64_t covered_ = 0;
-  std::unordered_set<std::string> known_;
-  std::unordered_set<std::uint64_t> given_;  // where the lines begin of what the session has
+  NumberSet known_;  // hashes of the ids of entries that the session has, or will have with this batch
+  NumberSet given_;  // where the lines begin of what the session has
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
   std::vector<TranscriptDamage> others_;  // messages that the session has with other content

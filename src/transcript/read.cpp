@@ -107,8 +107,8 @@ class Driver {
         reader_(agent.makeReader()),
         // A document is written again as a whole each time, so offsets of before mean nothing.
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
-        builder_(agent.name, {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .given = options.given},
-                 use) {
+        builder_(agent.name,
+                 {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use) {
     builder_.facts.sessionId = stemOf(path);
     builder_.path = path;
   }

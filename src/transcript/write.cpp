@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
+#include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
 #include "base/try.h"
 #include "transcript/adapted_lines.h"
@@ -89,11 +91,18 @@ bool canBeCopied(const EntryList& entries, const Agent& agent, std::size_t place
   return isLineOf(agent, *entries.at(place), continued.get(), /*clean=*/true);
 }
 
-// Every part of an answer says what the whole answer cost. `written`: ids of the answers so far.
-bool isMoreOfAnswer(const Entry& entry, std::unordered_set<std::string>& written) {
+// Every part of an answer says what the whole answer cost. `written`: hashes of the ids of the answers so far.
+bool isMoreOfAnswer(const Entry& entry, NumberSet& written) {
   const auto message = normalizeEntry(entry);
   const std::string id = message && message->usage ? message->id.decode() : std::string();
-  return !id.empty() && !written.insert(id).second;
+  return !id.empty() && !written.insert(hashOf(id));
+}
+
+// By place: which of `count` entries are among these.
+std::vector<bool> asSet(std::size_t count, std::span<const std::size_t> places) {
+  std::vector<bool> set(count);
+  for (const std::size_t place : places) set[place] = true;
+  return set;
 }
 
 class TranscriptWriting {
@@ -122,11 +131,11 @@ class TranscriptWriting {
       if (facts.created.empty() && !order_.empty()) facts.created = entries_.at(order_.front())->timestamp;
       writer_->begin(facts, text);
     }
-    const std::unordered_set<std::size_t> chosen(order_.begin(), order_.end());
+    const std::vector<bool> chosen = asSet(entries_.size(), order_);
     std::size_t seen = 0;
     const auto waitUntil = [&](std::size_t end) {
       for (; seen < end; ++seen) {
-        if (!options_.branchOnly && !chosen.contains(seen)) carrying_.wait(seen);
+        if (!options_.branchOnly && !chosen[seen]) carrying_.wait(seen);
       }
     };
     for (const std::size_t place : order_) {
@@ -161,8 +170,7 @@ class TranscriptWriting {
     }
     path_ = head_ == kNone ? std::vector<std::size_t>() : tree_.path(head_);
     if (const std::size_t shared = tree_.find(options_.facts.parentEntryId); shared != kNone && isOwn(shared)) {
-      const auto inherited = tree_.path(shared);
-      inherited_.insert(inherited.begin(), inherited.end());
+      inherited_ = asSet(entries_.size(), tree_.path(shared));
     }
     std::size_t talks = 0;
     for (std::size_t i = 0; i < entries_.size(); ++i) talks += static_cast<std::size_t>(entries_.isTalk(i));
@@ -175,9 +183,9 @@ class TranscriptWriting {
     }
     whole_ = oneBranch || (!options_.branchOnly && (agent_.tree || continuesFile()));
     copies_ = whole_ || agent_.tree;
-    const std::unordered_set<std::size_t> chosen(path_.begin(), path_.end());
+    const std::vector<bool> chosen = asSet(entries_.size(), path_);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool wanted = entries_.isTalk(i) ? chosen.contains(i) || (whole_ && (agent_.tree || isOwn(i)))
+      const bool wanted = entries_.isTalk(i) ? chosen[i] || (whole_ && (agent_.tree || isOwn(i)))
                                              : whole_ && (isOwn(i) || isName(entries_, i));
       if (wanted) order_.push_back(i);
       if (!wanted || entries_.kind(i) != EntryKind::CompactionSummary) continue;
@@ -197,12 +205,12 @@ class TranscriptWriting {
   }
 
   // Branches and labels that are not written at all.
-  void nameWhatIsLeftOut(const std::unordered_set<std::size_t>& chosen) {
+  void nameWhatIsLeftOut(const std::vector<bool>& chosen) {
     for (const std::size_t leaf : tree_.leaves()) {
-      if (!chosen.contains(leaf)) addLossy("branch");
+      if (!chosen[leaf]) addLossy("branch");
     }
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_.kind(i) == EntryKind::Label && !chosen.contains(i)) addLossy("label");
+      if (entries_.kind(i) == EntryKind::Label && !chosen[i]) addLossy("label");
     }
   }
 
@@ -210,7 +218,7 @@ class TranscriptWriting {
   std::optional<std::string> ownLine(std::size_t place) {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool standsElsewhere = carries == nullptr && isCarried(place);
-    if (standsElsewhere || inherited_.contains(place)) return "";  // in another line, in another file
+    if (standsElsewhere || inherited_[place]) return "";  // in another line, in another file
     auto line = lineOf(*entries_.at(place));
     if (line && isAdapted(options_)) line = adapted(*line, options_);
     if (!line || carries == nullptr) return line;
@@ -246,13 +254,13 @@ class TranscriptWriting {
     std::vector<std::size_t> lines;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (entries_.kind(i) == EntryKind::Head) noted = importedHead(entries_, tree_, i);
-      if (!isOwn(i) || inherited_.contains(i)) continue;
+      if (!isOwn(i) || inherited_[i]) continue;
       if (entries_.isTalk(i)) last = i;
       if (entries_.isTalk(i)) noted = kNone;
       if (hasOwnLine(i)) lines.push_back(i);
     }
     // What is in another file is not found in these lines.
-    if (noted != kNone && inherited_.contains(noted)) return noted;
+    if (noted != kNone && inherited_[noted]) return noted;
     if (oneBranch || last == kNone) return last;
     lines = lines_.inFileOrder(std::move(lines));
     LinesSource source([&, next = lines.begin()]() mutable -> std::optional<std::string> {
@@ -264,7 +272,7 @@ class TranscriptWriting {
   }
 
   [[nodiscard]] bool hasOwnLine(std::size_t place) const {
-    return !isCarried(place) && !inherited_.contains(place) && lines_[place].isAgents;
+    return !isCarried(place) && !inherited_[place] && lines_[place].isAgents;
   }
 
   void sortOwnLines() {
@@ -281,15 +289,15 @@ class TranscriptWriting {
 
   // What comes after the last fork on the branch is written last: some readers continue from the end of the file.
   void moveBranchToEnd() {
-    const std::unordered_set<std::size_t> onPath(path_.begin(), path_.end());
+    const std::vector<bool> onPath = asSet(entries_.size(), path_);
     std::size_t forkAt = 0;  // on the path: how many entries others continue from, too
     for (const std::size_t i : order_) {
-      if (onPath.contains(i) || tree_.parent(i) == kNone) continue;
+      if (onPath[i] || tree_.parent(i) == kNone) continue;
       const auto parent = std::ranges::find(path_, tree_.parent(i));
       if (parent != path_.end()) forkAt = std::max(forkAt, static_cast<std::size_t>(parent - path_.begin()) + 1);
     }
-    const std::unordered_set<std::size_t> tail(path_.begin() + static_cast<std::ptrdiff_t>(forkAt), path_.end());
-    std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail.contains(i); });
+    const std::vector<bool> tail = asSet(entries_.size(), std::span(path_).subspan(forkAt));
+    std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail[i]; });
   }
 
   [[nodiscard]] bool isCopied(std::size_t place) { return copies_ && isOwn(place); }
@@ -434,9 +442,10 @@ class TranscriptWriting {
   std::unordered_map<std::string, std::string> standIns_;
   std::size_t head_ = kNone;
   std::size_t lastOwn_ = kNone;
-  std::unordered_set<std::size_t> inherited_;  // entries that the agent has in the file that this one continues
+  std::vector<bool> inherited_ =
+      std::vector<bool>(entries_.size());      // entries that the agent has in the file that this one continues
   std::unordered_set<std::string> firstKept_;  // of the summaries that come after what they keep
-  std::unordered_set<std::string> answers_;    // ids of those that were written with what they cost
+  NumberSet answers_;                          // hashes of the ids of those that were written with what they cost
   std::size_t fileHead_ = kNone;
   bool whole_ = false;
   bool copies_ = false;  // the agent's own lines are copied

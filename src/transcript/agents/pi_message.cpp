@@ -206,17 +206,14 @@ bool writePart(json::Writer& writer, const Block& block) {
   return true;
 }
 
-std::string resultMessage(const Block& block, const PiAnswer& answer,
-                          const std::unordered_map<std::string, std::string>& toolNames,
+std::string resultMessage(const Block& block, const PiAnswer& answer, const ToolNames& toolNames,
                           std::vector<std::string>& notHeld) {
   const std::string id = block.id.decode();
-  const auto known = toolNames.find(id);
+  const std::string known = block.name.empty() ? toolNames.of(id) : block.name.decode();
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("role", "toolResult").member("toolCallId", id);
-  writer.member("toolName", !block.name.empty()        ? block.name.decode()
-                            : known != toolNames.end() ? known->second
-                                                       : "tool");
+  writer.member("toolName", known.empty() ? "tool" : known);
   writer.key("content").beginArray();
   for (const Block& part : block.content) {
     if (!writePart(writer, part)) notHeld.push_back(fmt::format("tool_result.{}", toString(part.kind)));
@@ -242,10 +239,10 @@ void writeArguments(json::Writer& writer, const Block& call, std::vector<std::st
   writer.beginObject().key("arguments").raw(call.input).endObject();
 }
 
-void writeAnswerBlock(json::Writer& writer, const Block& block, std::unordered_map<std::string, std::string>& toolNames,
+void writeAnswerBlock(json::Writer& writer, const Block& block, ToolNames& toolNames,
                       std::vector<std::string>& notHeld) {
   if (block.kind == BlockKind::ToolCall) {
-    toolNames[block.id.decode()] = block.name.decode();
+    toolNames.add(block.id.decode(), block.name.decode());
     writer.beginObject().member("type", "toolCall").member("id", block.id.decode());
     writer.member("name", block.name.decode()).key("arguments");
     writeArguments(writer, block, notHeld);
@@ -263,8 +260,8 @@ void writeAnswerBlock(json::Writer& writer, const Block& block, std::unordered_m
   }
 }
 
-std::string answerMessage(const Message& message, const PiAnswer& answer,
-                          std::unordered_map<std::string, std::string>& toolNames, std::vector<std::string>& notHeld) {
+std::string answerMessage(const Message& message, const PiAnswer& answer, ToolNames& toolNames,
+                          std::vector<std::string>& notHeld) {
   std::string out;
   json::Writer writer(out);
   bool calls = false;
@@ -281,8 +278,18 @@ std::string answerMessage(const Message& message, const PiAnswer& answer,
 
 }  // namespace
 
-std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer,
-                                         std::unordered_map<std::string, std::string>& toolNames,
+void ToolNames::add(const std::string& callId, const std::string& name) {
+  const auto [known, isNew] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (isNew) names_.push_back(name);
+  byCall_.set(hashOf(callId), known->second);
+}
+
+std::string ToolNames::of(const std::string& callId) const {
+  const std::uint32_t* number = byCall_.find(hashOf(callId));
+  return number == nullptr ? std::string() : names_[*number];
+}
+
+std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer, ToolNames& toolNames,
                                          std::vector<std::string>& notHeld) {
   std::vector<std::string> out;
   const auto read = normalize(message, Dialect::Bough);

@@ -1,11 +1,13 @@
 // Messages of pi (AgentMessage) as messages of the normalized form, and back.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/bytes/flat_map.h"
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
@@ -31,10 +33,22 @@ struct PiAnswer {
   std::string timestampMs;
 };
 
+/// Which call is of which tool: a number a call, since a long session has many calls of few tools.
+class ToolNames {
+ public:
+  void add(const std::string& callId, const std::string& name);
+  /// Empty when the call is not known.
+  [[nodiscard]] std::string of(const std::string& callId) const;
+
+ private:
+  FlatMap<std::uint32_t> byCall_;  // by the hash of the call's id: a place in names_
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> names_;
+};
+
 /// The messages of pi for one message of the dialect `bough`: each result of a tool is one of its own. `toolNames`
 /// remembers which call is of which tool. What pi has no place for is added to `notHeld`.
-std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer,
-                                         std::unordered_map<std::string, std::string>& toolNames,
+std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer, ToolNames& toolNames,
                                          std::vector<std::string>& notHeld);
 
 }  // namespace bough::transcript

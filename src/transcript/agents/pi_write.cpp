@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "base/bytes/flat_map.h"
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "base/text/shell_word.h"
@@ -30,6 +31,29 @@ std::string millisecondsOf(std::string_view timestamp) {
   return fmt::format("{}", parseTimestamp(timestamp).value_or(0));
 }
 
+// pi's id of each entry: its digits as a number; the few that are otherwise, of lines that were copied, as they are.
+class PiIds {
+ public:
+  // Empty when there is none.
+  [[nodiscard]] std::string of(const std::string& entryId) const {
+    const std::uint32_t* digits = digits_.find(hashOf(entryId));
+    if (digits != nullptr) return fmt::format("{:08x}", *digits);
+    const auto found = others_.find(entryId);
+    return found == others_.end() ? std::string() : found->second;
+  }
+
+  void set(const std::string& entryId, const std::string& id) {
+    std::uint32_t digits = 0;
+    constexpr int kHexadecimal = 16;
+    if (isPiId(id)) std::from_chars(id.data(), id.data() + id.size(), digits, kHexadecimal);
+    isPiId(id) ? digits_.set(hashOf(entryId), digits) : void(others_[entryId] = id);
+  }
+
+ private:
+  FlatMap<std::uint32_t> digits_;  // by the hash of the entry's id
+  std::unordered_map<std::string, std::string> others_;
+};
+
 class PiWriter : public Writer {
  public:
   void begin(const TranscriptFacts& facts, std::string& out) override {
@@ -44,7 +68,10 @@ class PiWriter : public Writer {
   void copied(const Item& item, std::string_view line) override {
     const std::string id = json::findString(line, "id").value_or("");
     if (id.empty() || json::findString(line, "type") == "session") return;
-    if (ids_.emplace(item.entry->id, id).second) taken_.insert(id);
+    if (ids_.of(item.entry->id).empty()) {
+      ids_.set(item.entry->id, id);
+      taken_.insert(hashOf(id));
+    }
     lastId_ = id;
   }
 
@@ -64,12 +91,12 @@ class PiWriter : public Writer {
     } else if (entry.type == entry_type::kCompactionSummary) {
       line(item, "compaction", out).member("summary", payload.text("summary"));
       // One that keeps nothing names itself.
-      const auto kept = ids_.find(payload.text("firstKeptEntryId"));
-      line_->member("firstKeptEntryId", kept == ids_.end() ? ids_[entry.id] : kept->second);
+      const std::string kept = ids_.of(payload.text("firstKeptEntryId"));
+      line_->member("firstKeptEntryId", kept.empty() ? ids_.of(entry.id) : kept);
       line_->member("tokensBefore", json::findUnsigned(entry.payload, "tokensBefore").value_or(0));
     } else if (entry.type == entry_type::kBranchSummary) {
-      const auto from = ids_.find(payload.text("sourceEntryId"));
-      line(item, entry.type, out).member("fromId", from == ids_.end() ? std::string("root") : from->second);
+      const std::string from = ids_.of(payload.text("sourceEntryId"));
+      line(item, entry.type, out).member("fromId", from.empty() ? "root" : from);
       line_->member("summary", payload.text("summary"));
     } else {
       notHeld.emplace_back(entry.type);
@@ -80,11 +107,11 @@ class PiWriter : public Writer {
 
   void end(const std::string& headId, std::string& out) override {
     // pi continues from the last line.
-    const auto head = ids_.find(headId);
-    if (head == ids_.end() || head->second == lastId_) return;
+    const std::string head = ids_.of(headId);
+    if (head.empty() || head == lastId_) return;
     json::Writer writer(out);
     writer.beginObject().member("type", "custom").member("customType", "bough.head");
-    writer.member("id", freshId("head:" + headId)).member("parentId", head->second);
+    writer.member("id", freshId("head:" + headId)).member("parentId", head);
     writer.member("timestamp", lastTime_.empty() ? formatTimestamp(0) : lastTime_).endObject();
     out += '\n';
   }
@@ -93,7 +120,7 @@ class PiWriter : public Writer {
   // One to one: the digits of the id itself where it is one of pi's, else of its SHA-256.
   std::string freshId(std::string_view entryId) {
     std::string id = isPiId(entryId) ? std::string(entryId) : Sha256::of(entryId).substr(0, kIdDigits);
-    for (std::uint32_t i = 1; !taken_.insert(id).second; ++i) {
+    for (std::uint32_t i = 1; !taken_.insert(hashOf(id)); ++i) {
       id = Sha256::of(fmt::format("{}#{}", entryId, i)).substr(0, kIdDigits);
     }
     return id;
@@ -112,18 +139,13 @@ class PiWriter : public Writer {
     return lastTime_;
   }
 
-  std::string parentOf(const Item& item) {
-    const auto parent = ids_.find(item.parentId);
-    return parent == ids_.end() ? std::string() : parent->second;
-  }
-
   // Begins the line of an entry; finish ends it.
   json::Writer& line(const Item& item, std::string_view type, std::string& out) {
     line_.emplace(out);
     const std::string id = freshId(item.entry->id);
     line_->beginObject().member("type", type);
-    base(*line_, id, parentOf(item), *item.entry);
-    ids_[item.entry->id] = id;
+    base(*line_, id, ids_.of(item.parentId), *item.entry);
+    ids_.set(item.entry->id, id);
     return *line_;
   }
   void finish(std::string& out) {
@@ -133,7 +155,7 @@ class PiWriter : public Writer {
   }
 
   void messages(const Item& item, std::string& out) {
-    std::string parent = parentOf(item);
+    std::string parent = ids_.of(item.parentId);
     std::uint32_t part = 0;
     for (const std::string& message : item.messages) {
       for (const std::string& one : writePiMessages(message, answerOf(item), toolNames_, notHeld)) {
@@ -143,7 +165,7 @@ class PiWriter : public Writer {
         base(writer, id, parent, *item.entry);
         writer.key("message").raw(one).endObject();
         out += '\n';
-        ids_[item.entry->id] = id;
+        ids_.set(item.entry->id, id);
         parent = id;
         ++part;
       }
@@ -176,12 +198,12 @@ class PiWriter : public Writer {
   }
 
   void label(const Entry& entry, std::string& out) {
-    const auto target = ids_.find(json::findString(entry.payload, "entryId").value_or(""));
-    if (target == ids_.end()) return;
+    const std::string target = ids_.of(json::findString(entry.payload, "entryId").value_or(""));
+    if (target.empty()) return;
     json::Writer writer(out);
     writer.beginObject().member("type", "label");
     base(writer, freshId(entry.id), lastId_, entry);
-    writer.member("targetId", target->second);
+    writer.member("targetId", target);
     writer.member("label", json::findString(entry.payload, "name").value_or("")).endObject();
     out += '\n';
   }
@@ -196,9 +218,9 @@ class PiWriter : public Writer {
     out += '\n';
   }
 
-  std::unordered_map<std::string, std::string> ids_;  // entry → pi's id
-  std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, std::string> toolNames_;
+  PiIds ids_;
+  NumberSet taken_;  // hashes of pi's ids
+  ToolNames toolNames_;
   std::optional<json::Writer> line_;
   std::string lastId_;
   std::string lastTime_;

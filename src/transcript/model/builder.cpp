@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <utility>
 
 #include "base/json/json_scan.h"
@@ -17,10 +16,6 @@ namespace {
 
 // When a file holds no time at all: equal input must give equal entries.
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00.000Z";
-
-std::uint64_t hashOf(std::string_view id) {
-  return std::hash<std::string_view>{}(id);
-}
 
 // What the rules of an append take as a label.
 bool isLabel(std::string_view name) {
@@ -37,7 +32,7 @@ std::string opened(std::string_view object) {
 }  // namespace
 
 Builder::Builder(std::string_view agent, Wanted wanted, const Use& use)
-    : idScope(agent), agent_(agent), wanted_(wanted), use_(use) {
+    : idScope(agent), agent_(agent), wanted_(std::move(wanted)), use_(use) {
   facts.agent = agent;
 }
 

@@ -19,6 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/bytes/flat_map.h"
 #include "transcript/model/carried.h"
 #include "transcript/model/origin.h"
 #include "transcript/source/record.h"
@@ -42,12 +43,12 @@ class Builder {
   struct Wanted {
     std::uint64_t fromOffset = 0;  ///< Entries of lines before it are not given, only remembered.
     bool withoutLines = false;     ///< Entries do not keep the lines that they were made from.
-    /// Of lines before it: where those begin that were given; null when that is not known.
-    const std::unordered_set<std::uint64_t>* given = nullptr;
+    /// Of a line before it: whether it was given; empty when that is not known.
+    std::function<bool(std::uint64_t offset)> wasGiven{};
 
     /// Whether a line must not be joined with one that is held: the other was given without it.
     [[nodiscard]] bool keepsApart(std::uint64_t heldOffset, std::uint64_t offset) const {
-      return heldOffset < fromOffset && (offset >= fromOffset || (given != nullptr && given->contains(offset)));
+      return heldOffset < fromOffset && (offset >= fromOffset || (wasGiven && wasGiven(offset)));
     }
   };
   Builder(std::string_view agent, Wanted wanted, const Use& use);
@@ -126,7 +127,7 @@ class Builder {
   const Use& use_;
   TranscriptReport report_;
   std::optional<Error> error_;
-  std::unordered_set<std::uint64_t> known_;           // hashes of the agent's ids that are entries of the usual id
+  NumberSet known_;                                   // hashes of the agent's ids that are entries of the usual id
   std::unordered_map<std::string, std::string> ids_;  // agent's id → entry id, for all others
   std::unordered_set<std::string> labels_;            // those in force
   // Of a line that carries entries: their ids, and where the line's own bytes end.

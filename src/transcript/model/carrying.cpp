@@ -28,10 +28,10 @@ bool Carrying::add(std::size_t place, Cargo& cargo) {
   const std::size_t bytes = entries_.carriedBytes(place);
   if (!canBeCarried(entries_.kind(place), entries_.isRedacted(place)) || bytes > cargo.room) return false;
   const std::size_t parent = parentOf(place);
-  if (parent != EntryTree::kNone && !there_.contains(parent)) return false;
+  if (parent != EntryTree::kNone && !there_[parent]) return false;
   cargo.places.push_back(place);
   cargo.room -= bytes;
-  there_.insert(place);
+  there_[place] = true;
   return true;
 }
 
@@ -49,7 +49,7 @@ void Carrying::load(std::vector<std::size_t>& from, Cargo& cargo) {
 }
 
 void Carrying::unload(const Cargo& cargo) {
-  for (const std::size_t place : cargo.places) there_.erase(place);
+  for (const std::size_t place : cargo.places) there_[place] = false;
 }
 
 std::string Carrying::take(bool last) {
@@ -75,7 +75,7 @@ std::string Carrying::take(bool last) {
   if (last) load(waiting_, cargo);
   const std::size_t count = cargo.places.size();
   for (std::size_t i = own == CarriedIds::kNone ? count : own + 1; i < count; ++i) {
-    if (branch_.contains(cargo.places[i])) own = i;
+    if (branch_[cargo.places[i]]) own = i;
   }
   const std::size_t end = lines.find('\n') + 1;
   const std::string first = withCarried(std::string_view(lines).substr(0, end), entriesOf(cargo), own);
@@ -94,7 +94,7 @@ std::string Carrying::take(bool last) {
 }
 
 TreeCargo::TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabled)
-    : entries_(entries), carrying_(entries, tree, enabled) {
+    : entries_(entries), carrying_(entries, tree, enabled), inFile_(entries.size()) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!entries.isTalk(i)) others_.push_back(i);
   }
@@ -102,7 +102,7 @@ TreeCargo::TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabl
 
 void TreeCargo::begin() {
   ++files_;
-  inFile_.clear();
+  inFile_.assign(entries_.size(), false);
 }
 
 void TreeCargo::waitUntil(std::size_t end) {
@@ -111,7 +111,8 @@ void TreeCargo::waitUntil(std::size_t end) {
     if (i >= end) return false;
     const auto target = entries_.kind(i) == EntryKind::Label ? json::findString(entries_.at(i)->payload, "entryId")
                                                              : std::optional<std::string>();
-    if (target ? !inFile_.contains(*target) : files_ > 1) return false;
+    const std::size_t named = target ? entries_.find(*target) : EntryTree::kNone;
+    if (target ? named == EntryTree::kNone || !inFile_[named] : files_ > 1) return false;
     carrying_.wait(i);
     return true;
   });
@@ -121,7 +122,7 @@ void TreeCargo::hold(std::string lines, const Entry* entry) {
   if (entry == nullptr) return carrying_.hold(std::move(lines), EntryTree::kNone);
   const std::size_t place = entries_.find(entry->id);
   waitUntil(place);
-  inFile_.insert(entries_.id(place));
+  inFile_[place] = true;
   lines.empty() ? carrying_.wait(place) : carrying_.hold(std::move(lines), place);
 }
 

@@ -5,7 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "transcript/model/carried.h"
@@ -18,16 +17,18 @@ namespace bough::transcript {
 class Carrying {
  public:
   Carrying(const EntryList& entries, const EntryTree& tree, bool enabled)
-      : entries_(entries), tree_(tree), enabled_(enabled) {}
+      : entries_(entries), tree_(tree), enabled_(enabled), there_(entries.size()), branch_(entries.size()) {}
 
   /// An entry without a line of its own.
   void wait(std::size_t place);
   /// An entry whose line the agent wrote itself.
-  void isThere(std::size_t place) { there_.insert(place); }
+  void isThere(std::size_t place) { there_[place] = true; }
   /// Lines that were written for an entry; EntryTree::kNone: for none. They are held until `take`.
   void hold(std::string lines, std::size_t place);
   /// The branch that the agent shall continue: when its last entries left no line, the last line stands for them.
-  void setBranch(const std::vector<std::size_t>& path) { branch_.insert(path.begin(), path.end()); }
+  void setBranch(const std::vector<std::size_t>& path) {
+    for (const std::size_t place : path) branch_[place] = true;
+  }
   /// What is held, with what it carries. `last`: no line follows, so all that waits goes with it.
   std::string take(bool last = false);
 
@@ -54,8 +55,8 @@ class Carrying {
   bool enabled_;
   std::vector<std::size_t> before_;   // those that come before what is held
   std::vector<std::size_t> waiting_;  // those that come after it
-  std::unordered_set<std::size_t> there_;
-  std::unordered_set<std::size_t> branch_;
+  std::vector<bool> there_;           // by place
+  std::vector<bool> branch_;          // the same
   std::string lines_;
   std::size_t place_ = EntryTree::kNone;
   std::size_t count_ = 0;
@@ -84,7 +85,7 @@ class TreeCargo {
   const EntryList& entries_;
   Carrying carrying_;
   std::vector<std::size_t> others_;  // the entries outside the conversation that still have to travel, by their place
-  std::unordered_set<std::string_view> inFile_;  // ids of the entries that the file holds
+  std::vector<bool> inFile_;         // by place: the entries that the file holds
   std::size_t files_ = 0;
 };
 

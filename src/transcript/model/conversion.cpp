@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
 #include "message/dialect/entry_message.h"
 #include "message/roundtrip/session_convert.h"
@@ -39,7 +40,7 @@ void addConverted(std::string_view json, Dialect from, Dialect target, std::vect
 }
 
 std::uint64_t idHash(const Block& block) {
-  return std::hash<std::string>{}(block.id.decode());
+  return hashOf(block.id.decode());
 }
 
 // The first message that a node was made from; none when it was added.

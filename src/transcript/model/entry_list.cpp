@@ -39,7 +39,6 @@ EntryList::EntryList(std::vector<Entry>&& entries) : entries_(&kept_), kept_(std
 
 void EntryList::addAll(const std::vector<Entry>& entries) {
   outlines_.reserve(entries.size());
-  places_.reserve(entries.size());
   for (const Entry& entry : entries) add(entry, entry.id);
 }
 
@@ -78,13 +77,12 @@ void EntryList::add(const Entry& entry, std::string_view id) {
   outline.isMessage = message::isMessageType(entry.type);
   outline.isRedacted = entry.redacted;
   if (isConversation(outline.kind)) {
-    if (entry.parentId && !entry.parentId->empty()) {
-      const auto parent = places_.find(*entry.parentId);
-      if (parent != places_.end()) outline.parent = parent->second;
-    }
-    places_.emplace(id, static_cast<Sequence>(outlines_.size()));
+    const std::size_t parent = entry.parentId && !entry.parentId->empty() ? find(*entry.parentId) : kNone;
+    if (parent != kNone) outline.parent = static_cast<Sequence>(parent);
   }
   outlines_.push_back(outline);
+  if (!isConversation(outline.kind)) return;
+  places_.add(static_cast<Sequence>(outlines_.size() - 1), [&](Sequence each) { return outlines_[each].id; });
 }
 
 std::string_view EntryList::keepId(std::string_view id) {
@@ -99,8 +97,8 @@ std::string_view EntryList::keepId(std::string_view id) {
 }
 
 std::size_t EntryList::find(std::string_view id) const {
-  const auto found = places_.find(id);
-  return found == places_.end() ? kNone : found->second;
+  const Sequence found = places_.find(id, [&](Sequence each) { return outlines_[each].id; });
+  return found == kNoSequence ? kNone : found;
 }
 
 EntryPin EntryList::at(std::size_t place) const {

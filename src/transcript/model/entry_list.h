@@ -1,4 +1,4 @@
-// The entries that are written. What decides about an entry (id, parent, kind, size) is in memory, about 100 bytes an
+// The entries that are written. What decides about an entry (id, parent, kind, size) is in memory, about 80 bytes an
 // entry; the entry itself is read when it is asked for. So memory does not grow with what a session's messages hold.
 //
 //   1. Entries of a vector are used where they are. A session of up to `keptBytes` is read once and kept.
@@ -18,8 +18,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include "transcript/model/id_places.h"
 
 namespace bough::transcript {
 
@@ -85,7 +86,7 @@ class EntryList {
   [[nodiscard]] Result<Block> readBlock(std::size_t place) const;
 
   std::vector<Outline> outlines_;
-  std::unordered_map<std::string_view, Sequence> places_;
+  IdPlaces places_;                              // of entries of the conversation
   std::deque<std::string> ids_;                  // of a session: many in each text, which never grows beyond its room
   const std::vector<Entry>* entries_ = nullptr;  // all of them, when they are in memory
   std::vector<Entry> kept_;                      // likewise, when they are its own

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/text/timestamp.h"
@@ -166,7 +167,6 @@ class TraceFinding {
     return first;
   }
 
-  static std::uint64_t hashOf(const std::string& text) { return std::hash<std::string>{}(text); }
 
   void lose(std::string_view what) {
     auto& fields = report_.lossyFields;

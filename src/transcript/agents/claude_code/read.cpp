@@ -6,12 +6,12 @@
 #include "transcript/agents/claude_code/read.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "transcript/agents/claude_code/answers.h"
@@ -301,8 +301,8 @@ class ClaudeReader : public Reader {
     lastMain_ = line.uuid;
     if (fromLeaf_.empty() || line.uuid.empty()) return;
     const std::string parent = place.parent ? out.entryFor(*place.parent) : std::string();
-    if (parent.empty() || !fromLeaf_.contains(std::hash<std::string>{}(parent))) return;
-    fromLeaf_.insert(std::hash<std::string>{}(out.entryFor(line.uuid)));
+    if (parent.empty() || !fromLeaf_.contains(hashOf(parent))) return;
+    fromLeaf_.insert(hashOf(out.entryFor(line.uuid)));
     leafHead_ = line.uuid;
   }
 
@@ -312,7 +312,7 @@ class ClaudeReader : public Reader {
     const std::string entry = out.entryFor(last);
     leafHead_ = entry.empty() ? std::string() : last;
     fromLeaf_.clear();
-    if (!entry.empty()) fromLeaf_.insert(std::hash<std::string>{}(entry));
+    if (!entry.empty()) fromLeaf_.insert(hashOf(entry));
   }
 
   void noteFacts(const Line& line, TranscriptFacts& facts) {
@@ -354,8 +354,8 @@ class ClaudeReader : public Reader {
   bool afterBoundary_ = false;  // of a compaction, and before its summary
   std::string lastMain_;
   std::string leafHead_;
-  std::unordered_set<std::size_t> fromLeaf_;  // hashes of the entries that continue from the leaf
-  std::optional<std::string> parent_;         // what a Place points to
+  NumberSet fromLeaf_;                 // hashes of the entries that continue from the leaf
+  std::optional<std::string> parent_;  // what a Place points to
   int titleRank_ = 0;
   bool sawSession_ = false;
 };

@@ -1,0 +1,59 @@
+// Finds the places of ids that somebody else keeps, in 8 to 16 bytes an id.
+//
+// Open addressing by hash; a candidate's id is asked for and compared, so two ids of one hash are two.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes/flat_map.h"
+#include "bough/entry.h"
+
+namespace bough::transcript {
+
+class IdPlaces {
+ public:
+  /// kNoSequence when there is none. `idAt` gives the id at a place.
+  template <typename IdAt>
+  [[nodiscard]] Sequence find(std::string_view id, const IdAt& idAt) const {
+    return slots_.empty() ? kNoSequence : slots_[slotOf(id, idAt)];
+  }
+
+  /// Of two places with one id the first is found.
+  template <typename IdAt>
+  void add(Sequence place, const IdAt& idAt) {
+    if ((count_ + 1) * 2 > slots_.size()) grow(idAt);
+    Sequence& slot = slots_[slotOf(idAt(place), idAt)];
+    if (slot != kNoSequence) return;
+    slot = place;
+    ++count_;
+  }
+
+ private:
+  // Where the place of an id is, or the free slot where it belongs.
+  template <typename IdAt>
+  [[nodiscard]] std::size_t slotOf(std::string_view id, const IdAt& idAt) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hashOf(id) & mask;
+    while (slots_[at] != kNoSequence && idAt(slots_[at]) != id) at = (at + 1) & mask;
+    return at;
+  }
+
+  template <typename IdAt>
+  void grow(const IdAt& idAt) {
+    constexpr std::size_t kFewest = 64;
+    std::vector<Sequence> old(std::max(kFewest, slots_.size() * 2), kNoSequence);
+    old.swap(slots_);
+    for (const Sequence place : old) {
+      if (place != kNoSequence) slots_[slotOf(idAt(place), idAt)] = place;
+    }
+  }
+
+  std::vector<Sequence> slots_;  // a power of two of them, at most half taken; kNoSequence in free ones
+  std::size_t count_ = 0;
+};
+
+}  // namespace bough::transcript

@@ -1,0 +1,54 @@
+#include "base/bytes/flat_map.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <unordered_map>
+
+namespace bough {
+namespace {
+
+// Few different keys, so that insert, erase and find meet; multiples of a power of two, so that many share a place.
+TEST(FlatMap, HoldsWhatAMapOfTheStandardLibraryHolds) {
+  std::mt19937_64 random(7);
+  for (const std::uint64_t step : {std::uint64_t{1}, std::uint64_t{1} << 20, std::uint64_t{1} << 58}) {
+    FlatMap<std::uint32_t> flat;
+    std::unordered_map<std::uint64_t, std::uint32_t> expected;
+    for (std::uint32_t i = 0; i < 60'000; ++i) {
+      const std::uint64_t key = random() % 3'000 * step;
+      if (random() % 3 == 0) {
+        ASSERT_EQ(flat.erase(key), expected.erase(key) == 1) << key;
+      } else {
+        ASSERT_EQ(flat.insert(key, i), expected.emplace(key, i).second) << key;
+      }
+      ASSERT_EQ(flat.size(), expected.size());
+      const std::uint64_t other = random() % 3'000 * step;
+      const auto found = expected.find(other);
+      const std::uint32_t* value = flat.find(other);
+      ASSERT_EQ(value != nullptr, found != expected.end()) << other;
+      if (value != nullptr) {
+        ASSERT_EQ(*value, found->second);
+      }
+    }
+    for (const auto& [key, value] : expected) ASSERT_TRUE(flat.contains(key)) << key;
+    flat.clear();
+    EXPECT_TRUE(flat.empty());
+    for (const auto& [key, value] : expected) ASSERT_FALSE(flat.contains(key)) << key;
+  }
+}
+
+TEST(FlatMap, TakesNoMoreThanAKeyInASlotOfASet) {
+  NumberSet set;
+  EXPECT_FALSE(set.contains(0));
+  EXPECT_FALSE(set.erase(0));
+  EXPECT_TRUE(set.insert(0));
+  EXPECT_FALSE(set.insert(0));
+  EXPECT_TRUE(set.contains(0));
+  EXPECT_FALSE(set.contains(1));
+  EXPECT_TRUE(set.erase(0));
+  EXPECT_FALSE(set.contains(0));
+  EXPECT_EQ(set.slotBytes(), sizeof(std::uint64_t));
+}
+
+}  // namespace
+}  // namespace bough
