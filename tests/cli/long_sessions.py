@@ -47,8 +47,11 @@ def memory_of(bough, home, *words, exit_code=0):
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
+        said = errors.read().decode()[:500]
         if process.returncode != exit_code:
-            sys.exit(f"{words}: exit {process.returncode}: {errors.read().decode()[:500]}")
+            sys.exit(f"{words}: exit {process.returncode}: {said}")
+        if "search index" in said:
+            sys.exit(f"{words}: a search index of a file that is read for this command alone: {said}")
     return used.ru_maxrss * 1024
 
 
@@ -60,7 +63,7 @@ def main(bough):
             file.writelines(line + "\n" for line in lines())
         out = home + "/out"
         session = "00abcdef-0000-7000-8000-000000000000"
-        commands = [["show", path], ["import", path], ["compat", path, "--to", "gemini"],
+        commands = [["show", path], ["search", "word", "--in", path], ["import", path], ["compat", path, "--to", "gemini"],
                     ["export", path, "--to", "pi", "--out", out], ["export", path, "--to", "atif", "--out", out],
                     ["repair", path, "--out", out], ["resume", path, "--in", "codex"],
                     ["show", session, "--format", "html"], ["export", session, "--to", "codex", "--out", out],

@@ -283,8 +283,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(hits, findWords(view, query, filter, options, limit, show));
   }
   pager.reset();
-  // After the scan, which needs every core.
-  if (view.behind) takeInBesides(*view.store);
+  // After the scan, which needs every core. The copy of another agent's file is gone with this command.
+  if (view.behind && view.passing == nullptr) takeInBesides(*view.store);
   if (!options.branch.empty()) {
     BOUGH_TRY(keepBranch(*view.store, filter.session, options.branch, hits));
   }
