@@ -55,6 +55,13 @@ COMMANDS = [
     ["usage", "--price-table"],
     ["context", "one", "--as", "openai-chat"],
     ["context", "one", "--explain"],
+    ["new", "--id", "empty"],
+    ["context", "empty"],
+    ["heads", "empty"],
+    ["branches", "empty"],
+    ["diff", "empty", "one"],
+    ["trash"],
+    ["prune", "--older-than", "0m"],
     ["compat", "one", "--to", "gemini"],
     ["migrate-provider", "one", "--to", "gemini"],
     ["export", "one", "--to", "pi", "-o", "for-pi.jsonl"],
@@ -164,6 +171,21 @@ def unnamed(value, schemas, root, path="$"):
     return found
 
 
+# Words of a person or of a model, which may be none.
+MAY_BE_EMPTY = {"text", "details", "examples"}
+
+
+def empty(value, path="$"):
+    """Members that are an empty text: what is absent is null. What a provider gets is not ours."""
+    found = []
+    for name, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if inner == "" and name not in MAY_BE_EMPTY:
+            found.append(f'{path}.{name} is "", not null')
+        elif name not in ("request", "payload"):
+            found += empty(inner, f"{path}.{name}")
+    return found
+
+
 def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
     docs = pathlib.Path(sys.argv[2])
@@ -201,7 +223,7 @@ def main():
                 if words == ["schema", "ls"]:
                     continue  # that is the schema itself
                 whole = schema(name)
-                failed += [f"{' '.join(words)[:60]}: {each}" for each in problems(answer, whole, whole) + unnamed(answer, [whole], whole)][:5]
+                failed += [f"{' '.join(words)[:60]}: {each}" for each in problems(answer, whole, whole) + unnamed(answer, [whole], whole) + empty(answer)][:5]
                 checked += 1
         for words in ERRORS:
             code, answers, _ = run(words, "stderr")
@@ -209,7 +231,7 @@ def main():
                 failed.append(f"{' '.join(words)} must fail with one object")
             for answer in answers:
                 whole = schema("error")
-                failed += [f"{' '.join(words)}: {each}" for each in problems(answer, whole, whole)]
+                failed += [f"{' '.join(words)}: {each}" for each in problems(answer, whole, whole) + empty(answer)]
     # The test itself can fail: a value of a wrong type, and a member that is missing, are noticed.
     whole = schema("switch")
     if not unnamed({"schema": 1, "sessionId": "x", "headId": None, "other": 1}, [whole], whole) or not problems({"schema": 1, "sessionId": 5, "headId": None}, whole, whole) or not problems({"schema": 1, "sessionId": "x"}, whole, whole):

@@ -55,7 +55,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "lossyMessages: count, restored: count, "
      "signatures: any[], findings: any[], findingsDropped: count}",
      "What a conversion between providers loses (docs/messages.md)."},
-    {"BranchEnd", "{sessionId: text, entryId: text, entries: Entry[]}", ""},
+    {"BranchEnd", "{sessionId: text, entryId: text | null, entries: Entry[]}", ""},
     {"Command",
      "{name: text, summary: text, usage: text, details: text, examples: text, options: {name: text, syntax: text, "
      "help: text, required: bool, choices?: text[]}[]}",
@@ -65,9 +65,10 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "count}",
      "The tokens of one answer or one turn."},
     {"Context",
-     "{schema: 1, sessionId: text, headId: text, dialect: text, model?: text, provider?: text, thinkingLevel?: text, "
-     "tokens: count, countedTokens: count, turnsLeftOut: count, messagesLeftOut: count, firstEntryId: text, "
-     "summaryEntryId: text, request: any, report: Report}",
+     "{schema: 1, sessionId: text, headId: text | null, dialect: text, model?: text, provider?: text, thinkingLevel?: "
+     "text, "
+     "tokens: count, countedTokens: count, turnsLeftOut: count, messagesLeftOut: count, firstEntryId: text | "
+     "null, summaryEntryId: text | null, request: any, report: Report}",
      "What a model gets."},
     {"RequestStep",
      "{schema: 1, entryId: text, messages: count, sameMessages: count, extends: bool, reason: text | null}",
@@ -80,7 +81,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "{schema: 1, agent: text, file: text, messages: count, entries: count, recovered: count, unreadable: count}",
      "A copy of another agent's file."},
     {"Migrated",
-     "{schema: 1, sessionId: text, fromFormat: count, toFormat: count, entries: count, keptAs: text, problems: any[]}",
+     "{schema: 1, sessionId: text, fromFormat: count, toFormat: count, entries: count, keptAs: text | null, problems: "
+     "any[]}",
      "A session of the store."},
     {"MigratedFile", "{schema: 1, file: text, messages: count}",
      "Lines beside the JSON document of an older MyAgents."},
@@ -90,7 +92,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
 constexpr auto kCommands = std::to_array<JsonShape>({
     {"bough", "{schema: 2, store: text, sessionCount: count, sessions: RecentSession[], attention: RecentSession[]}",
      "`bough` alone."},
-    {"error", "{error: {code: text, message: text, hint: text, retryable: bool, actualTail?: text}}",
+    {"error", "{error: {code: text, message: text, hint: text | null, retryable: bool, actualTail?: text}}",
      "What every command prints on stderr when it fails."},
     {"append",
      "{schema: 1, sessionId: text, lastAppendedEntryId: text, appendedCount: count, duplicateCount: count, tornBytes: "
@@ -122,7 +124,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "{schema: 1, common: {count: count, sameEntries: count, lastEntryId: text | null}, left: BranchEnd, right: "
      "BranchEnd}",
      ""},
-    {"doctor", "{schema: 1, findings: {health: text, what: text, advice: text}[]}", ""},
+    {"doctor", "{schema: 1, findings: {health: text, what: text, advice: text | null}[]}", ""},
     {"erase",
      "{schema: 1, sessionId: text, erased: bool, matches?: {entryId: text, type: text, timestamp: text, bytes: "
      "count}[], timestamp?: text, "
@@ -148,14 +150,14 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "recovered: count, "
      "unreadable: count, rewritten: bool, damage: any[]}",
      "A line for each file."},
-    {"keep", "{schema: 1, state: text, file: text, command: text}",
+    {"keep", "{schema: 1, state: text, file: text, command: text | null}",
      "The service that imports sessions of other agents, and what it runs."},
     {"label", "{schema: 1, sessionId: text, name: text, entryId: text | null}",
      "`entryId` is null when the label was removed."},
     {"labels", "{schema: 1, sessionId: text, labels: {name: text, entryId: text, timestamp: text, sessionId: text}[]}",
      ""},
-    {"ls", "{schema: 2, store: text, sessionCount: count, sessions: Session[]}",
-     "`sessionCount` counts all that match."},
+    {"ls", "{schema: 2, store: text | null, sessionCount: count, sessions: Session[]}",
+     "`sessionCount` counts all that match. `store` is null when the sessions are those of other agents."},
     {"migrate", "Migrated | MigratedFile", "By what was migrated."},
     {"migrate-provider",
      "{schema: 1, sessionId: text, sourceSessionId: text, sourceEntryId: text, migratedFrom: text, migratedTo: text, "
@@ -164,7 +166,8 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      ""},
     {"new", "{schema: 1, sessionId: text, format: count}", ""},
     {"prune",
-     "{schema: 1, applied?: bool, moved?: count, bytes?: count, sessions?: {sessionId: text, title: text, lastActive: "
+     "{schema: 1, applied?: bool, moved?: count, bytes?: count, sessions?: {sessionId: text, title: text | null, "
+     "lastActive: "
      "text, bytes: count, expired: text}[], removed?: count, files?: {agent: text, file: text, bytes: count, modified: "
      "text, sessionId?: text, removed: bool}[], sessionId?: text, entryId?: text, defaultTimeToLiveMs?: count | null}",
      "What has expired; with `--agents`, `files` and how many were removed; other forms of the command confirm what "
@@ -177,7 +180,8 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "A line for each entry."},
     {"restore", "{schema: 1, sessionId: text, name: text, headId: text}", ""},
     {"resume",
-     "{schema: 1, agent: text, agentSessionId: text, file: text, cwd: text, cwdMissing: bool, command: text, written: "
+     "{schema: 1, agent: text, agentSessionId: text, file: text, cwd: text | null, cwdMissing: bool, command: text, "
+     "written: "
      "bool, carried: count, report: "
      "Report}",
      ""},
@@ -197,7 +201,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "What a crash left, or what was done with it."},
     {"trash",
      "{schema: 1, sessionId?: text, removed?: count, bytes?: count, trash?: {trashId: text, sessionId: text, title: "
-     "text, removed: text, "
+     "text | null, removed: text, "
      "bytes: count}[]}",
      "The list, the session that was restored, or what was removed for good."},
     {"tree",

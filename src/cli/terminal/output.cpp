@@ -224,7 +224,8 @@ void printError(const Error& error, bool json) {
     std::string out;
     json::Writer writer(out);
     writer.beginObject().key("error").beginObject();
-    writer.member("code", toString(error.code)).member("message", error.message).member("hint", error.hint);
+    writer.member("code", toString(error.code)).member("message", error.message).key("hint");
+    error.hint.empty() ? writer.null() : writer.string(error.hint);
     writer.member("retryable", error.retryable);
     if (!error.actualTail.empty()) writer.member("actualTail", error.actualTail);
     writer.endObject().endObject();

@@ -14,6 +14,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli::keep_command {
 namespace {
@@ -110,7 +111,8 @@ void print(const Context& context, std::string_view state, const std::string& pa
     std::string out;
     json::Writer writer(out);
     writer.beginObject().member("schema", std::uint64_t{1}).member("state", state).member("file", path);
-    writer.member("command", command).endObject();
+    memberOrNull(writer, "command", command);
+    writer.endObject();
     return printJsonLine(out);
   }
   printMessage(fmt::format("{}: {}", state, path));

@@ -12,6 +12,7 @@
 #include "cli/names/session_name.h"
 #include "cli/repl/start_chat.h"
 #include "cli/terminal/output.h"
+#include "cli/views/entry_view.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli::resume_command {
@@ -114,7 +115,7 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
     writer.beginObject().member("schema", std::uint64_t{1}).member("agent", made.facts.agent);
     writer.member("agentSessionId", made.facts.sessionId).member("file", place.path);
     std::error_code gone;
-    writer.member("cwd", made.facts.cwd);
+    memberOrNull(writer, "cwd", made.facts.cwd);
     writer.member("cwdMissing", !made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, gone));
     writer.member("command", place.command).member("written", !dryRun && !isThere);
     writer.member("carried", made.written.carried);

@@ -94,7 +94,8 @@ Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const Bra
   std::string out;
   json::Writer writer(out);
   const auto list = [&](std::string_view name, const BranchEnd& end, const std::vector<Sequence>& nodes) {
-    writer.key(name).beginObject().member("sessionId", end.sessionId).member("entryId", end.entryId);
+    writer.key(name).beginObject().member("sessionId", end.sessionId);
+    memberOrNull(writer, "entryId", end.entryId);
     writer.key("entries").beginArray();
     auto done = forEachEntry(store, end.sessionId, nodes, [&](const Entry& entry) {
       writer.raw(entryJson(entry, viewEntry(entry)));

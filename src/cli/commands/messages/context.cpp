@@ -19,6 +19,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/views/entry_view.h"
 #include "cli/views/prefix_steps.h"
 
 namespace bough::cli::context_command {
@@ -52,13 +53,15 @@ std::string asJson(const bough::Context& built, const std::string& request) {
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", built.sessionId);
-  writer.member("headId", built.headId).member("dialect", toString(built.dialect));
+  memberOrNull(writer, "headId", built.headId);
+  writer.member("dialect", toString(built.dialect));
   if (!built.model.empty()) writer.member("model", built.model);
   if (!built.provider.empty()) writer.member("provider", built.provider);
   if (!built.thinkingLevel.empty()) writer.member("thinkingLevel", built.thinkingLevel);
   writer.member("tokens", built.tokens).member("countedTokens", built.countedTokens);
   writer.member("turnsLeftOut", built.turnsLeftOut).member("messagesLeftOut", built.messagesLeftOut);
-  writer.member("firstEntryId", built.firstEntryId).member("summaryEntryId", built.summaryEntryId);
+  memberOrNull(writer, "firstEntryId", built.firstEntryId);
+  memberOrNull(writer, "summaryEntryId", built.summaryEntryId);
   writer.key("request").raw(request).key("report").raw(built.report.toJson()).endObject();
   return out;
 }

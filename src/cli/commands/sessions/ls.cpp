@@ -159,7 +159,9 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
                const std::vector<Inside>& inside) {
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("store", location).member("sessionCount", total);
+  writer.beginObject().member("schema", std::uint64_t{2});
+  memberOrNull(writer, "store", location);
+  writer.member("sessionCount", total);
   writer.key("sessions").beginArray();
   for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], inside[i].metadata);
   writer.endArray().endObject();

@@ -23,6 +23,7 @@
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli::doctor_command {
 namespace {
@@ -328,7 +329,9 @@ void printJson(const Findings& findings) {
   writer.beginObject().member("schema", std::uint64_t{1}).key("findings").beginArray();
   for (const Finding& finding : findings) {
     writer.beginObject().member("health", kNames[static_cast<std::size_t>(finding.health)]);
-    writer.member("what", finding.what).member("advice", finding.advice).endObject();
+    writer.member("what", finding.what);
+    memberOrNull(writer, "advice", finding.advice);
+    writer.endObject();
   }
   writer.endArray().endObject();
   printJsonLine(out);

@@ -13,6 +13,7 @@
 #include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/views/entry_view.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli::migrate_command {
@@ -25,7 +26,9 @@ void print(SessionStore& store, const MigrationResult& result, bool json) {
     writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
     writer.member("fromFormat", static_cast<std::uint64_t>(result.fromFormat));
     writer.member("toFormat", static_cast<std::uint64_t>(result.toFormat));
-    writer.member("entries", result.entries).member("keptAs", result.keptAs).key("problems").beginArray();
+    writer.member("entries", result.entries);
+    memberOrNull(writer, "keptAs", result.keptAs);
+    writer.key("problems").beginArray();
     for (const Problem& problem : result.problems) {
       writer.beginObject().member("kind", toString(problem.kind)).member("offset", problem.offset);
       writer.member("bytes", problem.bytes).member("message", problem.message).endObject();

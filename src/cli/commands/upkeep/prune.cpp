@@ -12,6 +12,7 @@
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli::prune_command {
 namespace {
@@ -134,7 +135,8 @@ void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const
   writer.beginObject().member("schema", std::uint64_t{1}).member("applied", applied);
   writer.member("moved", outcome.moved).member("bytes", outcome.bytes).key("sessions").beginArray();
   for (const Catalog::Expired& each : expired) {
-    writer.beginObject().member("sessionId", each.session.sessionId).member("title", each.session.title);
+    writer.beginObject().member("sessionId", each.session.sessionId);
+    memberOrNull(writer, "title", each.session.title);
     writer.member("lastActive", formatTimestamp(each.session.activeMs)).member("bytes", each.session.bytes);
     writer.member("expired", formatTimestamp(each.expiredMs)).endObject();
   }

@@ -14,6 +14,7 @@
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli::trash_command {
 namespace {
@@ -65,7 +66,8 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
     writer.beginObject().member("schema", std::uint64_t{1}).member("bytes", bytesOf(trash)).key("trash").beginArray();
     for (const TrashedSession& each : trash) {
       writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
-      writer.member("title", titleOf(each)).member("removed", formatTimestamp(each.removedMs));
+      memberOrNull(writer, "title", titleOf(each));
+      writer.member("removed", formatTimestamp(each.removedMs));
       writer.member("bytes", each.bytes).endObject();
     }
     writer.endArray().endObject();
