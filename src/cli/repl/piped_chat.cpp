@@ -169,7 +169,12 @@ Result<ExitCode> runPipedChat(const Context& context, const ChatRequest& request
   if (!resumed) printError(resumed.error(), context.json);
   if (resumed && resumed->aborted) return kProblem;
   if (request.finishOnly) return kDone;
-  if (!request.prompt.empty()) return sayOnce(opened, input, request.prompt);
+  if (!request.prompt.empty()) {
+    auto said = sayOnce(opened, input, request.prompt);
+    // What keeps back an old turn may keep back this one, and was told already.
+    if (!said && !resumed && said.error().message == resumed.error().message) return kProblem;
+    return said;
+  }
   PipedLines lines(context, request, opened);
   return runLines(context, lines, input);
 }
