@@ -61,6 +61,11 @@ class Terminal:
         self.type(command)
         return self.wait(lambda screen: screen.count(PROMPT) == 2)
 
+    def broke_nothing(self):
+        """Whether every line was as wide as the terminal at most: tmux joins those that it had to break."""
+        lines = lambda *words: [line.rstrip() for line in self.tmux("capture-pane", "-p", *words).splitlines()]
+        return lines() == lines("-J")
+
     def close(self):
         self.tmux("kill-server")
 
@@ -269,11 +274,43 @@ def test_messages_are_broken_between_words(folder, bough):
 
 
 def test_a_progress_bar_fits_a_narrow_terminal(folder, bough):
-    terminal = Terminal(folder, bough, width=40, height=24)
-    terminal.run("bough new --id narrow >/dev/null")
-    screen = terminal.run("bough doctor")
-    check("█" not in screen and "✓ " in screen, "no bar is left in 40 columns", screen)
+    for width in (40, 20, 12):
+        terminal = Terminal(folder, bough, width=width, height=60)
+        terminal.run("bough new --id narrow >/dev/null 2>&1")
+        screen = terminal.run("bough doctor")
+        check("█" not in screen and "checking" not in screen and "✓ " in screen, f"no bar is left in {width} columns", screen)
+        terminal.close()
+
+
+def test_the_help_of_the_chat_fits_40_columns(folder, bough):
+    terminal = Terminal(folder, bough, width=40, height=100)
+    terminal.type("bough chat")
+    terminal.wait(lambda screen: screen.rstrip().endswith("›"))
+    terminal.type("/help")
+    screen = terminal.wait(lambda screen: "say a / and a !." in " ".join(screen.split()))
+    check(terminal.broke_nothing(), "no line of /help is wider than the terminal", screen)
+    check(re.search(r"^  /model \[NAME\]\n      show or change", screen, re.M), "what a command does is below it, indented", screen)
+    terminal.tmux("send-keys", "C-d")
     terminal.close()
+
+
+def test_diff_and_replay_fit_their_terminals(folder, bough):
+    wide = "宽字符 👨‍👩‍👧‍👦 and a sentence that is longer than any of the terminals here, שלום, e\u0301, until it ends at last"
+    run = lambda *words: subprocess.run([bough, "--store", f"{folder}/store", *words], check=True, capture_output=True)
+    run("new", "--id", "left", "--title", wide)
+    run("append", "left", "--role", "user", "--text", wide)
+    run("fork", "left", "--id", "right")
+    run("append", "left", "--role", "assistant", "--text", f"{wide}\n{wide}")
+    run("append", "right", "--role", "assistant", "--text", f"```\n{wide}\n```")
+    for width in (40, 80):
+        terminal = Terminal(folder, bough, width=width, height=60, PAGER="cat")
+        check(not (terminal.run("seq -s ' ' 100") and terminal.broke_nothing()), "a line that is too wide is noticed", terminal.screen())
+        for command in ("bough diff left right", "bough diff left right --full", "bough replay left", "bough replay right --full"):
+            screen = terminal.run(command)
+            lines = screen.split(PROMPT)[1].splitlines()[1:]
+            check(any("宽字符" in line for line in lines), f"{command} shows what was said in {width} columns", screen)
+            check(terminal.broke_nothing(), f"no line of {command} is wider than {width} columns", screen)
+        terminal.close()
 
 
 def test_usage_has_bars_and_a_line_over_time(folder, bough):

@@ -199,19 +199,20 @@ void Progress::update(std::uint64_t done) {
 }
 
 void Progress::draw() const {
+  // A line that is longer than the terminal could not be taken away again.
+  const std::size_t width = terminalWidth();
   if (total_ == 0) {
-    fmt::print(stderr, "\r{} {}\033[K", label_, done_);
+    fmt::print(stderr, "\r{}\033[K", text::excerptToWidth(fmt::format("{} {}", label_, done_), width - 1));
     return;
   }
-  // A line that is longer than the terminal could not be taken away again.
   const std::size_t around = text::displayWidth(label_) + 8;
-  const std::size_t width = terminalWidth();
   const std::size_t cells = width > around ? std::min<std::size_t>(30, width - around) : 0;
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
   const auto filled = static_cast<std::size_t>(share * static_cast<double>(cells));
   std::string bar;
   for (std::size_t cell = 0; cell < cells; ++cell) bar += cell < filled ? "█" : "░";
-  fmt::print(stderr, "\r{} {} {:3.0f}%\033[K", label_, bar, share * 100);
+  const std::string line = fmt::format("{} {} {:3.0f}%", label_, bar, share * 100);
+  fmt::print(stderr, "\r{}\033[K", cells > 0 ? line : text::excerptToWidth(line, width - 1));
 }
 
 }  // namespace bough::cli
