@@ -181,6 +181,15 @@ Option FilterOptions::folderArgument() {
   return {.name = "FOLDER", .help = "Only sessions of this folder and the folders in it", .target = &folder};
 }
 
+std::string recordedFolder(const std::string& folder) {
+  std::error_code unknown;
+  auto path = std::filesystem::weakly_canonical(folder, unknown);
+  if (unknown || path.is_relative()) path = std::filesystem::absolute(folder, unknown).lexically_normal();
+  std::string recorded = unknown ? folder : path.string();
+  if (recorded.size() > 1 && recorded.ends_with('/')) recorded.pop_back();
+  return recorded;
+}
+
 Result<SessionFilter> FilterOptions::filter() const {
   SessionFilter made{.agent = agent, .key = key};
   if (!folder.empty() && !cwd.empty()) {
@@ -194,12 +203,7 @@ Result<SessionFilter> FilterOptions::filter() const {
                     shellWord(folder)));
   }
   if (const std::string& wanted = folder.empty() ? cwd : folder; !wanted.empty()) {
-    // Sessions record where a program really was, not the link that led there.
-    std::error_code unknown;
-    auto path = std::filesystem::weakly_canonical(wanted, unknown);
-    if (unknown || path.is_relative()) path = std::filesystem::absolute(wanted, unknown).lexically_normal();
-    made.cwd = unknown ? wanted : path.string();
-    if (made.cwd.size() > 1 && made.cwd.ends_with('/')) made.cwd.pop_back();
+    made.cwd = recordedFolder(wanted);
   }
   const std::uint64_t now = nowMs();
   if (!since.empty()) {

@@ -47,6 +47,9 @@ std::string displayTitle(const SessionSummary& row);
 /// for programs, who get the origin.
 void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
 
+/// The path of a folder as sessions record it: absolute, and where a program really is, not the link that leads there.
+std::string recordedFolder(const std::string& folder);
+
 /// Options that choose sessions, and the filter they make.
 struct FilterOptions {
   std::string folder;  ///< As an argument; the same as `cwd`.

@@ -5,6 +5,7 @@
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/catalog_view.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::new_command {
@@ -15,6 +16,8 @@ Result<ExitCode> run(const Context& context, NewSession session) {
   if (session.cwd.empty()) {
     std::error_code unknown;
     session.cwd = std::filesystem::current_path(unknown).string();
+  } else {
+    session.cwd = recordedFolder(session.cwd);
   }
   BOUGH_TRY(auto made, store->createSession(session));
   if (!context.json) {
