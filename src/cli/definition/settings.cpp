@@ -70,6 +70,7 @@ class SettingsReader {
                      meant.empty() ? fmt::format("the settings there are {}", fmt::join(names, ", "))
                                    : fmt::format("did you mean {}?", meant));
       }
+      setting_ = found->first;
       BOUGH_TRY(found->second(member->value));
     }
     return {};
@@ -90,13 +91,14 @@ class SettingsReader {
 
   Result<void> string(std::string_view value, std::string& out) {
     auto text = json::decodeString(value);
-    if (!text || text->empty()) return wrong(value, "this must be a text that is not empty, in quotes");
+    if (!text || text->empty()) return wrong(value, setting_ + " must be a text that is not empty, in quotes");
     out = std::move(*text);
     return {};
   }
 
   Result<void> strings(std::string_view value, std::vector<std::string>& out) {
-    if (json::kindOf(value) != json::Kind::Array) return wrong(value, "this must be a list of texts: [\"…\", …]");
+    if (json::kindOf(value) != json::Kind::Array)
+      return wrong(value, setting_ + " must be a list of texts: [\"…\", …]");
     json::ArrayReader reader(value);
     while (const auto each = reader.next()) {
       BOUGH_TRY(string(*each, out.emplace_back()));
@@ -105,9 +107,9 @@ class SettingsReader {
   }
 
   Result<void> number(std::string_view value, double& out) {
-    if (json::kindOf(value) != json::Kind::Number) return wrong(value, "this must be a number");
+    if (json::kindOf(value) != json::Kind::Number) return wrong(value, setting_ + " must be a number");
     out = std::strtod(std::string(value).c_str(), nullptr);
-    if (out < 0 || out > 1e9) return wrong(value, "this must be a number of dollars for a million tokens");
+    if (out < 0 || out > 1e9) return wrong(value, setting_ + " must be a number of dollars for a million tokens");
     return {};
   }
 
@@ -179,6 +181,7 @@ class SettingsReader {
 
   std::string_view text_;
   std::string path_;
+  std::string setting_;  ///< The name of the one that is being read.
   Settings settings_;
 };
 

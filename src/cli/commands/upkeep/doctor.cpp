@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -19,6 +21,7 @@
 #include "bough/store.h"
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
+#include "cli/definition/settings.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
@@ -49,6 +52,22 @@ void checkSpace(const std::string& location, Findings& findings) {
                                    .what = fmt::format("only {} are free on the disk", formatBytes(free)),
                                    .advice = "`bough prune` and `bough archive` free space"}
                          : Finding{.what = fmt::format("{} are free on the disk", formatBytes(free)), .advice = {}});
+}
+
+// A store that only lets itself be read may be meant to be one; nobody should learn it from the next append.
+void checkReach(const std::string& location, Findings& findings) {
+  const std::string shown = shownLocation(location);
+  for (const std::string& folder : {location, location + "/sessions"}) {
+    const int why = ::access(folder.c_str(), W_OK) == 0 ? 0 : errno;
+    if (why != EROFS && why != EACCES && why != EPERM) continue;
+    findings.push_back({.health = Health::Note,
+                        .what = fmt::format("the store {} can be read, but not written to: {}", shown,
+                                            std::generic_category().message(why)),
+                        .advice = why == EROFS ? "mount its file system for writing, or copy the store elsewhere"
+                                               : "check the rights of its folders; they must belong to you"});
+    return;
+  }
+  findings.push_back({.what = fmt::format("the store {} can be reached", shown), .advice = {}});
 }
 
 // A session by its state alone, or with every byte checked.
@@ -114,16 +133,17 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   }
   const std::string checked = deep ? "; every byte was checked" : "";
   findings.push_back(
-      damaged == 0
-          ? Finding{.what = fmt::format(
-                        "{} good{}",
-                        sessions->size() == 1 ? "the session is" : fmt::format("all {} sessions are", sessions->size()),
-                        checked),
-                    .advice = {}}
-          : Finding{.health = Health::Bad,
-                    .what = fmt::format("{} of {} {} damaged{}", damaged, counted(sessions->size(), "session"),
-                                        damaged == 1 ? "is" : "are", checked),
-                    .advice = deep ? "" : "--deep checks every byte"});
+      damaged == 0 ? Finding{.what = fmt::format("{}{}",
+                                                 sessions->empty() ? "there are no sessions yet"
+                                                 : sessions->size() == 1
+                                                     ? "the session is good"
+                                                     : fmt::format("all {} sessions are good", sessions->size()),
+                                                 sessions->empty() ? "" : checked),
+                             .advice = {}}
+                   : Finding{.health = Health::Bad,
+                             .what = fmt::format("{} of {} {} damaged{}", damaged, counted(sessions->size(), "session"),
+                                                 damaged == 1 ? "is" : "are", checked),
+                             .advice = deep ? "" : "--deep checks every byte"});
   std::ranges::move(found, std::back_inserter(findings));
 }
 
@@ -143,16 +163,24 @@ void checkMissing(SessionStore& store, Findings& findings) {
   }
 }
 
-// A store whose settings cannot be read keeps sessions for longer or shorter than its owner said.
+// A store whose settings cannot be read keeps sessions for longer or shorter than its owner said; with a person's own,
+// the chat does not start and no price is known.
 void checkSettings(SessionStore& store, Findings& findings) {
+  const auto own = readSettings();
   const auto settings = store.settings();
-  findings.push_back(settings
-                         ? Finding{.what = "the settings can be read", .advice = {}}
-                         : Finding{.health = Health::Bad,
-                                   .what = fmt::format("the settings cannot be read: {}", settings.error().message),
-                                   .advice = settings.error().hint.empty()
-                                                 ? "correct settings.json, or remove it: the defaults apply then"
-                                                 : settings.error().hint});
+  if (own && settings) findings.push_back({.what = "the settings can be read", .advice = {}});
+  if (!own) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("your settings cannot be read: {}", own.error().message),
+                        .advice = own.error().hint});
+  }
+  if (!settings) {
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("the settings cannot be read: {}", settings.error().message),
+                        .advice = settings.error().hint.empty()
+                                      ? "correct settings.json, or remove it: the defaults apply then"
+                                      : settings.error().hint});
+  }
 }
 
 // Removes the file of a session that was never created, unless somebody is at it: such a file changes or goes within a
@@ -268,7 +296,8 @@ void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
                         .what = fmt::format("the catalog is damaged: {}", each),
                         .advice = "`bough reindex` rebuilds it from the sessions, which are not affected"});
   }
-  if (damage->empty()) {
+  // A catalog that had to be made elsewhere is not the one that others find.
+  if (damage->empty() && (*catalog)->notes().empty()) {
     findings.push_back(
         {.what = deep ? "the catalog agrees with the sessions" : "the catalog is up to date", .advice = {}});
   }
@@ -298,12 +327,15 @@ struct Options {
 Result<Findings> examine(const Context& context, SessionStore& store, const Options& options) {
   Findings findings;
   const std::string location = context.resolvedLocation();
-  findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
-  if (context.backend || !isPostgresLocation(location)) {
+  const bool isFolder = context.backend || !isPostgresLocation(location);
+  if (isFolder) {
+    checkReach(location, findings);
     checkSpace(location, findings);
     checkForeign(store, location, options.fix, findings);
     checkCopies(store, location, findings);
     checkErasure(location, findings);
+  } else {
+    findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   }
   checkSettings(store, findings);
   checkSessions(store, options.deep, findings);

@@ -24,9 +24,22 @@ Result<void> grant(const std::string& url, const std::vector<std::string>& roles
 Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string location = context.resolvedLocation();
   if (!isPostgresLocation(location)) {
+    if (!options.readers.empty() || !options.writers.empty() || !options.keepers.empty()) {
+      return fail(
+          ErrorCode::InvalidArgument, fmt::format("{} is a folder, which knows no roles", location),
+          "--reader, --writer and --keeper are for a store in PostgreSQL; a folder has the rights of its files");
+    }
     // A folder needs no tables: it is made when it is missing.
     BOUGH_TRY(context.openStore(/*create=*/true));
-    if (!context.json) printMessage(fmt::format("the store {} is ready", location));
+    if (context.json) {
+      std::string out;
+      json::Writer writer(out);
+      writer.beginObject().member("schema", std::uint64_t{1}).member("store", location);
+      writer.key("versionBefore").null().key("version").null().endObject();
+      printJsonLine(out);
+    } else {
+      printMessage(fmt::format("the store {} is ready", location));
+    }
     return kDone;
   }
   BOUGH_TRY(const PostgresSchema schema, initPostgresStore(location));
