@@ -133,7 +133,8 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   return kDone;
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
+Result<ExitCode> run(const Context& context, Options options) {
+  if (options.output == "-") options.output.clear();  // standard output, as without the option
   BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
   wish.bare = options.bare;

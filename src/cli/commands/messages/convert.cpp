@@ -77,7 +77,11 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
   }
 }
 
-Result<ExitCode> run(const Context& context, const Options& options) {
+Result<ExitCode> run(const Context& context, Options options) {
+  if (options.output == "-") options.output.clear();  // standard output, as without the option
+  if (options.force && options.output.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--force needs a file to replace", "name it with -o OUT");
+  }
   BOUGH_TRY(auto from, parseDialect(options.from));
   BOUGH_TRY(auto to, parseDialect(options.to));
   Existing existing = Existing::Refused;

@@ -105,6 +105,9 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
                 fmt::format("{} is a transcript of {}, which is only read", options.session, agent),
                 "--out FILE writes a clean copy");
   }
+  if (options.output == "-") {
+    return fail(ErrorCode::InvalidArgument, "a clean copy is not written to standard output", "name a file with --out");
+  }
   BOUGH_TRY(const auto read, readWhole(options.session));
   BOUGH_TRY(const auto source, read.source());
   const TranscriptReport& report = read.report;
