@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "base/text/shell_word.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
 #include "cli/definition/option_parser.h"
@@ -119,6 +120,13 @@ class Application {
       if (!argument.starts_with("--")) continue;
       BOUGH_TRY(checkOption(argument.substr(0, argument.find('='))));
     }
+    if (const auto word = message.ends_with("is required") ? unknownOption(arguments.subspan(1)) : std::nullopt) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", *word),
+                  fmt::format("after -- it is a name: bough {} -- {}", command_->name, shellWord(*word)));
+    }
+    if (message.ends_with("cannot be given together")) {
+      return fail(ErrorCode::InvalidArgument, message, "leave one of them out");
+    }
     if (message == "SESSION is required") {
       return fail(ErrorCode::InvalidArgument, message,
                   fmt::format("`bough ls` lists the sessions: bough {} @last, or the id of one", command_->name));
@@ -130,6 +138,22 @@ class Application {
       BOUGH_TRY(findCommand(groups_, *word));
     }
     return fail(ErrorCode::InvalidArgument, message, "`bough help` lists the commands");
+  }
+
+  // A word with one dash that is neither an option of the command nor the value of one.
+  std::optional<std::string> unknownOption(std::span<char*> words) {
+    if (command_ == nullptr) return std::nullopt;
+    std::vector<Option> options = globalOptions(context_);
+    std::ranges::copy(command_->options, std::back_inserter(options));
+    for (std::size_t i = 0; i < words.size() && std::string_view(words[i]) != "--"; ++i) {
+      const std::string_view word = words[i];
+      if (word.size() < 2 || !word.starts_with('-')) continue;
+      const std::string_view name = word.starts_with("--") ? word : word.substr(0, 2);
+      const auto option = std::ranges::find_if(options, [&](const Option& each) { return each.isCalled(name); });
+      if (option == options.end() && !word.starts_with("--")) return std::string(word);
+      if (option != options.end() && !option->isFlag() && name == word) ++i;
+    }
+    return std::nullopt;
   }
 
   // Where a command was expected: the first word that is not an option, nor the value of one.

@@ -40,7 +40,7 @@ struct Context {
 struct Option {
   std::string name;
   std::string help;
-  /// A text is never empty when it was given.
+  /// A text is never empty when it was given, nor is a word of a list unless `mayBeEmpty` says so.
   std::variant<bool*, std::string*, std::uint64_t*, std::vector<std::string>*> target;
   bool required = false;
   std::vector<std::string> choices = {};
@@ -48,6 +48,9 @@ struct Option {
   std::uint64_t least = 1;  ///< The range of a number.
   std::uint64_t most = 1'000'000'000;
   std::string alone = {};  ///< The value when the option is given without one; empty: it must have one.
+  bool mayBeEmpty = false;
+  std::vector<std::string> notWith =
+      {};  ///< Options and arguments that would be ignored beside this one, or ignore it.
 
   [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }
   [[nodiscard]] bool isFlag() const { return std::holds_alternative<bool*>(target); }

@@ -18,9 +18,12 @@ std::string inQuotes(std::string_view value) {
   return fmt::format("\"{}\"", text::excerpt(value, kShown));
 }
 
+constexpr const char* kEmptyOption = "the value is empty; give a value or leave the option out";
+
 // A variable that is not set leaves an empty argument: a mistake of the caller, not a wish for the default.
-std::string refuseEmpty(const std::string& value) {
-  return value.empty() ? "the value is empty; give a value or leave the option out" : "";
+void refuseEmpty(CLI::Option& added, const Option& option) {
+  const std::string problem = option.isArgument() ? "the value is empty" : kEmptyOption;
+  added.check([problem](const std::string& value) { return value.empty() ? problem : ""; }, "not empty");
 }
 
 std::string checkNumber(const std::string& value, const Option& option) {
@@ -51,7 +54,7 @@ CLI::Option* addOption(CLI::App& app, const Option& option) {
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     added = app.add_option(option.name, **text, option.help);
     if (option.alone.empty()) {
-      added->check(refuseEmpty, "not empty");
+      refuseEmpty(*added, option);
     } else {
       added->expected(0, 1);
     }
@@ -60,6 +63,7 @@ CLI::Option* addOption(CLI::App& app, const Option& option) {
                 ->check([option](const std::string& value) { return checkNumber(value, option); }, "number");
   } else {
     added = app.add_option(option.name, *std::get<std::vector<std::string>*>(option.target), option.help);
+    if (!option.mayBeEmpty) refuseEmpty(*added, option);
   }
   added->required(option.required);
   if (option.choices.empty()) return added;
@@ -118,7 +122,7 @@ std::string refuseValue(std::string_view word, const std::vector<Option>& option
   for (const Option& option : options) {
     if (option.isArgument() || !option.isCalled(name)) continue;
     if (option.isFlag()) return fmt::format("{} takes no value", name);
-    if (equals + 1 == word.size()) return fmt::format("{}: {}", name, refuseEmpty(""));
+    if (equals + 1 == word.size()) return fmt::format("{}: {}", name, kEmptyOption);
   }
   return {};
 }
@@ -131,8 +135,25 @@ std::string refuseValues(int argc, char** argv, const std::vector<Option>& every
     const bool isEmptyNext = i + 1 < argc && *argv[i + 1] == '\0';
     for (const Option& option : command->options) {
       if (isEmptyNext && !option.alone.empty() && option.isCalled(argv[i])) {
-        return fmt::format("{}: {}", argv[i], refuseEmpty(""));
+        return fmt::format("{}: {}", argv[i], kEmptyOption);
       }
+    }
+  }
+  return {};
+}
+
+// Nothing that was typed is ignored: of options that exclude each other, one of them would be.
+std::string refuseTogether(CLI::App& app, const Command& command) {
+  CLI::App& parser = *app.get_subcommand(command.name);
+  const auto isGiven = [&](const std::string& name) {
+    const CLI::Option* option = parser.get_option_no_throw(name);
+    if (option == nullptr) option = app.get_option_no_throw(name);
+    return option != nullptr && option->count() > 0;
+  };
+  for (const Option& option : command.options) {
+    if (option.notWith.empty() || !isGiven(option.names().back())) continue;
+    for (const std::string& other : option.notWith) {
+      if (isGiven(other)) return fmt::format("{} and {} cannot be given together", option.names().back(), other);
     }
   }
   return {};
@@ -157,6 +178,7 @@ ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywher
     line.left = app.remaining(true);
     std::erase(line.left, "--");
     line.problem = refuseValues(argc, argv, everywhere, line.command);
+    if (line.problem.empty() && line.command != nullptr) line.problem = refuseTogether(app, *line.command);
   } catch (const CLI::CallForHelp&) {
     line.help = true;
   } catch (const CLI::ParseError& error) {

@@ -211,7 +211,8 @@ Command define() {
                    .choices = {"bash", "zsh", "fish"}},
                   {.name = "WORD",
                    .help = "The words typed so far, after `--`: prints what can follow. Used by the scripts",
-                   .target = &options->words}},
+                   .target = &options->words,
+                   .mayBeEmpty = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -44,7 +44,8 @@ Command define() {
                        .help = "Print the whole reference instead",
                        .target = &options->format,
                        .choices = {"markdown", "man"},
-                       .value = "FORMAT"}},
+                       .value = "FORMAT",
+                       .notWith = {"COMMAND"}}},
           .values = options,
           .run = [options](const Context& context) { return run(context, *options); }};
 }

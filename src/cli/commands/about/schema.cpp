@@ -52,7 +52,8 @@ Command define() {
                        .help = "Print a page with all shapes instead",
                        .target = &options->format,
                        .choices = {"markdown"},
-                       .value = "FORMAT"}},
+                       .value = "FORMAT",
+                       .notWith = {"COMMAND", "--json"}}},
           .values = options,
           .run = [options](const Context& context) { return run(context, *options); }};
 }

@@ -150,12 +150,11 @@ Command define() {
           "  bough tree @last\n"
           "  bough tree SESSION --all --ids\n"
           "  bough tree SESSION --dot | dot -Tsvg > tree.svg",
-      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-                  {.name = "--all",
-                   .help = "Show every entry, also bookkeeping; fold nothing",
-                   .target = &options->all},
-                  {.name = "--ids", .help = "Add the id of each entry", .target = &options->ids},
-                  {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot}},
+      .options =
+          {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+           {.name = "--all", .help = "Show every entry, also bookkeeping; fold nothing", .target = &options->all},
+           {.name = "--ids", .help = "Add the id of each entry", .target = &options->ids},
+           {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot, .notWith = {"--json"}}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -311,6 +311,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   // Costs are only worked out where they are shown: most lists are without.
   const bool models = context.json || options.longForm || options.sort == "cost" || !options.agents.empty();
+  if (!models && !options.prices.empty()) {
+    return fail(ErrorCode::InvalidArgument, "--prices needs a list with costs",
+                "add --long, --sort cost, --agents or --json");
+  }
   BOUGH_TRY(auto prices, models ? readPrices(options.prices) : Result<PriceTable>());
   const bool isOfAgents = !options.agents.empty();
   if (isOfAgents) {
@@ -385,7 +389,8 @@ Command define() {
                          .value = "STATE"});
   definitions.push_back(
       {.name = "-n,--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
-  definitions.push_back({.name = "--all", .help = "Show all sessions", .target = &options->all});
+  definitions.push_back(
+      {.name = "--all", .help = "Show all sessions", .target = &options->all, .notWith = {"--limit"}});
   definitions.push_back({.name = "--sort",
                          .help = "What to sort by; default: active",
                          .target = &options->sort,

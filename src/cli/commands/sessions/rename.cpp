@@ -52,7 +52,8 @@ Command define() {
                   {.name = "TITLE",
                    .help = "The new title; several words need no quotes",
                    .target = &options->words,
-                   .required = true}},
+                   .required = true,
+                   .mayBeEmpty = true}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -313,12 +313,15 @@ Result<ExitCode> run(const Context& context, const Options& options) {
 Command define() {
   auto options = std::make_shared<Options>();
   std::vector<Option> definitions = {
-      {.name = "WORDS", .help = "What to look for", .target = &options->words, .required = true}};
+      {.name = "WORDS", .help = "What to look for", .target = &options->words, .required = true, .mayBeEmpty = true}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   definitions.push_back(
       {.name = "--in", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
-  definitions.push_back(
-      {.name = "--session", .help = "The same as --in", .target = &options->session, .value = "SESSION"});
+  definitions.push_back({.name = "--session",
+                         .help = "The same as --in",
+                         .target = &options->session,
+                         .value = "SESSION",
+                         .notWith = {"--in"}});
   definitions.push_back({.name = "--branch",
                          .help = "With --in, only in the branch that ends in this entry",
                          .target = &options->branch,
@@ -340,7 +343,8 @@ Command define() {
                          .most = 100});
   definitions.push_back({.name = "--sessions-with",
                          .help = "List the sessions with something found, and how many entries it is in",
-                         .target = &options->sessionsWith});
+                         .target = &options->sessionsWith,
+                         .notWith = {"--context"}});
   definitions.push_back({.name = "--role",
                          .help = "Only messages of this role; may be repeated",
                          .target = &options->roles,

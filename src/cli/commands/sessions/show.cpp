@@ -152,6 +152,11 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
 }
 
 Result<ExitCode> run(const Context& given, const Options& options) {
+  if (given.json && !options.format.empty() && options.format != "json") {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("--json and --format {} cannot be given together", options.format),
+                "leave one of them out");
+  }
   Context context = given;
   context.json = context.json || options.format == "json";
   BOUGH_TRY(auto session, openForReading(context, options.session));
@@ -210,7 +215,10 @@ Command define() {
                    .target = &options->format,
                    .choices = {"text", "markdown", "html", "json"},
                    .value = "FORMAT"},
-                  {.name = "--markdown", .help = "The same as --format markdown", .target = &options->markdown}},
+                  {.name = "--markdown",
+                   .help = "The same as --format markdown",
+                   .target = &options->markdown,
+                   .notWith = {"--format", "--json"}}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
       .aliases = {"log"},

@@ -210,7 +210,10 @@ Command define() {
        .alone = "2"},
       {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
       pricesOption(options->prices),
-      {.name = "--price-table", .help = "Print the prices in use and nothing else", .target = &options->priceTable},
+      {.name = "--price-table",
+       .help = "Print the prices in use and nothing else",
+       .target = &options->priceTable,
+       .notWith = {"SESSION", "--by", "--watch", "--breakdown"}},
       {.name = "--utc", .help = "Use days in UTC; default: local time", .target = &options->utc}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   definitions.push_back({.name = "--agents",

@@ -197,7 +197,8 @@ Command define() {
                    .value = "FILE"},
                   {.name = "--unused-attachments",
                    .help = "Instead: remove attachments that no entry uses",
-                   .target = &options->removeUnused}},
+                   .target = &options->removeUnused,
+                   .notWith = {"SESSION", "--detach", "--out"}}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
