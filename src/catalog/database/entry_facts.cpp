@@ -118,12 +118,12 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
 }
 
 // A request that gave no message of the conversation (a summary, a title) was paid for like any other. It names the
-// provider before the model; answers name the model alone.
+// provider before the model; answers name the model alone, except those of the offline model.
 void readRequest(std::string_view payload, EntryFacts& facts) {
   const auto usage = json::findMember(payload, "usage");
   if (!usage) return;
   const std::string named = json::findString(payload, "model").value_or("");
-  facts.model = named.substr(named.find('/') + 1);
+  facts.model = named.starts_with("offline/") ? named : named.substr(named.find('/') + 1);
   facts.usage = readTokens(*usage);
 }
 
