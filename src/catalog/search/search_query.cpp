@@ -42,8 +42,11 @@ Result<std::vector<Term>> split(std::string_view query) {
     if (query[at] == '"') {
       const std::size_t end = query.find('"', at + 1);
       if (end == std::string_view::npos) {
+        const std::string_view rest = query.substr(at + 1);
         return fail(ErrorCode::InvalidArgument,
-                    fmt::format("the quotation mark before {} is never closed", query.substr(at + 1)), kHint);
+                    rest.empty() ? "the quotation mark at the end is never closed"
+                                 : fmt::format("the quotation mark before {} is never closed", rest),
+                    kHint);
       }
       term.text = query.substr(at + 1, end - at - 1);
       term.quoted = true;

@@ -214,6 +214,10 @@ Result<SessionFilter> FilterOptions::filter() const {
     BOUGH_TRY(auto time, parseUntil(until, now));
     made.untilMs = time;
   }
+  if (made.sinceMs && made.untilMs && *made.sinceMs > *made.untilMs) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("--since {} is after --until {}", since, until),
+                "exchange them");
+  }
   return made;
 }
 

@@ -129,8 +129,10 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
 Result<std::string> resolveBase(SessionStore& store, const std::string& sessionId, const std::string& name) {
   if (name == "@head") return headOf(store, sessionId);
   if (name == "@root") return rootOf(store, sessionId);
-  if (name.starts_with('@')) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} names no entry", text::excerpt(name, 60)),
+  if (name.empty() || name.starts_with('@')) {
+    return fail(ErrorCode::InvalidArgument,
+                name.empty() ? "there is no name of an entry before ~"
+                             : fmt::format("{} names no entry", text::excerpt(name, 60)),
                 "there are @head, @root, and both with ~N for the entry N steps before");
   }
   auto exact = store.sequenceOf(sessionId, name);
