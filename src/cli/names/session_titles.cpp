@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json/json_scan.h"
 #include "base/text/text.h"
 #include "cli/names/catalog_view.h"
 
@@ -48,6 +49,19 @@ std::string idAndTitle(const SessionSummary& row) {
 
 std::string idAndTitle(SessionStore& store, const std::string& sessionId) {
   return SessionTitles(store).name(sessionId);
+}
+
+std::string folderOf(SessionStore& store, std::string sessionId) {
+  constexpr int kMostForks = 1'000;  // in a circle of damaged headers there would be no end
+  for (int i = 0; i < kMostForks && !sessionId.empty(); ++i) {
+    const auto header =
+        store.loadSessionEntries(sessionId, {.limit = 1, .type = std::string(entry_type::kSessionHeader)});
+    if (!header || header->empty()) return {};
+    if (auto cwd = json::findString(header->front().payload, "cwd"); cwd && !cwd->empty()) return std::move(*cwd);
+    const auto parent = json::findMember(header->front().payload, "parentSession");
+    sessionId = parent ? json::findString(*parent, "sessionId").value_or("") : "";
+  }
+  return {};
 }
 
 }  // namespace bough::cli

@@ -31,4 +31,8 @@ class SessionTitles {
 std::string idAndTitle(const SessionSummary& row);
 std::string idAndTitle(SessionStore& store, const std::string& sessionId);
 
+/// The folder in which a session works, for a fork of it; empty when nobody recorded it. A fork without a folder of its
+/// own works where the session does that it continues.
+std::string folderOf(SessionStore& store, std::string sessionId);
+
 }  // namespace bough::cli

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/screen.h"
@@ -211,8 +212,8 @@ class SessionRows final : public PickerSource {
   std::string fork(const SessionRow& each) {
     const auto head = headOf(each.summary.sessionId);
     if (!head) return failureText(head.error());
-    const auto made =
-        store_.branchFromEntry(each.summary.sessionId, *head, {.key = each.summary.key, .cwd = each.summary.cwd});
+    const auto made = store_.branchFromEntry(
+        each.summary.sessionId, *head, {.key = each.summary.key, .cwd = folderOf(store_, each.summary.sessionId)});
     if (!made) return failureText(made.error());
     SessionRow row = each;
     row.summary.sessionId = made->sessionId;

@@ -6,6 +6,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::fork_command {
@@ -23,7 +24,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));
-  BOUGH_TRY(auto fork, store.branchFromEntry(session, entry, options.made));
+  NewSession made = options.made;
+  made.cwd = folderOf(store, session);
+  BOUGH_TRY(auto fork, store.branchFromEntry(session, entry, made));
   if (!context.json) {
     printLine(fork.sessionId);
     return kDone;

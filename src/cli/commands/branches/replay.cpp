@@ -102,7 +102,7 @@ Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::str
     BOUGH_TRY(const auto wish, ask(input));
     if (wish == Wish::Quit) return kDone;
     if (wish == Wish::Fork) {
-      auto fork = store.branchFromEntry(sessionId, step->entry.id, {});
+      auto fork = store.branchFromEntry(sessionId, step->entry.id, {.cwd = folderOf(store, sessionId)});
       if (!fork) return std::unexpected(fork.error());
       printMessage(fmt::format("the fork is {}", fork->sessionId));
       return kDone;

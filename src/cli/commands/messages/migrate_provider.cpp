@@ -8,6 +8,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
 
@@ -39,6 +40,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
   MigrateOptions wanted;
   wanted.session.sessionId = options.id;
+  wanted.session.cwd = folderOf(*store, session);
   wanted.strict = context.strict;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
