@@ -147,7 +147,7 @@ Command define() {
             .target = &options->compactAt,
             .value = "PERCENT"},
            {.name = "--model-table",
-            .help = "Print what is known about models and end; BOUGH_MODELS names a file to use in its place",
+            .help = "Print the built-in table of models and end; BOUGH_MODELS names a file to use in its place",
             .target = &options->modelTable,
             .notWith = {"--prompt", "PROMPT", "--json"}},
            {.name = "--window",
