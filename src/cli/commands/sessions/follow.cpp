@@ -1,6 +1,10 @@
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 
@@ -36,16 +40,29 @@ sigset_t stopSignals() {
   return signals;
 }
 
-// Ends the following in good order on Ctrl-C or a request to terminate: a thread waits for them, and for nothing else.
-// They must be blocked before any other thread begins, which would die by them otherwise.
+// Ends the following in good order on Ctrl-C, on a request to terminate, and when nobody reads what is printed any more
+// (`bough follow … | grep -m 1 done`): a thread waits for them, and for nothing else. The signals must be blocked
+// before any other thread begins, which would die by them otherwise.
 class StopOnSignal {
  public:
   StopOnSignal() = default;
   Result<void> start(SessionFollower& follower) {
     BOUGH_TRY(waiter_, startThread("to wait for Ctrl-C", [&follower] {
                 const sigset_t signals = stopSignals();
+                const int arrived = ::signalfd(-1, &signals, SFD_CLOEXEC);
+                // Of the output only errors are waited for: those of a pipe come when its reader has gone.
+                pollfd waiting[] = {{.fd = arrived, .events = POLLIN, .revents = 0},
+                                    {.fd = STDOUT_FILENO, .events = 0, .revents = 0}};
                 int number = 0;
-                ::sigwait(&signals, &number);
+                if (arrived < 0) {
+                  ::sigwait(&signals, &number);
+                } else {
+                  while (::poll(waiting, std::size(waiting), -1) < 0 && errno == EINTR) {
+                  }
+                  signalfd_siginfo taken{};
+                  if (waiting[0].revents != 0) (void)!::read(arrived, &taken, sizeof(taken));
+                  ::close(arrived);
+                }
                 follower.stop();
               }));
     return {};
