@@ -118,6 +118,20 @@ void keepMessage(Entry& entry) {
 
 constexpr std::size_t kLongBranch = 4096;
 
+// The end of a branch: the last entries, or fewer where they are longer than `mostBytes`. `last` says how many then.
+Result<std::vector<Entry>> loadEnd(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                   std::size_t mostBytes, std::size_t& last) {
+  constexpr std::size_t kFewest = 4;
+  for (;; last /= 4) {
+    if (last <= kFewest) mostBytes = SIZE_MAX;
+    BOUGH_TRY(auto entries,
+              store.loadSessionEntries(sessionId, {.limitBytes = mostBytes, .last = last, .branch = headId}));
+    std::size_t bytes = 0;
+    for (const Entry& entry : entries) bytes += entry.payload.size();
+    if (bytes < mostBytes) return entries;
+  }
+}
+
 }  // namespace
 
 void applyState(const Entry& entry, Branch& branch) {
@@ -144,12 +158,14 @@ std::optional<std::string> summaryText(const Entry& entry) {
 // One look is enough for a short branch. Of a long one, the marks before what was read are looked for by their types,
 // without the messages between them; where all of it is wanted anyway, all of it is read.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at, std::size_t last,
-                          bool mayBreakOff) {
+                          bool mayBreakOff, std::size_t mostBytes) {
   Branch branch;
   branch.headId = at;
   for (bool marked = false;; last *= 4) {
-    BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.last = last, .branch = branch.headId}));
+    BOUGH_TRY(auto entries, loadEnd(store, sessionId, branch.headId, mayBreakOff ? mostBytes : SIZE_MAX, last));
     if (entries.empty()) return branch;
+    branch.looked = last;
+    mostBytes = SIZE_MAX;
     branch.headId = entries.back().id;  // the next look is at the same branch, wherever the head is by then
     bool fromRoot = entries.size() < last;
     if (!marked && !fromRoot && !mayBreakOff && !hasSummary(entries)) {

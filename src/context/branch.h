@@ -24,6 +24,7 @@ struct Branch {
   std::optional<Entry> summary;  ///< The latest compaction summary.
   std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
   std::optional<Entry> cut;      ///< The first entry, when it continues one that is lost.
+  std::size_t looked = 0;        ///< How many entries from the end were asked for.
   bool complete = true;          ///< Nothing is before `entries` that the context would be made of.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
@@ -40,9 +41,10 @@ struct Branch {
 void applyState(const Entry& entry, Branch& branch);
 
 /// `last`: how many entries to read from the end when that is not the whole branch; more are read when the summary
-/// keeps more and there is no `mayBreakOff`.
+/// keeps more and there is no `mayBreakOff`. `mostBytes`: with `mayBreakOff`, fewer are read first where these are
+/// longer.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at,
-                          std::size_t last = SIZE_MAX, bool mayBreakOff = false);
+                          std::size_t last = SIZE_MAX, bool mayBreakOff = false, std::size_t mostBytes = SIZE_MAX);
 
 /// Whether the first entry of a whole branch continues one that is not there.
 inline bool beginsTooLate(const Entry& first) {

@@ -50,7 +50,8 @@ class Builder {
     firstTurn_ = history_.originals.size();
     history_.originals.reserve(firstTurn_ + branch_.entries.size());
     for (Entry& entry : branch_.entries) {
-      entry.timestamp = entry.runId = entry.meta = entry.extra = std::string();  // Nothing below needs them.
+      // Nothing below needs them. An assignment would keep their memory.
+      for (std::string* text : {&entry.timestamp, &entry.runId, &entry.meta, &entry.extra}) std::string().swap(*text);
       addEntry(entry);
     }
     return finish();
@@ -287,8 +288,10 @@ class Builder {
 }  // namespace context
 
 namespace {
+// What is read first.
 constexpr std::size_t kFirstEntries = 256;
-}
+constexpr std::size_t kFirstBytes = std::size_t{16} << 20;
+}  // namespace
 
 namespace {
 
@@ -313,9 +316,12 @@ Result<Context> buildContext(SessionStore& store, const std::string& sessionId, 
   BOUGH_TRY(checkTools(options.tools));
   // With a budget, the end of the branch is enough as long as something of it is left out.
   const bool mayBreakOff = options.budgetTokens.has_value();
+  std::size_t mostBytes = kFirstBytes;
   for (std::size_t last = kFirstEntries;; last *= 4) {
-    BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBreakOff));
+    BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBreakOff, mostBytes));
     const bool complete = branch.complete;
+    last = branch.looked;
+    mostBytes = SIZE_MAX;
     context::Builder builder(options);
     auto built = builder.fromBranch(std::move(branch), sessionId);
     if (complete || (built ? built->turnsLeftOut > 0 : builder.failsForGood())) return built;

@@ -21,8 +21,8 @@ constexpr std::uint64_t kShortBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kPageEntries = 1024;
 
-// Whether a session and what it shares of others may be long. What is lost is not.
-bool mayBeLong(SessionStore& store, std::string sessionId) {
+// Whether the logs of a session, and of what it shares of others, are long. What is lost is not.
+bool hasLongLog(SessionStore& store, std::string sessionId) {
   std::uint64_t bytes = 0;
   while (!sessionId.empty() && bytes <= kShortBytes) {
     const auto state = store.sessionState(sessionId);
@@ -123,10 +123,16 @@ Result<std::optional<CompatibilityReport>> reportInParts(SessionStore& store, co
 Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
                                                const std::string& at) {
   BOUGH_TRY(context::checkTarget(target));
-  if (context::mayBeLong(store, sessionId)) {
-    BOUGH_TRY(auto report, context::reportInParts(store, sessionId, target, at, context::kPartBytes));
-    if (report) return std::move(*report);
+  if (!context::hasLongLog(store, sessionId)) {
+    BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.limitBytes = context::kShortBytes, .branch = at}));
+    std::uint64_t bytes = 0;  // With attachments.
+    for (const Entry& entry : entries) bytes += entry.payload.size();
+    if (bytes < context::kShortBytes) {
+      return context::reportWhole(store, sessionId, target, at, std::move(entries));
+    }
   }
+  BOUGH_TRY(auto report, context::reportInParts(store, sessionId, target, at, context::kPartBytes));
+  if (report) return std::move(*report);
   return context::reportWhole(store, sessionId, target, at);
 }
 

@@ -30,9 +30,11 @@ class Migrator {
  public:
   Migrator(SessionStore& store, Dialect target) : store_(store), reporter_(out_.report) { out_.to = target; }
 
-  Result<void> convert(const std::string& sessionId, const std::string& at, bool strict) {
+  /// `entries`: the branch, when it was read already.
+  Result<void> convert(const std::string& sessionId, const std::string& at, bool strict, std::vector<Entry> entries) {
     out_.sourceSessionId = sessionId;
     BOUGH_TRY(checkTarget(out_.to));
+    source_.entries = std::move(entries);
     BOUGH_TRY(readSource(store_, sessionId, at, source_));
     out_.sourceEntryId = source_.headId;
     out_.from = source_.dialect;
@@ -267,9 +269,9 @@ class Migrator {
 }  // namespace
 
 Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& sessionId, Dialect target,
-                                        const std::string& at) {
+                                        const std::string& at, std::vector<Entry> entries) {
   Migrator migrator(store, target);
-  BOUGH_TRY(migrator.convert(sessionId, at, false));
+  BOUGH_TRY(migrator.convert(sessionId, at, false, std::move(entries)));
   return migrator.takeReport();
 }
 
@@ -278,7 +280,7 @@ Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& 
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options) {
   context::Migrator migrator(store, target);
-  BOUGH_TRY(migrator.convert(sessionId, options.at, options.strict));
+  BOUGH_TRY(migrator.convert(sessionId, options.at, options.strict, {}));
   return migrator.store(options);
 }
 

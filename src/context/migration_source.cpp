@@ -80,12 +80,17 @@ message::SessionMessage sessionMessage(const Entry& entry, const InForce& inForc
 
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
                         MigrationSource& source) {
-  BOUGH_TRY(auto state, store.sessionState(sessionId));
-  source.headId = at.empty() ? state.headId : at;
-  if (source.headId.empty()) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("session {} has no entries yet", sessionId));
+  std::vector<Entry> entries = std::move(source.entries);
+  if (entries.empty()) {
+    BOUGH_TRY(auto state, store.sessionState(sessionId));
+    source.headId = at.empty() ? state.headId : at;
+    if (source.headId.empty()) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("session {} has no entries yet", sessionId));
+    }
+    BOUGH_TRY(entries, store.loadSessionEntries(sessionId, {.branch = source.headId}));
+  } else {
+    source.headId = entries.back().id;
   }
-  BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.branch = source.headId}));
   if (!entries.empty() && beginsTooLate(entries.front())) source.cut = entries.front();
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (!isMigration((entries)[i])) continue;

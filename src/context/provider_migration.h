@@ -55,6 +55,7 @@ struct MigrationSource {
   std::vector<std::string> redacted;  ///< Entries that are left out.
 };
 
+/// Loads the branch, unless it is in `source.entries` already.
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
                         MigrationSource& source);
 

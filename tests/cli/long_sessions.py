@@ -2,7 +2,8 @@
 """Memory does not grow with what a session holds: long_sessions.py BOUGH.
 
 A transcript of 120 MB is shown, carried to other agents and for tools, repaired and resumed, from its file and from a
-store. The most memory of each command stays below MOST_BYTES; the entries of the transcript take more.
+store; of another one, each message is as long as a hundred of the first. The most memory of each command stays below
+MOST_BYTES; the entries of the transcript take more.
 """
 import json
 import os
@@ -14,22 +15,24 @@ import tempfile
 
 TURNS = 3_000
 TEXT = "word " * 2_000  # 10 KB
+FEW_TURNS = 30
+LONG_TEXT = TEXT * 100
 MOST_BYTES = 130 << 20
 
 
-def lines():
+def lines(turns, text):
     def uuid(n):
         return f"{n:08x}-0000-7000-8000-000000000000"
 
     def answer(name, block):
         return {"id": name, "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": [block],
                 "usage": {"input_tokens": 10, "output_tokens": 2}}
-    for turn in range(TURNS):
+    for turn in range(turns):
         messages = [
-            ("user", {"role": "user", "content": f"{turn} {TEXT}"}),
-            ("assistant", answer(f"msg_{turn}a", {"type": "tool_use", "id": f"t{turn}", "name": "ls", "input": {"path": TEXT}})),
-            ("user", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{turn}", "content": TEXT}]}),
-            ("assistant", answer(f"msg_{turn}b", {"type": "text", "text": TEXT}))]
+            ("user", {"role": "user", "content": f"{turn} {text}"}),
+            ("assistant", answer(f"msg_{turn}a", {"type": "tool_use", "id": f"t{turn}", "name": "ls", "input": {"path": text}})),
+            ("user", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{turn}", "content": text}]}),
+            ("assistant", answer(f"msg_{turn}b", {"type": "text", "text": text}))]
         for place, (kind, message) in enumerate(messages):
             number = turn * len(messages) + place
             # One turn continues an early one.
@@ -60,7 +63,10 @@ def main(bough):
         path = str(pathlib.Path(home, "long.jsonl"))
         # Line by line: what this process takes would count for the processes that it starts.
         with open(path, "w", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in lines())
+            file.writelines(line + "\n" for line in lines(TURNS, TEXT))
+        few = str(pathlib.Path(home, "few.jsonl"))
+        with open(few, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines(FEW_TURNS, LONG_TEXT))
         out = home + "/out"
         session = "00abcdef-0000-7000-8000-000000000000"
         commands = [["show", path], ["search", "word", "--in", path], ["import", path], ["compat", path, "--to", "gemini"],
@@ -70,7 +76,8 @@ def main(bough):
                     ["export", session, "--to", "claude-code", "--cwd-map", "/work=/other", "--out", out],
                     ["export", session, "--to", "otel", "--all", "--out", out],
                     ["resume", session, "--in", "pi"], ["resume", session, "--in", "pi"],
-                    ["compat", session, "--to", "openai-chat"], ["copy", session, "--to", home + "/other"]]
+                    ["compat", session, "--to", "openai-chat"], ["compat", few, "--to", "gemini"],
+                    ["context", few, "--budget", "1500000"], ["copy", session, "--to", home + "/other"]]
         # The newest turn does not fit.
         failing = [["context", path, "--budget", "1000"], ["context", session, "--budget", "1"]]
         for words, exit_code in [(words, 0) for words in commands] + [(words, 2) for words in failing]:

@@ -106,13 +106,14 @@ Result<ExitCode> explain(const Context& context, SessionStore& store, const std:
 
 // That of the branch's last answer: the next request goes there. Anthropic's where nobody has answered.
 Dialect dialectOf(SessionStore& store, const std::string& session, const std::string& at) {
-  constexpr std::size_t kLooked = 200;
-  const auto entries = store.loadSessionEntries(session, {.last = kLooked, .branch = at});
-  if (!entries) return Dialect::Anthropic;
-  for (const Entry& entry : std::views::reverse(*entries)) {
-    const auto message = holdsMessage(entry) ? normalizeEntry(entry) : std::unexpected(Error{});
-    if (!message || message->role != Role::Assistant) continue;
-    return message->dialect == Dialect::Plain ? Dialect::Anthropic : message->dialect;
+  for (const std::size_t last : {std::size_t{8}, std::size_t{200}}) {  // Entries may be long.
+    const auto entries = store.loadSessionEntries(session, {.last = last, .branch = at});
+    if (!entries) return Dialect::Anthropic;
+    for (const Entry& entry : std::views::reverse(*entries)) {
+      const auto message = holdsMessage(entry) ? normalizeEntry(entry) : std::unexpected(Error{});
+      if (!message || message->role != Role::Assistant) continue;
+      return message->dialect == Dialect::Plain ? Dialect::Anthropic : message->dialect;
+    }
   }
   return Dialect::Anthropic;
 }
