@@ -26,6 +26,8 @@ namespace {
 using message::Original;
 using message::SessionNode;
 
+constexpr std::size_t kAroundBytes = 64;  // What a payload has around its message, at most.
+
 class Migrator {
  public:
   Migrator(SessionStore& store, Dialect target) : store_(store), reporter_(out_.report) { out_.to = target; }
@@ -80,6 +82,7 @@ class Migrator {
       addNode(node);
     }
     passThrough(source_.entries.size());
+    std::string().swap(converted_.text);  // The new entries hold it.
     BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, std::move(batch_), {.durability = Durability::Sync}));
     // Named by now: had somebody removed it as unused in between, this brings it back.
     BOUGH_TRY(wayBack, store_.putAttachment(converted_.wayBack.json));
@@ -154,6 +157,7 @@ class Migrator {
     const auto places = placesOf(node);
     Entry entry;
     entry.type = entry_type::kMessage;
+    entry.payload.reserve(node.end - node.begin + kAroundBytes);  // One that grows takes up to twice its size.
     json::Writer writer(entry.payload);
     writer.beginObject().member("dialect", toString(node.dialect)).key("message");
     writer.raw(std::string_view(converted_.text).substr(node.begin, node.end - node.begin)).endObject();
@@ -212,6 +216,7 @@ class Migrator {
       if (!member->keyIs("migration")) writer.key(member->key).raw(member->value);
     }
     writer.key("migration").raw(migration).endObject();
+    out.shrink_to_fit();
     return out;
   }
 
