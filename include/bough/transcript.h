@@ -202,18 +202,20 @@ Result<std::optional<CopiedTranscript>> copyTranscript(SessionStore& store, cons
                                                        const std::string& agent,
                                                        const std::function<Result<void>(std::string_view)>& out);
 
-/// One of several files that a session is written to.
-struct TranscriptFile {
-  TranscriptFacts facts;  ///< Its `sessionId` is its own; `parentSession` is the file's that it continues.
-  std::string bytes;
+/// Where the files go that a session is written to. The first error of either ends the writing.
+struct TranscriptFiles {
+  /// All files, before anything of them is written. The `sessionId` of each is its own; `parentSession` is that of the
+  /// file that it continues.
+  std::function<Result<void>(const std::vector<TranscriptFacts>&)> begin;
+  /// A piece of a file, by its place among them. The pieces of a file come in order, and one file after the other.
+  std::function<Result<void>(std::size_t file, std::string_view piece)> add;
 };
 
 /// Writes all branches of a session for an agent whose files hold one branch but can continue one another (codex):
 /// first the branch of the head, then a file for each other branch, after the file that it continues. Unsupported for
 /// others.
-Result<std::vector<TranscriptFile>> writeTranscriptTree(const TranscriptSource& entries,
-                                                        const WriteTranscriptOptions& options,
-                                                        CompatibilityReport* report = nullptr);
+Result<void> writeTranscriptTree(const TranscriptSource& entries, const WriteTranscriptOptions& options,
+                                 const TranscriptFiles& files, CompatibilityReport* report = nullptr);
 
 /// Formats for tools that are not agents: "atif" (ATIF 1.8, a trajectory a line), "otel" (OpenTelemetry's GenAI spans
 /// as OTLP/JSON) and "openinference" (the same spans with OpenInference's attributes).

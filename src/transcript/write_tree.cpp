@@ -13,9 +13,8 @@ namespace bough {
 
 using namespace transcript;
 
-Result<std::vector<TranscriptFile>> writeTranscriptTree(const TranscriptSource& source,
-                                                        const WriteTranscriptOptions& options,
-                                                        CompatibilityReport* report) {
+Result<void> writeTranscriptTree(const TranscriptSource& source, const WriteTranscriptOptions& options,
+                                 const TranscriptFiles& files, CompatibilityReport* report) {
   const Agent* agent = findAgent(options.agent);
   if (agent == nullptr || agent->writeTree == nullptr) {
     return fail(ErrorCode::Unsupported, fmt::format("{} has no files that continue one another", options.agent), "");
@@ -33,29 +32,30 @@ Result<std::vector<TranscriptFile>> writeTranscriptTree(const TranscriptSource& 
   CompatibilityReport own;
   MessageConversion messages(entries, tree, leaves, agent->dialect, report == nullptr ? own : *report);
   const std::vector<bool> isKept = allKept(entries, tree);
-  std::vector<OwnPart> branches;
-  std::vector<EntryPin> pins;
+  TreeItems items{.entries = entries, .branches = {}, .with = {}};
   std::vector<bool> isTaken(entries.size());
   for (const std::size_t leaf : leaves) {
     if (isTaken[leaf]) continue;
-    OwnPart& branch = branches.emplace_back();
+    OwnPart& branch = items.branches.emplace_back();
     std::size_t place = leaf;
     for (; place != EntryTree::kNone && !isTaken[place]; place = tree.parent(place)) {
       isTaken[place] = true;
-      branch.items.push_back({.entry = pins.emplace_back(entries.at(place)).get(), .parentId = {}, .messages = {}});
+      branch.places.push_back(place);
     }
-    BOUGH_TRY(entries.check());
-    std::ranges::reverse(branch.items);
-    for (Item& item : branch.items) {
-      const std::size_t at = entries.find(item.entry->id);
-      item.messages = messages.take(at);
-      item.kept = keptBy(entries, tree, at);
-      item.isKept = isKept[at];
-    }
-    if (place != EntryTree::kNone) branch.base = pins.emplace_back(entries.at(place)).get();
+    std::ranges::reverse(branch.places);
+    branch.base = place;
   }
+  items.with = [&](std::size_t place, const std::function<void(const Item&)>& use) {
+    const EntryPin entry = entries.at(place);
+    use({.entry = entry.get(),
+         .parentId = {},
+         .messages = messages.take(place),
+         .kept = keptBy(entries, tree, place),
+         .isKept = isKept[place]});
+  };
+  BOUGH_TRY(entries.check());
   TreeCargo cargo(entries, tree, !options.clean && !options.bare);
-  return agent->writeTree(options.facts, branches, cargo);
+  return agent->writeTree(options.facts, items, cargo, files);
 }
 
 }  // namespace bough

@@ -75,6 +75,7 @@ def main(bough):
                     ["show", session, "--format", "html"], ["export", session, "--to", "codex", "--out", out],
                     ["export", session, "--to", "claude-code", "--cwd-map", "/work=/other", "--out", out],
                     ["export", session, "--to", "otel", "--all", "--out", out],
+                    ["export", session, "--to", "codex", "--all", "--out", home + "/tree"],
                     ["resume", session, "--in", "pi"], ["resume", session, "--in", "pi"],
                     ["compat", session, "--to", "openai-chat"], ["compat", few, "--to", "gemini"],
                     ["context", few, "--budget", "1500000"], ["copy", session, "--to", home + "/other"]]

@@ -283,22 +283,39 @@ TEST(RoundTrips, CarryEveryTextCallAndResultFromAgentToAgent) {
   }
 }
 
+struct WrittenFile {
+  TranscriptFacts facts;
+  std::string bytes{};
+};
+
+std::vector<WrittenFile> treeFiles(const TranscriptSource& entries, const WriteTranscriptOptions& options) {
+  std::vector<WrittenFile> files;
+  const auto begin = [&](const std::vector<TranscriptFacts>& all) -> Result<void> {
+    for (const TranscriptFacts& facts : all) files.push_back({.facts = facts});
+    return {};
+  };
+  const auto add = [&](std::size_t file, std::string_view piece) -> Result<void> {
+    files[file].bytes += piece;
+    return {};
+  };
+  EXPECT_TRUE(writeTranscriptTree(entries, options, {.begin = begin, .add = add}));
+  return files;
+}
+
 TEST(RoundTrips, OfATreeKeepEveryBranchInCodexFiles) {
   TempFolder folder;
   const ReadFile file = readAll(fixture("pi/03-branches.jsonl"));
   TranscriptFacts facts = file.report.facts;
   facts.agent = "codex";
-  const auto files =
-      writeTranscriptTree(file.entries, {.agent = "codex", .facts = facts, .headId = file.report.headId});
-  ASSERT_TRUE(files);
-  ASSERT_EQ(files->size(), 6U);
-  for (const TranscriptFile& one : *files) {
+  const auto files = treeFiles(file.entries, {.agent = "codex", .facts = facts, .headId = file.report.headId});
+  ASSERT_EQ(files.size(), 6U);
+  for (const WrittenFile& one : files) {
     writeBytes(fs::path(folder.path()) / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", one.facts.sessionId),
                one.bytes);
   }
   std::vector<Entry> all;
   std::vector<std::string> stories;
-  for (const TranscriptFile& one : *files) {
+  for (const WrittenFile& one : files) {
     const ReadFile back =
         readAll(fs::path(folder.path()) / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", one.facts.sessionId));
     EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
@@ -319,13 +336,12 @@ TEST(RoundTrips, OfATreeInCodexFilesBringTheEntriesBack) {
     const ReadFile file = readAll(fixture(name));
     TranscriptFacts facts = file.report.facts;
     facts.agent = "codex";
-    const auto files =
-        writeTranscriptTree(file.entries, {.agent = "codex", .facts = facts, .headId = file.report.headId});
-    ASSERT_TRUE(files);
+    const auto files = treeFiles(file.entries, {.agent = "codex", .facts = facts, .headId = file.report.headId});
+    ASSERT_FALSE(files.empty());
     auto store = SessionStore::open(folder / "store");
     ASSERT_TRUE(store);
     std::unordered_map<std::string, Entry> came;
-    for (const TranscriptFile& one : *files) {
+    for (const WrittenFile& one : files) {
       const std::string path = folder / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", one.facts.sessionId);
       writeBytes(path, one.bytes);
       const ReadFile back = readAll(path);

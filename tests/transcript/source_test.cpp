@@ -136,7 +136,10 @@ TEST(TranscriptSource, ASessionThatGoesWhileItIsWrittenIsAnError) {
     EXPECT_EQ(writeTranscript(source, {.agent = "pi", .facts = {}}, out).has_value(), isKept);
     EXPECT_EQ(pieces.empty(), !isKept);
     EXPECT_EQ(writeTrace(source, {.format = "atif"}, out).has_value(), isKept);
-    EXPECT_EQ(writeTranscriptTree(source, {.agent = "codex", .facts = {}}).has_value(), isKept);
+    const auto begin = [](const std::vector<TranscriptFacts>&) -> Result<void> { return {}; };
+    const auto add = [&](std::size_t, std::string_view piece) { return out(piece); };
+    EXPECT_EQ(writeTranscriptTree(source, {.agent = "codex", .facts = {}}, {.begin = begin, .add = add}).has_value(),
+              isKept);
   }
 }
 

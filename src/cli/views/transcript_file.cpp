@@ -186,19 +186,22 @@ Result<void> syncAll(const std::vector<std::unique_ptr<NewFile>>& files) {
 
 }  // namespace
 
-Result<void> writeNewFiles(const std::vector<std::string>& paths, const std::vector<TranscriptFile>& files) {
+Result<void> NewFiles::begin(const std::string& path) {
   constexpr std::size_t kAtOnce = 128;
-  for (std::size_t from = 0; from < files.size(); from += kAtOnce) {
-    std::vector<std::unique_ptr<NewFile>> group;
-    for (std::size_t i = from; i < std::min(files.size(), from + kAtOnce); ++i) {
-      BOUGH_TRY(auto file, NewFile::make(paths[i]));
-      BOUGH_TRY(file->add(files[i].bytes));
-      group.push_back(std::move(file));
-    }
-    BOUGH_TRY(syncAll(group));
-    for (const auto& file : group) BOUGH_TRY(file->publish());
-    BOUGH_TRY(group.back()->syncFolder());
+  if (group_.size() == kAtOnce) {
+    BOUGH_TRY(finish());
   }
+  BOUGH_TRY(auto file, NewFile::make(path));
+  group_.push_back(std::move(file));
+  return {};
+}
+
+Result<void> NewFiles::finish() {
+  if (group_.empty()) return {};
+  BOUGH_TRY(syncAll(group_));
+  for (const auto& file : group_) BOUGH_TRY(file->publish());
+  BOUGH_TRY(group_.back()->syncFolder());
+  group_.clear();
   return {};
 }
 

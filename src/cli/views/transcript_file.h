@@ -70,9 +70,18 @@ class NewFile {
 /// The same for bytes that are in memory.
 Result<void> writeNewFile(const std::string& path, std::string_view bytes);
 
-/// The same for many files in one folder, which reach the disk together. When one cannot be written, those before it
-/// are there.
-Result<void> writeNewFiles(const std::vector<std::string>& paths, const std::vector<TranscriptFile>& files);
+/// The same for many files in one folder, one after the other, which reach the disk together. When one cannot be
+/// written, some of those before it are there.
+class NewFiles {
+ public:
+  Result<void> begin(const std::string& path);
+  /// Adds to the file that began last.
+  Result<void> add(std::string_view piece) { return group_.back()->add(piece); }
+  Result<void> finish();
+
+ private:
+  std::vector<std::unique_ptr<NewFile>> group_;
+};
 
 /// Writes a file, or completes one that holds the beginning of these bytes, in place. One that holds more is left
 /// alone. AlreadyExists when it holds something else, Conflict when it changes meanwhile.

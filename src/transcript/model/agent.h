@@ -6,6 +6,7 @@
 #include <bough/transcript.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,10 +50,20 @@ struct Item {
   bool isMoreOfAnswer = false;
 };
 
-/// What a branch holds that none before it does.
+class EntryList;  // entry_list.h
+
+/// What a branch holds that none before it does, as places of the session.
 struct OwnPart {
-  const Entry* base = nullptr;  ///< The entry of an earlier branch that it continues; null: none.
-  std::vector<Item> items{};    ///< At least one.
+  std::size_t base = SIZE_MAX;        ///< The entry of an earlier branch that it continues; SIZE_MAX: none.
+  std::vector<std::size_t> places{};  ///< At least one.
+};
+
+/// The branches of a session, and what to write for each entry, which is made when it is asked for.
+struct TreeItems {
+  const EntryList& entries;
+  std::vector<OwnPart> branches;  ///< That of the head comes first, with all that it holds.
+  /// Calls `use` with an entry. Each is asked for once, in the order of the branches.
+  std::function<void(std::size_t place, const std::function<void(const Item&)>& use)> with;
 };
 
 /// Writes one file. What the same agent wrote is copied by the driver; the writer only learns of it.
@@ -116,8 +127,8 @@ struct Agent {
   Result<void> (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
   /// Writes all branches as files that continue one another; the head's first. Optional.
-  std::vector<TranscriptFile> (*writeTree)(const TranscriptFacts& facts, const std::vector<OwnPart>& branches,
-                                           TreeCargo& cargo) = nullptr;
+  Result<void> (*writeTree)(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
+                            const TranscriptFiles& files) = nullptr;
   /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
   /// found. Optional.
   std::string (*findParent)(const std::string& path, const std::string& parentSession) = nullptr;

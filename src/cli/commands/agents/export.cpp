@@ -98,18 +98,30 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   CompatibilityReport report;
   const WriteTranscriptOptions wish{
       .agent = options.agent, .facts = std::move(facts), .headId = at, .bare = options.bare};
-  BOUGH_TRY(const auto files, writeTranscriptTree(entries, wish, &report));
-  if (options.output.empty()) {
-    return fail(ErrorCode::InvalidArgument, "--all writes " + counted(files.size(), "file"),
-                "name a folder with --out");
-  }
+  std::vector<TranscriptFacts> files;
   std::vector<std::string> paths;
-  for (const TranscriptFile& file : files) {
-    BOUGH_TRY(const auto place, placeForTranscript(transcriptHome(), file.facts));
-    paths.push_back(options.output + place.path.substr(place.path.rfind('/')));
-    BOUGH_TRY(checkNew(paths.back()));
-  }
-  BOUGH_TRY(writeNewFiles(paths, files));
+  NewFiles written;
+  const auto begin = [&](const std::vector<TranscriptFacts>& all) -> Result<void> {
+    if (options.output.empty()) {
+      return fail(ErrorCode::InvalidArgument, "--all writes " + counted(all.size(), "file"),
+                  "name a folder with --out");
+    }
+    files = all;
+    for (const TranscriptFacts& file : files) {
+      BOUGH_TRY(const auto place, placeForTranscript(transcriptHome(), file));
+      paths.push_back(options.output + place.path.substr(place.path.rfind('/')));
+      BOUGH_TRY(checkNew(paths.back()));
+    }
+    return {};
+  };
+  const auto add = [&, begun = std::size_t{0}](std::size_t file, std::string_view piece) mutable -> Result<void> {
+    while (begun <= file) {
+      BOUGH_TRY(written.begin(paths[begun++]));
+    }
+    return written.add(piece);
+  };
+  BOUGH_TRY(writeTranscriptTree(entries, wish, {.begin = begin, .add = add}, &report));
+  BOUGH_TRY(written.finish());
   if (!context.json) {
     for (const std::string& path : paths) printLine(path);
     if (!report.lossyFields.empty()) printMessage(fmt::format("the format of {} cannot hold:", options.agent));
@@ -124,8 +136,8 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
   writer.member("agent", options.agent).key("files").beginArray();
   for (std::size_t i = 0; i < files.size(); ++i) {
-    writer.beginObject().member("agentSessionId", files[i].facts.sessionId).member("file", paths[i]);
-    if (!files[i].facts.parentSession.empty()) writer.member("continues", files[i].facts.parentSession);
+    writer.beginObject().member("agentSessionId", files[i].sessionId).member("file", paths[i]);
+    if (!files[i].parentSession.empty()) writer.member("continues", files[i].parentSession);
     writer.endObject();
   }
   writer.endArray().key("report").raw(report.toJson()).endObject();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/json/json_write.h"
+#include "base/try.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/read.h"
 #include "transcript/model/carrying.h"
@@ -15,61 +16,95 @@
 namespace bough::transcript::codex {
 namespace {
 
-// Where the lines of an entry end.
+// Where the lines of an entry end that another file continues.
 struct End {
-  std::size_t file = 0;
   std::uint64_t ordinal = 0;  // the next one
   std::uint64_t offset = 0;
 };
+
+// The files of the branches, each named by its last entry.
+std::vector<TranscriptFacts> factsOf(TranscriptFacts facts, const TreeItems& items) {
+  if (!isUuid(facts.sessionId)) facts.sessionId = uuidFor(facts.sessionId);
+  std::vector<TranscriptFacts> files;
+  std::vector<std::uint32_t> fileOf(items.entries.size());  // by place
+  for (const OwnPart& branch : items.branches) {
+    TranscriptFacts& file = files.emplace_back(facts);
+    if (files.size() > 1) {
+      file.sessionId = uuidFor(fmt::format("{}/{}", facts.sessionId, items.entries.id(branch.places.back())));
+    }
+    if (branch.base != EntryList::kNone) {
+      file.parentSession = files[fileOf[branch.base]].sessionId;
+      file.parentEntryId = items.entries.id(branch.base);
+    }
+    for (const std::size_t place : branch.places) fileOf[place] = static_cast<std::uint32_t>(files.size() - 1);
+  }
+  return files;
+}
 
 // In this mode every line has an ordinal that goes on through the files that continue one another, and Codex shows a
 // conversation from completed items, turn by turn.
 class TreeWriting {
  public:
-  TreeWriting(const TranscriptFacts& facts, TreeCargo& cargo) : facts_(facts), cargo_(cargo) {
-    if (!isUuid(facts_.sessionId)) facts_.sessionId = uuidFor(facts_.sessionId);
+  TreeWriting(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo, const TranscriptFiles& files)
+      : items_(items), cargo_(cargo), files_(files), facts_(factsOf(facts, items)) {
+    for (const OwnPart& branch : items.branches) {
+      if (branch.base != EntryList::kNone) ends_.try_emplace(branch.base);
+    }
   }
 
-  void add(const OwnPart& branch) {
-    begin(branch);
-    for (const Item& item : branch.items) write(item);
-    flush(/*last=*/turn_.empty());
-    closeTurn(/*last=*/true);
+  Result<void> run() {
+    BOUGH_TRY(files_.begin(facts_));
+    for (file_ = 0; file_ < items_.branches.size(); ++file_) {
+      const OwnPart& branch = items_.branches[file_];
+      begin(branch);
+      for (const std::size_t place : branch.places) {
+        BOUGH_TRY(give());
+        items_.with(place, [&](const Item& item) { write(item, place); });
+        BOUGH_TRY(items_.entries.check());
+      }
+      flush(/*last=*/turn_.empty());
+      closeTurn(/*last=*/true);
+      BOUGH_TRY(give());
+    }
+    return {};
   }
-
-  std::vector<TranscriptFile> take() { return std::move(files_); }
 
  private:
   void begin(const OwnPart& branch) {
-    const auto base = branch.base == nullptr ? std::nullopt : std::optional(ends_.at(branch.base->id));
-    TranscriptFile file;
-    file.facts = facts_;
-    if (!files_.empty()) file.facts.sessionId = uuidFor(facts_.sessionId + '/' + branch.items.back().entry->id);
-    if (base) file.facts.parentSession = files_[base->file].facts.sessionId;
-    if (base) file.facts.parentEntryId = branch.base->id;
+    const auto base = branch.base == EntryList::kNone ? std::nullopt : std::optional(ends_.at(branch.base));
+    const TranscriptFacts& facts = facts_[file_];
     ordinal_ = base ? base->ordinal : 0;
     turn_.clear();
-    last_.clear();
-    time_ = branch.items.front().entry->timestamp;
+    last_ = EntryList::kNone;
+    time_ = items_.entries.at(branch.places.front())->timestamp;
+    givenBytes_ = 0;
     std::string meta;
     json::Writer writer(meta);
-    writer.beginObject().member("session_id", file.facts.sessionId).member("id", file.facts.sessionId);
-    if (base) writer.member("forked_from_id", file.facts.parentSession);
-    writer.member("timestamp", time_).member("cwd", facts_.cwd).member("originator", "codex_cli_rs");
+    writer.beginObject().member("session_id", facts.sessionId).member("id", facts.sessionId);
+    if (base) writer.member("forked_from_id", facts.parentSession);
+    writer.member("timestamp", time_).member("cwd", facts.cwd).member("originator", "codex_cli_rs");
     writer.member("cli_version", kVersion).member("source", "cli").member("history_mode", "paginated");
     if (base) {
-      writer.key("history_base").beginObject().member("thread_id", file.facts.parentSession);
+      writer.key("history_base").beginObject().member("thread_id", facts.parentSession);
       writer.member("end_ordinal_exclusive", base->ordinal).member("end_byte_offset", base->offset).endObject();
     }
     writer.endObject();
-    files_.push_back(std::move(file));
     cargo_.begin();
     line("session_meta", meta);
     // Programs find a thread by this line, which they read first and whole.
-    files_.back().bytes += std::exchange(text_, {});
+    out_ += std::exchange(text_, {});
   }
 
-  void write(const Item& item) {
+  // Gives away what is written.
+  Result<void> give() {
+    if (out_.empty()) return {};
+    BOUGH_TRY(files_.add(file_, out_));
+    givenBytes_ += out_.size();
+    out_.clear();
+    return {};
+  }
+
+  void write(const Item& item, std::size_t place) {
     flush();
     time_ = item.entry->timestamp;
     const std::string& type = item.entry->type;
@@ -86,7 +121,7 @@ class TreeWriting {
       flush();
     }
     for (const std::string& each : items) writeItem(item, each);
-    last_ = item.entry->id;
+    last_ = place;
     cargo_.hold(std::exchange(text_, {}), item.entry);
     isHeld_ = true;
   }
@@ -94,9 +129,9 @@ class TreeWriting {
   // Puts what is held into the file.
   void flush(bool last = false) {
     if (!text_.empty()) cargo_.hold(std::exchange(text_, {}), nullptr);
-    std::string& out = files_.back().bytes;
-    out += cargo_.take(last);
-    if (isHeld_ && !last_.empty()) ends_[last_] = {files_.size() - 1, ordinal_, out.size()};
+    out_ += cargo_.take(last);
+    const auto end = isHeld_ ? ends_.find(last_) : ends_.end();
+    if (end != ends_.end()) end->second = {.ordinal = ordinal_, .offset = givenBytes_ + out_.size()};
     isHeld_ = false;
   }
 
@@ -119,7 +154,7 @@ class TreeWriting {
 
   void openTurn() {
     if (!turn_.empty()) return;
-    turn_ = fmt::format("{}-turn-{}", files_.back().facts.sessionId, ordinal_);
+    turn_ = fmt::format("{}-turn-{}", facts_[file_].sessionId, ordinal_);
     std::string event;
     json::Writer(event)
         .beginObject()
@@ -148,7 +183,7 @@ class TreeWriting {
   void completed(bool isUser, std::string_view text) {
     std::string event;
     json::Writer writer(event);
-    writer.beginObject().member("type", "item_completed").member("thread_id", files_.back().facts.sessionId);
+    writer.beginObject().member("type", "item_completed").member("thread_id", facts_[file_].sessionId);
     writer.member("turn_id", turn_).key("item").beginObject().member("type", isUser ? "UserMessage" : "AgentMessage");
     writer.member("id", fmt::format("item-{}", ordinal_)).key("content").beginArray().beginObject();
     writer.member("type", isUser ? "text" : "Text").member("text", text);
@@ -165,27 +200,29 @@ class TreeWriting {
     ++ordinal_;
   }
 
-  TranscriptFacts facts_;
+  const TreeItems& items_;
   TreeCargo& cargo_;
-  std::string text_;     // lines that are not held yet
-  bool isHeld_ = false;  // what is held belongs to last_
-  std::vector<TranscriptFile> files_;
-  std::unordered_map<std::string, End> ends_;  // by entry
+  const TranscriptFiles& files_;
+  std::vector<TranscriptFacts> facts_;  // of the files
+  std::size_t file_ = 0;
+  std::string out_;                            // of the file, and not given away yet
+  std::uint64_t givenBytes_ = 0;               // of the file
+  std::string text_;                           // lines that are not held yet
+  bool isHeld_ = false;                        // what is held belongs to last_
+  std::unordered_map<std::size_t, End> ends_;  // by place, of entries that other files continue
   WrittenItems written_;
   std::uint64_t ordinal_ = 0;
   std::string time_;
-  std::string turn_;    // empty between turns
-  std::string answer_;  // of the turn
-  std::string last_;    // the entry that was written last
+  std::string turn_;                     // empty between turns
+  std::string answer_;                   // of the turn
+  std::size_t last_ = EntryList::kNone;  // the entry that was written last
 };
 
 }  // namespace
 
-std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<OwnPart>& branches,
-                                      TreeCargo& cargo) {
-  TreeWriting writing(facts, cargo);
-  for (const OwnPart& branch : branches) writing.add(branch);
-  return writing.take();
+Result<void> writeTree(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
+                       const TranscriptFiles& files) {
+  return TreeWriting(facts, items, cargo, files).run();
 }
 
 }  // namespace bough::transcript::codex

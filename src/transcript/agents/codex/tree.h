@@ -4,15 +4,11 @@
 
 #include <bough/transcript.h>
 
-#include <string>
-#include <vector>
-
 #include "transcript/model/agent.h"
 
 namespace bough::transcript::codex {
 
-/// `branches`: that of the head comes first, with all that it holds.
-std::vector<TranscriptFile> writeTree(const TranscriptFacts& facts, const std::vector<OwnPart>& branches,
-                                      TreeCargo& cargo);
+Result<void> writeTree(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
+                       const TranscriptFiles& files);
 
 }  // namespace bough::transcript::codex
