@@ -285,7 +285,9 @@ const std::string& Intake::family() {
   family_ = row_.facts.sessionId;
   for (int steps = 0; steps < kMostSteps; ++steps) {
     std::string before;
+    std::string named;  // what the session was called when it was made: its log may be a copy
     const auto look = [&](std::uint64_t, Entry& header) {
+      named = json::findString(header.payload, "sessionId").value_or("");
       for (const std::string_view name : {"parentSession", "detachedFrom"}) {
         const auto origin = json::findMember(header.payload, name);
         if (origin && before.empty()) before = json::findString(*origin, "sessionId").value_or("");
@@ -296,6 +298,7 @@ const std::string& Intake::family() {
     } else if (!store_.readOwnEntries(family_, 0, 1, look)) {
       break;
     }
+    if (before.empty() && !named.empty()) family_ = std::move(named);
     if (before.empty()) break;
     family_ = std::move(before);
   }
