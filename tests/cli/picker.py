@@ -53,6 +53,30 @@ def opened(screen):
     return bool(filled) and filled[-1].strip() == "›"
 
 
+def test_what_is_asked_and_told_is_whole_in_a_narrow_terminal(folder, bough):
+    for width, height in ((40, 14), (40, 24), (80, 12)):
+        terminal = with_sessions(folder, bough, width=width, height=height)
+        terminal.run("bough fork heron --id heron-fork >/dev/null 2>&1")
+        terminal.type("clear; bough")
+        terminal.wait(lambda screen: "4 of 4" in screen)
+        terminal.type("Tell me", enter=False)
+        terminal.wait(lambda screen: "2 of 4" in screen)
+        while "fork of" in selected(terminal.screen()):
+            key(terminal, "Down")
+            terminal.wait(lambda screen: selected(screen))
+        key(terminal, "M-d")
+        terminal.wait(lambda screen: "[y/N]" in screen)
+        terminal.type("y", enter=False)
+        said = "1 session shares the history of session heron: heron-fork"
+        screen = terminal.wait(lambda screen: said in " ".join(screen.split()) or "shares" in screen)
+        check(said in " ".join(screen.split()), f"the reason is whole in {width} columns", screen)
+        check("Sessions:" in screen and selected(screen), "the list stays", screen)
+        key(terminal, "C-c")
+        terminal.wait(lambda screen: "Sessions:" not in screen)
+        terminal.run("bough rm heron-fork --yes >/dev/null 2>&1; bough rm heron stork crane --yes >/dev/null 2>&1; bough trash --empty --yes >/dev/null 2>&1")
+        terminal.close()
+
+
 def test_a_session_is_found_by_typing_and_opened(folder, bough):
     terminal = with_sessions(folder, bough, width=120, height=24)
     terminal.type("bough")

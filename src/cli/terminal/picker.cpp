@@ -251,7 +251,8 @@ class Picker {
     const Screen::Size size = Screen::size();
     const bool beside = size.width >= kBesideWidth;
     const bool below = !beside && size.height >= kBelowHeight;
-    const std::size_t body = size.height > 2 ? size.height - 2 : 0;
+    const std::vector<std::string> last = lastLines(size);
+    const std::size_t body = size.height > last.size() + 1 ? size.height - last.size() - 1 : 0;
     listHeight_ = below ? body / 2 : body;
     const std::size_t listWidth = beside ? size.width * 9 / 20 : size.width;
     if (rows_.place() < top_) top_ = rows_.place();
@@ -279,10 +280,13 @@ class Picker {
         lines.push_back(i < side.size() ? painted(side[i], sideWidth) : std::string());
       }
     }
-    lines.push_back(lastLine(size.width));
+    for (const std::string& each : last) {
+      const std::string text = fitted(each, size.width);
+      lines.push_back(isTold() ? styled(Style::Bold, text) : styled(Style::Dim, text));
+    }
     const std::size_t column = text::displayWidth(head);
     if (asking_) {
-      Screen::draw(lines, lines.size() - 1, std::min(text::displayWidth(lastText(size.width)), size.width - 1));
+      Screen::draw(lines, lines.size() - 1, std::min(text::displayWidth(last.back()), size.width - 1));
     } else if (typing_) {
       Screen::draw(lines, 0, std::min(column, size.width - 1));
     } else {
@@ -319,9 +323,17 @@ class Picker {
     return line();
   }
 
-  [[nodiscard]] std::string lastLine(std::size_t width) const {
-    const std::string text = fitted(lastText(width), width);
-    return asking_ || !message_.empty() ? styled(Style::Bold, text) : styled(Style::Dim, text);
+  [[nodiscard]] bool isTold() const { return asking_ || !message_.empty(); }
+
+  // What is asked or told is whole where there is room for it; the keys are one line.
+  [[nodiscard]] std::vector<std::string> lastLines(const Screen::Size& size) const {
+    const std::string text = lastText(size.width);
+    std::vector<std::string> lines = isTold() ? wrapped(text, size.width) : std::vector<std::string>{text};
+    const std::size_t most = std::max<std::size_t>(size.height / 2, 1);
+    // Of a question the end stays, where the answer is typed.
+    while (lines.size() > most) lines.erase(asking_ ? lines.begin() : lines.end() - 1);
+    if (lines.empty()) lines.emplace_back();
+    return lines;
   }
 
   PickerSource& source_;
