@@ -202,4 +202,9 @@ class Session {
   std::shared_ptr<State> state_;
 };
 
+/// Gives `use` the entries at these sequences, in this order, until it returns false. Reads a few at a time, fewer
+/// where they are long: for lists of any length.
+Result<void> forEachEntryAt(const Session& session, const std::vector<Sequence>& sequences,
+                            const std::function<bool(const Entry&)>& use);
+
 }  // namespace BOUGH_PUBLIC bough

@@ -50,12 +50,11 @@ Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::st
 Outcome writeIds(json::Writer& writer, std::string_view name, const SessionObject& session,
                  const std::vector<Sequence>& nodes) {
   writer.key(name).beginArray();
-  for (std::size_t from = 0; from < nodes.size(); from += kPart) {
-    const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
-    BOUGH_TRY(const auto entries, session.store().loadEntriesAt(session.id, {begin, begin + count}));
-    for (const Entry& entry : entries) writer.string(entry.id);
-  }
+  BOUGH_TRY(const auto opened, session.store().session(session.id));
+  BOUGH_TRY(forEachEntryAt(opened, nodes, [&](const Entry& entry) {
+    writer.string(entry.id);
+    return true;
+  }));
   writer.endArray();
   return {};
 }

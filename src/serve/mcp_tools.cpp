@@ -194,19 +194,15 @@ Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& ar
 // its branch, so read_session can go on.
 Result<void> writeSide(json::Writer& writer, const std::string& out, SessionStore& store, const std::string& sessionId,
                        const std::vector<Sequence>& nodes, std::size_t common, std::size_t mostBytes) {
-  constexpr std::size_t kPart = 32;
   writer.beginObject().member("count", std::uint64_t{nodes.size()}).key("entries").beginArray();
   std::size_t written = 0;
-  for (std::size_t from = 0; from < nodes.size() && out.size() < mostBytes; from += kPart) {
-    const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
-    BOUGH_TRY(const auto entries, store.loadEntriesAt(sessionId, {begin, begin + count}));
-    for (const Entry& entry : entries) {
-      if (out.size() >= mostBytes) break;
-      writeEntry(writer, entry, 0, kMaxListedBytes / 4);
-      ++written;
-    }
-  }
+  BOUGH_TRY(const auto session, store.session(sessionId));
+  BOUGH_TRY(forEachEntryAt(session, nodes, [&](const Entry& entry) {
+    if (out.size() >= mostBytes) return false;
+    writeEntry(writer, entry, 0, kMaxListedBytes / 4);
+    ++written;
+    return out.size() < mostBytes;
+  }));
   writer.endArray();
   if (written < nodes.size()) {
     BOUGH_TRY(const auto last, store.loadEntriesAt(sessionId, {nodes.back()}));

@@ -59,7 +59,7 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
   std::size_t same = 0;
   while (same < most && left.originOf(left.path[same]) == right.originOf(right.path[same])) ++same;
 
-  constexpr std::size_t kPart = 256;
+  constexpr std::size_t kPart = 32;  // of each, in memory at a time
   std::size_t equal = same;
   // Branches of one session that part do so forever: an equal entry after that is another one.
   for (bool going = id() != other.id(); going && equal < most;) {

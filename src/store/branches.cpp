@@ -64,10 +64,13 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
 
 DescribeEntries describeEntries(SessionStore& store, const std::string& sessionId, std::size_t graphemes) {
   return [&store, sessionId, graphemes](const std::vector<Sequence>& nodes) -> Result<std::vector<EntrySummary>> {
-    BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, nodes));
+    BOUGH_TRY(const auto session, store.session(sessionId));
     std::vector<EntrySummary> summaries;
-    summaries.reserve(entries.size());
-    for (const Entry& entry : entries) summaries.push_back(summarizeEntry(entry, graphemes));
+    summaries.reserve(nodes.size());
+    BOUGH_TRY(forEachEntryAt(session, nodes, [&](const Entry& entry) {
+      summaries.push_back(summarizeEntry(entry, graphemes));
+      return true;
+    }));
     return summaries;
   };
 }

@@ -120,6 +120,25 @@ Result<std::vector<Entry>> Session::entriesAt(const std::vector<Sequence>& seque
   return std::move(found.entries);
 }
 
+Result<void> forEachEntryAt(const Session& session, const std::vector<Sequence>& sequences,
+                            const std::function<bool(const Entry&)>& use) {
+  constexpr std::size_t kMostEntries = 256;
+  constexpr std::size_t kPartBytes = std::size_t{4} << 20;
+  std::size_t count = 16;
+  for (auto next = sequences.begin(); next != sequences.end();) {
+    const auto end = next + std::min(static_cast<std::ptrdiff_t>(count), sequences.end() - next);
+    BOUGH_TRY(const auto entries, session.entriesAt({next, end}));
+    std::size_t bytes = 0;
+    for (const Entry& entry : entries) {
+      bytes += entry.payload.size();
+      if (!use(entry)) return {};
+    }
+    count = bytes > kPartBytes ? std::max<std::size_t>(count / 2, 1) : std::min(count * 2, kMostEntries);
+    next = end;
+  }
+  return {};
+}
+
 Result<Sequence> Session::sequenceOf(const std::string& entryId) const {
   BOUGH_TRY(state_->ready());
   BOUGH_TRY(const auto found, state_->stored->load({.ids = {entryId}, .asStored = true}));

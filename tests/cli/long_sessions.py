@@ -78,7 +78,7 @@ def main(bough):
                     ["export", session, "--to", "codex", "--all", "--out", home + "/tree"],
                     ["resume", session, "--in", "pi"], ["resume", session, "--in", "pi"],
                     ["compat", session, "--to", "openai-chat"], ["compat", few, "--to", "gemini"],
-                    ["context", few, "--budget", "1500000"], ["copy", session, "--to", home + "/other"]]
+                    ["context", few, "--budget", "1500000"], ["tree", few, "--all"], ["tree", few, "--json"], ["diff", few, path], ["copy", session, "--to", home + "/other"]]
         # The newest turn does not fit.
         failing = [["context", path, "--budget", "1000"], ["context", session, "--budget", "1"]]
         for words, exit_code in [(words, 0) for words in commands] + [(words, 2) for words in failing]:

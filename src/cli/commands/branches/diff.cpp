@@ -21,8 +21,6 @@
 namespace bough::cli::diff_command {
 namespace {
 
-constexpr std::size_t kPart = 256;  // entries in memory at a time
-
 struct Options {
   std::string session;
   std::string left;
@@ -31,17 +29,15 @@ struct Options {
   bool full = false;
 };
 
-// Gives the entries at these sequences to `use`, some at a time, until the output is closed.
+// Gives the entries at these sequences to `use`, until the output is closed.
 template <typename Use>
 Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::vector<Sequence>& nodes,
                           Use use) {
-  for (std::size_t from = 0; from < nodes.size() && !outputClosed(); from += kPart) {
-    const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kPart, nodes.size() - from));
-    BOUGH_TRY(auto entries, store.loadEntriesAt(sessionId, {begin, begin + count}));
-    for (const Entry& entry : entries) use(entry);
-  }
-  return {};
+  BOUGH_TRY(const auto session, store.session(sessionId));
+  return forEachEntryAt(session, nodes, [&](const Entry& entry) {
+    if (!outputClosed()) use(entry);
+    return !outputClosed();
+  });
 }
 
 void printEntry(char mark, Style style, const Entry& entry, const Options& options) {
