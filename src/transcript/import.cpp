@@ -69,6 +69,27 @@ bool isSameLine(const Entry& one, const Entry& next) {
   return before && after && before->agent == after->agent && before->at == after->at;
 }
 
+// How far a file is known without a gap: what came through another agent's file may be only some of its lines.
+class KnownBytes {
+ public:
+  void add(std::uint64_t begin, std::uint64_t sizeBytes) {
+    if (begin > end_) return later_.push_back({begin, begin + sizeBytes});
+    end_ = std::max(end_, begin + sizeBytes);
+  }
+  std::uint64_t end() {
+    std::ranges::sort(later_);
+    for (const auto& [begin, end] : later_) {
+      if (begin > end_) break;
+      end_ = std::max(end_, end);
+    }
+    return end_;
+  }
+
+ private:
+  std::uint64_t end_ = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> later_;  // behind a gap
+};
+
 class Import {
  public:
   Import(SessionStore& store, const std::string& path, const ImportOptions& options, unsigned depth = 0)
@@ -129,6 +150,8 @@ class Import {
   Result<void> lookBack() {
     std::uint64_t from = 0;
     std::optional<Entry> last;
+    std::uint64_t lastEnd = 0;
+    KnownBytes bytes;
     bool foreign = true;
     std::uint64_t lineAt = 0;
     std::size_t lineEntries = 0;
@@ -146,9 +169,11 @@ class Import {
         lineEntries = origin->at == lineAt ? lineEntries + 1 : 1;
         lineAt = origin->at;
         if (!origin->torn && !origin->carries) given_.insert(origin->at);
-        if (origin->torn || origin->at + origin->sizeBytes < covered_) return;
-        covered_ = origin->at + origin->sizeBytes;
-        if (origin->sizeBytes > 0) last = entry;
+        if (origin->torn || origin->sizeBytes == 0) return;
+        bytes.add(origin->at, origin->sizeBytes);
+        if (origin->at + origin->sizeBytes < lastEnd) return;
+        lastEnd = origin->at + origin->sizeBytes;
+        last = entry;
       }));
       if (count == 0) break;
       from += count;
@@ -160,8 +185,9 @@ class Import {
     // A line that carries entries is stored without them: it is compared up to where they begin.
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
     out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
+    const bool isWhole = bytes.end() == lastEnd;
+    covered_ = out_.rewritten || !isWhole ? 0 : lastEnd;
     if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
-    if (out_.rewritten) covered_ = 0;
     return {};
   }
 

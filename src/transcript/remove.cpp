@@ -40,8 +40,8 @@ struct Carrier {
   CarriedIds carries;
 };
 
-// By offset. A file that was written again has several at one offset.
-Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId, const std::string& agent) {
+// By offset. A file that was written again has several at one offset, and so has a session of several agents.
+Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId) {
   Stretches all;
   std::vector<Carrier> carriers;
   std::uint64_t from = 0;
@@ -50,7 +50,7 @@ Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId,
     BOUGH_TRY(store.readOwnEntries(sessionId, from, kEntriesAtOnce, [&](std::uint64_t, Entry& entry) {
       ++count;
       const auto origin = originOf(entry);
-      if (!origin || origin->agent != agent || !origin->hasLine) return;
+      if (!origin || !origin->hasLine) return;
       auto line = lineOf(entry);
       if (!line) return;
       if (origin->carries) {
@@ -146,8 +146,7 @@ class Lease {
 }  // namespace
 
 Result<bool> holdsTranscript(SessionStore& store, const std::string& sessionId, const std::string& path) {
-  BOUGH_TRY(const TranscriptFacts facts, peekTranscript(path));
-  BOUGH_TRY(const Stretches all, stretchesOf(store, sessionId, facts.agent));
+  BOUGH_TRY(const Stretches all, stretchesOf(store, sessionId));
   BOUGH_TRY(const auto file, openFile(path));
   Ahead ahead(*file);
   std::uint64_t at = 0;

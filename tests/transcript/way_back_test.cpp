@@ -263,5 +263,46 @@ TEST(WayBack, ImportingTheOtherAgentsFileContinuesTheSession) {
   EXPECT_TRUE(*holdsTranscript(store, id, original));
 }
 
+TEST(WayBack, AnOriginalIsImportedWholeAfterOneBranchOfItCameThroughAnotherAgent) {
+  TempFolder folder;
+  const std::string id = "01a1dc74-8eea-7b72-9f3d-075316710001";
+  std::size_t grew = 0;
+  for (const auto& path : fixtures()) {
+    const ReadFile file = readAll(path);
+    const bool isForkPart = !file.report.facts.parentEntryId.empty();
+    if (file.report.messages == 0 || isForkPart) continue;
+    for (const std::string_view agent : kAgents) {
+      if (agent == file.report.facts.agent) continue;
+      SCOPED_TRACE(fmt::format("{} through {}", path.string(), agent));
+      const fs::path there = fs::path(folder.path()) / (id + ".jsonl");
+      WriteTranscriptOptions options{
+          .agent = std::string(agent), .facts = file.report.facts, .headId = file.report.headId};
+      options.facts.agent = agent;
+      options.branchOnly = true;
+      writeBytes(there, writeAll(file.entries, options));
+      const auto store = std::move(*SessionStore::open("memory:"));
+      ASSERT_TRUE(importTranscript(*store, there, {.agent = {}, .sessionId = id}));
+      const auto before = store->loadSessionEntries(id);
+      const auto whole = importTranscript(*store, path, {.agent = {}, .sessionId = id});
+      ASSERT_TRUE(whole) << whole.error().message;
+      const auto after = store->loadSessionEntries(id);
+      ASSERT_TRUE(before && after);
+      if (std::ranges::count_if(*after, holdsMessage) > std::ranges::count_if(*before, holdsMessage)) ++grew;
+      for (const Entry& entry : file.entries) {
+        EXPECT_TRUE(!holdsMessage(entry) || store->loadEntry(id, entry.id)) << entry.id;
+      }
+      EXPECT_EQ(story(*after, file.report.headId), story(file.entries, file.report.headId));
+      // OpenClaw's files are pi's: what came through one of them keeps the places that it has there.
+      const bool hasOwnPlaces = options.facts.agent == "openclaw" || options.facts.agent == "pi";
+      EXPECT_TRUE(hasOwnPlaces || *holdsTranscript(*store, id, path));
+      const auto again = importTranscript(*store, path, {.agent = {}, .sessionId = id});
+      ASSERT_TRUE(again);
+      EXPECT_EQ(again->appended, 0U);
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(grew, 0U);
+}
+
 }  // namespace
 }  // namespace bough
