@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <new>
 #include <optional>
 #include <span>
 
 #include "base/text/shell_word.h"
+#include "base/user_folders.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
 #include "cli/definition/option_parser.h"
@@ -19,11 +19,6 @@
 
 namespace bough::cli {
 namespace {
-
-std::string environmentValue(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 ExitCode codeFor(const Error& error) {
   return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Unsupported ? kWrongUse : kProblem;
@@ -84,10 +79,10 @@ class Application {
     ParsedLine line = parseLine(argc, argv, globalOptions(context_), groups_);
     command_ = line.command;
     if (line.help) return printHelp(groups_, commandName(), context_.json);
-    if (!line.problem.empty()) return wrongUse(argc, argv, line.problem);
+    if (!line.problem.empty()) return wrongUse(argc, argv, line);
     useColors(context_.color);
     if (!line.left.empty()) {
-      if (!areWords(line.left)) return wrongUse(argc, argv, unexpected(line.left.front()));
+      if (!areWords(line.left)) return wrongUse(argc, argv, {.problem = unexpected(line.left.front())});
       *command_->dashWords = std::move(line.left);
     }
     if (context_.version) return version_command::define().run(context_);
@@ -112,7 +107,7 @@ class Application {
   [[nodiscard]] std::string commandName() const { return command_ == nullptr ? "" : command_->name; }
 
   // The parser stopped in the middle, so what it has not reached is looked for here.
-  Result<ExitCode> wrongUse(int argc, char** argv, const std::string& message) {
+  Result<ExitCode> wrongUse(int argc, char** argv, const ParsedLine& line) {
     const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
     for (const std::string_view argument : arguments) context_.json = context_.json || argument == "--json";
     for (const std::string_view argument : arguments.subspan(1)) {
@@ -120,24 +115,22 @@ class Application {
       if (!argument.starts_with("--")) continue;
       BOUGH_TRY(checkOption(argument.substr(0, argument.find('='))));
     }
-    if (const auto word = message.ends_with("is required") ? unknownOption(arguments.subspan(1)) : std::nullopt) {
+    if (const auto word = line.missing.empty() ? std::nullopt : unknownOption(arguments.subspan(1))) {
       return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", *word),
                   fmt::format("after -- it is a name: bough {} -- {}", command_->name, shellWord(*word)));
     }
-    if (message.ends_with("cannot be given together")) {
-      return fail(ErrorCode::InvalidArgument, message, "leave one of them out");
-    }
-    if (message == "SESSION is required") {
-      return fail(ErrorCode::InvalidArgument, message,
+    if (!line.hint.empty()) return fail(ErrorCode::InvalidArgument, line.problem, line.hint);
+    if (line.missing == "SESSION") {
+      return fail(ErrorCode::InvalidArgument, line.problem,
                   fmt::format("`bough ls` lists the sessions: bough {} @last, or the id of one", command_->name));
     }
     if (command_ != nullptr) {
-      return fail(ErrorCode::InvalidArgument, message, fmt::format("`bough help {}` explains it", command_->name));
+      return fail(ErrorCode::InvalidArgument, line.problem, fmt::format("`bough help {}` explains it", command_->name));
     }
     if (const auto word = commandWord(arguments.subspan(1))) {
       BOUGH_TRY(findCommand(groups_, *word));
     }
-    return fail(ErrorCode::InvalidArgument, message, "`bough help` lists the commands");
+    return fail(ErrorCode::InvalidArgument, line.problem, "`bough help` lists the commands");
   }
 
   // A word with one dash that is neither an option of the command nor the value of one.
@@ -203,11 +196,7 @@ Result<ExitCode> guarded(Call call) {
 }  // namespace
 
 std::string Context::resolvedLocation() const {
-  if (!storeLocation.empty()) return storeLocation;
-  if (auto location = environmentValue("BOUGH_STORE"); !location.empty()) return location;
-  if (auto data = environmentValue("XDG_DATA_HOME"); data.starts_with('/')) return data + "/bough";
-  const std::string home = environmentValue("HOME");
-  return home.empty() ? home : home + "/.local/share/bough";
+  return storeLocation.empty() ? defaultLocation().value_or("") : storeLocation;
 }
 
 Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
@@ -216,8 +205,9 @@ Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
   if (backend) return SessionStore::open(SessionStoreInit{.backend = backend, .options = options});
   const std::string location = resolvedLocation();
   if (location.empty()) {
-    return fail(ErrorCode::InvalidArgument, "cannot tell where the store is: HOME is not set",
-                "set HOME, or name a store with --store or BOUGH_STORE");
+    Error error = defaultLocation().error();
+    error.code = ErrorCode::InvalidArgument;
+    return std::unexpected(std::move(error));
   }
   if (create) newStore->watch(location);
   return SessionStore::open(location, options);

@@ -22,6 +22,7 @@
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/catalog.h"
 
 namespace bough::agent {
@@ -239,8 +240,7 @@ void Chat::makeTitle(const std::string& said, const std::string& answered) {
 }
 
 Result<UserMessage> Chat::readPrompt(const std::string& text, PromptFiles files) {
-  BOUGH_TRY(ReadPrompt read,
-            readPromptFiles(text, environment_.folder, environmentVariable("HOME"), files == PromptFiles::Anywhere));
+  BOUGH_TRY(ReadPrompt read, readPromptFiles(text, environment_.folder, homeFolder(), files == PromptFiles::Anywhere));
   for (std::string& notice : read.notices) {
     listener_.onEvent({.kind = EventKind::Notice, .text = std::move(notice)});
   }

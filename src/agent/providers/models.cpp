@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "agent/providers/http_provider.h"
 #include "agent/providers/offline.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/agent/tools.h"
 
 namespace bough::agent {
@@ -112,8 +112,7 @@ bool isCleanText(std::string_view text) {
 }  // namespace
 
 std::string environmentVariable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::string() : std::string(value);
+  return bough::environmentVariable(name);
 }
 
 const std::vector<std::string>& providerNames() {

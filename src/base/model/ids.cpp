@@ -8,6 +8,7 @@
 #include "base/bytes/put.h"
 #include "base/check.h"
 #include "base/system/environment.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 namespace bough {
@@ -78,6 +79,13 @@ bool isSessionKey(std::string_view key) {
   return !key.empty() && key.size() <= 512 &&
          std::ranges::none_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }) &&
          isUtf8(key);
+}
+
+bool isLabelName(std::string_view name) {
+  constexpr std::size_t kMostBytes = 128;
+  const bool isShaped = !name.empty() && name.size() <= kMostBytes && name != "-" && !name.starts_with('@') &&
+                        !name.contains('~') && !name.starts_with(' ') && !name.ends_with(' ');
+  return isShaped && text::printable(name) == name && !name.contains("\uFFFD");
 }
 
 std::string IdGenerator::next() {

@@ -20,6 +20,9 @@ bool isSessionId(std::string_view id);
 /// Text of 1 to 512 bytes of UTF-8 without control characters.
 bool isSessionKey(std::string_view key);
 
+/// 1 to 128 bytes of printable text without ~, no blank at either end, no leading @; and not -, the head before.
+bool isLabelName(std::string_view name);
+
 /// Makes UUIDs of version 7. Those of one generator are strictly ascending, also within a millisecond and when the
 /// clock steps back. May be called from any thread.
 class IdGenerator {

@@ -31,8 +31,7 @@ struct Context {
 
   /// Opens the store. Only commands that make something make the store too.
   [[nodiscard]] Result<std::unique_ptr<SessionStore>> openStore(bool create = false) const;
-  /// --store, else BOUGH_STORE, else $XDG_DATA_HOME/bough, else ~/.local/share/bough. Empty when none of them is there:
-  /// HOME is not set. A relative XDG_DATA_HOME is ignored, as its specification demands.
+  /// --store, else the default location; empty when there is none.
   [[nodiscard]] std::string resolvedLocation() const;
 };
 

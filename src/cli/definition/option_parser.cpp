@@ -178,9 +178,15 @@ ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywher
     line.left = app.remaining(true);
     std::erase(line.left, "--");
     line.problem = refuseValues(argc, argv, everywhere, line.command);
-    if (line.problem.empty() && line.command != nullptr) line.problem = refuseTogether(app, *line.command);
+    if (line.problem.empty() && line.command != nullptr) {
+      line.problem = refuseTogether(app, *line.command);
+      if (!line.problem.empty()) line.hint = "leave one of them out";
+    }
   } catch (const CLI::CallForHelp&) {
     line.help = true;
+  } catch (const CLI::RequiredError& error) {
+    line.problem = describe(error);
+    line.missing = nameIn(error.what());
   } catch (const CLI::ParseError& error) {
     line.problem = describe(error);
   }

@@ -14,6 +14,8 @@ struct ParsedLine {
   const Command* command = nullptr;  ///< The command that they name, if any.
   bool help = false;                 ///< `--help` is among them.
   std::string problem;               ///< What is wrong with them, as a person would say it; empty if nothing is.
+  std::string missing;               ///< The option or argument that they lack, if that is the problem.
+  std::string hint;                  ///< What to do about the problem; empty: the help explains it.
   std::vector<std::string> left;     ///< Those that are neither options nor arguments.
 };
 

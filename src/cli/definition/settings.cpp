@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
@@ -13,6 +12,7 @@
 #include "base/system/named_file.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/definition/help.h"
 #include "cli/terminal/output_file.h"
 
@@ -219,10 +219,8 @@ Result<std::string> readSettingsFile(const std::string& path) {
 }  // namespace
 
 std::string settingsPath() {
-  const std::string config = agent::environmentVariable("XDG_CONFIG_HOME");
-  if (config.starts_with('/')) return config + "/bough/config.json";
-  const std::string home = agent::environmentVariable("HOME");
-  return home.empty() ? home : home + "/.config/bough/config.json";
+  const std::string config = userFolder(UserFolder::Config);
+  return config.empty() ? config : config + "/bough/config.json";
 }
 
 Result<Settings> parseSettings(std::string_view text, const std::string& path) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <unordered_map>
@@ -19,6 +18,7 @@
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/catalog.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -29,11 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kInMemoryBytes = std::uintmax_t{32} << 20;
-
-std::string environmentValue(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // A folder that goes when it is no longer used.
 class PassingFolder {
@@ -62,18 +57,13 @@ Result<std::string> makePassingFolder() {
 }  // namespace
 
 Result<std::string> cacheFolder() {
-  const std::string cache = environmentValue("XDG_CACHE_HOME");
-  if (cache.starts_with('/')) return cache + "/bough";
-  const std::string home = environmentValue("HOME");
-  if (!home.starts_with('/')) {
-    return fail(ErrorCode::InvalidArgument, "there is no folder for the cache",
-                "set HOME, or XDG_CACHE_HOME, to an absolute path");
-  }
-  return home + "/.cache/bough";
+  if (const auto cache = userFolder(UserFolder::Cache); !cache.empty()) return cache + "/bough";
+  return fail(ErrorCode::InvalidArgument, "there is no folder for the cache",
+              "set HOME, or XDG_CACHE_HOME, to an absolute path");
 }
 
 TranscriptHome transcriptHome() {
-  return {.home = environmentValue("HOME"), .variable = environmentValue};
+  return {.home = homeFolder(), .variable = environmentVariable};
 }
 
 Result<std::string> agentOfFile(const std::string& path) {

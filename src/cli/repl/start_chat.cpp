@@ -4,6 +4,7 @@
 
 #include "base/system/named_file.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/agent/working_folder.h"
 #include "cli/definition/settings.h"
 #include "cli/names/catalog_view.h"
@@ -15,21 +16,11 @@
 namespace bough::cli {
 namespace {
 
-std::string variable(const char* name) {
-  return agent::environmentVariable(name);
-}
-
 // What the user tells every model: in bough's own folder, and where Claude Code has it.
 std::vector<std::string> userInstructions() {
-  const std::string home = variable("HOME");
-  const std::string config = variable("XDG_CONFIG_HOME");
   std::vector<std::string> files;
-  if (config.starts_with('/')) {
-    files.push_back(config + "/bough/AGENTS.md");
-  } else if (!home.empty()) {
-    files.push_back(home + "/.config/bough/AGENTS.md");
-  }
-  if (!home.empty()) files.push_back(home + "/.claude/CLAUDE.md");
+  if (const auto config = userFolder(UserFolder::Config); !config.empty()) files.push_back(config + "/bough/AGENTS.md");
+  if (const auto home = homeFolder(); !home.empty()) files.push_back(home + "/.claude/CLAUDE.md");
   return files;
 }
 
@@ -37,7 +28,7 @@ std::vector<std::string> userInstructions() {
 // BOUGH_MODEL, which comes before it.
 Result<void> applySettings(const Settings& settings, ChatRequest& request) {
   agent::ChatOptions& options = request.options;
-  if (variable("BOUGH_MODEL").empty()) options.defaultModel = settings.model;
+  if (environmentVariable("BOUGH_MODEL").empty()) options.defaultModel = settings.model;
   options.defaultThinking = settings.thinking;
   if (!options.systemPrompt && !settings.system.empty()) {
     BOUGH_TRY(options.defaultSystemPrompt, textOrFile(settings.system, "the setting system"));
@@ -66,7 +57,7 @@ Result<std::string> textOrFile(const std::string& given, const std::string& name
   if (!given.starts_with('@')) return given;
   constexpr std::size_t kMost = std::size_t{1} << 20;
   const bool atHome = given.starts_with("@~/");
-  const std::string path = atHome ? variable("HOME") + given.substr(2) : given.substr(1);
+  const std::string path = atHome ? homeFolder() + given.substr(2) : given.substr(1);
   auto text = readNamedFile(path, kMost);
   if (!text) {
     text.error().hint = text.error().message.contains("is larger")

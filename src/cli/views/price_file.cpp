@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/system/named_file.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/definition/settings.h"
 #include "cli/terminal/output.h"
 
@@ -37,8 +37,7 @@ Result<PriceTable> pricesOfSettings() {
 }  // namespace
 
 Result<PriceTable> readPrices(const std::string& path) {
-  const char* named = std::getenv("BOUGH_PRICES");
-  const std::string chosen = !path.empty() ? path : named == nullptr ? "" : named;
+  const std::string chosen = !path.empty() ? path : environmentVariable("BOUGH_PRICES");
   if (chosen.empty()) return pricesOfSettings();
   auto text = readNamedFile(chosen, std::uint64_t{1} << 20);
   if (!text) {

@@ -91,7 +91,7 @@ Result<void> checkKeys(const Entry& entry, const EntryDefaults& defaults, bool p
     return invalid(entry, "the type is empty or not UTF-8", "name it as `message`, `custom` or a type of your own");
   }
   if (entry.timestamp.empty() ? defaults.timestamp.empty() : !parseTimestamp(entry.timestamp))
-    return invalid(entry, "the timestamp is not RFC 3339",
+    return invalid(entry, "the timestamp is not a time of RFC 3339 from 1970 to 9999",
                    "write it as 2026-01-31T12:00:00.000Z, or leave it out: then it is now");
   if (entry.runId.size() > kMaxRunIdBytes || (!entry.runId.empty() && !json::check(json::quoted(entry.runId)))) {
     return invalid(entry, "runId is longer than 256 bytes or not UTF-8", "give another one, or leave it out");

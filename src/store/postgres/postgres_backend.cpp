@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/bytes/sha256.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/store.h"
 #include "store/postgres/schema/schema.h"
 #include "store/rules/append_rules.h"
@@ -296,12 +296,8 @@ namespace {
 
 // Where this machine keeps what it derived from the store: below $XDG_CACHE_HOME or ~/.cache, a folder for each store.
 std::string catalogFolder(const std::string& shownUrl) {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  std::string base;
-  if (cache != nullptr && *cache == '/') base = cache;
-  if (base.empty() && home != nullptr && *home == '/') base = std::string(home) + "/.cache";
-  return base.empty() ? "" : base + "/bough/" + Sha256::of(shownUrl).substr(0, 16);
+  const std::string cache = userFolder(UserFolder::Cache);
+  return cache.empty() ? "" : cache + "/bough/" + Sha256::of(shownUrl).substr(0, 16);
 }
 
 }  // namespace

@@ -17,13 +17,6 @@ constexpr std::size_t kSealBytes = 64;  // more than a seal has
 constexpr const char* kPayloadHint = "docs/format.md says what the payload of each type holds";
 
 // A name must be safe to print and must not look like another way to name an entry.
-bool isLabelName(const std::string& name) {
-  constexpr std::size_t kMostBytes = 128;
-  const bool shaped = !name.empty() && name.size() <= kMostBytes && name.front() != '@' && !name.contains('~') &&
-                      name.front() != ' ' && name.back() != ' ';
-  return shaped && text::printable(name) == name && !name.contains("\uFFFD");
-}
-
 bool namesNothing(const Entry& entry) {
   return json::findMember(entry.payload, "entryId") == "null";
 }
@@ -56,8 +49,9 @@ Result<void> checkLabel(const Entry& entry) {
   BOUGH_TRY(checkText(entry, "name"));
   if (namesNothing(entry)) return {};
   if (const auto name = json::findString(entry.payload, "name"); !isLabelName(*name)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(*name, 40)),
-                "labels are 1 to 128 bytes of printable text without ~, and begin with neither @ nor a blank");
+    return fail(
+        ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(*name, 40)),
+        "labels are 1 to 128 bytes of printable text without ~, begin with neither @ nor a blank, and are not -");
   }
   return checkText(entry, "entryId");
 }

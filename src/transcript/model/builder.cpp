@@ -18,12 +18,6 @@ namespace {
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00.000Z";
 
 // What the rules of an append take as a label.
-bool isLabel(std::string_view name) {
-  constexpr std::size_t kMostBytes = 128;
-  return !name.empty() && name.size() <= kMostBytes && name.front() != '@' && !name.contains('~') &&
-         name.front() != ' ' && name.back() != ' ' && text::printable(name) == name && !name.contains("\uFFFD");
-}
-
 // A JSON object without its closing brace.
 std::string opened(std::string_view object) {
   return std::string(object.substr(0, object.rfind('}')));
@@ -63,7 +57,7 @@ void Builder::keep(const Record& record, const Place& place, std::string_view wh
 
 void Builder::label(const Record& record, const Place& place, std::string_view targetId, std::string_view name) {
   const std::string target = entryFor(targetId);
-  if (target.empty() || !isLabel(name)) {
+  if (target.empty() || !isLabelName(name)) {
     damage(record, target.empty() ? "a label of an entry that is not there" : "a name that cannot be a label");
     keep(record, place, "label");
     return;
@@ -137,7 +131,7 @@ void Builder::giveCarried(const Record& record, Entry&& entry) {
   if (entry.type == entry_type::kLabel) {
     const auto target = json::findString(entry.payload, "entryId");
     const auto name = json::findString(entry.payload, "name");
-    if (!name || !isLabel(*name) || (target && !isGiven(*target))) {
+    if (!name || !isLabelName(*name) || (target && !isGiven(*target))) {
       return damage(record, "a label of an entry that is not there");
     }
   }

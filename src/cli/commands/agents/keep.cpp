@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +9,7 @@
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
@@ -29,17 +29,9 @@ struct Options {
   bool uninstall = false;
 };
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 // Where systemd looks for the services of a user.
 Result<std::string> serviceFolder() {
-  const std::string config = variable("XDG_CONFIG_HOME");
-  if (config.starts_with('/')) return config + "/systemd/user";
-  const std::string home = variable("HOME");
-  if (home.starts_with('/')) return home + "/.config/systemd/user";
+  if (const auto config = userFolder(UserFolder::Config); !config.empty()) return config + "/systemd/user";
   return fail(ErrorCode::InvalidArgument, "there is no folder for user services",
               "set HOME, or XDG_CONFIG_HOME, to an absolute path");
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <ranges>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
@@ -120,8 +120,7 @@ Dialect dialectOf(SessionStore& store, const std::string& session, const std::st
 
 // The largest window of all models in the table: nobody reads more.
 Result<std::uint64_t> largestWindow() {
-  const char* const path = std::getenv("BOUGH_MODELS");
-  BOUGH_TRY(const auto table, agent::ModelTable::read(path == nullptr ? "" : path));
+  BOUGH_TRY(const auto table, agent::ModelTable::read(environmentVariable("BOUGH_MODELS")));
   const auto largest = std::ranges::max_element(table.rows(), {}, &agent::ModelFacts::windowTokens);
   return largest == table.rows().end() ? agent::ModelFacts().windowTokens : largest->windowTokens;
 }

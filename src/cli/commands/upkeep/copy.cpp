@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 
 #include "base/json/json_write.h"
@@ -37,8 +38,18 @@ Result<StoreSide> openSide(const std::string& location, bool create) {
   return StoreSide::open(location, options);
 }
 
+// Two names may mean one folder.
+Result<void> refuseSame(const std::string& one, const std::string& other) {
+  std::error_code error;
+  if (one != other && !std::filesystem::equivalent(one, other, error)) return {};
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("{} and {} are the same store", shownLocation(one), shownLocation(other)), "name two stores");
+}
+
 Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
-  BOUGH_TRY(auto from, openSide(options.from.empty() ? context.resolvedLocation() : options.from, /*create=*/false));
+  const std::string source = options.from.empty() ? context.resolvedLocation() : options.from;
+  BOUGH_TRY(refuseSame(source, options.to));
+  BOUGH_TRY(auto from, openSide(source, /*create=*/false));
   context.newStore->watch(options.to);
   BOUGH_TRY(auto to, openSide(options.to, /*create=*/true));
   std::vector<std::string> sessions = options.sessions;
@@ -77,6 +88,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
 }
 
 Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
+  BOUGH_TRY(refuseSame(options.left, options.right));
   BOUGH_TRY(auto left, openSide(options.left, /*create=*/false));
   BOUGH_TRY(auto right, openSide(options.right, /*create=*/false));
   std::set<std::string> sessions(options.sessions.begin(), options.sessions.end());

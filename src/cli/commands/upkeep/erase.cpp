@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
@@ -137,12 +136,6 @@ void printReport(const ErasureReport& report, bool json) {
   printJsonLine(out);
 }
 
-std::string whoErases(const std::string& by) {
-  const char* name = std::getenv("USER");
-  if (!by.empty()) return by;
-  return name == nullptr || *name == '\0' ? "unknown" : name;
-}
-
 // What a pattern means is shown and asked about first; false when nothing is to be erased.
 Result<bool> choose(const Context& context, const NamedSession& session, const Options& options, Erasure& erasure) {
   BOUGH_TRY(const auto matches, matching(*session.store, session.sessionId, options.pattern));
@@ -168,7 +161,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   ErasureReport report;
   {
     BOUGH_TRY(auto session, openSessionToChange(context, options.session, !options.yes));
-    Erasure erasure{.sessionId = session.sessionId, .by = whoErases(options.by), .reason = options.reason};
+    Erasure erasure{
+        .sessionId = session.sessionId, .by = options.by.empty() ? userName() : options.by, .reason = options.reason};
     for (const std::string& name : options.entries) {
       BOUGH_TRY(auto entry, resolveEntryToChange(*session.store, session.sessionId, name));
       erasure.entryIds.push_back(std::move(entry));

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "base/json/json_write.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
@@ -19,11 +18,6 @@ struct Options {
   std::string by;
   std::string reason;
 };
-
-std::string userName() {
-  const char* name = std::getenv("USER");
-  return name == nullptr || *name == '\0' ? "unknown" : name;
-}
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto session, openSessionToChange(context, options.session));
