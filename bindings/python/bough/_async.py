@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, TypeVar
 
 if TYPE_CHECKING:  # known to every type checker; nothing is imported when the program runs
     from typing_extensions import ParamSpec
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # known to every type checker; nothing is imported when the p
 T = TypeVar("T")
 
 
-def twin(method: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+def twin(method: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
     """The async variant of a method. The library releases the interpreter while it works."""
 
     @functools.wraps(method)

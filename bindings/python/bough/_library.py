@@ -250,7 +250,7 @@ def encoded(value: str | bytes) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if not isinstance(value, bytes):
-        raise TypeError(f"a text is expected, not {type(value).__name__}")
+        raise TypeError(f"a text or bytes are expected, not {type(value).__name__}")
     return value
 
 
@@ -272,7 +272,7 @@ def whole_number(value: int, name: str, bits: int = 64) -> int:
     return value
 
 
-def choice(value: str, names: Dict[Optional[str], int], name: str) -> int:
+def choice(value: Optional[str], names: Dict[Optional[str], int], name: str) -> int:
     if value not in names:
         known = ", ".join(repr(each) for each in names if each)
         raise InvalidArgument(f"{name} is none of {known}: {value!r}", code="invalid_argument")

@@ -8,22 +8,29 @@ So no entry is lost.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
 import time
 from collections import deque
 from concurrent.futures import Future, wait as wait_for
-from typing import Any, AsyncIterator, Callable, Deque, Iterator, List, Optional, Tuple
+from typing import Any, AsyncIterator, Callable, Deque, Dict, Iterator, List, NoReturn, Optional, Tuple
 
 from . import _library as c
 from ._entry import Entry, taken_entries
 from ._errors import Closed
 
 
+def no_copy(self: Any) -> NoReturn:
+    """In place of __reduce__: a copy would close the handle of the original, and in another process name something else."""
+    raise TypeError(f"a {type(self).__name__} cannot be copied or pickled; open it again where it is needed")
+
+
 class Handle:
     """A handle of the library that is closed once."""
 
     _closer = ""
+    __reduce__ = no_copy
 
     def __init__(self, handle: int):
         self._handle: Optional[int] = handle
@@ -58,6 +65,7 @@ class _Reads:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._read: Optional["Future[Part]"] = None
+        self._awaiting: Dict["asyncio.Future[None]", "Future[Part]"] = {}  # who waits for which read
 
     def under_way(self) -> Optional["Future[Part]"]:
         if self._process != os.getpid():  # the threads of the parent are not in the child of a fork
@@ -71,9 +79,32 @@ class _Reads:
             if self._read is not None:
                 return self._read, True
             self._read = Future()
+            self._read.add_done_callback(self._tell)
             # A daemon: a program may end while it waits.
             threading.Thread(target=_run, args=(read, self._read), name="bough", daemon=True).start()
             return self._read, False
+
+    async def ended(self, read: "Future[Part]", timeout: Optional[float] = None) -> None:
+        """Waits until a read has ended, or the time is over."""
+        end: "asyncio.Future[None]" = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._awaiting[end] = read
+        if read.done():
+            _set(end)
+        try:
+            await asyncio.wait({end}, timeout=timeout)
+        finally:
+            with self._lock:
+                self._awaiting.pop(end, None)
+
+    def _tell(self, read: "Future[Part]") -> None:
+        with self._lock:
+            ends = [end for end, awaited in self._awaiting.items() if awaited is read]
+        for end in ends:
+            try:
+                end.get_loop().call_soon_threadsafe(_set, end)
+            except RuntimeError:  # the loop has ended: nobody waits there any more
+                pass
 
     def take(self, read: "Future[Part]") -> Part:
         """What a read came to that has ended; nothing when another caller took it."""
@@ -82,6 +113,11 @@ class _Reads:
                 return []
             self._read = None
         return read.result()
+
+
+def _set(end: "asyncio.Future[None]") -> None:
+    if not end.done():
+        end.set_result(None)
 
 
 def _run(read: Callable[[], Part], future: "Future[Part]") -> None:
@@ -94,8 +130,9 @@ def _run(read: Callable[[], Part], future: "Future[Part]") -> None:
 class _Reader(Handle):
     """What cursors and followers share."""
 
-    def __init__(self, handle: int, position_call: str):
+    def __init__(self, handle: int, owner: Any, position_call: str):
         super().__init__(handle)
+        self._owner = owner  # a store is closed when nobody names it any more
         self._reads = _Reads()
         self._position = c.call_text(position_call, handle)
         self._kept: Deque[Entry] = deque()  # read for a loop, and not given yet
@@ -127,8 +164,8 @@ class Cursor(_Reader):
 
     _closer = "cursor_close"
 
-    def __init__(self, handle: int):
-        super().__init__(handle, "cursor_position")
+    def __init__(self, handle: int, owner: Any):
+        super().__init__(handle, owner, "cursor_position")
 
     def next(self, count: int = 256) -> Part:
         """The next entries; none only at the end, where later calls return what was appended meanwhile."""
@@ -152,7 +189,7 @@ class Cursor(_Reader):
     async def _aread(self, handle: int, size: int) -> Part:
         while True:
             read, joined = self._reads.begin(lambda: taken_entries(c.call_handle("cursor_next", handle, size)))
-            await asyncio.wait({asyncio.wrap_future(read)})
+            await self._reads.ended(read)
             part = self._reads.take(read)
             if part or not joined:
                 return part
@@ -175,6 +212,8 @@ class Cursor(_Reader):
 
 class _Deadline:
     def __init__(self, timeout: Optional[float]):
+        if timeout == math.inf:
+            timeout = None
         if timeout is not None:
             c.whole_number(int(max(0.0, timeout) * 1000), "timeout", 32)
         self._end = None if timeout is None else time.monotonic() + max(0.0, timeout)
@@ -192,8 +231,8 @@ class Follower(_Reader):
 
     _closer = "follower_close"
 
-    def __init__(self, handle: int):
-        super().__init__(handle, "follower_position")
+    def __init__(self, handle: int, owner: Any):
+        super().__init__(handle, owner, "follower_position")
         self._stopped = False
 
     def next(self, timeout: Optional[float] = None) -> Part:
@@ -219,7 +258,7 @@ class Follower(_Reader):
     async def _await(self, deadline: _Deadline) -> Part:
         while True:
             read, joined = self._begin(deadline)
-            await asyncio.wait({asyncio.wrap_future(read)}, timeout=deadline.rest() if joined else None)
+            await self._reads.ended(read, deadline.rest() if joined else None)
             part = self._taken(read)
             if part or self._stopped or deadline.over():
                 return part

@@ -125,11 +125,11 @@ class Session(Handle):
         return taken_entries(c.call_handle("load_history", self._open(), c.text(entry_id)))
 
     def cursor(self, position: Optional[str] = None) -> Cursor:
-        return Cursor(c.call_handle("cursor_open", self._open(), c.text(position)))
+        return Cursor(c.call_handle("cursor_open", self._open(), c.text(position)), self.store)
 
     def follow(self, position: Optional[str] = None) -> Follower:
         """Follows from a position, or from the beginning."""
-        return Follower(c.call_handle("follower_open", self._open(), c.text(position)))
+        return Follower(c.call_handle("follower_open", self._open(), c.text(position)), self.store)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.cursor())
@@ -172,9 +172,17 @@ class Session(Handle):
         """Hides an entry's payload from every view; the log keeps it."""
         c.call("redact", self._open(), c.text(entry_id), c.text(by), c.text(reason))
 
-    def fork(self, entry_id: str, *, id: Optional[str] = None, key: Optional[str] = None, title: Optional[str] = None) -> "Session":
+    def fork(
+        self,
+        entry_id: str,
+        *,
+        id: Optional[str] = None,
+        key: Optional[str] = None,
+        cwd: Optional[str] = None,
+        title: Optional[str] = None,
+    ) -> "Session":
         """A new session that continues from an entry and shares its history."""
-        options = self.store._new_session(id, key, None, title)
+        options = self.store._new_session(id, key, cwd, title)
         return Session(self.store, c.call_handle("fork", self._open(), c.text(entry_id), ctypes.byref(options)))
 
     def tree(self) -> Dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from . import _library as c
 from ._async import twin
 from ._errors import Closed, OutOfDate
+from ._reading import no_copy
 from ._session import Session
 
 
@@ -52,6 +53,8 @@ class Store:
         out = ctypes.c_void_p()
         c.check(c.library.bough_store_open(c.text(place), ctypes.byref(options), ctypes.byref(out)), None)
         self._handle = out.value
+
+    __reduce__ = no_copy
 
     def _open(self) -> int:
         if self._handle is None:

@@ -1,8 +1,10 @@
 """The package as its users see it. Run with BOUGH_LIBRARY naming libbough.so, or in an environment with the wheel."""
 
 import asyncio
+import copy
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -91,7 +93,8 @@ class Sessions(StoreCase):
         session.label("b", "first")
         self.assertEqual([label["name"] for label in session.labels()], ["first"])
         session.unlabel("first")
-        fork = session.fork("b", title="Fork")
+        fork = session.fork("b", title="Fork", cwd="/work")
+        self.assertEqual([row["cwd"] for row in self.store.list(title="Fork")], ["/work"])
         self.assertEqual([entry.id for entry in fork.history()], ["a", "b"])
         session.redact("c", by="test", reason="secret")
         self.assertTrue(session.entry("c").redacted)
@@ -240,6 +243,15 @@ class Mistakes(StoreCase):
         self.store.close()
         with self.assertRaises(bough.Closed):
             self.store.create()
+
+    def test_handles_cannot_be_copied(self):
+        """A copy would close the original's handle, and in another process name something else."""
+        session = self.store.create()
+        for each in (self.store, session, session.cursor(), session.follow()):
+            for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaises(TypeError):
+                    copied(each)
+        session.append(bough.user_text("hi"))
 
     def test_bad_input_is_refused(self):
         with self.assertRaises(bough.NotFound):

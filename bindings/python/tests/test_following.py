@@ -1,6 +1,8 @@
 """Followers, loops over readers, and calls that do not block the event loop."""
 
 import asyncio
+import gc
+import logging
 import pathlib
 import threading
 import unittest
@@ -111,6 +113,57 @@ class Following(StoreCase):
         for read in (follower.next, cursor.next, session.load, lambda: follower.next(0)):
             with self.assertRaises(bough.Closed):
                 read()
+
+    def test_a_reader_keeps_its_store_open(self):
+        location = pathlib.Path(self.folder.name) / "store"
+        session = self.store.create(id="kept")
+        session.append([bough.user_text(name, id=name) for name in "abc"])
+
+        async def first():
+            async for entry in await bough.Store(location).session("kept").afollow(position="a"):
+                return entry.id
+
+        self.assertEqual([entry.id for entry in bough.Store(location).session("kept")][1:], ["a", "b", "c"])
+        self.assertEqual(bough.Store(location).session("kept").cursor(position="a").next(1)[0].id, "b")
+        self.assertEqual(bough.Store(location).session("kept").follow(position="a").next(30)[0].id, "b")
+        self.assertEqual(asyncio.run(first()), "b")
+
+    def test_a_read_that_fails_is_told_once(self):
+        """By its exception alone: nothing is logged beside it, also when the event loop has ended meanwhile."""
+        told = []
+
+        async def main():
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+            session = self.store.create()
+            waiting = asyncio.create_task(session.follow(position=session.tail).anext())
+            given_up = asyncio.create_task(session.follow(position=session.tail).anext())
+            await asyncio.sleep(0.05)
+            given_up.cancel()
+            await self.store.aclose()
+            with self.assertRaises(bough.Closed):
+                await waiting
+            del waiting
+            gc.collect()
+            await asyncio.sleep(0.05)
+
+        async def leave(follower):
+            asyncio.create_task(follower.anext())
+            await asyncio.sleep(0.05)
+
+        with self.assertLogs() as logs:
+            logging.warning("so that there is one")
+            asyncio.run(main())
+            store = bough.Store("memory:")
+            session = store.create()
+            follower = session.follow(position=session.tail)
+            asyncio.run(leave(follower))
+            last = session.append(bough.user_text("hi")).last_id
+            self.assertEqual(follower.next(30)[0].id, last)
+        self.assertEqual((told, len(logs.output)), ([], 1), logs.output)
+
+    def test_a_wait_may_be_endless(self):
+        session = self.store.create()
+        self.assertEqual(session.follow().next(float("inf"))[0].type, "session_header")
 
     def test_a_part_of_no_entries_is_refused(self):
         with self.assertRaises(bough.InvalidArgument):
