@@ -151,7 +151,8 @@ RpcResult<std::string> McpServer::callTool(std::string_view params) {
   if (!name) return rpcFail(RpcCode::InvalidParams, "tools/call needs the name of a tool");
   const McpTool* tool = findTool(*name, options_.write);
   if (tool == nullptr) return rpcFail(RpcCode::InvalidParams, fmt::format("there is no tool {}", *name));
-  const std::string_view arguments = json::findMember(params, "arguments").value_or("{}");
+  std::string_view arguments = json::findMember(params, "arguments").value_or("{}");
+  if (json::kindOf(arguments) == json::Kind::Null) arguments = "{}";
   auto text = runTool(*tool, {.store = store_, .catalog = catalog_}, arguments);
   std::string result = R"({"content":[{"type":"text","text":)";
   if (text) {

@@ -158,7 +158,7 @@ Result<std::string> sessionTree(ToolWorld world, const ToolArguments& arguments)
         cut = out.size() > kMaxResultBytes;
         return !cut;
       }));
-  if (out.empty()) return "the session has no messages";
+  if (out.empty()) return number == 0 ? "the session has no messages" : fmt::format("the tree has {} lines", number);
   if (cut) out += fmt::format("… more: fromLine {}\n", number);
   return out;
 }

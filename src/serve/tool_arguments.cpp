@@ -2,11 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 
 namespace bough::serve {
+namespace {
+
+// A number of a JSON schema's `integer` may be written with a fraction of zero, as programs without integers do: 5.0.
+std::optional<std::uint64_t> wholeNumber(std::string_view value, std::uint64_t least, std::uint64_t most) {
+  double number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc() || rest != end || number != std::floor(number)) return std::nullopt;
+  if (number < static_cast<double>(least) || number > static_cast<double>(most)) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
+}  // namespace
 
 std::optional<std::string_view> ToolArguments::find(std::string_view name) const {
   auto value = json::findMember(object_, name);
@@ -30,9 +46,9 @@ Result<std::string> ToolArguments::text(std::string_view name, std::string_view 
 
 Result<std::uint64_t> ToolArguments::numberFrom(std::uint64_t least, std::string_view name, std::uint64_t otherwise,
                                                 std::uint64_t most) const {
-  if (!find(name)) return otherwise;
-  const auto value = json::findUnsigned(object_, name);
-  if (value && *value >= least && *value <= most) return *value;
+  const auto value = find(name);
+  if (!value) return otherwise;
+  if (const auto number = wholeNumber(*value, least, most)) return *number;
   return fail(ErrorCode::InvalidArgument,
               fmt::format("the argument \"{}\" is not a whole number from {} to {}", name, least, most));
 }

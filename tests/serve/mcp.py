@@ -133,6 +133,11 @@ def check_reading(store, session, entries):
 
     check("a missing argument is told", "missing" in client.tool("read_session"))
     check("a wrong kind is told", "whole number" in client.tool("list_sessions", limit="many"))
+    check("a whole number may have a fraction of zero", len(client.tool("read_session", session=session, last=2.0)["entries"]) == 2)
+    for wrong in (1.5, -1.0, 1e300, "5", [], True):
+        check(f"{wrong} is not a number of entries", "whole number" in client.tool("read_session", session=session, last=wrong))
+    check("null arguments are not an error", "isError" not in client.request("tools/call", name="list_sessions", arguments=None)["result"])
+    check("a place after the tree is told", "the tree has" in client.tool("session_tree", session=session, fromLine=999))
     check("an unknown session is told", "no session" in client.tool("read_session", session="nobody"))
     check("an unknown tool is an error", client.request("tools/call", name="rm", arguments={})["error"]["code"] == -32602)
     client.close()
