@@ -42,6 +42,8 @@ async function lastRun(session) {
   return found;
 }
 
+const MAX_TIMER_MS = 2 ** 31 - 1; // a timer of more ends at once
+
 const isPart = (entry) => entry.type === 'message_delta_batch';
 
 // What is stored, and then what comes, until nothing has come for `idleMs`.
@@ -53,7 +55,7 @@ async function* recordedEntries(session, position, abort, idleMs) {
   const following = session.follow({ position, signal: abort.signal });
   try {
     for (;;) {
-      const timer = setTimeout(() => abort.abort(), idleMs);
+      const timer = setTimeout(() => abort.abort(), Math.min(idleMs, MAX_TIMER_MS));
       const { value: entry, done } = await following.next();
       clearTimeout(timer);
       if (done) return;

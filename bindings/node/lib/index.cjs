@@ -112,15 +112,18 @@ function entriesOf(part) {
   return entries;
 }
 
-const isBytes = (value) => ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+const isBuffer = (value) => value instanceof ArrayBuffer || value instanceof SharedArrayBuffer;
+const isBytes = (value) => ArrayBuffer.isView(value) || isBuffer(value);
+
+// JSON.stringify makes {} of them without a word.
+const WRITTEN_AS_NOTHING = [Promise, Map, Set, WeakMap, WeakSet, RegExp, Error];
 
 // JSON as text or bytes, which is stored as it is, or a value to write as JSON.
 function jsonText(value) {
   if (value === undefined || value === null || typeof value === 'string') return value;
-  if (isBytes(value)) return value instanceof ArrayBuffer ? Buffer.from(value) : value;
-  // JSON.stringify makes {} of them without a word.
-  for (const kind of [Promise, Map, Set]) {
-    if (value instanceof kind) throw new TypeError(`a ${kind.name} cannot be written as JSON; give an object or JSON text`);
+  if (isBytes(value)) return isBuffer(value) ? Buffer.from(value) : value;
+  for (const kind of WRITTEN_AS_NOTHING) {
+    if (value instanceof kind && !value.toJSON) throw new TypeError(`a value of the class ${kind.name} cannot be written as JSON; give an object or JSON text`);
   }
   return JSON.stringify(value);
 }
@@ -229,7 +232,8 @@ class Session {
     return runJson('session_state', [this.#handle]);
   }
   /** Moves the head, durably; null moves it before the first entry. */
-  moveHead(entryId) {
+  async moveHead(entryId) {
+    if (entryId === undefined) throw new TypeError('the entry is missing; null moves the head before the first entry');
     return run('move_head', [this.#handle, entryId]);
   }
   setTitle(title) {
@@ -333,13 +337,15 @@ class Session {
     const { position, signal } = known(options, ['position', 'signal']);
     const end = { stopped: false, wake() {} };
     const entries = this.#follow(position, signal, end);
-    // A generator alone would let return() wait for the entry that a pending next() waits for.
-    const finish = entries.return.bind(entries);
-    entries.return = (value) => {
-      end.stopped = true;
-      end.wake();
-      return finish(value);
-    };
+    // A generator alone would let return() and throw() wait for the entry that a pending next() waits for.
+    for (const name of ['return', 'throw']) {
+      const finish = entries[name].bind(entries);
+      entries[name] = (value) => {
+        end.stopped = true;
+        end.wake();
+        return finish(value);
+      };
+    }
     return entries;
   }
   async *#follow(position, signal, end) {

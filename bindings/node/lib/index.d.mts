@@ -1,1 +1,3 @@
 export * from './index.cjs';
+import * as bough from './index.cjs';
+export default bough;

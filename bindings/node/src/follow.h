@@ -1,6 +1,6 @@
 // A follower on its way to JavaScript: its entries come from a thread of the library and wait until JavaScript asks for
 // more, so a slow reader costs no memory. It ends with close(), with its last reference, and with its environment (a
-// worker that is terminated).
+// worker that is terminated). Only while JavaScript waits for entries does it keep the process alive.
 #pragma once
 
 #include <bough/bough_c.h>
@@ -23,12 +23,13 @@ struct Following {
   bool ended = false;     // nothing more shall come
   bool released = false;  // Node has taken `function` away: it must not be used any more
 
-  void more() {
+  void more(napi_env env) {
     const std::lock_guard lock(mutex);
+    if (!released) napi_ref_threadsafe_function(env, function);
     wanted = true;
     changed.notify_all();
   }
-  void close() {
+  void close(napi_env = nullptr) {
     {
       const std::lock_guard lock(mutex);
       ended = true;
@@ -68,9 +69,10 @@ void onEnd(void* data) {
 }
 
 // On the main thread.
-void callFollowing(napi_env env, napi_value callback, void*, void* data) {
+void callFollowing(napi_env env, napi_value callback, void* context, void* data) {
   const std::unique_ptr<Followed> followed(static_cast<Followed*>(data));
   if (env == nullptr) return bough_entries_close(followed->entries);  // the environment is ending
+  napi_unref_threadsafe_function(env, (*static_cast<Shared*>(context))->function);
   napi_value values[2];
   napi_get_undefined(env, &values[0]);
   if (followed->entries != nullptr) values[0] = entriesOf(env, followed->entries);
@@ -99,11 +101,12 @@ napi_value followStart(napi_env env, napi_callback_info info) {
   auto kept = std::make_unique<Shared>(following);
   if (count < 2 || napi_get_value_double(env, given[0], &handle) != napi_ok ||
       napi_create_threadsafe_function(env, given[1], nullptr, stringOf(env, "bough follow"), 0, 1, kept.get(),
-                                      onReleased, nullptr, callFollowing, &following->function) != napi_ok) {
+                                      onReleased, kept.get(), callFollowing, &following->function) != napi_ok) {
     napi_throw_type_error(env, nullptr, "followStart needs a handle and a function");
     return nullptr;
   }
   kept.release();
+  napi_unref_threadsafe_function(env, following->function);
   following->follower = reinterpret_cast<bough_follower*>(static_cast<uintptr_t>(handle));
   auto theirs = std::make_unique<Shared>(following);
   if (bough_follower_start(following->follower, onEntries, theirs.get(), onEnd) != BOUGH_OK) {
@@ -126,14 +129,14 @@ napi_value followStart(napi_env env, napi_callback_info info) {
   return external;
 }
 
-template <void (Following::*Action)()>
+template <void (Following::*Action)(napi_env)>
 napi_value onFollowing(napi_env env, napi_callback_info info) {
   size_t count = 1;
   napi_value given[1];
   napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
   void* data = nullptr;
   if (count == 1 && napi_get_value_external(env, given[0], &data) == napi_ok)
-    ((**static_cast<Shared*>(data)).*Action)();
+    ((**static_cast<Shared*>(data)).*Action)(env);
   return nullptr;
 }
 

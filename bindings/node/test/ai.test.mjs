@@ -62,6 +62,24 @@ test('a stream is resumed while it runs, after it ended, and after its reader we
     await chat.close();
   }));
 
+test('a resume may wait without end', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    let push;
+    const outward = chat.record('s', new ReadableStream({ start: (controller) => (push = controller) }));
+    push.enqueue(chunks(1)[0]);
+    await outward.getReader().read();
+    let resumed = null;
+    while (resumed === null) resumed = await chat.resume('s', { idleMs: Infinity });
+    const collected = collect(resumed);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // longer than a timer that takes Infinity for nothing
+    push.enqueue(chunks(2)[1]);
+    push.close();
+    assert.deepEqual(await collected, chunks(2));
+    await chat.recorded;
+    await chat.close();
+  }));
+
 test('what a killed server had recorded is there', () =>
   withFolder(async (location) => {
     const script = `

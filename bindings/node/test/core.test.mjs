@@ -1,10 +1,12 @@
 // The package as its users see it: node --test, with BOUGH_NODE_BINARY naming bough.node, or where the package is installed.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 
 import { BoughError, Store, assistantText, convert, message, userText } from 'bough';
@@ -346,4 +348,56 @@ test('a worker may be terminated while it follows, loads and appends', () =>
     }
     assert.equal((await session.verify()).problemCount, 0);
     await session.append(userText('after'));
+  }));
+
+test('throw() ends a follower that waits', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const entries = session.follow({ position: (await session.state()).tailId });
+    const waiting = entries.next();
+    await assert.rejects(entries.throw(new Error('enough')), /enough/);
+    assert.equal((await waiting).done, true);
+    assert.equal((await entries.next()).done, true);
+    await assert.rejects(session.follow().throw(new Error('at once')), /at once/);
+  }));
+
+test('what JSON would write as nothing is refused, and shared bytes are stored', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    for (const nothing of [new Map(), new Set(), Promise.resolve(), new WeakMap(), new WeakSet(), /x/, new Error('x'), new RangeError('x')]) {
+      assert.throws(() => session.appendSync({ payload: nothing }), TypeError);
+      assert.throws(() => session.appendSync({ payload: {}, meta: nothing }), TypeError);
+    }
+    class Message {
+      text = 'kept';
+    }
+    const shared = new SharedArrayBuffer(7);
+    new Uint8Array(shared).set(Buffer.from('{"a":1}'));
+    await session.append([{ payload: shared }, { payload: new Message() }]);
+    assert.deepEqual((await session.load({ type: 'message' })).map((entry) => entry.payloadJson), ['{"a":1}', '{"text":"kept"}']);
+  }));
+
+test('the head moves before the first entry only when null says so', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append(userText('a', { id: 'a' }));
+    await assert.rejects(async () => session.moveHead(undefined), TypeError);
+    assert.equal((await session.state()).headId, 'a');
+    await session.moveHead(null);
+    assert.equal((await session.state()).headId, '');
+  }));
+
+test('a process ends while a follower is open that nobody waits for', () =>
+  withStore(async (store, location) => {
+    const session = await store.create({ id: 'left' });
+    await session.append(userText('a'));
+    const program = `
+      import { Store } from 'bough';
+      const store = await Store.open(${JSON.stringify(location)});
+      const session = await store.session('left');
+      globalThis.entries = session.follow();
+      for (let count = 0; count < 2; ++count) await globalThis.entries.next();
+      console.log('read');`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { timeout: 60_000 });
+    assert.equal(stdout, 'read\n');
   }));

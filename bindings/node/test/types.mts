@@ -2,7 +2,7 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Session as AgentsSession, SessionHistoryTransactionAwareSession } from '@openai/agents-core';
 import type { UIMessage } from 'ai';
-import { BoughError, Store, assistantText, message, userText, type Entry, type Session } from 'bough';
+import bough, { BoughError, Store, assistantText, message, userText, type Entry, type Session } from 'bough';
 import { BoughChat } from 'bough/ai';
 import { BoughSessionStore } from 'bough/claude';
 import { BoughSaver } from 'bough/langgraph';
@@ -43,3 +43,5 @@ export async function adapters(store: Store, messages: UIMessage[]): Promise<voi
   const loaded: UIMessage[] = await chat.load();
   if (loaded.length > 0) (await chat.resume('stream'))?.cancel();
 }
+
+export const libraryVersion: string = bough.version;
