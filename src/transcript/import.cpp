@@ -95,6 +95,11 @@ class Import {
   Import(SessionStore& store, const std::string& path, const ImportOptions& options, unsigned depth = 0)
       : store_(store), path_(path), options_(options), depth_(depth) {}
 
+  /// Reads the whole file, whatever the session has of it.
+  void fromBeginning() { fromBeginning_ = true; }
+  /// Whether run() left out lines that the session has.
+  [[nodiscard]] bool continued() const { return covered_ > 0; }
+
   Result<ImportResult> run() {
     BOUGH_TRY(facts_, peekTranscript(path_));
     out_.sessionId = options_.sessionId.empty() ? transcriptSessionId(facts_) : options_.sessionId;
@@ -186,7 +191,7 @@ class Import {
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
     out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
     const bool isWhole = bytes.end() == lastEnd;
-    covered_ = out_.rewritten || !isWhole ? 0 : lastEnd;
+    covered_ = out_.rewritten || !isWhole || fromBeginning_ ? 0 : lastEnd;
     if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
     return {};
   }
@@ -324,6 +329,7 @@ class Import {
   const std::string& path_;
   const ImportOptions& options_;
   unsigned depth_;  // how many forks were followed to come here
+  bool fromBeginning_ = false;
   TranscriptFacts facts_;
   ImportResult out_;
   std::uint64_t covered_ = 0;
@@ -343,8 +349,16 @@ class Import {
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options) {
   // Another import of the file may be at work. What it has stored is found when this one begins again.
   constexpr int kMostTries = 4;
+  bool fromBeginning = false;
   for (int tries = 1;; ++tries) {
-    auto done = Import(store, path, options).run();
+    Import import(store, path, options);
+    if (fromBeginning) import.fromBeginning();
+    auto done = import.run();
+    // What comes now may continue an entry that an earlier version did not make of the lines before it.
+    if (!done && done.error().code == ErrorCode::InvalidArgument && import.continued()) {
+      fromBeginning = true;
+      continue;
+    }
     const bool raced =
         !done && (done.error().code == ErrorCode::AlreadyExists || done.error().code == ErrorCode::Conflict);
     if (!raced || tries == kMostTries) return done;

@@ -263,6 +263,33 @@ TEST(Import, AFileThatGrowsLineByLineSaysTheSameInTheEnd) {
   }
 }
 
+// An earlier version took a line for a repetition, and made no entry of the results in it.
+TEST(Import, EntriesThatAnEarlierVersionDidNotMakeAreAddedWhenTheFileGrows) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "late_results.jsonl";
+  const std::string bytes = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/gemini-cli/late_results.jsonl");
+  writeBytes(path, bytes);
+  const ReadFile whole = readAll(path);
+  const auto store = memoryStore();
+  ASSERT_TRUE(store->createSession({.sessionId = whole.report.facts.sessionId}));
+  std::vector<Entry> before;
+  for (const Entry& entry : whole.entries) {
+    before.push_back(entry);
+    if (entry.id != "a1:results") continue;
+    Entry& kept = before.back();
+    kept.id = "at:gemini-cli:kept";
+    kept.parentId.reset();
+    kept.type = entry_type::kSessionInfo;
+    break;
+  }
+  ASSERT_TRUE(store->appendSessionEntries(whole.report.facts.sessionId, before));
+  const std::string sessionId = import(*store, path).sessionId;
+  const auto entries = store->loadSessionEntries(sessionId);
+  ASSERT_TRUE(entries);
+  EXPECT_EQ(story(*entries, store->sessionState(sessionId)->headId), story(whole.entries, whole.report.headId));
+  EXPECT_EQ(import(*store, path).appended, 0U);
+}
+
 TEST(Import, AFileThatWasWrittenAgainAddsOnlyWhatIsNew) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "s.jsonl";

@@ -45,6 +45,11 @@ void ChatTree::add(Node node) {
   enter(added);
 }
 
+void ChatTree::addAnswers(std::size_t number, std::vector<Answered> answers, std::string last) {
+  nodes_[number].answers = std::move(answers);
+  nodes_[number].last = std::move(last);
+}
+
 void ChatTree::enter(std::size_t number) {
   path_.push_back(number);
   byId_[nodes_[number].id] = number;

@@ -11,15 +11,22 @@ namespace bough::transcript::gemini_cli {
 
 inline constexpr std::size_t kRoot = SIZE_MAX;
 
+/// A call whose result is there.
+struct Answered {
+  std::string callId;
+  std::uint64_t meaning = 0;  ///< Of the result.
+};
+
 struct Node {
   std::string id;  ///< The program's.
   std::uint64_t meaning = 0;
   std::size_t parent = kRoot;
-  std::size_t depth = 0;             ///< Its place in every path that it is on.
-  std::string first;                 ///< The id of its first entry.
-  std::string last;                  ///< The id of its last entry.
-  std::vector<std::string> answers;  ///< Ids of the calls that it answers itself.
-  std::size_t keptOf = kRoot;        ///< Of a message that a summary keeps: the message where it was before.
+  std::size_t depth = 0;                   ///< Its place in every path that it is on.
+  std::string first;                       ///< The id of its first entry.
+  std::string last;                        ///< The id of its last entry.
+  std::vector<Answered> answers;           ///< Of the model: its calls that were answered in it.
+  std::vector<Answered> answersEarlier{};  ///< Of a message of the user that only holds results.
+  std::size_t keptOf = kRoot;              ///< Of a message that a summary keeps: the message where it was before.
   bool isSummary = false;
   std::string summary{};  ///< Its words.
 };
@@ -45,6 +52,8 @@ class ChatTree {
 
   /// Adds a message. It comes onto the path, unless it is another version of one that others follow.
   void add(Node node);
+  /// Results of a message that is there came later: `last` is their entry.
+  void addAnswers(std::size_t number, std::vector<Answered> answers, std::string last);
   /// The path goes on with a message that is there.
   void enter(std::size_t number);
 

@@ -112,12 +112,12 @@ class Assembling {
       addPart(list, part, "parts/");
       if (json::kindOf(part) != json::Kind::Object) continue;
       if (const auto response = json::findMember(part, "functionResponse")) {
-        out_.answers.push_back(json::findString(*response, "id").value_or(""));
+        addResult(json::findString(*response, "id").value_or(""), out_.results.size(), std::string(part));
       } else {
         onlyResults_ = false;
       }
     }
-    if (!onlyResults_) out_.answers.clear();
+    if (!onlyResults_) out_.results.clear();
     out_.message = "{\"role\":\"user\",\"parts\":" + list + "]}";
   }
 
@@ -166,8 +166,7 @@ class Assembling {
   void addCalls(std::string& list, bool addToMessage) {
     if (!line_.isArray("toolCalls")) return;
     json::ArrayReader calls(line_.raw("toolCalls"));
-    std::string results = "[";
-    while (const auto call = calls.next()) {
+    for (std::size_t place = 0; const auto call = calls.next(); ++place) {
       const Members parts(*call);
       if (addToMessage) {
         if (list.size() > 1) list += ',';
@@ -177,16 +176,20 @@ class Assembling {
         writer.endObject().endObject();
         ++count_;
       }
-      bool any = false;
+      std::string results;
       for (const std::string_view part : partsOf(parts.raw("result"))) {
         if (json::kindOf(part) != json::Kind::Object) continue;
-        if (results.size() > 1) results += ',';
+        if (!results.empty()) results += ',';
         results += part;
-        any = true;
       }
-      if (any) out_.answers.push_back(parts.text("id"));
+      if (!results.empty()) addResult(parts.text("id"), place, std::move(results));
     }
-    if (results.size() > 1) out_.results = "{\"role\":\"user\",\"parts\":" + results + "]}";
+  }
+
+  void addResult(std::string callId, std::size_t place, std::string parts) {
+    if (callId.empty()) callId = "#" + std::to_string(place);
+    const std::uint64_t meaning = std::hash<std::string>{}(parts);
+    out_.results.push_back({.callId = std::move(callId), .parts = std::move(parts), .meaning = meaning});
   }
 
   // The tool's tokens are part of the prompt in Gemini's own count.
@@ -208,6 +211,12 @@ class Assembling {
 };
 
 }  // namespace
+
+std::string resultsMessage(const std::vector<CallResult>& results) {
+  std::string list;
+  for (const CallResult& result : results) list += (list.empty() ? "" : ",") + result.parts;
+  return "{\"role\":\"user\",\"parts\":[" + list + "]}";
+}
 
 ChatMessage parseChatMessage(std::string_view record) {
   return Assembling(record).take();

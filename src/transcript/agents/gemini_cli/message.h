@@ -16,6 +16,13 @@ enum class Speaker : std::uint8_t {
   Nobody,  ///< Not sent to the model: notices, commands, what the program itself says.
 };
 
+/// The result of a call.
+struct CallResult {
+  std::string callId;         ///< Of a call without an id: its place, "#1".
+  std::string parts;          ///< With commas between them.
+  std::uint64_t meaning = 0;  ///< Equal for equal parts.
+};
+
 struct ChatMessage {
   std::string id;
   std::string timestamp;
@@ -25,10 +32,14 @@ struct ChatMessage {
   std::string text;     ///< Of the user: the words.
   std::string message;  ///< In Gemini's dialect; an answer with its usage, as the API returns it.
   std::vector<Hole> holes;
-  std::string results;               ///< The results of its calls, as a message of the user; empty when it has none.
-  std::vector<std::string> answers;  ///< The ids of the calls that they answer.
-  std::uint64_t meaning = 0;         ///< Equal for messages that say the same, however they are written.
+  /// Of the model: those of its calls that were answered. Of a user: all that it says, when that is only results.
+  std::vector<CallResult> results;
+  /// Equal for messages that say the same, however they are written. Results do not count: they may come later.
+  std::uint64_t meaning = 0;
 };
+
+/// Results as a message of the user.
+std::string resultsMessage(const std::vector<CallResult>& results);
 
 /// `record` is one JSON object of type user, gemini, info, error or warning.
 ChatMessage parseChatMessage(std::string_view record);

@@ -71,6 +71,12 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
   return kept;
 }
 
+std::vector<Answered> answeredBy(const ChatMessage& message) {
+  std::vector<Answered> answers;
+  for (const CallResult& result : message.results) answers.push_back({result.callId, result.meaning});
+  return answers;
+}
+
 class GeminiReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
@@ -202,6 +208,7 @@ class GeminiReader : public Reader {
       if (message.speaker == Speaker::Nobody || isAnswered(message)) continue;
       if (const std::size_t known = tree_.childLike(message.id, message.meaning); known != kRoot) {
         tree_.enter(known);
+        addLateResults(record, message, known, out);
       } else if (tree_.path().empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
         addSummary(record, message, idFor(record, message), before, nullptr, out);
       } else {
@@ -283,10 +290,11 @@ class GeminiReader : public Reader {
 
   // The program writes results with their call and then once more as a message of the user.
   [[nodiscard]] bool isAnswered(const ChatMessage& message) const {
-    if (message.speaker != Speaker::User || message.answers.empty() || tree_.path().empty()) return false;
-    const std::vector<std::string>& answers = tree_.lastOnPath().answers;
-    return std::ranges::all_of(message.answers,
-                               [&](const std::string& id) { return std::ranges::find(answers, id) != answers.end(); });
+    if (message.speaker != Speaker::User || message.results.empty() || tree_.path().empty()) return false;
+    const std::vector<Answered>& answers = tree_.lastOnPath().answers;
+    return std::ranges::all_of(message.results, [&](const CallResult& result) {
+      return std::ranges::find(answers, result.callId, &Answered::callId) != answers.end();
+    });
   }
 
   void takeMessage(const Record& record, const ChatMessage& message, Builder& out) {
@@ -295,7 +303,9 @@ class GeminiReader : public Reader {
     if (isAnswered(message)) return keep(record, "results", {}, out);
     const std::size_t place = tree_.placeOf(message.id);
     if (place < tree_.path().size() && tree_.node(tree_.path()[place]).meaning == message.meaning) {
-      return keep(record, "repeated", {}, out);
+      addLateResults(record, message, tree_.path()[place], out);
+      if (!given_) keep(record, kRepeated, {}, out);
+      return;
     }
     // Another version of a message goes beside it.
     add(record, message, place, out);
@@ -340,7 +350,8 @@ class GeminiReader : public Reader {
     node.meaning = message.meaning;
     node.parent = depth == 0 ? kRoot : tree_.path()[depth - 1];
     node.depth = depth;
-    node.answers = message.results.empty() ? std::vector<std::string>() : message.answers;
+    if (message.speaker == Speaker::User) node.answersEarlier = answeredBy(message);
+    if (message.speaker == Speaker::Model) node.answers = answeredBy(message);
     const std::string parent = depth == 0 ? std::string() : tree_.node(node.parent).last;
     Place place;
     place.id = id;
@@ -348,15 +359,56 @@ class GeminiReader : public Reader {
     place.timestamp = message.timestamp;
     out.message(record, place, Dialect::Gemini, message.message, message.holes);
     node.first = node.last = id;
-    if (!message.results.empty()) {
+    if (!node.answers.empty()) {
       node.last = id + ":results";
       Place results;
       results.id = node.last;
       results.parent = id;
       results.timestamp = message.timestamp;
-      out.message(record, results, Dialect::Gemini, message.results);
+      out.message(record, results, Dialect::Gemini, resultsMessage(message.results));
     }
     remember(std::move(node));
+  }
+
+  // Whether the message of the user after it holds the same results.
+  [[nodiscard]] bool isAnsweredAfter(const ChatMessage& message, const Node& node) const {
+    const std::size_t place = node.depth + 1;
+    if (place >= tree_.path().size()) return false;
+    const std::vector<Answered>& after = tree_.node(tree_.path()[place]).answersEarlier;
+    return std::ranges::all_of(message.results, [&](const CallResult& result) {
+      return std::ranges::any_of(
+          after, [&](const Answered& each) { return each.callId == result.callId && each.meaning == result.meaning; });
+    });
+  }
+
+  // A message that was given before its calls were answered comes again with results: those that are new continue it.
+  // Where another result of a call was given, the new ones go beside that.
+  void addLateResults(const Record& record, const ChatMessage& message, std::size_t number, Builder& out) {
+    const Node& node = tree_.node(number);
+    std::vector<CallResult> added;
+    bool isOther = false;
+    for (const CallResult& result : message.results) {
+      const auto known = std::ranges::find(node.answers, result.callId, &Answered::callId);
+      if (known == node.answers.end()) added.push_back(result);
+      isOther |= known != node.answers.end() && known->meaning != result.meaning;
+    }
+    if ((added.empty() && !isOther) || isAnsweredAfter(message, node)) return;
+    const std::string usual = node.first + ":results";
+    const std::string id = node.answers.empty() ? usual : fmt::format("{}:{}.{}", usual, record.offset, tree_.size());
+    const std::string parent = isOther ? node.first : node.last;
+    Place place;
+    place.id = id;
+    place.parent = parent;
+    place.timestamp = message.timestamp;
+    out.message(record, place, Dialect::Gemini, resultsMessage(isOther ? message.results : added));
+    std::vector<Answered> answers = node.answers;
+    for (const CallResult& result : message.results) {
+      const auto known = std::ranges::find(answers, result.callId, &Answered::callId);
+      known == answers.end() ? answers.push_back({result.callId, result.meaning})
+                             : void(known->meaning = result.meaning);
+    }
+    tree_.addAnswers(number, std::move(answers), id);
+    given_ = true;
   }
 
   void remember(Node node) {
