@@ -58,9 +58,28 @@ std::uint64_t meaningOf(std::string_view message) {
   return message::ContentHasher().hashIfValid(message);
 }
 
-bool isOneLine(const Entry& entry) {
-  const auto line = lineOf(entry);
-  return line && !line->empty() && line->find('\n') >= line->size() - 1;
+// What an entry says, without where it comes from.
+std::string contentOf(const Entry& entry) {
+  if (const auto message = json::findMember(entry.payload, "message")) return std::string(*message);
+  std::string content = entry.type;
+  json::ObjectReader members(entry.payload);
+  while (const auto member = members.next()) {
+    if (member->key == "transcript") continue;
+    content += fmt::format("\n{} {}", member->key, member->value);
+  }
+  return content;
+}
+
+// Calls `use` with each line of the entry's bytes, without its end.
+void eachLine(const Entry& entry, const std::function<void(std::string_view)>& use) {
+  const std::string bytes = lineOf(entry).value_or("");
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
+    std::string_view line = std::string_view(bytes).substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) use(line);
+    at = end + 1;
+  }
 }
 
 bool isSameLine(const Entry& one, const Entry& next) {
@@ -88,6 +107,99 @@ class KnownBytes {
  private:
   std::uint64_t end_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> later_;  // behind a gap
+};
+
+// Entries of a file that was written again: those that have the id of another one and say something else.
+class OtherEntries {
+ public:
+  OtherEntries(SessionStore& store, const std::string& sessionId) : store_(store), sessionId_(sessionId) {}
+
+  /// Gives an entry an id of its own where the session has another one of its id, and a parent that was renamed.
+  Result<void> tellApart(Entry& entry, const std::function<bool(const std::string&)>& isKnown) {
+    if (const auto parent = renamed_.find(entry.parentId.value_or("")); parent != renamed_.end()) {
+      entry.parentId = parent->second;
+    }
+    const auto origin = originOf(entry);
+    if (origin && origin->hasLine) {
+      BOUGH_TRY(hasRecord_, hasLinesOf(entry));
+    }
+    if (!origin || origin->torn || !isKnown(entry.id)) return {};
+    const auto stored = store_.loadEntry(sessionId_, entry.id);
+    if (!stored || stored->redacted) return {};
+    if (entry.type == entry_type::kSessionInfo) {
+      nameApart(entry, *stored);
+    } else if (isConversation(entryKind(entry.type))) {
+      keepBeside(entry, *stored, *origin, isKnown);
+    }
+    return {};
+  }
+
+  void addTo(TranscriptReport& report) {
+    report.recovered += count_;
+    if (const auto head = renamed_.find(report.headId); head != renamed_.end()) report.headId = head->second;
+    std::ranges::move(told_, std::back_inserter(report.damage));
+  }
+
+ private:
+  static constexpr std::size_t kShort = 8;
+
+  // Lines without ids of their own are named by where they are. In a file that was written again, another line may be
+  // there: it is kept as well.
+  static void nameApart(Entry& entry, const Entry& stored) {
+    const auto line = lineOf(entry);
+    if (line && lineOf(stored) != line) entry.id += ":" + Sha256::of(*line).substr(0, kShort);
+  }
+
+  // An entry of the conversation is kept beside the other one, under an id of its own, and what is new after it
+  // continues it.
+  void keepBeside(Entry& entry, const Entry& stored, const Origin& origin,
+                  const std::function<bool(const std::string&)>& isKnown) {
+    const std::string content = contentOf(entry);
+    const std::string before = contentOf(stored);
+    if (content == before || meaningOf(content) == meaningOf(before)) return;
+    std::string id = entry.id + ":" + Sha256::of(content).substr(0, kShort);
+    const bool isKept = isKnown(id);
+    if (hasRecord_ && !isKept) return;
+    renamed_[entry.id] = id;
+    entry.id = std::move(id);
+    if (isKept || ++count_ > TranscriptReport::kMaxDamage) return;
+    const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
+    told_.push_back({.offset = origin.at,
+                     .sizeBytes = origin.sizeBytes,
+                     .reason = fmt::format("the session has another {} of this id; both are kept", what),
+                     .recovered = true});
+  }
+
+  // Whether the session has every line that the entry was made from: lines that are one answer now may have been stored
+  // apart.
+  Result<bool> hasLinesOf(const Entry& entry) {
+    if (!lines_) {
+      lines_.emplace();
+      BOUGH_TRY(collectLines());
+    }
+    bool hasAll = true;
+    eachLine(entry, [&](std::string_view line) { hasAll &= lines_->contains(hashOf(line)); });
+    return hasAll;
+  }
+
+  Result<void> collectLines() {
+    for (std::uint64_t from = 0, count = 1; count > 0; from += count) {
+      count = 0;
+      BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
+        ++count;
+        eachLine(entry, [&](std::string_view line) { lines_->insert(hashOf(line)); });
+      }));
+    }
+    return {};
+  }
+
+  SessionStore& store_;
+  const std::string& sessionId_;
+  std::optional<NumberSet> lines_;  // hashes of those that the session had before
+  bool hasRecord_ = false;          // it had all lines of the record that entries are made of
+  std::vector<TranscriptDamage> told_;
+  std::uint64_t count_ = 0;
+  std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got
 };
 
 class Import {
@@ -218,9 +330,7 @@ class Import {
                                     .fromOffset = covered_,
                                     .wasGiven = [this](std::uint64_t offset) { return given_.contains(offset); }};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
-    out_.report.recovered += otherCount_;
-    if (const auto head = renamed_.find(out_.report.headId); head != renamed_.end()) out_.report.headId = head->second;
-    std::ranges::move(others_, std::back_inserter(out_.report.damage));
+    others_.addTo(out_.report);
     return {};
   }
 
@@ -233,12 +343,8 @@ class Import {
   }
 
   Result<void> take(Entry&& entry) {
-    if (const auto parent = renamed_.find(entry.parentId.value_or("")); parent != renamed_.end()) {
-      entry.parentId = parent->second;
-    }
-    if (out_.rewritten && isKnown(entry.id)) {
-      nameApart(entry);
-      tellApart(entry);
+    if (out_.rewritten) {
+      BOUGH_TRY(others_.tellApart(entry, [this](const std::string& id) { return isKnown(id); }));
     }
     if (isKnown(entry.id)) return {};
     known_.insert(hashOf(entry.id));
@@ -250,38 +356,6 @@ class Import {
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
     batch_.push_back(std::move(entry));
     return {};
-  }
-
-  // Lines without ids of their own are named by where they are. In a file that was written again, another line may be
-  // there: it is kept as well.
-  void nameApart(Entry& entry) const {
-    const auto line = entry.type == entry_type::kSessionInfo ? lineOf(entry) : std::nullopt;
-    if (!line) return;
-    const auto stored = store_.loadEntry(out_.sessionId, entry.id);
-    if (!stored || lineOf(*stored) == line) return;
-    constexpr std::size_t kShort = 8;
-    entry.id += ":" + Sha256::of(*line).substr(0, kShort);
-  }
-
-  // A message that has the id of another one is kept beside that one, under an id of its own, and what is new after it
-  // continues it. Lines that were joined to one answer may have been stored apart.
-  void tellApart(Entry& entry) {
-    const auto origin = entry.type == entry_type::kMessage ? originOf(entry) : std::nullopt;
-    if (!origin || !isOneLine(entry)) return;
-    const auto stored = store_.loadEntry(out_.sessionId, entry.id);
-    if (!stored || stored->redacted || !isOneLine(*stored)) return;
-    const std::string_view message = json::findMember(entry.payload, "message").value_or("");
-    const std::string_view before = json::findMember(stored->payload, "message").value_or("");
-    if (message == before || meaningOf(message) == meaningOf(before)) return;
-    constexpr std::size_t kShort = 8;
-    std::string id = entry.id + ":" + Sha256::of(message).substr(0, kShort);
-    renamed_[entry.id] = id;
-    entry.id = std::move(id);
-    if (isKnown(entry.id) || ++otherCount_ > TranscriptReport::kMaxDamage) return;
-    others_.push_back({.offset = origin->at,
-                       .sizeBytes = origin->sizeBytes,
-                       .reason = "the session has another message of this id; both are kept",
-                       .recovered = true});
   }
 
   // Not buffered: only what is written tells the entries that another import of the file has stored meanwhile.
@@ -337,11 +411,9 @@ class Import {
   NumberSet given_;  // where the lines begin of what the session has
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
-  std::vector<TranscriptDamage> others_;  // messages that the session has with other content
-  std::uint64_t otherCount_ = 0;
-  std::unordered_map<std::string, std::string> renamed_;  // from the id of such a message to the one it got
-  std::string importedHead_;                              // where the agent went on at the last import
-  std::string lastTime_;                                  // of the last entry of the file, stored or read
+  OtherEntries others_{store_, out_.sessionId};
+  std::string importedHead_;  // where the agent went on at the last import
+  std::string lastTime_;      // of the last entry of the file, stored or read
 };
 
 }  // namespace

@@ -371,6 +371,61 @@ TEST(Import, AMessageWithTheIdOfAnotherOneIsKeptBesideIt) {
   EXPECT_EQ(texts(store->sessionState(sessionId)->headId), "other;changed;");
 }
 
+std::string allPayloads(SessionStore& store, const std::string& sessionId) {
+  std::string all;
+  const auto entries = store.loadSessionEntries(sessionId);
+  for (const Entry& entry : entries.value()) all += entry.payload;
+  return all;
+}
+
+// The entry of an answer has the id of its last line.
+TEST(Import, AnAnswerThatGotALineInItsMiddleIsKeptBesideTheOneWithoutIt) {
+  TempFolder folder;
+  const std::string path = std::filesystem::path(folder.path()) / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
+  const auto line = [](int number, std::string_view text) {
+    return fmt::format(
+        R"({{"parentUuid":{},"isSidechain":false,"type":"assistant","uuid":"01a1dc74-8eea-7b72-9f3d-07531671000{}","timestamp":"2026-01-02T03:04:05.000Z","message":{{"id":"m1","role":"assistant","content":[{{"type":"text","text":"{}"}}]}}}})"
+        "\n",
+        number == 1 ? "null" : fmt::format("\"01a1dc74-8eea-7b72-9f3d-07531671000{}\"", number - 1), number, text);
+  };
+  const auto store = memoryStore();
+  writeBytes(path, line(1, "first") + line(3, "third"));
+  const std::string sessionId = import(*store, path).sessionId;
+  writeBytes(path, line(1, "first") + line(2, "second") + line(3, "third"));
+  EXPECT_EQ(import(*store, path).report.recovered, 1U);
+  EXPECT_TRUE(allPayloads(*store, sessionId).contains("second"));
+  EXPECT_EQ(import(*store, path).appended, 0U);
+  // Lines that were stored apart, since the file grew between them, are no other answer.
+  const auto grown = memoryStore();
+  for (const std::string& bytes : {line(1, "first"), line(1, "first") + line(2, "second"),
+                                   "\n" + line(1, "first") + line(2, "second") + line(3, "third")}) {
+    writeBytes(path, bytes);
+    EXPECT_EQ(import(*grown, path).report.recovered, 0U);
+  }
+}
+
+// Only the first entry of a line has an id of the line's own.
+TEST(Import, ResultsInALineThatTookThePlaceOfAnotherAreKept) {
+  TempFolder folder;
+  const std::string path = std::filesystem::path(folder.path()) / "session-1769900000000-ab12cd.jsonl";
+  const auto line = [](std::string_view id, std::string_view result) {
+    return fmt::format(
+        R"({{"id":"{}","role":"assistant","content":"[{{\"type\":\"tool_use\",\"tool\":{{\"id\":\"c{}\",\"name\":\"Bash\",\"input\":{{}},\"result\":\"{}\"}}}}]","timestamp":"2026-01-02T03:04:05.000Z"}})"
+        "\n",
+        id, id, result);
+  };
+  const std::string question = R"({"id":"u1","role":"user","content":"Go","timestamp":"2026-01-02T03:04:01.000Z"})"
+                               "\n";
+  const auto store = memoryStore();
+  writeBytes(path, question + line("a1", "one"));
+  const std::string sessionId = import(*store, path).sessionId;
+  writeBytes(path, question + line("b1", "another"));
+  import(*store, path);
+  const std::string all = allPayloads(*store, sessionId);
+  EXPECT_TRUE(all.contains(R"("one")") && all.contains(R"("another")")) << all;
+  EXPECT_EQ(import(*store, path).appended, 0U);
+}
+
 TEST(Import, AFileThatBecameShorterMovesTheHeadOnceAndLosesNothing) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "old.json";
