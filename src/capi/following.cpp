@@ -45,8 +45,16 @@ void FollowerObject::stop() {
   follower.stop();
 }
 
+Result<void> FollowerObject::start(std::function<void()> run) {
+  const std::lock_guard lock(threadMutex_);
+  BOUGH_TRY(thread_, startThread("for the callback", std::move(run)));
+  hasCallback = true;
+  return {};
+}
+
 void FollowerObject::join() {
-  if (thread.joinable()) thread.join();
+  const std::lock_guard lock(threadMutex_);  // several threads may close it at once
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace bough::capi
@@ -131,16 +139,17 @@ int32_t bough_follower_start(bough_follower* follower, bough_follow_callback cal
   return guarded(follower, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
     if (callback == nullptr) return refuse("there is no callback");
+    constexpr std::string_view kTwice = "the follower has a callback already";
+    if (object->hasCallback) return refuse(kTwice);  // its thread has the turn while it waits for entries
     BOUGH_TRY(const auto turn, object->turns.take());
-    if (object->hasCallback) return refuse("the follower has a callback already");
+    if (object->hasCallback) return refuse(kTwice);
     // The object outlives its thread: close joins it.
     const auto run = [object = object.get(), callback, data, destroy] {
       object->callbackThread = std::this_thread::get_id();
       runCallback(*object, callback, data);
       call([&] { return destroy == nullptr || (destroy(data), true); });
     };
-    BOUGH_TRY(object->thread, startThread("for the callback", run));
-    object->hasCallback = true;
+    BOUGH_TRY(object->start(run));
     return {};
   });
 }

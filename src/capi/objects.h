@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -136,6 +137,8 @@ class FollowerObject final : public Object {
 
   /// Does nothing where a fork has cut it.
   void stop();
+  /// Runs `run`, which calls the callback, on a thread of its own. Called once.
+  Result<void> start(std::function<void()> run);
   /// Waits for the thread of start(). Not to be called by that thread.
   void join();
 
@@ -143,12 +146,13 @@ class FollowerObject final : public Object {
   Turns turns;  // of `follower`, except its stop()
   SessionFollower follower;
   std::atomic<bool> stopped = false;
-  std::jthread thread;  // of the callback; set once
   std::atomic<bool> hasCallback = false;
   std::atomic<std::thread::id> callbackThread = std::thread::id();  // said by the thread itself, before its first call
 
  private:
   const unsigned made_ = forkCount();
+  std::mutex threadMutex_;
+  std::jthread thread_;  // of the callback; set once
 };
 
 }  // namespace bough::capi

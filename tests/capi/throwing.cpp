@@ -1,10 +1,13 @@
-// A C++ program whose callback throws: the following ends, what it was given is destroyed, and the session goes on.
+// Callbacks of a C++ program. One that throws: the following ends, what it was given is destroyed, and the session goes
+// on. A follower that is started twice, or closed by several threads at once.
 #include <bough/bough_c.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -32,14 +35,45 @@ std::int32_t throwing(void* /*data*/, bough_entries* entries, std::int32_t /*cod
   throw std::runtime_error("not our business");
 }
 
-}  // namespace
+std::int32_t ignoring(void* data, bough_entries* entries, std::int32_t /*code*/) {
+  bough_entries_close(entries);
+  ++*static_cast<std::atomic<int>*>(data);
+  static_cast<std::atomic<int>*>(data)->notify_all();
+  return 1;
+}
 
-int main() {
-  bough_store* store = nullptr;
-  bough_session* session = nullptr;
+// While the callback's thread waits for entries, which may take forever.
+void startTwice(bough_session* session) {
   bough_follower* follower = nullptr;
-  require(bough_store_open(bough_text_of("memory:"), nullptr, &store) == BOUGH_OK, "open");
-  require(bough_session_create(store, nullptr, &session) == BOUGH_OK, "create");
+  std::atomic<int> seen = 0;
+  require(bough_follower_open(session, {nullptr, 0}, &follower) == BOUGH_OK, "follow");
+  require(bough_follower_start(follower, ignoring, &seen, nullptr) == BOUGH_OK, "start");
+  seen.wait(0);
+  require(bough_follower_start(follower, ignoring, &seen, nullptr) == BOUGH_INVALID_ARGUMENT, "a second start");
+  bough_follower_close(follower);
+}
+
+void closeFromManyThreads(bough_session* session) {
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 200; ++round) {
+    bough_follower* follower = nullptr;
+    std::atomic<int> seen = 0;
+    std::atomic<int> ready = 0;
+    require(bough_follower_open(session, {nullptr, 0}, &follower) == BOUGH_OK, "follow");
+    require(bough_follower_start(follower, ignoring, &seen, nullptr) == BOUGH_OK, "start");
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        ++ready;
+        while (ready < kThreads) std::this_thread::yield();
+        bough_follower_close(follower);
+      });
+    }
+  }
+}
+
+void throwOnce(bough_session* session) {
+  bough_follower* follower = nullptr;
   require(bough_follower_open(session, {nullptr, 0}, &follower) == BOUGH_OK, "follow");
   const auto destroy = [](void*) {
     destroyed = true;
@@ -51,6 +85,18 @@ int main() {
   append(session);
   bough_follower_close(follower);
   require(called == 1, "a callback that threw is not called again");
+}
+
+}  // namespace
+
+int main() {
+  bough_store* store = nullptr;
+  bough_session* session = nullptr;
+  require(bough_store_open(bough_text_of("memory:"), nullptr, &store) == BOUGH_OK, "open");
+  require(bough_session_create(store, nullptr, &session) == BOUGH_OK, "create");
+  throwOnce(session);
+  startTwice(session);
+  closeFromManyThreads(session);
   bough_session_close(session);
   require(bough_store_close(store) == BOUGH_OK, "close");
   return 0;
