@@ -131,8 +131,11 @@ class Thread {
           this.#tail = lastId;
           return;
         } catch (error) {
-          if (error.code !== 'conflict') throw error;
+          if (error.code !== 'conflict' && error.code !== 'invalid_argument') throw error;
+          const tail = this.#tail;
           await this.#read();
+          // Otherwise another one was faster; perhaps one that has deleted the thread, and the parent with it, and begun it again.
+          if (this.#tail === tail) throw error;
         }
       }
     });

@@ -158,6 +158,42 @@ test('a thread that another process deleted begins again', () =>
     for (const saver of [left, right]) await saver.close();
   }));
 
+test('a thread that is deleted while it is written begins again', () =>
+  withFolder(async (location) => {
+    const store = await Store.open(location);
+    const other = new BoughSaver(store);
+    let between = []; // what another one does after the thread was read, and before it is written
+    const hooked = (session) => ({
+      append: async (...given) => {
+        await between.pop()?.();
+        return session.append(...given);
+      },
+      load: (options) => session.load(options),
+      close: () => session.close(),
+    });
+    const saver = new BoughSaver({
+      session: async (id) => hooked(await store.session(id)),
+      create: async (options) => hooked(await store.create(options)),
+    });
+    const long = 'the same beginning '.repeat(20);
+    const deleted = () => other.deleteThread('t');
+    const begunAgain = async () => {
+      await deleted();
+      await other.put(at(), checkpoint('9', [`${long}9`], 9), {}, { messages: 9 });
+    };
+    for (const happens of [deleted, begunAgain]) {
+      const first = await saver.put(at(), checkpoint('1', [`${long}1`], 1), {}, { messages: 1 });
+      between = [happens];
+      const second = await saver.put(first, checkpoint('2', [`${long}2`], 2), {}, { messages: 2 });
+      between = [happens];
+      await saver.putWrites(second, [['messages', 1]], 'task');
+      const third = await saver.put(second, checkpoint('3', [`${long}3`], 3), {}, { messages: 3 });
+      assert.deepEqual((await new BoughSaver(store).getTuple(third)).checkpoint.channel_values.messages, [`${long}3`]);
+    }
+    await other.close();
+    await store.close();
+  }));
+
 test('a value whose beginning was redacted is refused, and the thread goes on', () =>
   withFolder(async (location) => {
     const store = await Store.open(location);

@@ -9,7 +9,7 @@ import contextlib
 import os
 import threading
 from collections import OrderedDict
-from typing import Any, AsyncIterator, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any, AsyncIterator, Callable, Dict, Iterator, Optional, Sequence, Tuple
 
 try:
     from langgraph.checkpoint.base import (
@@ -23,7 +23,7 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("bough.langgraph needs the package langgraph-checkpoint") from error
 
 from ._entry import NewEntry
-from ._errors import NotFound
+from ._errors import Conflict, InvalidArgument, NotFound
 from ._foreign_key import names_of, open_named, session_id_of
 from ._session import Session
 from ._store import Store
@@ -143,7 +143,7 @@ class _Thread:
         self.namespaces: Dict[str, Dict[str, Any]] = {}
         self._values: Dict[Tuple[str, str], _Value] = {}  # by the entry that stored them, and the channel
         self._seen = 0
-        self._last = ""
+        self.tail = ""
         self.lock = threading.RLock()
 
     def refresh(self) -> None:
@@ -152,7 +152,7 @@ class _Thread:
         while True:
             known = 1 if self._seen else 0
             entries = self.session.load(start=self._seen - known, limit=_PART)
-            if known and not (entries and entries[0].id == self._last):
+            if known and not (entries and entries[0].id == self.tail):
                 self.namespaces.clear()
                 self._values.clear()
                 self._seen = 0
@@ -162,7 +162,7 @@ class _Thread:
                     self._take(entry.id, entry.payload)
             self._seen += len(entries) - known
             if entries:
-                self._last = entries[-1].id
+                self.tail = entries[-1].id
             if len(entries) < _PART:
                 return
 
@@ -339,14 +339,17 @@ class BoughSaver(BaseCheckpointSaver):
         if parent_id:
             payload["parent"] = parent_id
         typed = {channel: self.serde.dumps_typed(channel_values[channel]) for channel in new_versions if channel in channel_values}
-        with self._thread(thread_id, create=True) as thread:
-            assert thread is not None
-            parent = thread.namespace(ns)["checkpoints"].get(parent_id)
+
+        def with_values(parent: Optional[Dict[str, Any]]) -> Dict[str, Any]:
             before = parent["values"] if parent else {}
-            payload["values"] = {
-                channel: {"version": new_versions[channel], **_stored(value, before.get(channel))} for channel, value in typed.items()
+            return {
+                **payload,
+                "values": {
+                    channel: {"version": new_versions[channel], **_stored(value, before.get(channel))} for channel, value in typed.items()
+                },
             }
-            self._append(thread, payload, parent)
+
+        self._append(thread_id, ns, parent_id, with_values)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]}}
 
     def put_writes(self, config: Any, writes: Sequence[Tuple[str, Any]], task_id: str, task_path: str = "") -> None:
@@ -357,14 +360,33 @@ class BoughSaver(BaseCheckpointSaver):
             for index, (channel, value) in enumerate(writes)
         ]
         payload = {"kind": "writes", "ns": ns, "checkpoint": checkpoint_id, "task": task_id, "writes": stored}
-        with self._thread(str(settings["thread_id"]), create=True) as thread:
-            assert thread is not None
-            self._append(thread, payload, thread.namespace(ns)["checkpoints"].get(checkpoint_id))
+        self._append(str(settings["thread_id"]), ns, checkpoint_id, lambda _: payload)
 
-    @staticmethod
-    def _append(thread: _Thread, payload: Dict[str, Any], parent: Optional[Dict[str, Any]]) -> None:
-        parent_id = parent["entryId"] if parent else None
-        thread.session.append(NewEntry(payload, type="custom", parent_id=parent_id, root=parent_id is None))
+    def _append(self, thread_id: str, ns: str, checkpoint_id: Optional[str], payload_of: Callable[[Optional[Dict[str, Any]]], Dict[str, Any]]) -> None:
+        """Appends what belongs to a checkpoint: `payload_of` is given what is known of that one, again when that has changed."""
+        while True:
+            with self._thread(thread_id, create=True) as thread:
+                assert thread is not None
+                known = thread.namespace(ns)["checkpoints"].get(checkpoint_id)
+                entry_id = known["entryId"] if known else None
+                entry = NewEntry(payload_of(known), type="custom", parent_id=entry_id, root=entry_id is None)
+                try:
+                    thread.session.append(entry, expected_tail=thread.tail)
+                    return
+                except (Conflict, InvalidArgument):
+                    # Another writer was faster; perhaps one that has deleted the thread, and the parent with it, and begun it again.
+                    tail = thread.tail
+                    with contextlib.suppress(NotFound):  # deleted: the next round sees that
+                        thread.refresh()
+                        if thread.tail == tail:
+                            raise
+                except NotFound:  # somebody has deleted the thread since it was read: it begins again
+                    self._forget(thread_id, thread)
+
+    def _forget(self, thread_id: str, thread: _Thread) -> None:
+        with self._locked():
+            if self._threads.get(thread_id) is thread:
+                del self._threads[thread_id]
 
     def delete_thread(self, thread_id: str) -> None:
         """Removes the thread's session, forever."""

@@ -192,6 +192,41 @@ class Adapters(StoreCase):
         put(left, "3")
         self.assertEqual([each.checkpoint["id"] for each in right.list(config)], ["3"])
 
+    def test_langgraph_a_thread_that_is_deleted_while_it_is_written_begins_again(self):
+        from bough import langgraph
+
+        saver, other = langgraph.BoughSaver(self.store), langgraph.BoughSaver(self.store)
+        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        long = "the same beginning " * 20
+        between = []  # what another one does after the thread was read, and before it is written
+        refresh = langgraph._Thread.refresh
+
+        def refreshed(thread):
+            refresh(thread)
+            if between:
+                between.pop()()
+
+        def put(saver, number):
+            checkpoint = self.checkpoint(str(number), {"a": long + str(number)}, {"a": number})
+            return saver.put(config, checkpoint, {"step": number}, {"a": number})
+
+        def begun_again():
+            other.delete_thread("t")
+            put(other, 9)
+
+        langgraph._Thread.refresh = refreshed
+        try:
+            for delete in (lambda: other.delete_thread("t"), begun_again):
+                at = put(saver, 1)
+                between.append(delete)
+                next_one = saver.put(at, self.checkpoint("2", {"a": long + "2"}, {"a": 2}), {"step": 2}, {"a": 2})
+                between.append(delete)
+                saver.put_writes(next_one, [("a", 1)], "task")
+                at = saver.put(next_one, self.checkpoint("3", {"a": long + "3"}, {"a": 3}), {"step": 3}, {"a": 3})
+                self.assertEqual(langgraph.BoughSaver(self.store).get_tuple(at).checkpoint["channel_values"], {"a": long + "3"})
+        finally:
+            langgraph._Thread.refresh = refresh
+
     def test_langgraph_a_value_whose_beginning_was_redacted_is_refused_and_the_thread_goes_on(self):
         from bough.langgraph import BoughSaver
 
