@@ -124,6 +124,7 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
   if (!usage) return;
   const std::string named = json::findString(payload, "model").value_or("");
   facts.model = named.starts_with("offline/") ? named : named.substr(named.find('/') + 1);
+  facts.messageId = json::findString(*usage, "id").value_or("");
   facts.usage = readTokens(*usage);
 }
 

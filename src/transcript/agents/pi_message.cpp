@@ -93,33 +93,35 @@ class MessageReading {
   json::Writer writer_;
 };
 
-void writeUsage(json::Writer& writer, std::string_view usage) {
-  const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
-  writer.key("usage").beginObject();
-  writer.member("inputTokens", count("input")).member("outputTokens", count("output"));
-  writer.member("cacheReadTokens", count("cacheRead")).member("cacheWriteTokens", count("cacheWrite"));
-  writer.member("reasoningTokens", count("reasoning")).endObject();
+// A request that was copied with its entry has the same id and time in every copy.
+std::string requestId(const Members& message, std::string_view entryId) {
+  std::string id = message.text("responseId");
+  if (id.empty() && !entryId.empty()) id = fmt::format("{}-{}", entryId, message.raw("timestamp"));
+  return id;
 }
 
 void readAnswer(const Members& message, std::string_view entryId, PiMessage& out) {
   MessageReading reading(out);
   reading.begin("assistant");
   out.model = message.text("model");
-  std::string id = message.text("responseId");
-  // A request that was copied with its entry has the same id and time in every copy.
-  if (id.empty() && !entryId.empty()) id = fmt::format("{}-{}", entryId, message.raw("timestamp"));
+  const std::string id = requestId(message, entryId);
   if (!id.empty()) reading.writer().member("id", id);
   if (!out.model.empty()) reading.writer().member("model", out.model);
   if (message.isString("stopReason")) reading.writer().member("stopReason", message.text("stopReason"));
-  if (message.isObject("usage")) writeUsage(reading.writer(), message.raw("usage"));
+  if (message.isObject("usage")) writePiUsage(reading.writer(), message.raw("usage"));
   reading.content(message.raw("content"), "content");
   reading.end();
 }
 
-void readResult(const Members& message, PiMessage& out) {
+// A tool may ask a model itself, and says what that took.
+void readResult(const Members& message, std::string_view entryId, PiMessage& out) {
   MessageReading reading(out);
   reading.begin("tool");
   json::Writer& writer = reading.writer();
+  if (message.isObject("usage")) {
+    if (const std::string id = requestId(message, entryId); !id.empty()) writer.member("id", id);
+    writePiUsage(writer, message.raw("usage"));
+  }
   writer.key("content").beginArray().beginObject().member("type", "tool_result");
   if (message.isString("toolCallId")) writer.member("id", message.text("toolCallId"));
   if (message.isString("toolName")) writer.member("name", message.text("toolName"));
@@ -157,6 +159,16 @@ std::string systemText(const Members& message) {
 
 }  // namespace
 
+void writePiUsage(json::Writer& writer, std::string_view usage, std::string_view id) {
+  const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
+  writer.key("usage").beginObject();
+  writer.member("inputTokens", count("input")).member("outputTokens", count("output"));
+  writer.member("cacheReadTokens", count("cacheRead")).member("cacheWriteTokens", count("cacheWrite"));
+  writer.member("reasoningTokens", count("reasoning"));
+  if (!id.empty()) writer.member("id", id);
+  writer.endObject();
+}
+
 PiMessage readPiContent(std::string_view content) {
   PiMessage out;
   MessageReading reading(out);
@@ -174,7 +186,7 @@ PiMessage readPiMessage(std::string_view message, std::string_view entryId) {
   if (role == "assistant") {
     readAnswer(members, entryId, out);
   } else if (role == "toolResult") {
-    readResult(members, out);
+    readResult(members, entryId, out);
   } else if (role == "bashExecution" && !members.isTrue("excludeFromContext")) {
     json::Writer writer(out.json);
     writer.beginObject().member("role", "user").key("content").beginArray().beginObject();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes/flat_map.h"
+#include "base/json/json_write.h"
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
@@ -23,6 +24,9 @@ struct PiMessage {
 PiMessage readPiMessage(std::string_view message, std::string_view entryId);
 /// Content alone, as that of a user: a string or blocks.
 PiMessage readPiContent(std::string_view content);
+
+/// Writes a member `usage` with what a request took. `id`: names the request; empty for none.
+void writePiUsage(json::Writer& writer, std::string_view usage, std::string_view id = {});
 
 /// What an answer's line needs beyond the message itself.
 struct PiAnswer {

@@ -108,9 +108,23 @@ class PiReader : public Reader {
       out.facts.title = line.text("name");
       const std::string title = out.facts.title.empty() ? "null" : json::quoted(out.facts.title);
       out.keep(record, place, type, "\"title\":" + title);
+    } else if (type == "usage" && line.isObject("usage")) {
+      std::string payload;
+      json::Writer writer(payload);
+      writer.beginObject().member("customType", fmt::format("{}.{}", agent_, type)).member("kind", "request");
+      request(place, line, line.text("model"), writer);
+      writer.endObject();
+      out.entry(record, place, entry_type::kCustom, payload);
     } else {
       custom(record, place, type, out);
     }
+  }
+
+  // What a request took that gave no message. A copy of the line in another file has its id and time.
+  static void request(const Place& place, const Members& line, const std::string& model, json::Writer& writer) {
+    if (!line.isObject("usage")) return;
+    if (!model.empty()) writer.member("model", model);
+    writePiUsage(writer, line.raw("usage"), place.id.empty() ? "" : fmt::format("{}-{}", place.id, place.timestamp));
   }
 
   void message(const Record& record, const Place& place, PiMessage message, std::string_view type, Builder& out) {
@@ -141,6 +155,7 @@ class PiReader : public Reader {
     json::Writer writer(payload);
     writer.beginObject().key("summary").raw(line.raw("summary")).member("firstKeptEntryId", kept);
     if (const auto tokens = json::findUnsigned(record.text, "tokensBefore")) writer.member("tokensBefore", *tokens);
+    request(place, line, out.facts.model, writer);
     writer.endObject();
     out.entry(record, place, entry_type::kCompactionSummary, payload, {{"summary", line.raw("summary")}});
   }
@@ -155,7 +170,9 @@ class PiReader : public Reader {
     std::string payload;
     json::Writer writer(payload);
     writer.beginObject().member("sourceSessionId", sessionIdOf(agent_, out.facts.sessionId));
-    writer.member("sourceEntryId", end).key("summary").raw(line.raw("summary")).endObject();
+    writer.member("sourceEntryId", end).key("summary").raw(line.raw("summary"));
+    request(place, line, out.facts.model, writer);
+    writer.endObject();
     out.entry(record, place, entry_type::kBranchSummary, payload, {{"summary", line.raw("summary")}});
   }
 
