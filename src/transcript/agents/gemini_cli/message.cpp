@@ -145,6 +145,8 @@ class Assembling {
     writer.beginObject().key("candidates").beginArray().beginObject().key("content").beginObject();
     writer.member("role", "model").key("parts").raw(list + "]").endObject().endObject().endArray();
     writeUsage(writer);
+    // All versions of the message are one request.
+    if (!out_.id.empty()) writer.member("responseId", out_.id);
     if (!out_.model.empty()) writer.member("modelVersion", out_.model);
     writer.endObject();
   }
