@@ -25,13 +25,15 @@ class BoughError extends Error {
 
 const OPERATIONS = new Map(native.operations.map((name, number) => [name, number]));
 
+// A wrong argument is thrown as it is: only a failed call has a hint.
+const failure = (error) => (error.hint === undefined ? error : new BoughError(error));
+
 // A wrong argument rejects, too: a caller of a promise looks for errors in one place.
 async function run(name, list, entries) {
   try {
     return await native.run(OPERATIONS.get(name), list, entries);
   } catch (error) {
-    if (error.hint === undefined) throw error; // a wrong argument, not a failed call
-    throw new BoughError(error);
+    throw failure(error);
   }
 }
 
@@ -39,8 +41,7 @@ function runSync(name, list, entries) {
   try {
     return native.runSync(OPERATIONS.get(name), list, entries);
   } catch (error) {
-    if (error.hint === undefined) throw error; // a wrong argument, not a failed call
-    throw new BoughError(error);
+    throw failure(error);
   }
 }
 
@@ -149,15 +150,22 @@ function jsonOptions(value) {
   return JSON.stringify(value);
 }
 
-// Eight texts an entry; true in place of the parent for a root. What is left out at the end may be missing.
+function checkEntry(entry) {
+  if (entry === null || typeof entry !== 'object' || entry.payload === undefined) throw new TypeError('an entry is an object with a payload');
+  known(entry, ENTRY_MEMBERS, 'member of an entry');
+}
+
+// True in place of the parent means a root.
+const parentOf = (entry) => (entry.parentId === null ? true : entry.parentId);
+
+// Eight texts an entry. What is left out at the end may be missing.
 function flattened(entries) {
   const list = [];
   for (const entry of Array.isArray(entries) ? entries : [entries]) {
-    if (entry === null || typeof entry !== 'object' || entry.payload === undefined) throw new TypeError('an entry is an object with a payload');
-    known(entry, ENTRY_MEMBERS, 'member of an entry');
+    checkEntry(entry);
     list.push(
       entry.id,
-      entry.parentId === null ? true : entry.parentId,
+      parentOf(entry),
       entry.type ?? 'message',
       entry.timestamp,
       entry.runId,
@@ -181,6 +189,19 @@ function listed(options, names) {
   return names.map((name) => options[name]);
 }
 
+function appendOneSync(handle, entry) {
+  checkEntry(entry);
+  const { id, payload, type, timestamp, runId, meta } = entry;
+  let lastId;
+  try {
+    lastId = native.appendOneSync(handle, jsonText(payload), type, id, parentOf(entry), timestamp, runId, jsonText(meta));
+  } catch (error) {
+    throw failure(error);
+  }
+  if (lastId === undefined) return { lastId: String(id), appended: 0, duplicates: 1 };
+  return { lastId, appended: 1, duplicates: 0 };
+}
+
 const appendList = (handle, options) =>
   options ? [handle, durabilityOf(known(options, APPEND_OPTIONS)), options.expectedTail, options.turn] : [handle];
 const loadList = (handle, options = {}) => [handle, ...listed(options, LOAD_OPTIONS)];
@@ -200,6 +221,7 @@ class Session {
     return run('append', appendList(this.#handle, options), flattened(entries));
   }
   appendSync(entries, options) {
+    if (!options && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
     return runSync('append', appendList(this.#handle, options), flattened(entries));
   }
   /** Begins a turn; appends that name an earlier one are refused from now on, wherever they come from. */

@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "append_one.h"
 #include "call.h"
+#include "error.h"
 #include "follow.h"
 #include "values.h"
 
@@ -134,19 +136,6 @@ napi_value resultOf(napi_env env, Call& call) {
   return value;
 }
 
-napi_value errorOf(napi_env env, const Call& call) {
-  napi_value error = nullptr;
-  const std::string text = call.hint.empty() ? call.message : call.message + " (" + call.hint + ")";
-  napi_create_error(env, stringOf(env, codeName(call.code)), stringOf(env, text), &error);
-  set(env, error, "hint", stringOf(env, call.hint));
-  set(env, error, "tail", stringOf(env, call.tail));
-  set(env, error, "batchPlace", numberOf(env, static_cast<double>(call.place)));
-  napi_value retryable = nullptr;
-  napi_get_boolean(env, call.retryable, &retryable);
-  set(env, error, "retryable", retryable);
-  return error;
-}
-
 // The parameters of run and runSync: an operation, a list, and for append the entries.
 std::unique_ptr<Call> readCall(napi_env env, napi_callback_info info) {
   size_t count = 3;
@@ -205,6 +194,7 @@ napi_value runAsync(napi_env env, napi_callback_info info) {
 extern "C" __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   const std::pair<const char*, napi_callback> functions[] = {{"run", runAsync},
                                                              {"runSync", runSync},
+                                                             {"appendOneSync", appendOneSync},
                                                              {"followStart", followStart},
                                                              {"followMore", onFollowing<&Following::more>},
                                                              {"followClose", onFollowing<&Following::close>}};

@@ -15,6 +15,8 @@ const char* codeName(int32_t code) {
   return code == BOUGH_BAD_HANDLE ? "closed" : bough_code_name(code);
 }
 
+constexpr const char* kNotUnicode = "a string holds half of a surrogate pair, which is not Unicode text";
+
 // JavaScript's strings may hold half of a surrogate pair, which is not UTF-8. Node turns it into U+FFFD without a word.
 bool isWellFormed(napi_env env, napi_value value, std::string_view utf8) {
   if (utf8.find("\xEF\xBF\xBD") == std::string_view::npos) return true;
@@ -58,7 +60,7 @@ bool readText(napi_env env, napi_value value, std::string& text) {
     text.resize(size);
   }
   if (isWellFormed(env, value, text)) return true;
-  napi_throw_type_error(env, nullptr, "a string holds half of a surrogate pair, which is not Unicode text");
+  napi_throw_type_error(env, nullptr, kNotUnicode);
   return false;
 }
 

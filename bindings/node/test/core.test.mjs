@@ -401,3 +401,41 @@ test('a process ends while a follower is open that nobody waits for', () =>
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { timeout: 60_000 });
     assert.equal(stdout, 'read\n');
   }));
+
+test('one entry appended at once is what it is in a batch', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const members = (entry) => [entry.parentId, entry.type, entry.runId, entry.payloadJson, entry.meta];
+    const object = (text) => JSON.stringify({ text });
+    // Around the size of the memory that a call has for its texts, alone and after others.
+    const lengths = [0, 1, 400, 4060, 4085, 4086, 4087, 4088, 4089, 4090, 4091, 4092, 4093, 4096, 5000, 300_000];
+    const payloads = lengths.flatMap((length) => ['', 'é', '木', '🌳'].map((end) => object('x'.repeat(Math.max(0, length - 11)) + end)));
+    const entries = [
+      ...payloads.map((payload) => ({ payload })),
+      ...payloads.map((payload) => ({ payload, meta: payload, type: 'custom', runId: 'run', parentId: null })),
+      { payload: Buffer.from(object('bytes')), meta: Buffer.from(object('木')), timestamp: '2026-01-02T03:04:05.678Z' },
+      { payload: { plain: 1 }, parentId: 'first', type: undefined, id: undefined },
+    ];
+    await session.append(userText('first', { id: 'first' }));
+    for (const [number, entry] of entries.entries()) {
+      await session.moveHead('first'); // so that both have the same parent
+      const one = session.appendSync({ ...entry, id: `one-${number}` });
+      assert.deepEqual(one, { lastId: `one-${number}`, appended: 1, duplicates: 0 });
+      assert.deepEqual(session.appendSync({ ...entry, id: `one-${number}` }), { ...one, appended: 0, duplicates: 1 });
+      await session.moveHead('first');
+      session.appendSync([{ ...entry, id: `batch-${number}` }]);
+      assert.deepEqual(members(await session.entry(`one-${number}`)), members(await session.entry(`batch-${number}`)));
+    }
+    const { entryCount } = await session.state();
+    const wrong = [{ id: 5 }, { id: {} }, { parentId: false }, { type: true }, { timestamp: Symbol('x') }, { runId: () => 1 }, { meta: 5 }, { type: '\ud800' }, { runId: 1n }];
+    for (const each of wrong) {
+      assert.throws(() => session.appendSync({ payload: {}, ...each }), (error) => error instanceof TypeError || error.code === 'invalid_argument', JSON.stringify(Object.keys(each)));
+    }
+    for (const payload of ['', Buffer.alloc(0), '[]', 'x'.repeat(5000), object('x').replace('x', '\ud800'), Buffer.from([0x7b, 0xff, 0x7d])]) {
+      assert.throws(() => session.appendSync({ payload }), (error) => error instanceof TypeError || error.code === 'invalid_argument');
+    }
+    assert.throws(() => session.appendSync(userText('x', { id: 'first' })), (error) => error instanceof BoughError && error.code === 'id_conflict' && error.batchPlace === 1);
+    assert.equal((await session.state()).entryCount, entryCount);
+    session.close();
+    assert.throws(() => session.appendSync(userText('x')), { code: 'closed' });
+  }));

@@ -1,0 +1,26 @@
+// The JavaScript error of a call that failed.
+#pragma once
+
+#include <node_api.h>
+
+#include <string>
+
+#include "call.h"
+#include "values.h"
+
+namespace {
+
+napi_value errorOf(napi_env env, const Call& call) {
+  napi_value error = nullptr;
+  const std::string text = call.hint.empty() ? call.message : call.message + " (" + call.hint + ")";
+  napi_create_error(env, stringOf(env, codeName(call.code)), stringOf(env, text), &error);
+  set(env, error, "hint", stringOf(env, call.hint));
+  set(env, error, "tail", stringOf(env, call.tail));
+  set(env, error, "batchPlace", numberOf(env, static_cast<double>(call.place)));
+  napi_value retryable = nullptr;
+  napi_get_boolean(env, call.retryable, &retryable);
+  set(env, error, "retryable", retryable);
+  return error;
+}
+
+}  // namespace
