@@ -22,7 +22,16 @@ node -e 'const { scripts } = require("bough/package.json"); if (scripts) throw n
 tar -tzf bough-*.tgz | grep -vE '^package/(lib/|prebuilds/|README.md|package.json)' && { echo "the package holds more than it needs"; exit 1; }
 cp "$here/../../bindings/node/test/core.test.mjs" .
 node --test core.test.mjs
-# Another platform gets a message that says what to do.
+# Another platform gets a message that says what to do, and so does one for which the binary was not made.
+refused() {
+  if node -e 'require("bough")' 2>message; then echo "a package without a binary was loaded"; exit 1; fi
+  grep -q "$1" message || { cat message; exit 1; }
+}
+binary=$(echo node_modules/bough/prebuilds/*/bough.node)
+mv "$binary" moved.node
+BOUGH_NODE_BINARY=moved.node node -e 'require("bough")'
+BOUGH_NODE_BINARY=nowhere.node refused 'BOUGH_NODE_BINARY names .*/nowhere.node'
+echo 'not a binary' >"$binary"
+refused 'cannot be loaded: .*bindings/node/build'
 rm -r node_modules/bough/prebuilds
-if node -e 'require("bough")' 2>message; then echo "a package without a binary was loaded"; exit 1; fi
-grep -q 'bindings/node/build' message
+refused 'has no binary for .*bindings/node/build'

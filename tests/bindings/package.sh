@@ -3,7 +3,7 @@ source_of_package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../bindings/node" && p
 
 unpacked() {
   local platform
-  platform=$(node -p 'process.platform + "-" + process.arch')
+  platform=$(node -p 'require(process.argv[1])' "$source_of_package/lib/platform.cjs")
   rm -rf "$2"
   mkdir -p "$2/prebuilds/$platform"
   cp -r "$source_of_package/lib" "$source_of_package/package.json" "$source_of_package/README.md" "$2"
