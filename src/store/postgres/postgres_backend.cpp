@@ -36,6 +36,10 @@ constexpr Statement kKeepTurn{"keep_turn", R"sql(
 UPDATE @.sessions SET fence = $2, lease_until_ms = $3, lease_holder = $4 WHERE session_id = $1 AND trash_id IS NULL)sql"};
 constexpr Statement kRemoveEntries{"remove_entries", "DELETE FROM @.entries WHERE session_id = $1 AND life = $2"};
 constexpr Statement kRemoveSession{"remove_session", "DELETE FROM @.sessions WHERE session_id = $1 AND life = $2"};
+constexpr Statement kHasLife{"has_life", R"sql(
+SELECT 1 FROM @.sessions WHERE session_id = $1 AND life = $2 AND trash_id IS NULL)sql"};
+constexpr Statement kIsRemoved{"is_removed", R"sql(
+SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM @.sessions WHERE session_id = $1 AND life = $2))sql"};
 constexpr Statement kVersions{"versions", R"sql(
 SELECT session_id, life, version FROM @.sessions WHERE trash_id IS NULL ORDER BY session_id)sql"};
 constexpr Statement kStamp{"stamp", R"sql(
@@ -52,10 +56,17 @@ std::int64_t newLife(Environment& environment) {
   return static_cast<std::int64_t>(environment.random.next() & 0x7FFFFFFE) + 1;
 }
 
-Call createCall(Database& database, const std::string& sessionId, const HeaderInfo& header, const BatchLines& lines) {
-  const BatchPlan plan = planBatch(lines, header.origin ? header.origin->entryId : "");
+Parameters parametersOf(std::string_view sessionId, std::int64_t life) {
   Parameters parameters;
-  parameters.text(sessionId).number(newLife(database.environment)).number(header.format);
+  parameters.text(sessionId).number(life);
+  return parameters;
+}
+
+Call createCall(Database& database, const std::string& sessionId, std::int64_t life, const BatchLines& lines,
+                const HeaderInfo& header) {
+  const BatchPlan plan = planBatch(lines, header.origin ? header.origin->entryId : "");
+  Parameters parameters = parametersOf(sessionId, life);
+  parameters.number(header.format);
   if (header.origin) {
     parameters.text(header.origin->sessionId).text(header.origin->entryId);
   } else {
@@ -67,20 +78,35 @@ Call createCall(Database& database, const std::string& sessionId, const HeaderIn
   return database.call(kCreate, std::move(parameters));
 }
 
+// Of the life in a row of kLockRow.
+std::vector<Call> removalOf(Database& database, const std::string& sessionId, const Rows& row) {
+  std::vector<Call> calls = forgetCataloged(database, sessionId);
+  for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
+    calls.push_back(database.call(*statement, parametersOf(sessionId, row.number(0, 8))));
+  }
+  return calls;
+}
+
 }  // namespace
 
 Result<void> changeIf(Database& database, const std::string& sessionId, const Allowed& allowed,
-                      const std::function<std::vector<Call>(const Rows& session)>& calls) {
+                      const SessionChange& change) {
+  std::optional<std::int64_t> tried;  // the life that an earlier attempt has changed, perhaps
   auto done = database.transaction([&](Connection& connection) -> Exchange<void> {
     const Deadline deadline = database.pool.deadline();
     const bool prepare = database.pool.prepares();
-    const std::vector<Call> locks{{.sql = "BEGIN"}, database.call(kLockRow, parametersOf(sessionId))};
+    std::vector<Call> locks{{.sql = "BEGIN"}, database.call(kLockRow, parametersOf(sessionId))};
+    if (tried) locks.push_back(change.isDone(*tried));
     auto locked = connection.run(locks, prepare, deadline);
     if (!locked) return std::unexpected(locked.error());
-    const Rows& session = (*locked)[1];
-    if (session.empty()) return std::unexpected(Failure{.error = database.noSession(sessionId)});
-    if (auto may = allowed(); !may) return std::unexpected(Failure{.error = may.error()});
-    std::vector<Call> changes = calls(session);
+    std::vector<Call> changes;
+    if (!tried || locked->back().empty()) {
+      const Rows& session = (*locked)[1];
+      if (session.empty()) return std::unexpected(Failure{.error = database.noSession(sessionId)});
+      if (auto may = allowed(); !may) return std::unexpected(Failure{.error = may.error()});
+      tried = session.number(0, 8);
+      changes = change.calls(session);
+    }
     changes.push_back({.sql = "COMMIT"});
     auto changed = connection.run(changes, prepare, deadline);
     if (!changed) return std::unexpected(changed.error());
@@ -88,6 +114,10 @@ Result<void> changeIf(Database& database, const std::string& sessionId, const Al
   });
   if (!done) return std::unexpected(std::move(done.error().error));
   return {};
+}
+
+Call hasLife(Database& database, const std::string& sessionId, std::int64_t life) {
+  return database.call(kHasLife, parametersOf(sessionId, life));
 }
 
 PostgresBackend::PostgresBackend(std::unique_ptr<Database> database)
@@ -159,7 +189,8 @@ Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::
   }
   BOUGH_TRY(const BatchLines lines, prepareFirstBatch(entries, database_->serializer));
   const HeaderInfo header = readHeader(entries.front());
-  BOUGH_TRY(const Rows rows, database_->pool.run(createCall(*database_, sessionId, header, lines)));
+  const std::int64_t life = newLife(database_->environment);
+  BOUGH_TRY(const Rows rows, database_->pool.run(createCall(*database_, sessionId, life, lines, header)));
   switch (rows.number(0, 0)) {
     case 0: hub_.note(sessionId); return {};
     case 1:
@@ -193,33 +224,25 @@ Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::v
     if (state.tailId == expectedTail) return {};
     return std::unexpected(tailConflict(sessionId, expectedTail, state.tailId));
   };
-  BOUGH_TRY(changeIf(*database_, sessionId, unchanged, [&](const Rows& row) {
-    std::vector<Call> calls = forgetCataloged(*database_, sessionId);
-    for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
-      Parameters parameters;
-      parameters.text(sessionId).number(row.number(0, 8));
-      calls.push_back(database_->call(*statement, std::move(parameters)));
-    }
-    calls.push_back(createCall(*database_, sessionId, header, lines));
+  const std::int64_t life = newLife(database_->environment);
+  const auto calls = [&](const Rows& row) {
+    std::vector<Call> all = removalOf(*database_, sessionId, row);
+    all.push_back(createCall(*database_, sessionId, life, lines, header));
     Parameters turn;
     turn.text(sessionId).number(row.number(0, 9)).number(row.number(0, 11)).text(row.text(0, 12));
-    calls.push_back(database_->call(kKeepTurn, std::move(turn)));
-    return calls;
-  }));
+    all.push_back(database_->call(kKeepTurn, std::move(turn)));
+    return all;
+  };
+  const auto isDone = [&](std::int64_t) { return hasLife(*database_, sessionId, life); };
+  BOUGH_TRY(changeIf(*database_, sessionId, unchanged, {.calls = calls, .isDone = isDone}));
   hub_.note(sessionId);
   return {};
 }
 
 Result<void> PostgresBackend::removeIf(const std::string& sessionId, const Allowed& allowed) {
-  BOUGH_TRY(changeIf(*database_, sessionId, allowed, [&](const Rows& row) {
-    std::vector<Call> calls = forgetCataloged(*database_, sessionId);
-    for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
-      Parameters parameters;
-      parameters.text(sessionId).number(row.number(0, 8));
-      calls.push_back(database_->call(*statement, std::move(parameters)));
-    }
-    return calls;
-  }));
+  const auto calls = [&](const Rows& row) { return removalOf(*database_, sessionId, row); };
+  const auto isDone = [&](std::int64_t life) { return database_->call(kIsRemoved, parametersOf(sessionId, life)); };
+  BOUGH_TRY(changeIf(*database_, sessionId, allowed, {.calls = calls, .isDone = isDone}));
   hub_.note(sessionId);
   return {};
 }

@@ -112,9 +112,21 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   PostgresCatalog catalog_;
 };
 
-/// Locks a session's row, asks `allowed`, and then runs `calls` in the same transaction. NotFound when there is no such
-/// session.
+/// What happens to a session whose row is locked.
+struct SessionChange {
+  std::function<std::vector<Call>(const Rows& session)> calls;
+  /// A statement that returns a row when the change of this life of the session is done. It is asked where the answer
+  /// of an earlier attempt was lost: otherwise the change would be done twice, to a session that was created since, or
+  /// its result would be taken for somebody else's.
+  std::function<Call(std::int64_t life)> isDone;
+};
+
+/// Locks a session's row, asks `allowed`, and then makes the change in the same transaction. NotFound when there is no
+/// such session.
 Result<void> changeIf(Database& database, const std::string& sessionId, const Allowed& allowed,
-                      const std::function<std::vector<Call>(const Rows& session)>& calls);
+                      const SessionChange& change);
+
+/// Whether a session has this life, as SessionChange::isDone.
+Call hasLife(Database& database, const std::string& sessionId, std::int64_t life);
 
 }  // namespace bough::postgres

@@ -1,6 +1,8 @@
 // Erasing payloads for good. The rows of the entries are rewritten where they are, in sessions and in the trash, and
 // receipts are appended: all in one transaction, so nothing of it has to be finished later.
 
+#include <algorithm>
+
 #include "base/bytes/sha256.h"
 #include "base/try.h"
 #include "store/postgres/postgres_backend.h"
@@ -156,9 +158,11 @@ struct Done {
 
 // One transaction over every session that holds an entry of the plan.
 Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
-  Done done;
+  Done done;  // also what an attempt has changed whose answer was lost: the next one finds nothing of it
+  const auto add = [](std::vector<std::string>& names, std::string name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  };
   auto ended = database.transaction([&](Connection& connection) -> Exchange<void> {
-    done = {};
     const Deadline deadline = database.pool.deadline();
     const bool prepare = database.pool.prepares();
     Parameters wanted;
@@ -181,8 +185,8 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
         auto calls = changesOf(database, plan, lives, row, (*looked)[static_cast<std::size_t>(row)]);
         if (!calls) return std::unexpected(Failure{.trouble = Trouble::Refused, .error = calls.error()});
         if (calls->empty()) continue;
-        done.sessions.push_back(lives.string(row, 0));
-        done.rewritten.push_back(lives.string(row, 3));
+        add(done.sessions, lives.string(row, 0));
+        add(done.rewritten, lives.string(row, 3));
         for (Call& call : *calls) changes.push_back(std::move(call));
       }
     }

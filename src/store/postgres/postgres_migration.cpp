@@ -13,6 +13,9 @@ constexpr Statement kFormat{"migrate_format", R"sql(
 UPDATE @.sessions SET format = $3, bytes = bytes + $4, version = version + 1, changed_at = now(), cataloged = false
   WHERE session_id = $1 AND life = $2)sql"};
 
+constexpr Statement kIsMigrated{"is_migrated", R"sql(
+SELECT 1 FROM @.sessions WHERE session_id = $1 AND life = $2 AND format = $3)sql"};
+
 }  // namespace
 
 Result<MigrationResult> PostgresBackend::migrate(const std::string& sessionId) {
@@ -34,15 +37,27 @@ Result<MigrationResult> PostgresBackend::migrate(const std::string& sessionId) {
   const std::string_view before = bodyOf(lines[0]);
   const std::string_view now = bodyOf(lines[1]);
   const auto allowed = []() -> Result<void> { return {}; };
-  BOUGH_TRY(changeIf(*database_, sessionId, allowed, [&](const Rows& row) {
-    Parameters body;
-    body.text(sessionId).number(row.number(0, 8)).bytes(now);
-    Parameters format;
-    format.text(sessionId).number(row.number(0, 8)).number(done.toFormat);
+  const auto ofLife = [&](std::int64_t life) {
+    Parameters parameters;
+    parameters.text(sessionId).number(life);
+    return parameters;
+  };
+  const auto calls = [&](const Rows& row) {
+    std::vector<Call> all;
+    if (row.number(0, 6) == done.toFormat) return all;  // another client was faster
+    Parameters body = ofLife(row.number(0, 8));
+    body.bytes(now);
+    Parameters format = ofLife(row.number(0, 8));
+    format.number(done.toFormat);
     format.number(static_cast<std::int64_t>(now.size()) - static_cast<std::int64_t>(before.size()));
-    return std::vector<Call>{database_->call(kMigrateHeader, std::move(body)),
-                             database_->call(kFormat, std::move(format))};
-  }));
+    all.push_back(database_->call(kMigrateHeader, std::move(body)));
+    all.push_back(database_->call(kFormat, std::move(format)));
+    return all;
+  };
+  const auto isDone = [&](std::int64_t life) {
+    return database_->call(kIsMigrated, std::move(ofLife(life).number(done.toFormat)));
+  };
+  BOUGH_TRY(changeIf(*database_, sessionId, allowed, {.calls = calls, .isDone = isDone}));
   hub_.note(sessionId);
   return done;
 }

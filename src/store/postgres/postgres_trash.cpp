@@ -20,6 +20,8 @@ SELECT s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.or
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id = $2)sql"};
 constexpr Statement kMove{"trash_move", R"sql(
 UPDATE @.sessions SET trash_id = $3, trashed_ms = $4, version = version + 1 WHERE session_id = $1 AND life = $2)sql"};
+constexpr Statement kIsMoved{"trash_is_moved", R"sql(
+SELECT 1 FROM @.sessions WHERE session_id = $1 AND life = $2 AND trash_id = $3)sql"};
 constexpr Statement kBringBack{"trash_bring_back", R"sql(
 UPDATE @.sessions s SET trash_id = NULL, trashed_ms = NULL, version = version + 1, cataloged = false
   WHERE s.session_id = $1 AND s.trash_id = $2
@@ -74,18 +76,24 @@ Result<void> PostgresTrash::exportLines(const std::string& trashId, const std::f
 
 Result<TrashedSession> PostgresTrash::moveIf(const std::string& sessionId, const Allowed& allowed) {
   TrashedSession moved{.sessionId = sessionId, .removedMs = database_.environment.clock.nowMs()};
-  BOUGH_TRY(changeIf(database_, sessionId, allowed, [&](const Rows& row) {
-    const std::int64_t life = row.number(0, 8);
+  const auto named = [&](std::int64_t life) {
+    Parameters parameters;
+    parameters.text(sessionId).number(life).text(moved.trashId);
+    return parameters;
+  };
+  const auto calls = [&](const Rows& row) {
     moved.bytes = static_cast<std::uint64_t>(row.number(0, 7));
     // A session can be in the trash more than once.
     moved.removedMs = std::max(moved.removedMs, static_cast<std::uint64_t>(row.number(0, 10) + 1));
     moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs);
-    Parameters parameters;
-    parameters.text(sessionId).number(life).text(moved.trashId).number(static_cast<std::int64_t>(moved.removedMs));
-    std::vector<Call> calls = forgetCataloged(database_, sessionId);
-    calls.push_back(database_.call(kMove, std::move(parameters)));
-    return calls;
-  }));
+    Parameters parameters = named(row.number(0, 8));
+    parameters.number(static_cast<std::int64_t>(moved.removedMs));
+    std::vector<Call> all = forgetCataloged(database_, sessionId);
+    all.push_back(database_.call(kMove, std::move(parameters)));
+    return all;
+  };
+  const auto isDone = [&](std::int64_t life) { return database_.call(kIsMoved, named(life)); };
+  BOUGH_TRY(changeIf(database_, sessionId, allowed, {.calls = calls, .isDone = isDone}));
   return moved;
 }
 
@@ -111,13 +119,16 @@ Result<SeenOrigins> PostgresTrash::origins() {
 }
 
 Result<void> PostgresTrash::bringBack(const std::string& trashId) {
-  BOUGH_TRY(find(trashId));
+  BOUGH_TRY(const Rows found, find(trashId));
   const Call call = database_.call(kBringBack, named(trashId));
   auto done = database_.pool.exchange(std::span(&call, 1));
+  const bool isTaken = !done && done.error().sqlState == "23505";
+  if (!done && !isTaken) return std::unexpected(std::move(done.error().error));
+  if (done && done->front().changed() > 0) return {};
+  // Another session has the id, or an attempt of this call whose answer was lost has brought this one back.
   const std::string sessionId = sessionIdIn(trashId);
-  if (!done && done.error().sqlState == "23505") return std::unexpected(alreadyExists(sessionId));
-  if (!done) return std::unexpected(std::move(done.error().error));
-  if (done->front().changed() == 0) return std::unexpected(alreadyExists(sessionId));
+  BOUGH_TRY(const Rows back, database_.pool.run(hasLife(database_, sessionId, found.number(0, 8))));
+  if (back.empty()) return std::unexpected(alreadyExists(sessionId));
   return {};
 }
 

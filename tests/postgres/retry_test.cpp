@@ -1,0 +1,185 @@
+// Changes of a session whose answer is lost with the connection: each is done once, and the caller is told so.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "bough/store.h"
+#include "postgres/proxy.h"
+#include "support/entries.h"
+#include "support/postgres_server.h"
+
+namespace bough {
+namespace {
+
+class PostgresRetry : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+    url_ = freshStoreUrl();
+    schema_ = url_.substr(url_.find("schema=") + 7);
+    must(initPostgresStore(url_));
+    proxy_ = std::make_unique<PostgresProxy>(sharedServer());
+    StoreOptions options;
+    options.lockTimeoutMs = 20'000;
+    store_ = must(SessionStore::open(proxy_->url(schema_), options));
+  }
+
+  // Runs `change` with the connection cut after each of its messages in turn, or each third where there are many, until
+  // it ends without a cut.
+  void cutEverywhere(const std::function<void(const std::string& session)>& prepare,
+                     const std::function<void(const std::string& session)>& change, int step = 1) {
+    wasCut_ = true;
+    for (int cut = 1; wasCut_ || cut < 10; cut += step) {
+      ASSERT_LT(cut, 1000) << "too many messages";
+      const std::string session = "s" + std::to_string(cut);
+      SCOPED_TRACE("after " + std::to_string(cut) + " messages");
+      must(store_->createSession({.sessionId = session}));
+      must(store_->appendSessionEntries(session, {entryOf("message", R"({"text":"hello"})", "e1")}));
+      prepare(session);
+      proxy_->cutAfter(cut);
+      change(session);
+      if (HasFailure()) return;
+    }
+  }
+  // Called between a change and the looks at what it has done.
+  void endCuts() {
+    wasCut_ = proxy_->hasCut();
+    proxy_->cutAfter(-1);
+  }
+  static std::string sql(const std::string& text) { return runSql(sharedServer(), text); }
+
+  bool wasCut_ = false;
+  std::string url_;
+  std::string schema_;
+  std::unique_ptr<PostgresProxy> proxy_;
+  std::unique_ptr<SessionStore> store_;
+};
+
+TEST_F(PostgresRetry, ASessionIsMovedToTheTrashOnce) {
+  std::size_t trashed = 0;
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto moved = store_->trashSession(session);
+                  ASSERT_TRUE(moved) << moved.error().message;
+                  endCuts();
+                  const auto list = must(store_->maintenance().listTrash());
+                  EXPECT_EQ(list.size(), ++trashed);
+                  EXPECT_TRUE(std::ranges::any_of(list, [&](const TrashedSession& each) {
+                    return each.trashId == moved->trashId;
+                  })) << moved->trashId;
+                  EXPECT_EQ(refused(store_->sessionState(session)).code, ErrorCode::NotFound);
+                });
+}
+
+TEST_F(PostgresRetry, ASessionThatWasCreatedAgainMeanwhileIsNotMovedToTheTrash) {
+  // Somebody creates the session again as soon as it is in the trash, before a second attempt can look.
+  sql("CREATE FUNCTION " + schema_ +
+      R"sql(.again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.trash_id IS NOT NULL AND OLD.trash_id IS NULL THEN
+          INSERT INTO )sql" +
+      schema_ +
+      R"sql(.sessions (session_id, life, format, entry_count, bytes, tail_id, head_id, head_seq, head_segment,
+            head_depth, head_fresh, shared_count)
+          VALUES (NEW.session_id, OLD.life % 1000 + 1, 1, 0, 0, '', '', -1, 0, 0, false, 0);
+        END IF; RETURN NULL; END $$; CREATE TRIGGER again AFTER UPDATE ON )sql" +
+      schema_ + ".sessions FOR EACH ROW EXECUTE FUNCTION " + schema_ + ".again()");
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto moved = store_->trashSession(session);
+                  ASSERT_TRUE(moved) << moved.error().message;
+                  endCuts();
+                  EXPECT_EQ(sql("SELECT count(*) || ' ' || count(trash_id) FROM " + schema_ +
+                                ".sessions WHERE session_id = '" + session + "'"),
+                            "2 1");
+                });
+}
+
+TEST_F(PostgresRetry, ASessionIsRestoredOnce) {
+  std::string trashId;
+  cutEverywhere([&](const std::string& session) { trashId = must(store_->trashSession(session)).trashId; },
+                [&](const std::string& session) {
+                  const auto restored = store_->restoreSession(trashId);
+                  ASSERT_TRUE(restored) << restored.error().message;
+                  endCuts();
+                  EXPECT_EQ(must(store_->sessionState(session)).entryCount, 2U);
+                  EXPECT_TRUE(must(store_->maintenance().listTrash()).empty());
+                });
+}
+
+TEST_F(PostgresRetry, ASessionIsDeletedOnce) {
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto deleted = store_->deleteSession(session);
+                  ASSERT_TRUE(deleted) << deleted.error().message;
+                  endCuts();
+                  EXPECT_EQ(refused(store_->sessionState(session)).code, ErrorCode::NotFound);
+                  EXPECT_EQ(sql("SELECT count(*) FROM " + schema_ + ".entries"), "0");
+                });
+}
+
+TEST_F(PostgresRetry, TheTrashIsEmptiedOnce) {
+  std::string trashId;
+  cutEverywhere([&](const std::string& session) { trashId = must(store_->trashSession(session)).trashId; },
+                [&](const std::string&) {
+                  const auto emptied = store_->emptyTrash({trashId});
+                  ASSERT_TRUE(emptied) << emptied.error().message;
+                  endCuts();
+                  EXPECT_TRUE(must(store_->maintenance().listTrash()).empty());
+                });
+}
+
+TEST_F(PostgresRetry, ASessionIsMigratedOnce) {
+  cutEverywhere(
+      [&](const std::string& session) {
+        sql("UPDATE " + schema_ + ".sessions SET format = 0, bytes = bytes + 1 WHERE session_id = '" + session +
+            "'; UPDATE " + schema_ + R"sql(.entries SET body = convert_to(replace(convert_from(body, 'UTF8'),
+                '"format":1', '"format": 0'), 'UTF8') WHERE seq = 0 AND session_id = ')sql" +
+            session + "'");
+      },
+      [&](const std::string& session) {
+        const auto migrated = store_->migrateSession(session);
+        ASSERT_TRUE(migrated) << migrated.error().message;
+        endCuts();
+        EXPECT_EQ(sql("SELECT s.bytes - sum(octet_length(e.body)) FROM " + schema_ + ".sessions s JOIN " + schema_ +
+                      ".entries e ON e.session_id = s.session_id AND e.life = s.life WHERE s.session_id = '" + session +
+                      "' GROUP BY s.bytes"),
+                  "0");
+        const auto verified = must(store_->verifySession(session));
+        EXPECT_EQ(verified.problemCount, 0U);
+      });
+}
+
+TEST_F(PostgresRetry, AForkIsDetachedOnce) {
+  cutEverywhere(
+      [&](const std::string& session) {
+        must(store_->branchFromEntry(session, "e1", {.sessionId = session + "-fork"}));
+      },
+      [&](const std::string& session) {
+        const auto detached = store_->maintenance().detach(session + "-fork");
+        ASSERT_TRUE(detached) << detached.error().message;
+        endCuts();
+        EXPECT_FALSE(must(store_->sessionState(session + "-fork")).origin);
+        EXPECT_EQ(must(store_->verifySession(session + "-fork")).problemCount, 0U);
+      },
+      3);
+}
+
+TEST_F(PostgresRetry, WhatWasErasedIsReported) {
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto erased = store_->maintenance().erase(
+                      {.sessionId = session, .entryIds = {"e1"}, .by = "me", .reason = "a request"});
+                  ASSERT_TRUE(erased) << erased.error().message;
+                  endCuts();
+                  EXPECT_EQ(erased->rewritten, (std::vector<std::string>{session}));
+                  EXPECT_EQ(must(store_->sessionState(session)).entryCount, 3U);
+                  EXPECT_EQ(must(store_->verifySession(session)).problemCount, 0U);
+                  must(store_->deleteSession(session));  // an erasure looks at every session
+                },
+                3);
+}
+
+}  // namespace
+}  // namespace bough
