@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "bough/catalog.h"
 #include "bough/store.h"
@@ -70,6 +71,31 @@ TEST_P(PostgresUpgrade, AStoreKeepsEverythingAndGoesOn) {
                       of + "' UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = '" + of + "' ORDER BY 1");
   };
   EXPECT_EQ(parts(schema), parts(today.substr(today.find("schema=") + 7)));
+}
+
+// A program of this version looks at the schema, and a newer one upgrades it before the first has its lock.
+TEST(PostgresUpgradeRace, ASchemaThatIsUpgradedMeanwhileIsNotSetBack) {
+  if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+  const std::string url = freshStoreUrl();
+  must(initPostgresStore(url));
+  const std::string settings = url.substr(url.find("schema=") + 7) + ".settings";
+  std::thread newer([&] {
+    runSql(sharedServer(), "BEGIN; SELECT 1 FROM " + settings + R"sql( WHERE name = 'schema_version' FOR UPDATE;
+      DO $$ BEGIN
+        WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted) LOOP
+          PERFORM pg_sleep(0.01);
+        END LOOP;
+      END $$; UPDATE )sql" + settings +
+                               " SET value = '99' WHERE name = 'schema_version'; COMMIT");
+  });
+  while (runSql(sharedServer(), "SELECT count(*) FROM pg_locks WHERE mode = 'RowShareLock' AND relation = '" +
+                                    settings + "'::regclass") == "0") {
+    std::this_thread::yield();
+  }
+  const auto made = initPostgresStore(url);
+  newer.join();
+  EXPECT_EQ(refused(made).code, ErrorCode::NewerFormat);
+  EXPECT_EQ(runSql(sharedServer(), "SELECT value FROM " + settings + " WHERE name = 'schema_version'"), "99");
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, PostgresUpgrade, testing::Values(2, 3));

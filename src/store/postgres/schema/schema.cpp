@@ -22,6 +22,10 @@ constexpr const char* kInitHint = "run `bough store init` with a role that may c
 
 constexpr std::string_view kLockVersion = "SELECT 1 FROM @.settings WHERE name = 'schema_version' FOR UPDATE";
 
+// Fails, and with it the transaction, when another program has changed the version before the lock was had.
+constexpr std::string_view kSameVersion =
+    "SELECT 1 / count(*) FROM @.settings WHERE name = 'schema_version' AND value = '{}'";
+
 struct Stored {
   int version = 0;          // 0: there is no schema
   std::uint64_t nowMs = 0;  // by the server's clock
@@ -172,7 +176,10 @@ Result<SchemaReport> initSchema(Pool& pool) {
   std::vector<std::string> texts;
   texts.push_back("CREATE SCHEMA IF NOT EXISTS " + quotedName(pool.location().schema));
   const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
-  if (report.before > 0) add(kLockVersion);  // one at a time
+  if (report.before > 0) {  // one at a time
+    add(kLockVersion);
+    add(fmt::format(kSameVersion, report.before));
+  }
   for (auto step = static_cast<std::size_t>(report.before); step < kSchemaSteps.size(); ++step) {
     for (const std::string& statement : statementsOf(kSchemaSteps[step])) add(statement);
   }
@@ -192,9 +199,9 @@ Result<SchemaReport> initSchema(Pool& pool) {
   auto done = pool.exchange(calls);
   if (done) return report;
   // Somebody else may have created or upgraded it at the same time.
-  if (report.before < kSchemaVersion) {
-    const auto now = storedVersion(pool);
-    if (now && *now == kSchemaVersion) return SchemaReport{.before = *now};
+  if (const auto now = storedVersion(pool); now && *now != report.before) {
+    if (*now > kSchemaVersion) return std::unexpected(newerSchema(pool, *now));
+    if (*now == kSchemaVersion) return SchemaReport{.before = *now};
   }
   return std::unexpected(std::move(done.error().error));
 }
