@@ -78,11 +78,12 @@ class _Reads:
         with self._lock:
             if self._read is not None:
                 return self._read, True
-            self._read = Future()
-            self._read.add_done_callback(self._tell)
+            begun: "Future[Part]" = Future()
+            begun.add_done_callback(self._tell)
             # A daemon: a program may end while it waits.
-            threading.Thread(target=_run, args=(read, self._read), name="bough", daemon=True).start()
-            return self._read, False
+            threading.Thread(target=_run, args=(read, begun), name="bough", daemon=True).start()
+            self._read = begun  # only now: where no thread can be started, nobody shall wait for it
+            return begun, False
 
     async def ended(self, read: "Future[Part]", timeout: Optional[float] = None) -> None:
         """Waits until a read has ended, or the time is over."""

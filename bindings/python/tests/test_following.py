@@ -6,6 +6,7 @@ import logging
 import pathlib
 import threading
 import unittest
+import unittest.mock
 
 import bough
 from store_case import StoreCase
@@ -160,6 +161,14 @@ class Following(StoreCase):
             last = session.append(bough.user_text("hi")).last_id
             self.assertEqual(follower.next(30)[0].id, last)
         self.assertEqual((told, len(logs.output)), ([], 1), logs.output)
+
+    def test_a_wait_goes_on_after_no_thread_could_be_started(self):
+        session = self.store.create()
+        follower = session.follow()
+        with unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError("can't start new thread")):
+            with self.assertRaises(RuntimeError):
+                follower.next(30)
+        self.assertEqual([entry.type for entry in follower.next(30)], ["session_header"])
 
     def test_a_wait_may_be_endless(self):
         session = self.store.create()
