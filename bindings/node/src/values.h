@@ -4,7 +4,10 @@
 #include <bough/bough_c.h>
 #include <node_api.h>
 
+#include <atomic>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -101,8 +104,34 @@ napi_value endsOf(napi_env env, const bough_packed& packed) {
 // again at once.
 constexpr size_t kStringBytes = size_t{512} * 1024;
 
-// {bytes, ends}. Of many bytes a buffer is made where they are; then the handle is closed when JavaScript has forgotten
-// the buffer.
+// Bytes that JavaScript has where they are. It gives them back only when it waits for something: a program that loads
+// without a pause would fill the memory, so beyond a limit it gets copies, which it frees by itself.
+constexpr size_t kMaxLentBytes = size_t{64} * 1024 * 1024;
+std::atomic<size_t> lentBytes = 0;
+
+// A buffer over the bytes of entries, which are closed when JavaScript has forgotten it; null when there cannot be one.
+napi_value lentBuffer(napi_env env, bough_entries* entries, const bough_packed& packed) {
+  if (lentBytes + packed.size > kMaxLentBytes) return nullptr;
+  struct Lent {
+    bough_entries* entries;
+    size_t size;
+  };
+  const auto giveBack = [](napi_env, void*, void* hint) {
+    const std::unique_ptr<Lent> lent(static_cast<Lent*>(hint));
+    bough_entries_close(lent->entries);
+    lentBytes -= lent->size;
+  };
+  std::unique_ptr<Lent> lent(new (std::nothrow) Lent{entries, packed.size});
+  napi_value buffer = nullptr;
+  if (!lent || napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes), giveBack, lent.get(),
+                                           &buffer) != napi_ok) {
+    return nullptr;
+  }
+  lentBytes += lent.release()->size;
+  return buffer;
+}
+
+// {bytes, ends}. Of many bytes a buffer is made where they are.
 napi_value entriesOf(napi_env env, void* handle) {
   auto* entries = static_cast<bough_entries*>(handle);
   bough_packed packed;
@@ -110,12 +139,10 @@ napi_value entriesOf(napi_env env, void* handle) {
   napi_value object = nullptr;
   napi_create_object(env, &object);
   set(env, object, "ends", endsOf(env, packed));
-  const auto close = [](napi_env, void*, void* hint) { bough_entries_close(static_cast<bough_entries*>(hint)); };
   napi_value bytes = nullptr;
   if (packed.size <= kStringBytes) {
     napi_create_string_latin1(env, packed.bytes, packed.size, &bytes);
-  } else if (napi_create_external_buffer(env, packed.size, const_cast<char*>(packed.bytes), close, entries, &bytes) ==
-             napi_ok) {
+  } else if ((bytes = lentBuffer(env, entries, packed)) != nullptr) {
     entries = nullptr;
   } else {
     napi_create_buffer_copy(env, packed.size, packed.bytes, nullptr, &bytes);

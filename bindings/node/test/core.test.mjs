@@ -439,3 +439,13 @@ test('one entry appended at once is what it is in a batch', () =>
     session.close();
     assert.throws(() => session.appendSync(userText('x')), { code: 'closed' });
   }));
+
+test('large parts that are loaded without a pause do not fill the memory', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append(Array.from({ length: 20 }, (_, number) => userText('y'.repeat(100_000) + number)));
+    const before = process.memoryUsage().rss;
+    for (let count = 0; count < 300; ++count) assert.equal(content(session.loadSync()[20]).length, 100_002);
+    const grown = process.memoryUsage().rss - before;
+    assert.ok(grown < 400e6, `${grown} bytes more for 600 MB, one part of 2 MB after the other`);
+  }));
