@@ -1,9 +1,9 @@
 // Catalog: what is derived from all sessions of a store. A row a session, keys and titles, full-text search, usage,
 // retention.
 //
-// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: it is rebuilt from them. What
-// is forgotten then is which sessions are missing, and what logs held that became shorter. Appends know nothing of it.
-// catchUp() reads what is new, session by session, and remembers how far it came; the other calls answer from that.
+// It lives in <store>/catalog.db (SQLite), beside the logs, and may be deleted at any time: it is rebuilt from them.
+// What is forgotten then is which sessions are missing, and what logs held that became shorter. Appends know nothing of
+// it. catchUp() reads what is new, session by session, and remembers how far it came; the other calls answer from that.
 #pragma once
 
 #include <cstdint>
@@ -144,8 +144,10 @@ std::string_view toString(TitleSource source);
 struct SessionSummary {
   std::string sessionId = {};
   std::string key = {};
-  std::string agent = {};      ///< Out of the key.
-  std::string writtenBy = {};  ///< The agent from whose transcript it was imported; empty when it was not.
+  std::string agent = {};  ///< Out of the key.
+  /// The agent from whose transcript it was imported; empty when it was not. In a list of files that are in no store:
+  /// the agents that have a file of the session, with commas.
+  std::string writtenBy = {};
   std::string cwd = {};
   std::string title = {};
   TitleSource titleSource = TitleSource::None;

@@ -98,9 +98,12 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
   if (!filter.session.empty()) conditions.add("session.sessionId = ?", {filter.session});
   if (!filter.agent.empty()) conditions.add("session.agent <> '' AND session.agent = ?", {filter.agent});
   if (!filter.writtenBy.empty()) {
-    std::string marks;
-    for (std::size_t i = 0; i < filter.writtenBy.size(); ++i) marks += marks.empty() ? "?" : ", ?";
-    conditions.add(fmt::format("session.writtenBy IN ({})", marks), {filter.writtenBy.begin(), filter.writtenBy.end()});
+    // A session may be in files of several agents.
+    constexpr std::string_view kIsOne = "instr(',' || session.writtenBy || ',', ',' || ? || ',') > 0";
+    std::string isAny;
+    for (std::size_t i = 0; i < filter.writtenBy.size(); ++i)
+      isAny += fmt::format("{}{}", i == 0 ? "" : " OR ", kIsOne);
+    conditions.add(fmt::format("({})", isAny), {filter.writtenBy.begin(), filter.writtenBy.end()});
   }
   requireKey(conditions, filter.key, rangesBy);
   requireFolder(conditions, filter.cwd, rangesBy);

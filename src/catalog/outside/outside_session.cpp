@@ -1,6 +1,7 @@
 #include "catalog/outside/outside_session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -19,6 +20,7 @@ namespace {
 
 // What a file says of its session besides its entries.
 struct OutsideFacts {
+  std::string agent;
   std::string sessionId;
   std::string key;
   std::string cwd;
@@ -51,6 +53,7 @@ Result<OutsideFacts> readOutside(const std::string& path, const std::function<vo
   const TranscriptFacts& facts = report.facts;
   use(factsEntry(facts));
   OutsideFacts out;
+  out.agent = facts.agent;
   out.sessionId = transcriptSessionId(facts);
   out.key = isSessionKey(facts.key) ? facts.key : fmt::format("{}:transcript:{}", facts.agent, out.sessionId);
   out.cwd = facts.cwd;
@@ -126,6 +129,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
   };
   SessionSummary& facts = tally.row.facts;
   std::vector<std::string> problems;
+  std::vector<std::string> agents;
   for (const OutsideFile& file : files) {
     family = file.path;
     auto said = readOutside(file.path, use);
@@ -135,6 +139,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
       continue;
     }
     if (!said->damage.empty()) problems.push_back(isOne ? said->damage : file.path + ": " + said->damage);
+    if (std::ranges::find(agents, said->agent) == agents.end()) agents.push_back(said->agent);
     facts.bytes += said->bytes;
     facts.headId = std::move(said->headId);
     if (!facts.sessionId.empty()) continue;
@@ -149,6 +154,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
   if (tally.titleLost && !told.error) {
     if (const auto chosen = chooseTitle(files, facts); !chosen) problems.push_back(chosen.error().message);
   }
+  facts.writtenBy = fmt::format("{}", fmt::join(agents, ","));
   facts.entries = sequence - 1;
   facts.branches = tally.branches.size();
   if (tally.isUnfinished(facts.headId)) facts.condition = SessionCondition::Unfinished;

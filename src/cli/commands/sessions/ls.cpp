@@ -43,6 +43,19 @@ struct Options {
   std::string prices;
 };
 
+// Whose session it is, and not which of the agent's own agents had it. A session may be in files of several agents:
+// those that were asked for are named.
+std::string agentOf(const SessionSummary& row, const std::vector<std::string>& wanted) {
+  std::string named;
+  for (std::string_view rest = row.writtenBy; !rest.empty();) {
+    const std::string_view agent = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(agent.size() + 1, rest.size()));
+    if (!wanted.empty() && std::ranges::find(wanted, agent) == wanted.end()) continue;
+    named += (named.empty() ? "" : ", ") + std::string(agent);
+  }
+  return named;
+}
+
 struct Cost {
   double usd = 0;
   bool known = true;
@@ -334,8 +347,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                                            .reverse = options.reverse,
                                            .models = models,
                                            .prices = &prices}));
-  // Whose session it is, and not which of the agent's own agents had it.
-  for (SessionSummary& row : rows) row.agent = isOfAgents ? row.writtenBy : row.agent;
+  for (SessionSummary& row : rows) row.agent = isOfAgents ? agentOf(row, filter.writtenBy) : row.agent;
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
   remember(context, *view.store, rows, isOfAgents);
