@@ -119,6 +119,7 @@ void MemoryLog::add(const BatchLines& fresh) {
   } catch (...) {
     lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(before), lines.end());
     std::erase_if(sequences, [&](const auto& each) { return each.second >= before; });
+    for (auto& [kind, places] : controls) std::erase_if(places, [&](std::uint64_t each) { return each >= before; });
     throw;
   }
 }
@@ -129,6 +130,7 @@ void MemoryLog::addLines(const BatchLines& fresh) {
     std::string parentId(line.parentId());
     const std::uint32_t parent = parentId.empty() ? kNoSequence : sequenceOf(parentId);
     sequences.emplace(std::string(line.id()), lines.size());
+    if (const EntryKind kind = entryKind(line.type()); isControl(kind)) controls[kind].push_back(lines.size());
     lines.push_back({.text = std::string(line.text()),
                      .id = std::string(line.id()),
                      .parentId = std::move(parentId),
@@ -281,9 +283,12 @@ Result<std::vector<std::uint64_t>> MemorySession::ownSelect(const Selection& sel
 Result<std::vector<std::uint64_t>> MemorySession::ownControls(std::span<const EntryKind> kinds) {
   return with([&](MemoryLog& log) -> Result<std::vector<std::uint64_t>> {
     std::vector<std::uint64_t> found;
-    for (std::uint64_t i = 0; i < log.lines.size(); ++i) {
-      if (std::ranges::find(kinds, entryKind(log.lines[i].type)) != kinds.end()) found.push_back(i);
+    for (const EntryKind kind : kinds) {
+      if (const auto places = log.controls.find(kind); places != log.controls.end()) {
+        found.insert(found.end(), places->second.begin(), places->second.end());
+      }
     }
+    std::ranges::sort(found);
     return found;
   });
 }
@@ -346,6 +351,7 @@ Result<void> MemorySession::rewrite(const BatchLines& lines, const std::string& 
     fresh.add(lines);
     log.lines.swap(fresh.lines);
     log.sequences.swap(fresh.sequences);
+    log.controls.swap(fresh.controls);
     log.headId.swap(fresh.headId);
     log.generation = fresh.generation;
     return {};

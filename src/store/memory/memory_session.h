@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -32,6 +33,7 @@ struct MemoryLog {
   std::mutex mutex;  // guards all below
   std::vector<Line> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
+  std::map<EntryKind, std::vector<std::uint64_t>> controls;  // sequences of control entries; few of most kinds
   std::string headId;
   std::uint64_t generation = nextGeneration();
   TurnState turns;
