@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json/json_write.h"
@@ -107,13 +109,16 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
   if (!text.empty()) printMessage("note: " + text);
 }
 
-// The damage that was told of each file: a file that is watched grows often, and its damage is told when it grows too.
-using ToldDamage = std::unordered_map<std::string, std::uint64_t>;
+// What was told of files that are watched: they grow often, and what cannot be imported is tried again and again.
+struct Told {
+  std::unordered_map<std::string, std::uint64_t> damage;  // by path; told again when it grows, too
+  std::unordered_set<std::string> failures;               // since the last time that all was well
+};
 
 class Importing {
  public:
-  // `watched`: says nothing of sessions without anything new, and the same damage once.
-  Importing(const Context& context, std::unique_ptr<SessionStore>& store, ToldDamage* watched = nullptr)
+  // `watched`: says nothing of sessions without anything new, and the same damage and failure once.
+  Importing(const Context& context, std::unique_ptr<SessionStore>& store, Told* watched = nullptr)
       : context_(context), store_(store), watched_(watched) {}
 
   // Imports it with others, soon. False when there is no use in going on.
@@ -139,6 +144,8 @@ class Importing {
   }
 
   [[nodiscard]] std::size_t failed() const { return failed_; }
+  // Whether the file was imported, or is of no agent.
+  [[nodiscard]] bool isDone(const std::string& path) const { return done_.contains(path); }
 
  private:
   // A store keeps what it wrote last of each session in memory; many sessions would take much of it.
@@ -146,7 +153,9 @@ class Importing {
 
   void giveUp() {
     for (const Source& source : waiting_) {
-      if (const auto done = importTranscript(*store_, source.path); !done) noteFailure(done.error());
+      const auto done = importTranscript(*store_, source.path);
+      if (done) done_.insert(source.path);
+      if (!done && !hasVanished(source.path)) noteFailure(done.error());
     }
     tellOfUnknown();
   }
@@ -173,6 +182,7 @@ class Importing {
       waiting_.push_back(source);
     } else if (code == ErrorCode::Unsupported && !source.asked) {
       if (++unknown_ == 1) example_ = done.error().message;
+      done_.insert(source.path);
     } else {
       noteFailure(done.error());
     }
@@ -180,50 +190,78 @@ class Importing {
 
   void told(const ImportResult& done, const std::string& path) {
     bool isNews = true;
+    done_.insert(path);
     if (watched_ != nullptr) {
       const std::uint64_t places = done.report.recovered + done.report.unreadable;
-      isNews = std::exchange((*watched_)[path], places) != places;
-      if (places == 0) watched_->erase(path);
+      isNews = std::exchange(watched_->damage[path], places) != places;
+      if (places == 0) watched_->damage.erase(path);
       if (!isNews && !done.created && done.appended == 0) return;
     }
     print(done, path, context_.json, isNews);
   }
 
+  // Leaves no store when it cannot be opened again.
   bool refresh() {
-    auto closed = store_->close();
-    const auto opened = closed ? openInto(context_, store_) : closed;
-    if (!opened) noteFailure(opened.error());
-    return opened.has_value();
+    const auto closed = store_->close();
+    if (!closed) noteFailure(closed.error());
+    const auto opened = openInto(context_, store_);
+    if (opened) return closed.has_value();
+    noteFailure(opened.error());
+    store_.reset();
+    return false;
+  }
+
+  // A file that is watched may go before it is read.
+  [[nodiscard]] bool hasVanished(const std::string& path) const {
+    std::error_code error;
+    return watched_ != nullptr && !isInDatabase(path) && !fs::exists(path, error);
   }
 
   void noteFailure(const Error& error) {
-    printError(error, context_.json);
+    if (watched_ == nullptr || watched_->failures.insert(error.message).second) printError(error, context_.json);
     ++failed_;
   }
 
   const Context& context_;
   std::unique_ptr<SessionStore>& store_;
-  ToldDamage* watched_;
+  Told* watched_;
   std::vector<Source> group_;
   std::vector<Source> waiting_;
   bool isLater_ = false;  // those that waited are being imported
   std::uint64_t unknown_ = 0;
   std::string example_;
   std::size_t failed_ = 0;
+  std::unordered_set<std::string> done_;  // paths
 };
 
-// Until it is ended. A file that cannot be read now is tried again when it changes.
+// Imports files that are watched; returns those that could not be imported now.
+std::vector<std::string> importWatched(const Context& context, std::unique_ptr<SessionStore>& store, Told& told,
+                                       const std::vector<std::string>& paths) {
+  const auto opened = store ? Result<void>() : openInto(context, store);
+  if (!opened) {
+    if (told.failures.insert(opened.error().message).second) printError(opened.error(), context.json);
+    return paths;
+  }
+  Importing importing(context, store, &told);
+  const bool goesOn =
+      std::ranges::all_of(paths, [&](const std::string& path) { return importing.add({.path = path}); });
+  if (goesOn) importing.finish();
+  std::vector<std::string> failed;
+  std::ranges::copy_if(paths, std::back_inserter(failed), [&](const auto& path) { return !importing.isDone(path); });
+  if (importing.failed() == 0) told.failures.clear();
+  return failed;
+}
+
+// Until it is ended.
 Result<ExitCode> watch(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore(/*create=*/true));
-  ToldDamage damage;
+  Told told;
   BOUGH_TRY(const ExitCode code, watchAndImport(options.sources, [&](const std::vector<std::string>& paths) {
-              Importing importing(context, store, &damage);
-              for (const std::string& path : paths) {
-                if (!importing.add({.path = path})) return;
-              }
-              importing.finish();
+              return importWatched(context, store, told, paths);
             }));
-  BOUGH_TRY(store->close());
+  if (store) {
+    BOUGH_TRY(store->close());
+  }
   return code;
 }
 
@@ -249,11 +287,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     sawAll = sawAll && sawFolders;
   }
   BOUGH_TRY(opened);
+  if (importing.failed() > 0 && !store) return kProblem;
   if (!store) {
     printMessage("no sessions found");
     return sawAll ? kDone : kProblem;
   }
   if (goesOn) importing.finish();
+  if (!store) return kProblem;
   BOUGH_TRY(store->close());
   store.reset();
   context.newStore->removeEmpty();

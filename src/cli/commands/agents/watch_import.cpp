@@ -28,6 +28,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 // Some file systems tell nothing, and an agent's folder may appear later: so now and then everything is looked at.
 constexpr int kLookAgainMs = 600'000;
+// A file may be in use, the store full, or its server restarting.
+constexpr int kTryAgainMs = 60'000;
 // An agent writes many lines in a row; they are imported together.
 constexpr int kLeastRestMs = 1'000;
 constexpr int kMaxRestMs = 60'000;
@@ -67,8 +69,7 @@ class StopSignals {
 
 class Watching {
  public:
-  Watching(std::vector<std::string> agents, std::vector<std::string> paths,
-           const std::function<void(const std::vector<std::string>&)>& import)
+  Watching(std::vector<std::string> agents, std::vector<std::string> paths, const ImportFiles& import)
       : agents_(std::move(agents)), paths_(std::move(paths)), import_(import), home_(transcriptHome()) {}
 
   Result<ExitCode> run() {
@@ -82,10 +83,14 @@ class Watching {
                       watcher_->refusedCount(), kLookAgainMs / 60'000));
     }
     while (!outputClosed()) {
-      BOUGH_TRY(auto changed,
-                orError(watcher_->wait(kLookAgainMs, stop_.descriptor()), "watch", "the agents' folders"));
+      const int restMs = failed_.empty() ? kLookAgainMs : kTryAgainMs;
+      BOUGH_TRY(auto changed, orError(watcher_->wait(restMs, stop_.descriptor()), "watch", "the agents' folders"));
       if (stop_.arrived()) break;
       const bool idle = !changed.all && changed.paths.empty();
+      if (idle && !failed_.empty() && SteadyClock::now() < nextLook_) {
+        importChanged(std::exchange(failed_, {}));
+        continue;
+      }
       if (!idle) {
         BOUGH_TRY(const auto more, changesMeanwhile());
         changed.all = changed.all || more.all;
@@ -121,6 +126,8 @@ class Watching {
   }
 
   Result<void> lookAtAll() {
+    nextLook_ = SteadyClock::now() + std::chrono::milliseconds(kLookAgainMs);
+    failed_.clear();  // they are found again
     std::set<std::string> found;
     const auto take = [&](FoundTranscript&& file) {
       constexpr std::size_t kAtOnce = 1'000;
@@ -188,25 +195,29 @@ class Watching {
     }
     if (changed.empty()) return;
     const auto begin = SteadyClock::now();
-    import_(changed);
+    for (const std::string& path : import_(changed)) {
+      seen_.erase(std::hash<std::string>{}(path));
+      failed_.insert(fileOf(path));
+    }
     lastImportMs_ = static_cast<int>(std::min<std::int64_t>(
         kMaxRestMs, std::chrono::ceil<std::chrono::milliseconds>(SteadyClock::now() - begin).count()));
   }
 
   std::vector<std::string> agents_;
   std::vector<std::string> paths_;
-  const std::function<void(const std::vector<std::string>&)>& import_;
+  const ImportFiles& import_;
   TranscriptHome home_;
   StopSignals stop_;
   std::unique_ptr<TreeWatcher> watcher_;
   std::unordered_map<std::uint64_t, std::uint64_t> seen_;  // by the hash of a path
+  std::set<std::string> failed_;                           // to be tried again
+  SteadyClock::time_point nextLook_;
   int lastImportMs_ = 0;
 };
 
 }  // namespace
 
-Result<ExitCode> watchAndImport(const std::vector<std::string>& sources,
-                                const std::function<void(const std::vector<std::string>& paths)>& import) {
+Result<ExitCode> watchAndImport(const std::vector<std::string>& sources, const ImportFiles& import) {
   std::vector<std::string> agents;
   std::vector<std::string> paths;
   const auto known = transcriptAgents();
