@@ -60,6 +60,32 @@ TEST(Bare, EveryTextCallAndResultOfTheHeadsBranchArrivesInOrder) {
   }
 }
 
+// A summary may keep a result, and not the call before it.
+TEST(Bare, AResultThatASummaryKeepsWithoutItsCallIsStillThereBeforeTheSummary) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "kept.jsonl";
+  writeBytes(
+      path,
+      R"({"type":"session","version":3,"id":"019b0000-0000-4000-8000-000000000001","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"}
+{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"list"}}
+{"type":"message","id":"00000002","parentId":"00000001","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"ls","arguments":{}}],"provider":"anthropic","model":"m","stopReason":"toolUse"}}
+{"type":"message","id":"00000003","parentId":"00000002","timestamp":"2026-01-01T00:00:03.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"ls","content":[{"type":"text","text":"a.txt"}],"isError":false}}
+{"type":"message","id":"00000004","parentId":"00000003","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"assistant","content":[{"type":"text","text":"one file"}],"provider":"anthropic","model":"m","stopReason":"stop"}}
+{"type":"compaction","id":"00000005","parentId":"00000004","timestamp":"2026-01-01T00:00:05.000Z","summary":"listed","firstKeptEntryId":"00000003","tokensBefore":9}
+{"type":"message","id":"00000006","parentId":"00000005","timestamp":"2026-01-01T00:00:06.000Z","message":{"role":"user","content":"go on"}}
+)");
+  const ReadFile file = readAll(path);
+  for (const std::string_view agent : kAgents) {
+    if (agent == "pi") continue;
+    SCOPED_TRACE(agent);
+    const Written there = through(agent, file, folder);
+    EXPECT_FALSE(names(there.lossy, "tool_"));
+    EXPECT_TRUE(std::ranges::any_of(there.file.entries, [](const Entry& entry) {
+      return entry.type == entry_type::kMessage && summarizeEntry(entry, 60).text.contains("a.txt");
+    }));
+  }
+}
+
 TEST(Bare, WhatNoLineHoldsIsNamedAndNothingElse) {
   TempFolder folder;
   const ReadFile summed = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/05-compaction.jsonl");

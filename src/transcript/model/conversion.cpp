@@ -118,7 +118,8 @@ MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& 
     starts_[i] = true;
     const auto kept = json::findString(entries.at(i)->payload, "firstKeptEntryId");
     const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
-    if (first != EntryTree::kNone) starts_[first] = true;
+    // A result stays with its call, which is not kept then.
+    if (first != EntryTree::kNone && outlineOf(*entries.at(first)).results.empty()) starts_[first] = true;
   }
   for (const std::size_t leaf : leaves) addBranch(leaf);
 }

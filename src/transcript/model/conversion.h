@@ -57,7 +57,7 @@ class MessageConversion {
   std::vector<Branch> branches_;
   std::vector<std::uint32_t> branchOf_;  // by place: 0 for none, else one more than its place in branches_
   std::vector<bool> isSkipped_;          // by place
-  std::vector<bool> starts_;             // by place: a summary, or the first entry that one keeps
+  std::vector<bool> starts_;             // by place: a summary, or the first entry that one keeps, if not a result
   std::unordered_map<std::size_t, std::vector<std::string>> done_;  // converted and not asked for yet
 };
 
