@@ -142,6 +142,11 @@ Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const Tra
                 fmt::format("the session's own id \"{}\" cannot be a file's name", text::excerpt(facts.sessionId, 60)),
                 "`bough export --out FILE` writes the file");
   }
+  if (facts.cwd.contains('\0')) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("the session's folder \"{}\" cannot be a path", text::excerpt(facts.cwd, 60)),
+                "--cwd-map OLD=NEW names another");
+  }
   return agent->place(home, facts);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"
 #include "transcript/source/beside.h"
@@ -167,6 +168,12 @@ std::string keyOf(const TranscriptFacts& facts) {
 // claw0 works in `workspace` below the folder that it is started in; a key is one session there.
 Result<TranscriptPlace> claw0Place(const TranscriptHome&, const TranscriptFacts& facts) {
   constexpr std::size_t kIdDigits = 12;
+  // A folder that a file names may be anything; below the present one it would depend on where bough is started.
+  if (!facts.cwd.starts_with('/')) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("the session's folder \"{}\" is not an absolute path", text::excerpt(facts.cwd, 60)),
+                "--cwd-map OLD=NEW names another");
+  }
   std::string name = keyOf(facts);
   for (char& c : name) {
     const bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
