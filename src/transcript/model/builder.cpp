@@ -57,10 +57,13 @@ void Builder::keep(const Record& record, const Place& place, std::string_view wh
 
 void Builder::label(const Record& record, const Place& place, std::string_view targetId, std::string_view name) {
   const std::string target = entryFor(targetId);
+  // A line outside the conversation may have a label, too. Where that line continues nothing, no entry stands for it.
+  const bool isOutside = target.empty() && ids_.contains(std::string(targetId));
   if (target.empty() || !isLabelName(name)) {
-    damage(record, target.empty() ? "a label of an entry that is not there" : "a name that cannot be a label");
-    keep(record, place, "label");
-    return;
+    if (!isOutside) {
+      damage(record, target.empty() ? "a label of an entry that is not there" : "a name that cannot be a label");
+    }
+    return keep(record, place, "label");
   }
   labels_.insert(std::string(name));
   std::string payload = "{\"name\":";
