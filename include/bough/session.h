@@ -138,8 +138,8 @@ class Session {
   /// Lets the lease of a turn end `leaseMs` from now; 0 ends it. Conflict when a later turn has begun.
   [[nodiscard]] Result<void> renewTurn(std::uint64_t turn, std::uint64_t leaseMs) const;
 
-  /// The entries that the options ask for, with redacted payloads hidden and attachments brought back. NotFound when
-  /// LoadOptions::branch names no entry of the session.
+  /// The entries that the options ask for, with redacted payloads hidden and attachments brought back. What is damaged
+  /// or lost is an entry of the type `unreadable`. NotFound when LoadOptions::branch names no entry of the session.
   [[nodiscard]] Result<std::vector<Entry>> load(const LoadOptions& options = {}) const;
   /// One entry, found through the index. NotFound when the session has none of that id.
   [[nodiscard]] Result<Entry> entry(const std::string& entryId) const;

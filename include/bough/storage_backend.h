@@ -38,6 +38,7 @@ struct SessionState {
   std::uint64_t bytes = 0;
   std::uint64_t trailingBytes = 0;  ///< After the last complete batch: torn, or being written at this moment.
   std::uint64_t problemCount = 0;   ///< Places that could not be read; verify lists them.
+  std::uint64_t lostPayloads = 0;   ///< Entries that were loaded here without their attachment: missing, or damaged.
   /// The session that this one continues, directly or not, when it or the entry to continue is lost. What is left is
   /// shown; without the session itself nothing can be appended until SessionMaintenance::detachRest.
   std::string lostSession = {};

@@ -120,12 +120,7 @@ class Migrator {
   // Appends an entry to the fork's own branch. A placeholder of a damaged line stays one, as text: its bytes are in the
   // log of the source.
   void push(Entry entry) {
-    if (isUnreadable(entry)) {
-      const std::string text = unreadableText(entry);
-      entry.type = entry_type::kCustom;
-      entry.payload.clear();
-      json::Writer(entry.payload).beginObject().member("kind", kUnreadableType).member("text", text).endObject();
-    }
+    if (isUnreadable(entry)) keepAsText(entry);
     entry.id = ids_.next();
     entry.parentId = lastId_;
     lastId_ = entry.id;

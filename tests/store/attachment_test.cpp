@@ -77,23 +77,39 @@ TEST_F(AttachmentTest, APayloadThatLooksLikeAReferenceComesBackAsItWas) {
   EXPECT_EQ(must(store->loadEntry("s", "l")).payload, imitation);
 }
 
-TEST_F(AttachmentTest, AMissingOrDamagedAttachmentIsAnErrorThatNamesTheEntry) {
+TEST_F(AttachmentTest, AMissingOrDamagedAttachmentCostsItsEntryAlone) {
   append();
+  const Entry whole = must(store->loadEntry("s", "big"));
+  const std::size_t count = must(store->loadSessionEntries("s")).size();
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);
   std::string damaged = payload;
   damaged[1000] = 'y';
   spill(path, damaged);
-  Error error = refused(store->loadEntry("s", "big"));
-  EXPECT_EQ(error.code, ErrorCode::Damaged);
-  EXPECT_TRUE(error.message.contains("big"));
+  Entry lost = must(store->loadEntry("s", "big"));
+  EXPECT_EQ(lost.type, "unreadable");
+  EXPECT_EQ(lost.parentId, whole.parentId);
+  EXPECT_EQ(lost.timestamp, whole.timestamp);
+  EXPECT_TRUE(lost.payload.contains(sha256) && lost.payload.contains("is not what its name says")) << lost.payload;
   EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
   std::filesystem::remove(path);
-  error = refused(store->loadSessionEntries("s"));
-  EXPECT_EQ(error.code, ErrorCode::NotFound);
-  EXPECT_TRUE(error.message.contains("big") && error.message.contains(sha256));
-  EXPECT_TRUE(error.hint.contains("bough redact")) << error.hint;
-  EXPECT_EQ(must(store->loadEntry("s", "e1")).id, "e1") << "other entries are read";
+  const auto entries = must(store->loadSessionEntries("s"));
+  EXPECT_EQ(entries.size(), count);
+  lost = *std::ranges::find(entries, "big", &Entry::id);
+  EXPECT_EQ(lost.type, "unreadable");
+  EXPECT_TRUE(lost.payload.contains(fmt::format(R"("bytes":{})", payload.size()))) << lost.payload;
+  EXPECT_TRUE(lost.payload.contains("is missing")) << lost.payload;
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 1U);
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.branch = "big"})).back().type, "unreadable");
+  // A fork that shares the entry meets it, too.
+  const auto fork = must(store->branchFromEntry("s", "big"));
+  EXPECT_EQ(must(store->loadEntry(fork.sessionId, "big")).type, "unreadable");
+  EXPECT_EQ(must(store->sessionState(fork.sessionId)).lostPayloads, 1U);
+  spill(path, payload);
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);
+  std::filesystem::remove(path);
   must(store->redactEntry("s", "big", "test", "its attachment is gone"));
-  EXPECT_TRUE(must(store->loadEntry("s", "big")).redacted) << "the way on that the hint names";
+  EXPECT_TRUE(must(store->loadEntry("s", "big")).redacted);
   EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 4U);
 }
 

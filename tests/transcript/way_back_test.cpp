@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -302,6 +303,33 @@ TEST(WayBack, AnOriginalIsImportedWholeAfterOneBranchOfItCameThroughAnotherAgent
     if (HasFailure()) return;
   }
   EXPECT_GT(grew, 0U);
+}
+
+TEST(WayBack, WhatStandsForDamageTravelsAsWords) {
+  TempFolder folder;
+  ReadFile file = readAll(fixture("pi/02-tools.jsonl"));
+  const auto lost = std::ranges::find_if(file.entries, holdsMessage);
+  ASSERT_NE(lost, file.entries.end());
+  *lost = unreadableEntry(lost->id, lost->parentId.value_or(""), 1234, 57, "damaged");
+  const auto messages = std::ranges::count_if(file.entries, holdsMessage);
+  ASSERT_GT(messages, 0);
+  for (const std::string_view agent : kAgents) {
+    if (agent == "pi" || agent == "openclaw") continue;  // the lines are copied, and what is lost is missing there
+    SCOPED_TRACE(agent);
+    const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(agent).sessionId);
+    (void)through(agent, file, there);
+    const auto store = std::move(*SessionStore::open("memory:"));
+    const auto done = importTranscript(*store, there, {.agent = {}, .sessionId = "s"});
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->report.unreadable + done->report.recovered, 0U) << damageText(done->report);
+    const auto entries = store->loadSessionEntries("s");
+    ASSERT_TRUE(entries);
+    EXPECT_EQ(std::ranges::count_if(*entries, holdsMessage), messages);
+    const auto kept = std::ranges::find(*entries, lost->id, &Entry::id);
+    ASSERT_NE(kept, entries->end());
+    EXPECT_EQ(kept->type, entry_type::kCustom);
+    EXPECT_TRUE(kept->payload.contains("57 bytes at offset 1234")) << kept->payload;
+  }
 }
 
 }  // namespace

@@ -19,8 +19,28 @@ Entry unreadableEntry(std::string id, std::string parentId, std::uint64_t offset
   return entry;
 }
 
+void makeUnreadable(Entry& entry, std::string_view attachment, std::uint64_t bytes, std::string_view reason) {
+  entry.type = kUnreadableType;
+  entry.payload.clear();
+  json::Writer writer(entry.payload);
+  writer.beginObject().key("unreadable").beginObject().member("attachment", attachment).member("bytes", bytes);
+  writer.member("reason", reason).endObject().endObject();
+}
+
+void keepAsText(Entry& entry) {
+  const std::string text = unreadableText(entry);
+  entry.type = entry_type::kCustom;
+  entry.payload.clear();
+  json::Writer(entry.payload).beginObject().member("kind", kUnreadableType).member("text", text).endObject();
+}
+
 std::string unreadableText(const Entry& entry) {
   const auto about = json::findMember(entry.payload, "unreadable").value_or("");
+  if (const auto attachment = json::findString(about, "attachment")) {
+    constexpr std::size_t kShort = 8;
+    return fmt::format("[unreadable entry, {} bytes of attachment {}]", json::findMember(about, "bytes").value_or("?"),
+                       attachment->substr(0, kShort));
+  }
   return fmt::format("[unreadable entry, {} bytes at offset {}]", json::findMember(about, "bytes").value_or("?"),
                      json::findMember(about, "offset").value_or("?"));
 }

@@ -1,7 +1,9 @@
-// Entries that stand for bytes of a log that cannot be read. They are made when a log is read, and never stored.
+// Entries that stand for what cannot be read: bytes of a log, or an attachment. They are made when a session is read,
+// and never stored.
 //
-// Their type is `unreadable`, their payload `{"unreadable":{"offset":1234,"bytes":57,"reason":"…"}}`. Id and parent are
-// those of the lost entry as far as they are known, so that a walk from an entry to the root goes past the damage.
+// Their type is `unreadable`, their payload `{"unreadable":{"offset":1234,"bytes":57,"reason":"…"}}`, with `attachment`
+// (its SHA-256) in place of `offset` where that is lost. Id and parent are those of the lost entry as far as they are
+// known, so that a walk from an entry to the root goes past the damage.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,13 @@ inline bool isUnreadable(const Entry& entry) {
 Entry unreadableEntry(std::string id, std::string parentId, std::uint64_t offset, std::uint64_t bytes,
                       std::string_view reason);
 
-/// `[unreadable entry, 57 bytes at offset 1234]`.
+/// Lets an entry stand for its lost attachment.
+void makeUnreadable(Entry& entry, std::string_view attachment, std::uint64_t bytes, std::string_view reason);
+
+/// Makes of such an entry one that can be stored in another session: its words, as a custom entry.
+void keepAsText(Entry& entry);
+
+/// `[unreadable entry, 57 bytes at offset 1234]`, or `[unreadable entry, 57 bytes of attachment 27c874a0]`.
 std::string unreadableText(const Entry& entry);
 
 }  // namespace bough

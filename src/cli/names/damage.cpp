@@ -51,10 +51,10 @@ std::string damagedAncestor(SessionStore& store, const SessionState& fork) {
 std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId) {
   const auto state = store.sessionState(sessionId);
   if (!state) return std::nullopt;  // the command itself says what is wrong
-  if (state->problemCount > 0) {
-    return Damage{.what = fmt::format("{} of session {} cannot be read", counted(state->problemCount, "place"),
-                                      idAndTitle(store, sessionId)),
-                  .sessionId = sessionId};
+  if (const std::uint64_t places = state->problemCount + state->lostPayloads; places > 0) {
+    return Damage{
+        .what = fmt::format("{} of session {} cannot be read", counted(places, "place"), idAndTitle(store, sessionId)),
+        .sessionId = sessionId};
   }
   if (std::string missing = missingFromLog(store, sessionId); !missing.empty()) {
     return Damage{.what = fmt::format("session {}: {}", idAndTitle(store, sessionId), missing), .sessionId = sessionId};
@@ -86,14 +86,20 @@ Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId
 }
 
 // Reads every byte of the session and of those that it shares history with, so that all damage is known.
-void readWhole(SessionStore& store, const std::string& sessionId) {
+Result<void> readWhole(const Context& context, SessionStore& store, const std::string& sessionId) {
   std::set<std::string> seen;
   for (std::string next = sessionId; seen.insert(next).second;) {
-    (void)store.verifySession(next);
+    const auto report = store.verifySession(next);
+    const auto isLost = [](const Problem& each) { return each.kind == ProblemKind::Attachment; };
+    if (report && std::ranges::any_of(report->problems, isLost)) {
+      BOUGH_TRY(tell(context, {.what = fmt::format("attachments of session {} cannot be read", idAndTitle(store, next)),
+                               .sessionId = next}));
+    }
     const auto state = store.sessionState(next);
-    if (!state || !state->origin) return;
+    if (!state || !state->origin) return {};
     next = state->origin->sessionId;
   }
+  return {};
 }
 
 // Tells of damage that was found while the command was at work.
@@ -119,7 +125,7 @@ Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore&
                              idAndTitle(store, sessionId), sessionId));
   }
   if (context.strict) {
-    readWhole(store, sessionId);
+    BOUGH_TRY(readWhole(context, store, sessionId));
     BOUGH_TRY(refuseLostHistory(store, sessionId));
   }
   if (const auto damage = damageOf(store, sessionId)) {

@@ -71,7 +71,7 @@ Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessio
     return fail(ErrorCode::Damaged,
                 fmt::format("session {}: attachment {} of entry {} is {}", sessionId, *reference, entry.id,
                             kept.error().code == ErrorCode::Damaged ? "damaged" : "missing"),
-                "`bough verify` says more; redact the entry to go on without it");
+                "bring it back from a copy of the store, or erase the entry to go on without it");
   }
   return entries;
 }

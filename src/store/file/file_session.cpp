@@ -117,6 +117,7 @@ Result<SessionState> FileSession::state() {
   BOUGH_TRY(const auto open, log());
   BOUGH_TRY(auto found, stateOfLog(*open, store_.serializer));
   found.lostSession = lostSession(found.origin);
+  found.lostPayloads = sessions().lostPayloads().count(sessionId());
   return found;
 }
 

@@ -201,6 +201,7 @@ Result<std::optional<ForkOrigin>> MemorySession::origin() {
 Result<SessionState> MemorySession::state() {
   BOUGH_TRY(auto found, with([&](MemoryLog& log) { return log.state(sessionId(), store_->serializer); }));
   found.lostSession = lostSession(found.origin);
+  found.lostPayloads = sessions().lostPayloads().count(sessionId());
   return found;
 }
 

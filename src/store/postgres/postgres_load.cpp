@@ -389,15 +389,15 @@ class PostgresSession::Loading {
     std::vector<std::string> digests;
     for (const auto& [digest, count] : uses) digests.push_back(digest);
     BOUGH_TRY(Attached attached, readAttached(database_, digests));
+    LostPayloads& lost = session_.sessions().lostPayloads();
     for (Part& part : parts_) {
       for (const auto& [place, digest] : part.attached) {
         const auto bytes = attached.bytes.find(digest);
         if (bytes == attached.bytes.end()) {
-          Error error = attached.whyNot(digest);
-          error.message =
-              fmt::format("entry {} of session {}: {}", part.entries[place].id, session_.sessionId(), error.message);
-          return std::unexpected(std::move(error));
+          lost.replace(session_.sessionId(), part.entries[place], attached.whyNot(digest));
+          continue;
         }
+        lost.forget(session_.sessionId(), part.entries[place].id);
         const bool last = --uses[digest] == 0;
         part.entries[place].payload = last ? std::move(bytes->second) : bytes->second;
       }

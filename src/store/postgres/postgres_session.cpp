@@ -113,7 +113,9 @@ Parameters PostgresSession::byId() const {
 Result<SessionState> PostgresSession::state() {
   BOUGH_TRY(const Rows rows, database_.run(kState, byId()));
   if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
-  return stateFrom(rows, 0);
+  SessionState found = stateFrom(rows, 0);
+  found.lostPayloads = sessions().lostPayloads().count(sessionId());
+  return found;
 }
 
 Result<std::uint64_t> PostgresSession::generation() {

@@ -136,12 +136,17 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
     const auto reference = readAttachmentReference(entry.payload);
     if (!reference) continue;
     auto payload = session_.sessions().attachment(*reference);
-    if (!payload) {
+    if (payload) {
+      entry.payload = std::move(*payload);
+      session_.sessions().lostPayloads().forget(session_.sessionId(), entry.id);
+      continue;
+    }
+    if (!LostPayloads::isLoss(payload.error())) {
       payload.error().message =
           fmt::format("entry {} of session {}: {}", entry.id, session_.sessionId(), payload.error().message);
       return std::unexpected(payload.error());
     }
-    entry.payload = std::move(*payload);
+    session_.sessions().lostPayloads().replace(session_.sessionId(), entry, payload.error());
   }
   return {};
 }

@@ -15,6 +15,7 @@
 #include "base/model/branch_part.h"
 #include "base/system/process_state.h"
 #include "bough/storage_backend.h"
+#include "store/rules/lost_payloads.h"
 #include "store/sharing/fork_history.h"
 
 namespace bough {
@@ -38,6 +39,11 @@ class SharingSessions {
   virtual Result<std::string> attachment(const std::string& sha256) = 0;
   /// Whether there is such a session, without opening it.
   virtual bool has(const std::string& sessionId) = 0;
+  /// Those that were met when entries were loaded.
+  [[nodiscard]] LostPayloads& lostPayloads() { return *lostPayloads_; }
+
+ private:
+  PerProcess<LostPayloads> lostPayloads_;
 };
 
 /// Sequences of the calls that begin with `own` number the session's own entries, from 0 (the header).

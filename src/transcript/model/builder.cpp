@@ -7,6 +7,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/model/unreadable.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
 #include "transcript/model/ids.h"
@@ -17,7 +18,6 @@ namespace {
 // When a file holds no time at all: equal input must give equal entries.
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00.000Z";
 
-// What the rules of an append take as a label.
 // A JSON object without its closing brace.
 std::string opened(std::string_view object) {
   return std::string(object.substr(0, object.rfind('}')));
@@ -123,6 +123,7 @@ void Builder::carry(const Record& record, Carried&& carried) {
 
 void Builder::giveCarried(const Record& record, Entry&& entry) {
   if (!carried_.insert(entry.id).second || error_) return;
+  if (isUnreadable(entry)) keepAsText(entry);
   const bool isTalk = isConversation(entryKind(entry.type));
   if (!isTalk) entry.parentId.reset();
   // The first of a file that continues another one has its parent there.
@@ -138,6 +139,7 @@ void Builder::giveCarried(const Record& record, Entry&& entry) {
       return damage(record, "a label of an entry that is not there");
     }
   }
+  if (entry.timestamp.empty()) entry.timestamp = timeOf({});
   lastTime_ = entry.timestamp;
   if (record.offset < wanted_.fromOffset) return;
   if (entry.type == entry_type::kMessage) ++report_.messages;

@@ -52,7 +52,9 @@ std::optional<Entry> readEntry(std::string_view json) {
   const std::string_view extra = json::findMember(json, "extra").value_or("");
   if (!isEntryId(entry.id) || !isEntryId(entry.type) || !canBeCarried(entryKind(entry.type), entry.redacted))
     return std::nullopt;
-  if (!parseTimestamp(entry.timestamp) || (!entry.runId.empty() && !isEntryId(entry.runId))) return std::nullopt;
+  if ((!entry.timestamp.empty() && !parseTimestamp(entry.timestamp)) ||
+      (!entry.runId.empty() && !isEntryId(entry.runId)))
+    return std::nullopt;
   if (entry.payload.empty() || !isObjectOrMissing(entry.payload)) return std::nullopt;
   if (!isObjectOrMissing(entry.meta) || !isObjectOrMissing(extra)) return std::nullopt;
   if (!extra.empty()) entry.extra = extra.substr(1, extra.size() - 2);

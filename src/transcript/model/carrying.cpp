@@ -3,8 +3,20 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 
 namespace bough::transcript {
+namespace {
+
+// What stands for damage is stored by nobody: its words travel.
+std::shared_ptr<const Entry> storable(std::shared_ptr<const Entry> entry) {
+  if (!isUnreadable(*entry)) return entry;
+  auto kept = std::make_shared<Entry>(*entry);
+  keepAsText(*kept);
+  return kept;
+}
+
+}  // namespace
 
 void Carrying::wait(std::size_t place) {
   if (enabled_ && canBeCarried(entries_.kind(place), entries_.isRedacted(place))) waiting_.push_back(place);
@@ -39,7 +51,8 @@ std::vector<CarriedEntry> Carrying::entriesOf(const Cargo& cargo) const {
   std::vector<CarriedEntry> entries;
   for (const std::size_t place : cargo.places) {
     const std::size_t parent = parentOf(place);
-    entries.push_back({entries_.at(place), std::string(parent == EntryTree::kNone ? "" : entries_.id(parent))});
+    entries.push_back(
+        {storable(entries_.at(place)), std::string(parent == EntryTree::kNone ? "" : entries_.id(parent))});
   }
   return entries;
 }
