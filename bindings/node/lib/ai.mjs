@@ -122,7 +122,7 @@ export class BoughChat {
       while (same < items.length && same < messages.length && digestOf(items[same].value) === digestOf(messages[same])) ++same;
       const move = same < items.length ? [headEntry(items[same].entry.parentId)] : [];
       return [...move, ...messages.slice(same).map(entryOf)];
-    });
+    }, { create: messages.length > 0 });
   }
 
   /**

@@ -189,6 +189,7 @@ test('reading makes no session, and a chat that another process removed begins a
     const chat = new BoughChat({ store, chatId: 'c' });
     assert.deepEqual(await chat.load(), []);
     assert.equal(await chat.resume('s'), null);
+    await chat.save([]); // there is nothing to store
     assert.deepEqual(await store.sessionIds(), []);
     const messages = [uiMessage('1', 'user', 'ask')];
     await chat.save(messages);
@@ -196,6 +197,8 @@ test('reading makes no session, and a chat that another process removed begins a
     assert.deepEqual(await chat.load(), []);
     await chat.save(messages);
     assert.deepEqual(await chat.load(), messages);
+    await chat.save([]); // takes the messages off the branch
+    assert.deepEqual(await chat.load(), []);
     await store.close();
   }));
 
