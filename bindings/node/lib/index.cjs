@@ -4,6 +4,9 @@
 
 const native = require('./native.cjs');
 
+// Stores that nobody has closed are closed with their thread, except by process.exit(), which asks nobody but this.
+process.on('exit', () => native.flushStores());
+
 const TEXTS = 8;
 const REDACTED = 1;
 const DIALECTS = ['anthropic', 'openai-chat', 'openai-responses', 'gemini', 'plain', 'bough'];

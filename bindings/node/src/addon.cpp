@@ -18,6 +18,7 @@
 #include "call.h"
 #include "error.h"
 #include "follow.h"
+#include "open_handles.h"
 #include "values.h"
 
 namespace {
@@ -104,6 +105,7 @@ napi_value handleValue(napi_env env, void* handle) {
 napi_value resultOf(napi_env env, Call& call) {
   napi_value value = nullptr;
   napi_get_undefined(env, &value);
+  if (OpenHandles* const handles = OpenHandles::of(env)) handles->note(call);
   switch (call.operation->gives) {
     case Gives::Nothing: break;
     case Gives::Number: value = numberOf(env, static_cast<double>(call.outNumber)); break;
@@ -192,9 +194,11 @@ napi_value runAsync(napi_env env, napi_callback_info info) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
+  OpenHandles::begin(env);
   const std::pair<const char*, napi_callback> functions[] = {{"run", runAsync},
                                                              {"runSync", runSync},
                                                              {"appendOneSync", appendOneSync},
+                                                             {"flushStores", flushStores},
                                                              {"followStart", followStart},
                                                              {"followMore", onFollowing<&Following::more>},
                                                              {"followClose", onFollowing<&Following::close>}};

@@ -57,6 +57,9 @@ struct Call {
     static const Argument none;
     return at < arguments.size() ? arguments[at++] : none;
   }
+  [[nodiscard]] void* handleAt(std::size_t index) const {
+    return reinterpret_cast<void*>(static_cast<uintptr_t>(arguments.at(index).number));
+  }
   void* nextHandle() { return reinterpret_cast<void*>(static_cast<uintptr_t>(next().number)); }
   bough_text nextText() {
     const Argument& argument = next();

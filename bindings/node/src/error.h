@@ -12,7 +12,9 @@ namespace {
 
 napi_value errorOf(napi_env env, const Call& call) {
   napi_value error = nullptr;
-  const std::string text = call.hint.empty() ? call.message : call.message + " (" + call.hint + ")";
+  std::string text = call.hint.empty() ? call.message : call.message + " (" + call.hint + ")";
+  // JavaScript never has a handle of another kind.
+  if (call.code == BOUGH_BAD_HANDLE) text = "the store or the session was closed (open it again)";
   napi_create_error(env, stringOf(env, codeName(call.code)), stringOf(env, text), &error);
   set(env, error, "hint", stringOf(env, call.hint));
   set(env, error, "tail", stringOf(env, call.tail));

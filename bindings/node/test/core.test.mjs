@@ -1,7 +1,7 @@
 // The package as its users see it: node --test, with BOUGH_NODE_BINARY naming bough.node, or where the package is installed.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -448,4 +448,67 @@ test('large parts that are loaded without a pause do not fill the memory', () =>
     for (let count = 0; count < 300; ++count) assert.equal(content(session.loadSync()[20]).length, 100_002);
     const grown = process.memoryUsage().rss - before;
     assert.ok(grown < 400e6, `${grown} bytes more for 600 MB, one part of 2 MB after the other`);
+  }));
+
+const BUFFERED = `
+  import { Store, userText } from 'bough';
+  const store = await Store.open(LOCATION, { durability: 'buffered', bufferedMs: 600_000, bufferedEntries: 100_000 });
+  const session = await store.session('left');
+  process.on('exit', () => session.appendSync(userText('at the end'), { durability: 'sync' }));
+  for (let count = 0; count < 5; ++count) session.appendSync(userText(String(count)));`;
+
+test('what was appended without a sync is written when the process ends', () =>
+  withStore(async (store, location) => {
+    const session = await store.create({ id: 'left' });
+    const program = BUFFERED.replace('LOCATION', JSON.stringify(location));
+    for (const end of ['', 'process.exit(0)', "process.nextTick(() => { throw new Error('uncaught') })"]) {
+      const { entryCount } = await session.state();
+      await promisify(execFile)(process.execPath, ['--input-type=module', '-e', `${program}${end}`], { timeout: 60_000 }).catch((error) => assert.match(error.stderr, /uncaught/));
+      assert.equal((await session.state()).entryCount - entryCount, 6, end);
+    }
+  }));
+
+const openFiles = async () => (await readdir('/proc/self/fd')).length;
+
+test('a store that is closed has no files open, whatever was not closed', () =>
+  withStore(async (_, location) => {
+    const before = await openFiles();
+    for (let count = 0; count < 20; ++count) {
+      const store = await Store.open(location);
+      const session = await store.create();
+      const { lastId } = await session.append(userText('hi'));
+      const fork = await session.fork(lastId);
+      const entries = session.entries({ count: 1 });
+      await entries.next();
+      await store.close();
+      await assert.rejects(session.load(), { code: 'closed', message: /was closed/ });
+      await assert.rejects(fork.load(), { code: 'closed' });
+      session.close();
+    }
+    assert.ok((await openFiles()) < before + 10, `${before} open files became ${await openFiles()}`);
+  }));
+
+test('the stores of a worker are closed with it', () =>
+  withStore(async (store, location) => {
+    const session = await store.create({ id: 'left' });
+    const program = `
+      const { Store, userText } = require('bough');
+      const { parentPort } = require('node:worker_threads');
+      Store.open(${JSON.stringify(location)}, { durability: 'buffered', bufferedMs: 600_000, bufferedEntries: 100_000 }).then(async (store) => {
+        const session = await store.session('left');
+        await session.append(userText('from a worker'));
+        parentPort.postMessage('ready');
+        if (TERMINATED) setInterval(() => {}, 1000);
+      });`;
+    const before = await openFiles();
+    for (let count = 0; count < 20; ++count) {
+      const terminated = count % 2 === 0;
+      const worker = new Worker(program.replace('TERMINATED', terminated), { eval: true });
+      const ended = new Promise((resolve) => worker.once('exit', resolve));
+      await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+      if (terminated) await worker.terminate();
+      await ended;
+    }
+    assert.equal((await session.load({ type: 'message' })).length, 20);
+    assert.ok((await openFiles()) < before + 10, `${before} open files became ${await openFiles()}`);
   }));
