@@ -181,5 +181,97 @@ TEST_F(PostgresRetry, WhatWasErasedIsReported) {
                 3);
 }
 
+TEST_F(PostgresRetry, ASessionIsCreatedOnce) {
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto created = store_->createSession({.sessionId = session + "-new"});
+                  ASSERT_TRUE(created) << created.error().message;
+                  endCuts();
+                  EXPECT_EQ(must(store_->sessionState(session + "-new")).entryCount, 1U);
+                });
+}
+
+TEST_F(PostgresRetry, AForkIsMadeOnce) {
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto fork = store_->branchFromEntry(session, "e1");
+                  ASSERT_TRUE(fork) << fork.error().message;
+                  endCuts();
+                  EXPECT_EQ(must(store_->forksOf(session)), (std::vector<std::string>{fork->sessionId}));
+                });
+}
+
+// The database alone cannot judge a parent in the shared history: the client does, in a longer transaction.
+TEST_F(PostgresRetry, AnEntryThatNamesASharedParentIsStoredOnce) {
+  cutEverywhere(
+      [&](const std::string& session) {
+        must(store_->appendSessionEntries(session, {message("two", "e2")}));
+        must(store_->branchFromEntry(session, "e2", {.sessionId = session + "-fork"}));
+      },
+      [&](const std::string& session) {
+        const auto appended = store_->appendSessionEntries(session + "-fork", {message("three", "", "e1")});
+        ASSERT_TRUE(appended) << appended.error().message;
+        endCuts();
+        EXPECT_EQ(appended->appendedCount, 1U);
+        EXPECT_EQ(appended->duplicateCount, 0U);
+        const auto state = must(store_->sessionState(session + "-fork"));
+        EXPECT_EQ(state.entryCount, 2U);
+        EXPECT_EQ(state.tailId, appended->lastAppendedEntryId);
+        EXPECT_EQ(must(store_->verifySession(session + "-fork")).problemCount, 0U);
+      });
+}
+
+TEST_F(PostgresRetry, ALeaseIsTakenByTheSameAttempt) {
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto turn = must(store_->session(session)).leaseTurn(60'000);
+                  ASSERT_TRUE(turn) << turn.error().message;
+                  endCuts();
+                  EXPECT_EQ(refused(must(store_->session(session)).leaseTurn(60'000)).code, ErrorCode::Busy);
+                  must(store_->appendSessionEntries(session, {message("two", "e2")}, {.turn = *turn}));
+                });
+}
+
+TEST_F(PostgresRetry, AnAttachmentIsStoredWholeAndItsEntryOnce) {
+  const std::string large(9 << 20, 'x');  // more parts than one
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const std::string payload = R"({"text":")" + large + session + R"("})";
+                  const auto appended = store_->appendSessionEntries(session, {entryOf("message", payload)});
+                  ASSERT_TRUE(appended) << appended.error().message;
+                  endCuts();
+                  const auto entries = must(store_->loadSessionEntries(session));
+                  ASSERT_EQ(entries.size(), 3U);
+                  EXPECT_TRUE(entries[2].payload == payload);
+                },
+                7);
+}
+
+TEST_F(PostgresRetry, AnEntryThatIsErasedMeanwhileIsNotStoredAgain) {
+  // Somebody erases the entry as soon as it is stored, before a second attempt can look.
+  sql("CREATE FUNCTION " + schema_ + ".erased() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE " + schema_ +
+      R"sql(.entries SET body = convert_to(replace(convert_from(body, 'UTF8'), 'secret', 'gone'), 'UTF8')
+          WHERE session_id = NEW.session_id AND life = NEW.life AND seq = NEW.seq;
+        RETURN NULL; END $$; CREATE TRIGGER erased AFTER INSERT ON )sql" +
+      schema_ + ".entries FOR EACH ROW EXECUTE FUNCTION " + schema_ + ".erased()");
+  for (const bool withTail : {false, true}) {
+    const std::string which = withTail ? "-with-tail" : "-without";
+    cutEverywhere([&](const std::string& session) { must(store_->createSession({.sessionId = session + which})); },
+                  [&](const std::string& session) {
+                    AppendOptions options;
+                    if (withTail) options.expectedTail = must(store_->sessionState(session + which)).tailId;
+                    const auto appended = store_->appendSessionEntries(session + which, {message("secret")}, options);
+                    endCuts();
+                    // With a tail: that of the session is the entry itself, and not the one that is expected.
+                    const ErrorCode expected = withTail ? ErrorCode::Conflict : ErrorCode::IdConflict;
+                    EXPECT_TRUE(appended || appended.error().code == expected) << appended.error().message;
+                    EXPECT_EQ(must(store_->sessionState(session + which)).entryCount, 2U);
+                    EXPECT_EQ(sql("SELECT count(*) FROM " + schema_ + ".entries WHERE position('secret' IN body) > 0"),
+                              "0");
+                    must(store_->deleteSession(session));
+                  });
+  }
+}
+
 }  // namespace
 }  // namespace bough

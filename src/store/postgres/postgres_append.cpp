@@ -132,6 +132,21 @@ std::vector<std::string> namesIn(const AppendRequest& request) {
   return {names.begin(), names.end()};
 }
 
+// Gives entries the ids that were made for them: a repetition must not store under other ids what an attempt may have
+// stored. The lines are those of the entries that were not stored before, in their order.
+void keepIds(AppendRequest& request, const BatchLines& lines) {
+  std::size_t next = 0;
+  for (Entry& entry : request.entries) {
+    if (next == lines.size()) return;
+    if (entry.id.empty()) entry.id = lines[next].id();
+    if (entry.id == lines[next].id()) ++next;
+  }
+}
+
+bool areIdsMade(const AppendRequest& request) {
+  return std::ranges::all_of(request.entries, [](const Entry& entry) { return entry.id.empty(); });
+}
+
 // The append has ended the hold of the attachments that it names.
 void letGo(Database& database, const BatchPlan& plan) {
   const std::lock_guard lock(database.held.mutex);
@@ -159,7 +174,7 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
                              database_.ids, database_.environment.clock, prepared->lines);
   if (!result || prepared->lines.size() != request.entries.size()) return nullptr;
   prepared->result = std::move(*result);
-  prepared->ownIds = std::ranges::all_of(request.entries, [](const Entry& entry) { return entry.id.empty(); });
+  prepared->ownIds = areIdsMade(request);
   prepared->plan = planBatch(prepared->lines, kAssumedHead);
   for (std::size_t i = 0; i < request.entries.size(); ++i) {
     if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
@@ -175,7 +190,8 @@ Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& p
   Result<std::string>& answer = prepared.queued.answer;
   if (!answer && answer.error().code == ErrorCode::IdConflict) {
     // Another client has just stored one of these ids, or an attempt of this call has whose answer was lost.
-    if (!prepared.ownIds) return judge(request);
+    if (!prepared.ownIds) return judge(request, false);
+    keepIds(request, prepared.lines);
     prepared.queued.terms.mode = Mode::Look;
     prepared.queued.answered = prepared.queued.done = false;
     QueuedAppend* again = &prepared.queued;
@@ -195,7 +211,7 @@ Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& p
     case Status::LaterTurn:
       return std::unexpected(turnConflict(sessionId(), *request.turn, verdict.fence, verdict.tail));
     case Status::NoSession: return std::unexpected(database_.noSession(sessionId()));
-    default: return judge(request);
+    default: return judge(request, prepared.ownIds);
   }
   letGo(database_, prepared.plan);
   changes_.note(sessionId());
@@ -217,14 +233,17 @@ std::vector<Result<AppendResult>> PostgresSession::appendAll(AppendQueue& queue,
   std::vector<Result<AppendResult>> results;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const auto& [session, request] = batches[i];
-    results.push_back(prepared[i] ? session->finish(*request, *prepared[i]) : session->judge(*request));
+    results.push_back(prepared[i] ? session->finish(*request, *prepared[i])
+                                  : session->judge(*request, areIdsMade(*request)));
   }
   return results;
 }
 
-// Holds the session's row, looks at everything that the batch names, and lets the rules decide.
-Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
+// Holds the session's row, looks at everything that the batch names, and lets the rules decide. `ownIds`: all ids were
+// made for this call.
+Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds) {
   Result<AppendResult> result;
+  std::optional<AppendResult> tried;  // what an earlier attempt would have returned
   const auto work = [&](Connection& connection) -> Exchange<void> {
     const Deadline deadline = database_.pool.deadline();
     const bool prepare = database_.pool.prepares();
@@ -256,6 +275,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
                           database_.serializer, database_.ids, database_.environment.clock, lines);
     if (!result) return refuse(result.error());
     std::vector<Call> ends;
+    if (lines.empty() && ownIds && tried) result = *tried;  // an attempt has stored it whose answer was lost
     if (!lines.empty()) {
       BatchPlan plan = planBatch(lines, named.headId());
       for (std::size_t i = 0; i < plan.needs.size(); ++i) {
@@ -265,12 +285,8 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request) {
         plan.needDepths[i] = found->depth;
       }
       ends.push_back(appendCall(database_, {.sessionId = sessionId(), .terms = {.mode = Mode::Looked}, .plan = &plan}));
-      // A repetition must not store under other ids what this attempt may have stored.
-      std::size_t next = 0;
-      for (Entry& entry : request.entries) {
-        if (entry.id.empty() && next < lines.size()) entry.id = lines[next].id();
-        if (next < lines.size() && entry.id == lines[next].id()) ++next;
-      }
+      keepIds(request, lines);
+      tried = *result;
     }
     ends.push_back({.sql = "COMMIT"});
     auto ended = connection.run(ends, prepare, deadline);

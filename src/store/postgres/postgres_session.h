@@ -56,7 +56,7 @@ class PostgresSession final : public SharingSession {
   [[nodiscard]] Parameters byId() const;
   std::unique_ptr<Prepared> prepare(AppendRequest& request);
   Result<AppendResult> finish(AppendRequest& request, Prepared& prepared);
-  Result<AppendResult> judge(AppendRequest& request);
+  Result<AppendResult> judge(AppendRequest& request, bool ownIds);
 
   Database& database_;
   AppendQueue& queue_;
