@@ -204,18 +204,22 @@ class OtherEntries {
 
 class Import {
  public:
-  Import(SessionStore& store, const std::string& path, const ImportOptions& options, unsigned depth = 0)
-      : store_(store), path_(path), options_(options), depth_(depth) {}
+  /// `fromBeginning`: reads the whole file, whatever the session has of it.
+  Import(SessionStore& store, const std::string& path, const ImportOptions& options, bool fromBeginning,
+         unsigned depth = 0)
+      : store_(store), path_(path), options_(options), depth_(depth), fromBeginning_(fromBeginning) {}
 
-  /// Reads the whole file, whatever the session has of it.
-  void fromBeginning() { fromBeginning_ = true; }
   /// Whether run() left out lines that the session has.
   [[nodiscard]] bool continued() const { return covered_ > 0; }
+  /// What was done until run() failed.
+  [[nodiscard]] const ImportResult& soFar() const { return out_; }
 
   Result<ImportResult> run() {
     BOUGH_TRY(facts_, peekTranscript(path_));
     out_.sessionId = options_.sessionId.empty() ? transcriptSessionId(facts_) : options_.sessionId;
     BOUGH_TRY(open());
+    BOUGH_TRY(auto state, store_.sessionState(out_.sessionId));
+    tail_ = std::move(state.tailId);
     if (!out_.created) {
       BOUGH_TRY(lookBack());
     }
@@ -233,15 +237,16 @@ class Import {
     NewSession session{.sessionId = out_.sessionId, .key = {}, .cwd = facts_.cwd, .title = {}};
     // A key says whose session it is, so that `--agent` finds it.
     session.key = isUsableKey(facts_.key) ? facts_.key : fmt::format("{}:transcript:{}", facts_.agent, out_.sessionId);
-    out_.created = true;
     if (facts_.parentEntryId.empty()) {
       BOUGH_TRY(store_.createSession(session));
+      out_.created = true;
       return {};
     }
     TranscriptFacts parent = facts_;
     parent.sessionId = facts_.parentSession;
     BOUGH_TRY(importParent(transcriptSessionId(parent)));
     auto forked = store_.branchFromEntry(transcriptSessionId(parent), facts_.parentEntryId, session);
+    out_.created = forked.has_value();
     if (forked) return {};
     forked.error().message =
         fmt::format("{} continues session {}: {}", path_, facts_.parentSession, forked.error().message);
@@ -259,7 +264,7 @@ class Import {
     const std::string path = agent->findParent(path_, facts_.parentSession);
     if (path.empty()) return {};
     const ImportOptions options{.agent = facts_.agent, .sessionId = {}};
-    BOUGH_TRY(Import(store_, path, options, depth_ + 1).run());
+    BOUGH_TRY(Import(store_, path, options, /*fromBeginning=*/false, depth_ + 1).run());
     return {};
   }
 
@@ -350,7 +355,7 @@ class Import {
     known_.insert(hashOf(entry.id));
     const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
     if (isFull && (batch_.size() >= kMaxLineEntries || !isSameLine(batch_.back(), entry))) {
-      BOUGH_TRY(append());
+      BOUGH_TRY(appendBatch());
     }
     batchBytes_ += entry.payload.size();
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
@@ -358,12 +363,19 @@ class Import {
     return {};
   }
 
-  // Not buffered: only what is written tells the entries that another import of the file has stored meanwhile.
-  Result<void> append() {
+  // Only to the session as it was looked at. Another import of the file may have stored a part of it meanwhile, and
+  // have joined lines to other entries because the file was shorter or longer.
+  Result<AppendResult> append(std::vector<Entry>&& entries) {
+    const AppendOptions options{.expectedTail = tail_, .durability = Durability::Sync};
+    BOUGH_TRY(auto done, store_.appendSessionEntries(out_.sessionId, std::move(entries), options));
+    if (done.appendedCount > 0) tail_ = done.lastAppendedEntryId;
+    return done;
+  }
+
+  Result<void> appendBatch() {
     batchBytes_ = 0;
     if (batch_.empty()) return {};
-    BOUGH_TRY(const auto done,
-              store_.appendSessionEntries(out_.sessionId, std::exchange(batch_, {}), {.durability = Durability::Sync}));
+    BOUGH_TRY(const auto done, append(std::exchange(batch_, {})));
     out_.appended += done.appendedCount;
     return {};
   }
@@ -378,7 +390,7 @@ class Import {
     constexpr std::size_t kShort = 16;
     entry.id = "facts:" + Sha256::of(entry.payload).substr(0, kShort);
     BOUGH_TRY(take(std::move(entry)));
-    return append();
+    return appendBatch();
   }
 
   Result<void> moveHead() {
@@ -395,7 +407,7 @@ class Import {
     out_.report.startsOver ? writer.raw("null") : writer.string(out_.report.headId);
     writer.key("transcript").beginObject();
     writer.member("agent", out_.report.facts.agent).member("at", out_.report.coveredBytes).endObject().endObject();
-    BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, {std::move(entry)}, {.durability = Durability::Sync}));
+    BOUGH_TRY(append({std::move(entry)}));
     return {};
   }
 
@@ -403,9 +415,10 @@ class Import {
   const std::string& path_;
   const ImportOptions& options_;
   unsigned depth_;  // how many forks were followed to come here
-  bool fromBeginning_ = false;
+  bool fromBeginning_;
   TranscriptFacts facts_;
   ImportResult out_;
+  std::string tail_;  // the session's last entry, as far as this import knows
   std::uint64_t covered_ = 0;
   NumberSet known_;  // hashes of the ids of entries that the session has, or will have with this batch
   NumberSet given_;  // where the lines begin of what the session has
@@ -420,19 +433,30 @@ class Import {
 
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options) {
   // Another import of the file may be at work. What it has stored is found when this one begins again.
-  constexpr int kMostTries = 4;
+  constexpr int kMostTries = 16;
+  constexpr int kFewTries = 4;
+  const auto isIdTaken = [](const Error& error) {
+    return error.code == ErrorCode::AlreadyExists || error.code == ErrorCode::IdConflict;
+  };
   bool fromBeginning = false;
+  ImportResult before;  // by tries that could not go on
   for (int tries = 1;; ++tries) {
-    Import import(store, path, options);
-    if (fromBeginning) import.fromBeginning();
+    Import import(store, path, options, fromBeginning);
     auto done = import.run();
+    const ImportResult& now = done ? *done : import.soFar();
+    before.created |= now.created;
+    before.appended += now.appended;
+    if (done) {
+      done->created = before.created;
+      done->appended = before.appended;
+    }
     // What comes now may continue an entry that an earlier version did not make of the lines before it.
     if (!done && done.error().code == ErrorCode::InvalidArgument && import.continued()) {
       fromBeginning = true;
       continue;
     }
     const bool raced =
-        !done && (done.error().code == ErrorCode::AlreadyExists || done.error().code == ErrorCode::Conflict);
+        !done && (done.error().code == ErrorCode::Conflict || (tries < kFewTries && isIdTaken(done.error())));
     if (!raced || tries == kMostTries) return done;
   }
 }

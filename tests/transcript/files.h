@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bough/message.h>
+#include <bough/store.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -97,6 +98,24 @@ inline std::string story(const std::vector<Entry>& entries, std::string head) {
     }
   }
   return out;
+}
+
+inline std::unique_ptr<SessionStore> memoryStore() {
+  return std::move(*SessionStore::open("memory:"));
+}
+
+inline ImportResult import(SessionStore& store, const std::string& path) {
+  auto done = importTranscript(store, path);
+  EXPECT_TRUE(done) << path << ": " << (done ? "" : done.error().message);
+  return done ? *done : ImportResult{};
+}
+
+inline std::string exported(SessionStore& store, const std::string& sessionId, const std::string& agent) {
+  const auto entries = store.loadSessionEntries(sessionId);
+  EXPECT_TRUE(entries);
+  const auto facts = factsForExport(store, sessionId, agent, *entries);
+  EXPECT_TRUE(facts);
+  return writeAll(*entries, {.agent = agent, .facts = *facts});
 }
 
 }  // namespace bough

@@ -4,33 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <filesystem>
-#include <thread>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
 namespace bough {
 namespace {
-
-std::unique_ptr<SessionStore> memoryStore() {
-  return std::move(*SessionStore::open("memory:"));
-}
-
-ImportResult import(SessionStore& store, const std::string& path) {
-  auto done = importTranscript(store, path);
-  EXPECT_TRUE(done) << path << ": " << (done ? "" : done.error().message);
-  return done ? *done : ImportResult{};
-}
-
-std::string exported(SessionStore& store, const std::string& sessionId, const std::string& agent) {
-  const auto entries = store.loadSessionEntries(sessionId);
-  EXPECT_TRUE(entries);
-  const auto facts = factsForExport(store, sessionId, agent, *entries);
-  EXPECT_TRUE(facts);
-  return writeAll(*entries, {.agent = agent, .facts = *facts});
-}
 
 TEST(Import, EveryFixtureComesOutOfAStoreAsItWentIn) {
   std::size_t copies = 0;
@@ -94,46 +74,6 @@ TEST(Import, ASecondImportAddsNothing) {
     EXPECT_EQ(damageText(second.report), damageText(first.report));
     EXPECT_EQ(store->sessionState(first.sessionId)->entryCount, before->entryCount);
   }
-}
-
-TEST(Import, TwoImportsOfTheSameFilesAtOnceAreOne) {
-  const TempFolder folder;
-  const std::filesystem::path files = folder.path();
-  std::vector<std::string> paths;
-  for (int i = 0; i < 60; ++i) {
-    paths.push_back(files / fmt::format("{}.jsonl", i));
-    writeBytes(
-        paths.back(),
-        fmt::format(
-            R"({{"type":"session","version":3,"id":"s{}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}})"
-            "\n"
-            R"({{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"hello","timestamp":1}}}})"
-            "\n",
-            i));
-  }
-  const auto alone = memoryStore();
-  const std::string store = files / "store";
-  ASSERT_TRUE(SessionStore::open(store));
-  std::atomic<std::uint64_t> told = 0;
-  const auto importAll = [&] {
-    const auto own = SessionStore::open(store);
-    for (const std::string& path : paths) told += import(**own, path).appended;
-  };
-  {
-    const std::jthread one(importAll);
-    const std::jthread two(importAll);
-  }
-  const auto both = SessionStore::open(store);
-  std::uint64_t stored = 0;
-  for (const std::string& path : paths) {
-    const ImportResult expected = import(*alone, path);
-    stored += expected.appended;
-    const auto entries = (*both)->loadSessionEntries(expected.sessionId);
-    ASSERT_TRUE(entries);
-    EXPECT_EQ(entries->size(), alone->loadSessionEntries(expected.sessionId)->size());
-    EXPECT_EQ(import(**both, path).appended, 0U);
-  }
-  EXPECT_EQ(told, stored);  // each entry is told of by the one that stored it
 }
 
 TEST(Import, AFileThatGrewContinuesItsSession) {

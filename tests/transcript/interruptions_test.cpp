@@ -1,6 +1,11 @@
 // What stands between the lines of a conversation changes nothing of it: blank lines, unknown ones, damage, records on
-// one line. Each fixture is tried with each of them after every line.
+// one line. Each fixture is tried with each of them after every line. And what another import does meanwhile changes
+// nothing of what is stored.
 #include <fmt/format.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -147,6 +152,98 @@ TEST(Interruptions, ByListsOfTheSameMessagesChangeNothing) {
   EXPECT_EQ(messagesIn(file.entries), 9U);
   const auto isSummary = [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary; };
   EXPECT_EQ(std::ranges::count_if(file.entries, isSummary), 0);
+}
+
+TEST(Interruptions, ByAnotherImportOfTheSameFilesAddNothing) {
+  const TempFolder folder;
+  const std::filesystem::path files = folder.path();
+  std::vector<std::string> paths;
+  for (int i = 0; i < 60; ++i) {
+    paths.push_back(files / fmt::format("{}.jsonl", i));
+    writeBytes(
+        paths.back(),
+        fmt::format(
+            R"({{"type":"session","version":3,"id":"s{}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}})"
+            "\n"
+            R"({{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{{"role":"user","content":"hello","timestamp":1}}}})"
+            "\n",
+            i));
+  }
+  const auto alone = memoryStore();
+  const std::string store = files / "store";
+  ASSERT_TRUE(SessionStore::open(store));
+  std::atomic<std::uint64_t> told = 0;
+  const auto importAll = [&] {
+    const auto own = SessionStore::open(store);
+    for (const std::string& path : paths) told += import(**own, path).appended;
+  };
+  {
+    const std::jthread one(importAll);
+    const std::jthread two(importAll);
+  }
+  const auto both = SessionStore::open(store);
+  std::uint64_t stored = 0;
+  for (const std::string& path : paths) {
+    const ImportResult expected = import(*alone, path);
+    stored += expected.appended;
+    const auto entries = (*both)->loadSessionEntries(expected.sessionId);
+    ASSERT_TRUE(entries);
+    EXPECT_EQ(entries->size(), alone->loadSessionEntries(expected.sessionId)->size());
+    EXPECT_EQ(import(**both, path).appended, 0U);
+  }
+  EXPECT_EQ(told, stored);  // each entry is told of by the one that stored it
+}
+
+// One of them may read the file when it has only a part of the lines of an answer.
+TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
+  constexpr int kLines = 150;
+  TempFolder folder;
+  const std::string path = folder.path() / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
+  const std::string store = folder.path() / "store";
+  ASSERT_TRUE(SessionStore::open(store));
+  const auto line = [](int number) {
+    const std::string parent = number == 0 ? "null" : fmt::format("\"a{}\"", number - 1);
+    return fmt::format(
+        R"({{"type":"assistant","uuid":"a{}","parentUuid":{},"isSidechain":false,"timestamp":"2026-01-01T00:00:00.000Z","sessionId":"s","message":{{"id":"m{}","role":"assistant","content":[{{"type":"text","text":"part {}"}}]}}}})"
+        "\n",
+        number, parent, number / 30, number);
+  };
+  std::string bytes = line(0);
+  writeBytes(path, bytes);
+  std::atomic<bool> isWhole = false;
+  std::atomic<int> begun = 0;
+  std::atomic<std::uint64_t> told = 0;
+  const auto importAgain = [&] {
+    const auto own = SessionStore::open(store);
+    for (bool isLast = false; !isLast;) {
+      isLast = isWhole;
+      ++begun;
+      told += import(**own, path).appended;
+    }
+  };
+  {
+    const std::jthread one(importAgain);
+    const std::jthread two(importAgain);
+    const std::jthread three(importAgain);
+    for (int number = 1; number < kLines; ++number) {
+      const int before = begun;
+      while (begun == before) std::this_thread::yield();
+      std::ofstream(path, std::ios::binary | std::ios::app) << line(number);
+      bytes += line(number);
+    }
+    isWhole = true;
+  }
+  const auto all = SessionStore::open(store);
+  const ImportResult last = import(**all, path);
+  EXPECT_EQ(last.appended, 0U);
+  EXPECT_EQ(exported(**all, last.sessionId, "claude-code"), bytes);
+  // Each entry is told of by the one that stored it; the header is of nobody, and neither are heads.
+  const auto entries = (*all)->loadSessionEntries(last.sessionId);
+  ASSERT_TRUE(entries);
+  const auto isImported = [](const Entry& entry) {
+    return entry.type != entry_type::kHead && entry.type != entry_type::kSessionHeader;
+  };
+  EXPECT_EQ(told, static_cast<std::uint64_t>(std::ranges::count_if(*entries, isImported)));
 }
 
 }  // namespace
