@@ -394,11 +394,13 @@ class Import {
   }
 
   Result<void> moveHead() {
-    // A file that was written again may only have become shorter.
-    const bool wentBack = out_.rewritten && out_.report.headId != importedHead_;
-    if ((out_.appended == 0 && !wentBack) || (out_.report.headId.empty() && !out_.report.startsOver)) return {};
+    if (out_.report.headId.empty() && !out_.report.startsOver) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
     if (state.headId == out_.report.headId) return {};
+    // A file that was written again may only have become shorter. And the last import may have been ended before it
+    // moved the head; whoever moved it since has the last word.
+    const bool isBehind = !importedHead_.empty() && out_.report.headId != importedHead_;
+    if (out_.appended == 0 && !(isBehind && (out_.rewritten || state.headId == importedHead_))) return {};
     Entry entry;
     entry.type = entry_type::kHead;
     entry.timestamp = lastTime_;

@@ -76,6 +76,30 @@ TEST(Import, ASecondImportAddsNothing) {
   }
 }
 
+TEST(Import, AHeadThatAnImportCouldNotMoveAnyMoreIsMovedByTheNextOne) {
+  std::size_t moved = 0;
+  for (const auto& path : fixtures()) {
+    SCOPED_TRACE(path.string());
+    const auto store = memoryStore();
+    const ImportResult whole = import(*store, path);
+    const auto entries = store->loadSessionEntries(whole.sessionId);
+    ASSERT_TRUE(entries);
+    const bool isFork = !whole.report.facts.parentEntryId.empty();
+    if (isFork || entries->back().type != entry_type::kHead) continue;
+    ++moved;
+    // Ended before its last append.
+    const auto ended = memoryStore();
+    ASSERT_TRUE(ended->createSession({.sessionId = whole.sessionId}));
+    ASSERT_TRUE(ended->appendSessionEntries(whole.sessionId, {entries->begin() + 1, entries->end() - 1}));
+    import(*ended, path);
+    EXPECT_EQ(ended->sessionState(whole.sessionId)->headId, whole.report.headId);
+    const std::uint64_t count = ended->sessionState(whole.sessionId)->entryCount;
+    import(*ended, path);
+    EXPECT_EQ(ended->sessionState(whole.sessionId)->entryCount, count);
+  }
+  EXPECT_GT(moved, 0U);
+}
+
 TEST(Import, AFileThatGrewContinuesItsSession) {
   TempFolder folder;
   for (const auto& path : fixtures()) {
