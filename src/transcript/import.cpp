@@ -285,8 +285,8 @@ class Import {
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
-        if (isConversation(entryKind(entry.type))) importedHead_ = entry.id;
-        if (entry.type == entry_type::kHead) importedHead_ = headNamedBy(entry.payload);
+        if (isConversation(entryKind(entry.type))) importedHead_ = {.id = entry.id};
+        if (entry.type == entry_type::kHead) importedHead_ = {.id = headNamedBy(entry.payload), .wasMoved = true};
         if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
         lineEntries = origin->at == lineAt ? lineEntries + 1 : 1;
         lineAt = origin->at;
@@ -398,9 +398,10 @@ class Import {
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
     if (state.headId == out_.report.headId) return {};
     // A file that was written again may only have become shorter. And the last import may have been ended before it
-    // moved the head; whoever moved it since has the last word.
-    const bool isBehind = !importedHead_.empty() && out_.report.headId != importedHead_;
-    if (out_.appended == 0 && !(isBehind && (out_.rewritten || state.headId == importedHead_))) return {};
+    // moved the head; whoever moved it since has the last word, such as an import of another file of the session.
+    const bool isBehind = !importedHead_.id.empty() && out_.report.headId != importedHead_.id;
+    const bool wasEnded = !importedHead_.wasMoved && state.headId == importedHead_.id;
+    if (out_.appended == 0 && !(isBehind && (out_.rewritten || wasEnded))) return {};
     Entry entry;
     entry.type = entry_type::kHead;
     entry.timestamp = lastTime_;
@@ -427,8 +428,12 @@ class Import {
   std::vector<Entry> batch_;
   std::size_t batchBytes_ = 0;
   OtherEntries others_{store_, out_.sessionId};
-  std::string importedHead_;  // where the agent went on at the last import
-  std::string lastTime_;      // of the last entry of the file, stored or read
+  // Where the agent went on at the last import.
+  struct {
+    std::string id{};
+    bool wasMoved = false;  // it is not the last entry
+  } importedHead_;
+  std::string lastTime_;  // of the last entry of the file, stored or read
 };
 
 }  // namespace

@@ -100,6 +100,28 @@ TEST(Import, AHeadThatAnImportCouldNotMoveAnyMoreIsMovedByTheNextOne) {
   EXPECT_GT(moved, 0U);
 }
 
+TEST(Import, TwoFilesOfOneSessionDoNotMoveTheHeadForEver) {
+  TempFolder folder;
+  const auto line = [](std::string_view id, std::string_view text) {
+    return fmt::format(
+        R"({{"id":"{}","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"{}"}})"
+        "\n",
+        id, text);
+  };
+  const auto one = std::filesystem::path(folder.path()) / "one" / "s.jsonl";
+  const auto two = std::filesystem::path(folder.path()) / "two" / "s.jsonl";
+  writeBytes(one, line("a", "one") + line("b", "longer than what the other file holds"));
+  writeBytes(two, line("c", "other"));
+  const auto store = memoryStore();
+  std::vector<std::uint64_t> counts;
+  for (int round = 0; round < 4; ++round) {
+    import(*store, one);
+    counts.push_back(store->sessionState(import(*store, two).sessionId)->entryCount);
+  }
+  EXPECT_EQ(counts[1], counts[2]);
+  EXPECT_EQ(counts[2], counts[3]);
+}
+
 TEST(Import, AFileThatGrewContinuesItsSession) {
   TempFolder folder;
   for (const auto& path : fixtures()) {
