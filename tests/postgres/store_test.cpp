@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <set>
 #include <thread>
 
@@ -276,6 +277,26 @@ TEST_F(PostgresStore, VerifyFindsWhatWasChangedBehindItsBack) {
   const auto report = store->verifySession("s");
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_GT(report->problemCount, 0U);
+}
+
+// Each of them uses a connection while it asks over another one whether it may.
+TEST_F(PostgresStore, MoreRemovalsAtOnceThanConnectionsAllSucceed) {
+  constexpr int kThreads = 24;
+  const auto store = open(url_, 10'000);
+  for (int i = 0; i < kThreads; ++i) ASSERT_TRUE(store->createSession({.sessionId = fmt::format("s{}", i)}));
+  std::barrier together(kThreads);
+  std::vector<std::thread> threads;
+  std::vector<std::optional<Error>> errors(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      together.arrive_and_wait();
+      const auto done = store->trashSession(fmt::format("s{}", i));
+      if (!done) errors[static_cast<std::size_t>(i)] = done.error();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->message;
+  EXPECT_TRUE(store->listSessions()->empty());
 }
 
 TEST_F(PostgresStore, AnEmptyBranchIsTheHeads) {

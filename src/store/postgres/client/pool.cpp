@@ -22,6 +22,20 @@ std::chrono::milliseconds pause(int attempt) {
   return std::chrono::milliseconds(std::uniform_int_distribution(longest / 2, longest)(chance));
 }
 
+// Counts the connections that this thread uses.
+class Use {
+ public:
+  Use() { ++count_; }
+  ~Use() { --count_; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  static bool hasOne() { return count_ > 0; }
+
+ private:
+  static thread_local unsigned count_;
+};
+thread_local unsigned Use::count_ = 0;
+
 }  // namespace
 
 Pool::Pool(Location location, PoolOptions options)
@@ -46,7 +60,8 @@ Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
   {
     std::unique_lock lock(mutex_);
     forgetParent();
-    const auto free = [&] { return !idle_.empty() || open_ < options_.connections; };
+    // Who has one and needs another does not wait for others that may do the same: it gets one beyond the limit.
+    const auto free = [&] { return !idle_.empty() || open_ < options_.connections || Use::hasOne(); };
     if (!returned_.wait_until(lock, deadline, free)) return std::unexpected(timeoutFailure(location_, false));
     if (!idle_.empty()) {
       auto connection = std::move(idle_.back());
@@ -73,7 +88,7 @@ bool Pool::isOfParent() const {
 // Without a connection: one was lost.
 void Pool::giveBack(std::unique_ptr<Connection> connection) {
   const std::lock_guard lock(mutex_);
-  if (connection) {
+  if (connection && open_ <= options_.connections) {
     idle_.push_back(std::move(connection));
   } else if (open_ > 0) {
     --open_;
@@ -90,6 +105,7 @@ Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& u
   if (!connection) return std::unexpected(connection.error());
   Exchange<void> done;
   try {
+    const Use counted;
     done = use(**connection);
   } catch (...) {  // no memory: what is left of the answer is never read
     giveBack(nullptr);

@@ -18,7 +18,7 @@
 namespace bough::postgres {
 
 struct PoolOptions {
-  std::size_t connections = 8;
+  std::size_t connections = 8;  ///< That are kept. A thread that uses one may get another beyond them.
   std::chrono::milliseconds timeout{30'000};  ///< For one exchange with all its repetitions.
 };
 
