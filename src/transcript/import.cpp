@@ -325,7 +325,7 @@ class Import {
     if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
     if (!sawOwn) {
       return fail(ErrorCode::AlreadyExists, fmt::format("session {} is not from {}", out_.sessionId, path_),
-                  "give the import another id");
+                  "give the import another id: --id ID");
     }
     return {};
   }

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> sources;
   bool watch = false;
+  std::string id;
 };
 
 struct Source {
@@ -265,7 +266,24 @@ Result<ExitCode> watch(const Context& context, const Options& options) {
   return code;
 }
 
+// One file, into the session of this id.
+Result<ExitCode> importAs(const Context& context, const Options& options) {
+  std::error_code error;
+  const bool isOneFile = options.sources.size() == 1 && !isAgent(options.sources.front()) &&
+                         !fs::is_directory(options.sources.front(), error);
+  if (!isOneFile) {
+    return fail(ErrorCode::InvalidArgument, "--id is for one file", "bough import FILE --id ID");
+  }
+  BOUGH_TRY(checkSource(options.sources.front()));
+  BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
+  BOUGH_TRY(const auto done, importTranscript(*store, options.sources.front(), {.agent = {}, .sessionId = options.id}));
+  print(done, options.sources.front(), context.json, /*withDamage=*/true);
+  BOUGH_TRY(store->close());
+  return kDone;
+}
+
 Result<ExitCode> run(const Context& context, const Options& options) {
+  if (!options.id.empty()) return importAs(context, options);
   if (options.watch) return watch(context, options);
   if (options.sources.empty()) {
     return fail(ErrorCode::InvalidArgument, "import needs a file, a folder or an agent",
@@ -323,6 +341,11 @@ Command define() {
           "  bough import session.jsonl --json\n"
           "  bough import --watch claude-code codex",
       .options = {{.name = "SOURCE", .help = "A file, a folder, or an agent", .target = &options->sources},
+                  {.name = "--id",
+                   .help = "Of one file: the session's id, where another session has the file's own",
+                   .target = &options->id,
+                   .value = "ID",
+                   .notWith = {"--watch"}},
                   {.name = "--watch", .help = "Go on importing what changes", .target = &options->watch}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
