@@ -20,8 +20,8 @@ tail -3 output | diff -u - <(printf '%s\n' 'user - Name a tree.' 'assistant - Be
 # There is no script that a package manager would have to run, and nothing in it that users do not need.
 node -e 'const { scripts } = require("bough/package.json"); if (scripts) throw new Error("the package has scripts")'
 tar -tzf bough-*.tgz | grep -vE '^package/(lib/|prebuilds/|README.md|package.json)' && { echo "the package holds more than it needs"; exit 1; }
-cp "$here/../../bindings/node/test/core.test.mjs" .
-node --test core.test.mjs
+cp "$here"/../../bindings/node/test/{core.test,endings.test,folder}.mjs .
+node --test core.test.mjs endings.test.mjs
 # Another platform gets a message that says what to do, and so does one for which the binary was not made.
 refused() {
   if node -e 'require("bough")' 2>message; then echo "a package without a binary was loaded"; exit 1; fi

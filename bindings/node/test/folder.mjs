@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { Store } from 'bough';
+
 export async function withFolder(use) {
   const folder = await mkdtemp(path.join(tmpdir(), 'bough-'));
   try {
@@ -10,6 +12,18 @@ export async function withFolder(use) {
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** The store in it is closed in the end. */
+export function withStore(use) {
+  return withFolder(async (location) => {
+    const store = await Store.open(location);
+    try {
+      return await use(store, location);
+    } finally {
+      await store.close();
+    }
+  });
 }
 
 /** Names that other frameworks may use, and that must not meet. */

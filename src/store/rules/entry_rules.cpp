@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t kSealBytes = 64;  // more than a seal has
 constexpr const char* kPayloadHint = "docs/format.md says what the payload of each type holds";
 
-// A name must be safe to print and must not look like another way to name an entry.
 bool namesNothing(const Entry& entry) {
   return json::findMember(entry.payload, "entryId") == "null";
 }

@@ -1,5 +1,5 @@
-// Entries whose attachment is missing or damaged. They cost themselves alone: an `unreadable` entry stands in their
-// place (base/model/unreadable.h), and the state of the session tells how many were met.
+// Entries whose attachment is missing or damaged. Each is shown as `unreadable` (base/model/unreadable.h), the rest of
+// the session as always, and the state of the session tells how many were met.
 #pragma once
 
 #include <cstdint>
