@@ -194,7 +194,7 @@ class StoredSession {
   /// or the position names an entry that the session does not have.
   [[nodiscard]] virtual Result<LoadResult> load(const LoadQuery& query) = 0;
   /// Own entries from `fromSequence` of the session's own log on (0: the header), at most `limit` of them, redacted or
-  /// not. A payload whose attachment cannot be read is the reference to it.
+  /// not. A payload whose attachment is missing or damaged is the reference to it.
   [[nodiscard]] virtual Result<std::vector<Entry>> loadOwn(std::uint64_t fromSequence, std::size_t limit) = 0;
   /// The session as a tree sees it; no entry is read except labels and entries without a known parent.
   [[nodiscard]] virtual Result<SessionShape> shape() = 0;

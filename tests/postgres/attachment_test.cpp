@@ -142,6 +142,11 @@ TEST_F(PostgresAttachment, OneThatWasChangedOrIsGoneCostsItsEntryAlone) {
   expectLost("is not what its name says");
   sql("DELETE FROM " + schema_ + ".attachments");
   expectLost("is missing");
+  // What is redacted shows nothing, lost or not.
+  must(store->redactEntry("s", "a", "test", "its attachment is gone"));
+  must(store->redactEntry("s", "b", "test", "its attachment is gone"));
+  must(store->loadSessionEntries("s"));
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);
 }
 
 }  // namespace

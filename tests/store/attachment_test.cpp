@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/bytes/sha256.h"
 #include "store/store_support.h"
+#include "support/not_root.h"
 
 namespace bough {
 namespace {
@@ -111,6 +113,32 @@ TEST_F(AttachmentTest, AMissingOrDamagedAttachmentCostsItsEntryAlone) {
   must(store->redactEntry("s", "big", "test", "its attachment is gone"));
   EXPECT_TRUE(must(store->loadEntry("s", "big")).redacted);
   EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 4U);
+}
+
+TEST_F(AttachmentTest, ALostOneThatWasRedactedNoLongerCounts) {
+  append();
+  std::filesystem::remove(path);
+  EXPECT_EQ(must(store->loadEntry("s", "big")).type, "unreadable");
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 1U);
+  must(store->redactEntry("s", "big", "test", "its attachment is gone"));
+  must(store->loadSessionEntries("s"));
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);
+}
+
+TEST_F(AttachmentTest, OneThatMayNotBeReadNowIsAnErrorNotALoss) {
+  append();
+  const NotRoot notRoot(folder.path());
+  ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+  int entries = 0;
+  const Session session = must(store->session("s"));
+  const auto read = session.readOwn(0, UINT64_MAX, [&](std::uint64_t, Entry&) { ++entries; });
+  ASSERT_FALSE(read) << entries << " entries were read, one with a reference in place of its payload";
+  EXPECT_NE(read.error().code, ErrorCode::NotFound);
+  EXPECT_FALSE(store->loadSessionEntries("s"));
+  EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  must(session.readOwn(0, UINT64_MAX, [&](std::uint64_t, Entry&) { ++entries; }));
+  EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
 }
 
 // However many entries are asked for, what is in memory at a time has its bounds.

@@ -10,6 +10,7 @@
 #include "store/rules/attachment_reference.h"
 #include "store/rules/erasure.h"
 #include "store/rules/header.h"
+#include "store/rules/lost_payloads.h"
 
 namespace bough::copying {
 namespace {
@@ -67,7 +68,7 @@ Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessio
     if (!reference) continue;
     const auto kept = side.store->readAttachment(*reference);
     if (kept) continue;
-    if (kept.error().retryable) return std::unexpected(kept.error());
+    if (!LostPayloads::isLoss(kept.error())) return std::unexpected(kept.error());
     return fail(ErrorCode::Damaged,
                 fmt::format("session {}: attachment {} of entry {} is {}", sessionId, *reference, entry.id,
                             kept.error().code == ErrorCode::Damaged ? "damaged" : "missing"),

@@ -374,9 +374,12 @@ class PostgresSession::Loading {
   // Hides what was redacted, and brings attachments back: a second round trip where there are some.
   Result<void> complete() {
     if (query_.asStored) return {};
+    LostPayloads& lost = session_.sessions().lostPayloads();
     for (Part& part : parts_) {
       if (!query_.options.showRedacted && !redactions_.empty()) {
-        for (Entry& entry : part.entries) (void)redactions_.hide(entry);
+        for (Entry& entry : part.entries) {
+          if (redactions_.hide(entry)) lost.forget(session_.sessionId(), entry.id);
+        }
       }
       std::erase_if(part.attached, [&](const auto& each) { return part.entries[each.first].redacted; });
     }
@@ -389,7 +392,6 @@ class PostgresSession::Loading {
     std::vector<std::string> digests;
     for (const auto& [digest, count] : uses) digests.push_back(digest);
     BOUGH_TRY(Attached attached, readAttached(database_, digests));
-    LostPayloads& lost = session_.sessions().lostPayloads();
     for (Part& part : parts_) {
       for (const auto& [place, digest] : part.attached) {
         const auto bytes = attached.bytes.find(digest);

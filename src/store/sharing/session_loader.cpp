@@ -125,6 +125,7 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
   if (!showRedacted) {
     BOUGH_TRY(hidden, redactions());
   }
+  LostPayloads& lost = session_.sessions().lostPayloads();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < entries.size(); bytes += entries[i++].payload.size()) {
     if (bytes >= limitBytes) {
@@ -132,13 +133,16 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
       break;
     }
     Entry& entry = entries[i];
-    if (hidden.hide(entry)) continue;
+    if (hidden.hide(entry)) {
+      lost.forget(session_.sessionId(), entry.id);
+      continue;
+    }
     const auto reference = readAttachmentReference(entry.payload);
     if (!reference) continue;
     auto payload = session_.sessions().attachment(*reference);
     if (payload) {
       entry.payload = std::move(*payload);
-      session_.sessions().lostPayloads().forget(session_.sessionId(), entry.id);
+      lost.forget(session_.sessionId(), entry.id);
       continue;
     }
     if (!LostPayloads::isLoss(payload.error())) {
@@ -146,7 +150,7 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
           fmt::format("entry {} of session {}: {}", entry.id, session_.sessionId(), payload.error().message);
       return std::unexpected(payload.error());
     }
-    session_.sessions().lostPayloads().replace(session_.sessionId(), entry, payload.error());
+    lost.replace(session_.sessionId(), entry, payload.error());
   }
   return {};
 }

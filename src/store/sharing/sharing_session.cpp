@@ -59,7 +59,9 @@ Result<std::vector<Entry>> SharingSession::loadOwn(std::uint64_t fromSequence, s
       for (Entry& entry : part) {
         if (bytes >= kOwnPartBytes) break;
         if (const auto reference = readAttachmentReference(entry.payload)) {
-          if (auto payload = sessions_.attachment(*reference)) entry.payload = std::move(*payload);
+          auto payload = sessions_.attachment(*reference);
+          if (!payload && !LostPayloads::isLoss(payload.error())) return std::unexpected(payload.error());
+          if (payload) entry.payload = std::move(*payload);
         }
         bytes += entry.payload.size();
         entries.push_back(std::move(entry));
