@@ -92,6 +92,22 @@ TEST_F(ExcerptTest, BeginsWithASentenceAndCutsNoCharacter) {
   EXPECT_EQ(excerpt("\"🙂🙂\"", 3), "…[🙂🙂]啊");
 }
 
+// A few words can be all of a text of many megabytes.
+TEST_F(ExcerptTest, ShortensAWordThatIsALineOfItsOwn) {
+  const auto of = [](const char* character, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += character;
+    return text;
+  };
+  const std::string word = of("x", 200) + "…" + of("x", 200);
+  put("key: " + of("x", 100'000) + " lock " + of("=", 100'000));
+  EXPECT_EQ(excerpt("key OR lock", 24),
+            "[key]: " + of("x", 198) + "…" + of("x", 199) + " [lock] " + of("=", 199) + "…" + of("=", 200));
+  EXPECT_EQ(excerpt("x*", 24), "key: [" + word + "] lock " + of("=", 194) + "…" + of("=", 200));
+  put("key" + of("—", 1'000) + "lock");
+  EXPECT_EQ(excerpt("key OR lock", 24), "[key]" + of("—", 66) + "…" + of("—", 66) + "[lock]");
+}
+
 // But for hits that overlap one which the excerpt cuts off: snippet() marks neither.
 TEST_F(ExcerptTest, IsThatOfSnippet) {
   std::mt19937 random(1);

@@ -13,6 +13,8 @@ namespace bough::catalog {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";
+// Of a word, or of what stands between words, that is longer than both, this much of either end is shown.
+constexpr std::size_t kShownEnd = 200;
 
 // A place where a phrase of the query is; in words, the end is the word after it.
 struct Hit {
@@ -144,6 +146,19 @@ int readWords(const Fts5ExtensionApi* api, Fts5Context* row, std::string_view te
   return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
+void appendShortened(std::string& out, std::string_view text) {
+  if (text.size() <= 2 * kShownEnd) {
+    out += text;
+    return;
+  }
+  const auto isInside = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  std::size_t first = kShownEnd;
+  while (first > 0 && isInside(first)) --first;
+  std::size_t rest = text.size() - kShownEnd;
+  while (rest + 1 < text.size() && isInside(rest)) ++rest;
+  out.append(text.substr(0, first)).append(kEllipsis).append(text.substr(rest));
+}
+
 // `words` are those of the excerpt. What was found before it and reaches into it is not marked.
 std::string written(const Subject& subject, std::string_view text, int start, std::span<const Stretch> words) {
   if (words.empty()) return {};
@@ -153,7 +168,7 @@ std::string written(const Subject& subject, std::string_view text, int start, st
   std::size_t copied = start > 0 ? words.front().begin : 0;
   const auto copyTo = [&](std::size_t to) {
     if (to <= copied) return;
-    out += text.substr(copied, to - copied);
+    appendShortened(out, text.substr(copied, to - copied));
     copied = to;
   };
   auto hit = std::ranges::lower_bound(subject.hits, start, {}, &Hit::begin);
