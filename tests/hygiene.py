@@ -25,10 +25,7 @@ LARGE_CLASSES = {
     "TranscriptWriting": 49,
     "Planner": 40,
     # Parts of the log and the catalog whose fields one lock guards.
-    "LogFile": 36,
     "LogIndex": 34,
-    "OffsetIndex": 36,
-    "LogScan": 33,
     "Intake": 34,
 }
 # Folders of one room that include each other, and why: (from, to).

@@ -131,7 +131,7 @@ Result<LockedFile> BatchWriter::lockFile(NameLook look) {
     const bool isOurs = file.opened().file == locked.file;
     if (look == NameLook::Later && isOurs) {
       const auto left = locked.file->info();
-      if (left && left->linkCount > 0 && file.isAsSeen(*left) && file.synced().bytes == *file.seenBytes() &&
+      if (left && left->linkCount > 0 && file.seen().isSame(*left) && file.synced().bytes == *file.seen().bytes() &&
           file.synced().name) {
         return locked;
       }
@@ -148,9 +148,18 @@ Result<LockedFile> BatchWriter::lockFile(NameLook look) {
   return fail(ErrorCode::Busy, fmt::format("{} is replaced again and again", file.path()), "try again");
 }
 
+LockOrder LockTurns::next() {
+  constexpr unsigned kAppends = 16;
+  constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
+  if (++appends_ < kAppends && bytes_ < kBytes) return LockOrder::AtOnce;
+  appends_ = 0;
+  bytes_ = 0;
+  return LockOrder::InTurn;
+}
+
 Result<LockedFile> BatchWriter::waitForLock() {
   std::shared_ptr<File> opened = parts_.file.opened().file;
-  const LockOrder order = parts_.file.nextLockOrder();
+  const LockOrder order = turns_.next();
   const int timeoutMs = parts_.file.lockTimeoutMs();
   const std::string& path = parts_.file.plainPath();
   const MutexUnlock unlocked(parts_.mutex);
@@ -187,7 +196,7 @@ Result<void> BatchWriter::setTornTailAside() {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", parts_.file.path()),
                 "it is empty or not a session file; see `bough verify`");
   }
-  const auto seen = parts_.file.seenBytes();
+  const auto seen = parts_.file.seen().bytes();
   if (!seen || *seen <= parts_.index.summary().coveredBytes) return {};
   BOUGH_TRY(parts_.index.takeCounted());
   const std::uint64_t covered = parts_.index.summary().coveredBytes;
@@ -232,7 +241,7 @@ Result<void> BatchWriter::rewriteLastBatch(std::uint64_t covered) {
     }
   }
   // It was nobody else.
-  if (const auto info = file.opened().file->info(); info && file.seenBytes() == info->sizeBytes) {
+  if (const auto info = file.opened().file->info(); info && file.seen().bytes() == info->sizeBytes) {
     parts_.index.noteSeen(*info);
   }
   return {};
@@ -259,22 +268,22 @@ Result<BatchWriter::Outcome> BatchWriter::prepare(const Group& group) {
   return Outcome::Written;
 }
 
-// Makes bytes_ of the lines, and notes where each one ends.
+// Makes sealed_ of the lines.
 void BatchWriter::seal() {
   constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
   const std::size_t total = 1 + lines_.totalBytes() + lines_.size() * kSealTailBytes;
-  if (bytes_.capacity() > kKeptBytes && total < kKeptBytes) bytes_ = std::string();
-  bytes_.clear();
-  bytes_.reserve(total);
-  lineEnds_.clear();
-  lineEnds_.reserve(lines_.size());
+  if (sealed_.bytes.capacity() > kKeptBytes && total < kKeptBytes) sealed_.bytes = std::string();
+  sealed_.bytes.clear();
+  sealed_.bytes.reserve(total);
+  sealed_.lineEnds.clear();
+  sealed_.lineEnds.reserve(lines_.size());
   const ScanState state = parts_.index.records().scanState();
-  if (state.lacksLineEnd) bytes_ += '\n';
-  seal_ = state.lastSeal;
+  if (state.lacksLineEnd) sealed_.bytes += '\n';
+  sealed_.seal = state.lastSeal;
   const auto count = static_cast<std::uint32_t>(lines_.size());
   for (std::uint32_t i = 0; i < count; ++i) {
-    seal_ = appendSealedLine(bytes_, lines_[i].text(), seal_, i + 1, count);
-    lineEnds_.push_back(bytes_.size() - 1);
+    sealed_.seal = appendSealedLine(sealed_.bytes, lines_[i].text(), sealed_.seal, i + 1, count);
+    sealed_.lineEnds.push_back(sealed_.bytes.size() - 1);
   }
 }
 
@@ -289,9 +298,9 @@ Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& 
   SysResult<void> written;
   {
     const MutexUnlock unlocked(parts_.mutex);
-    written = writeFully(file, offset, bytes_);
+    written = writeFully(file, offset, sealed_.bytes);
     if (written) {
-      file.startSync(offset, bytes_.size());
+      file.startSync(offset, sealed_.bytes.size());
     } else {
       // Nothing of this was acknowledged. What is left when cutting fails too is set aside by the next append.
       (void)file.truncate(offset);
@@ -316,10 +325,10 @@ Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& 
   }
   // A reader that saved the index may have met the error that this sync would have reported.
   if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
-  parts_.file.countWritten(bytes_.size());
+  turns_.countWritten(sealed_.bytes.size());
   // When the log was archived meanwhile, the batch is in the archive.
   if (parts_.file.opened().file != locked.file) return Outcome::Written;
-  parts_.file.synced().bytes = offset + bytes_.size();
+  parts_.file.synced().bytes = offset + sealed_.bytes.size();
   parts_.index.extend();
   return Outcome::Written;
 }
@@ -342,25 +351,25 @@ bool BatchWriter::noteWritten(const Group& group, std::uint64_t offset) {
 // Adds the written lines to the index without reading them back. The batch is written: when there is no memory for its
 // index, the next call reads it.
 void BatchWriter::indexBatch(std::uint64_t offset) try {
-  const std::string_view bytes = bytes_;
+  const std::string_view bytes = sealed_.bytes;
   std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const BatchLines::Line line = lines_[i];
     ScannedLine scanned{.offset = offset + begin,
-                        .length = static_cast<std::uint32_t>(lineEnds_[i] - begin),
+                        .length = static_cast<std::uint32_t>(sealed_.lineEnds[i] - begin),
                         .keys = {},
                         .chained = true,
-                        .text = bytes.substr(begin, lineEnds_[i] - begin)};
+                        .text = bytes.substr(begin, sealed_.lineEnds[i] - begin)};
     scanned.keys.id = line.id();
     if (!line.parentId().empty()) scanned.keys.parentId = line.parentId();
     scanned.keys.type = line.type();
     parts_.index.addWritten(scanned);
-    begin = lineEnds_[i] + 1;
+    begin = sealed_.lineEnds[i] + 1;
   }
   // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
   std::string movedHead;
   if (const auto head = lines_.headAfter(movedHead)) parts_.index.ends().headId = *head;
-  parts_.index.setEnd(offset, bytes, seal_);
+  parts_.index.setEnd(offset, bytes, sealed_.seal);
 } catch (const std::bad_alloc&) {
   parts_.index.forget();
 }

@@ -18,6 +18,26 @@
 
 namespace bough {
 
+/// How to ask for the lock of a file. An append without a pause after the one before it would leave other processes no
+/// gap, so now and then it asks for the lock after those who wait for it; not each time, since that costs two calls.
+class LockTurns {
+ public:
+  LockOrder next();
+  /// How much the last append wrote.
+  void countWritten(std::uint64_t bytes) { bytes_ += bytes; }
+
+ private:
+  unsigned appends_ = 0;  // since the last turn, as bytes_
+  std::uint64_t bytes_ = 0;
+};
+
+/// What a batch writes.
+struct SealedBatch {
+  std::string bytes;
+  std::vector<std::size_t> lineEnds;
+  SealDigits seal;  ///< Of its last line.
+};
+
 class BatchWriter {
  public:
   using MayAppend = std::function<Result<void>(const FirstLine&)>;
@@ -59,13 +79,12 @@ class BatchWriter {
   const MayAppend mayAppend_;
   Environment& environment_;
   std::uint64_t checkedGeneration_ = 0;  // mayAppend_ has said yes to the file of this generation
+  LockTurns turns_;
   TornTail torn_;
   // Of the batch that is being written; kept from one to the next, so that they need no memory.
   BatchLines lines_;
   std::vector<Result<void>> outcomes_;  // of each work of the group
-  std::string bytes_;
-  std::vector<std::size_t> lineEnds_;
-  SealDigits seal_;
+  SealedBatch sealed_;
 
   // Serializes writers in this process: flock does not keep threads apart, which share the open file. It is also held
   // while parts_.mutex is open for readers.

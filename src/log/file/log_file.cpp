@@ -17,7 +17,7 @@ LogFile::LogFile(LogFolders folders, std::string sessionId, int lockTimeoutMs)
 
 Result<void> LogFile::open() {
   BOUGH_TRY(log_, openLog(folders_, sessionId_));
-  forgetSeen();
+  seen_.forget();
   synced_ = {};
   return {};
 }
@@ -32,15 +32,6 @@ bool LogFile::hasLostName(const SysResult<FileInfo>& named) const {
   return named ? named->identity != log_.info.identity : named.error() == ENOENT;
 }
 
-bool LogFile::isAsSeen(const FileInfo& info) const {
-  return seenBytes_ && info.sizeBytes == *seenBytes_ && info.modifiedNs == seenModifiedNs_;
-}
-
-void LogFile::noteSeen(const FileInfo& info) {
-  seenBytes_ = info.sizeBytes;
-  seenModifiedNs_ = info.modifiedNs;
-}
-
 Result<LockedFile> LogFile::lock(std::shared_ptr<File> file, LockOrder order, int timeoutMs, std::string_view path) {
   BOUGH_TRY(lockWithin(*file, LockKind::Exclusive, timeoutMs, path, order));
   FileLock lock(*file);
@@ -51,15 +42,6 @@ Result<LockedFile> LogFile::lock(std::shared_ptr<File> file, LockOrder order, in
 bool isBeingWritten(const OpenLog& log) {
   const auto file = log.folder->open(log.name, OpenMode::Read);
   return !file || !(*file)->tryLock(LockKind::Shared);
-}
-
-LockOrder LogFile::nextLockOrder() {
-  constexpr unsigned kAppends = 16;
-  constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
-  if (++appendsSinceTurn_ < kAppends && bytesSinceTurn_ < kBytes) return LockOrder::AtOnce;
-  appendsSinceTurn_ = 0;
-  bytesSinceTurn_ = 0;
-  return LockOrder::InTurn;
 }
 
 const Error& LogFile::setPoison(int number) {

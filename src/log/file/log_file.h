@@ -20,6 +20,25 @@ struct SyncedPart {
   bool name = false;  ///< The file's name, too.
 };
 
+/// The file as it was when all of it was last known.
+class SeenFile {
+ public:
+  [[nodiscard]] bool isSame(const FileInfo& info) const {
+    return bytes_ && info.sizeBytes == *bytes_ && info.modifiedNs == modifiedNs_;
+  }
+  /// None while not all of it is known.
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const { return bytes_; }
+  void note(const FileInfo& info) {
+    bytes_ = info.sizeBytes;
+    modifiedNs_ = info.modifiedNs;
+  }
+  void forget() { bytes_.reset(); }
+
+ private:
+  std::optional<std::uint64_t> bytes_;
+  std::uint64_t modifiedNs_ = 0;
+};
+
 /// A file that is locked until this ends.
 struct LockedFile {
   std::shared_ptr<File> file;
@@ -51,20 +70,11 @@ class LogFile {
   [[nodiscard]] SysResult<FileInfo> look() const { return log_.folder->info(log_.name); }
   /// Whether a look has found another file than ours, or none.
   [[nodiscard]] bool hasLostName(const SysResult<FileInfo>& named) const;
-  /// Whether the file is as it was when all of it was last known.
-  [[nodiscard]] bool isAsSeen(const FileInfo& info) const;
-  /// None while not all of it is known.
-  [[nodiscard]] std::optional<std::uint64_t> seenBytes() const { return seenBytes_; }
-  void noteSeen(const FileInfo& info);
-  void forgetSeen() { seenBytes_.reset(); }
+  /// What was last seen of it.
+  SeenFile& seen() { return seen_; }
 
   /// Waits for the exclusive lock. The file may have lost its name by then. The caller holds no mutex meanwhile.
   static Result<LockedFile> lock(std::shared_ptr<File> file, LockOrder order, int timeoutMs, std::string_view path);
-  /// How to ask for the next lock. An append without a pause after the one before it would leave other processes no
-  /// gap, so now and then it asks for the lock after those who wait for it; not each time, since that costs two calls.
-  LockOrder nextLockOrder();
-  /// How much the last append wrote.
-  void countWritten(std::uint64_t bytes) { bytesSinceTurn_ += bytes; }
   [[nodiscard]] int lockTimeoutMs() const { return lockTimeoutMs_; }
   [[nodiscard]] const std::string& plainPath() const { return plainPath_; }
 
@@ -84,12 +94,9 @@ class LogFile {
   const std::string plainPath_;  // of the log when it is not archived, for messages
   const int lockTimeoutMs_;
   OpenLog log_;
-  std::optional<std::uint64_t> seenBytes_;
-  std::uint64_t seenModifiedNs_ = 0;
+  SeenFile seen_;
   SyncedPart synced_;
   std::optional<Error> poison_;
-  unsigned appendsSinceTurn_ = 0;
-  std::uint64_t bytesSinceTurn_ = 0;
 };
 
 }  // namespace bough

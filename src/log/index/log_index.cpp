@@ -165,7 +165,7 @@ class LogIndex::Sink final : public ScanSink {
     if (!log_.earlier_) return false;
     OffsetIndex& earlier = *log_.earlier_;
     OffsetIndex& index = log_.index_;
-    const auto found = earlier.recordAt(offset);
+    const auto found = recordAt(earlier, offset);
     if (!found || found->first == 0 || found->first != index.summary().count) return false;
     if (!isAsBefore()) return false;
     for (Sequence at = found->first; at < earlier.summary().count; ++at) {
@@ -239,7 +239,7 @@ void LogIndex::resume(const IndexSummary& summary, std::uint64_t generation) {
 std::optional<Sequence> LogIndex::find(std::string_view id) {
   if (const auto found = index_.find(id, confirmer())) return found;
   const auto offset = offsetOfUnreadableId(id);
-  const auto at = offset ? index_.recordAt(*offset) : std::nullopt;
+  const auto at = offset ? recordAt(index_, *offset) : std::nullopt;
   return at && at->second.unreadable != 0 ? std::optional(at->first) : std::nullopt;
 }
 
@@ -259,7 +259,7 @@ Result<void> LogIndex::reopen() {
   if (index_.summary().coveredBytes != size) {
     BOUGH_TRY(scanNew());
   }
-  file_.noteSeen(info);
+  file_.seen().note(info);
   return {};
 }
 
@@ -286,17 +286,17 @@ Result<void> LogIndex::refresh() {
 }
 
 Result<void> LogIndex::refreshFrom(const FileInfo& info) {
-  if (file_.isAsSeen(info)) return {};
-  file_.forgetSeen();  // until all of it is known
+  if (file_.seen().isSame(info)) return {};
+  file_.seen().forget();  // until all of it is known
   ++foreignWrites_;
   readStamp_ = stampOf(info);
   BOUGH_TRY(catchUp());
-  file_.noteSeen(info);
+  file_.seen().note(info);
   return {};
 }
 
 void LogIndex::noteSeen(const FileInfo& info) {
-  file_.noteSeen(info);
+  file_.seen().note(info);
   if (index_.summary().doubtful != 0) readStamp_ = stampOf(info);
 }
 
@@ -325,7 +325,7 @@ void LogIndex::forget(std::optional<std::uint64_t> seed) {
   ends_.clear();
   generation_ = nextGeneration();
   file_.synced().bytes = 0;
-  file_.forgetSeen();
+  file_.seen().forget();
 }
 
 // Scans what the index does not cover, and keeps the index file within reach of the log. An index that took in a part

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <charconv>
-#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -14,58 +11,14 @@
 
 namespace bough {
 
-// Multiply and fold, eight bytes at a time; the seed makes it unpredictable, the length separates prefixes.
-std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
-  const auto fold = [](std::uint64_t a, std::uint64_t b) {
-    const Uint128 product = static_cast<Uint128>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  };
-  std::uint64_t hash = seed ^ (id.size() * kOdd);
-  for (; id.size() >= 8; id.remove_prefix(8)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, id.data(), 8);
-    hash = fold(hash ^ word, kOdd) + seed;
-  }
-  std::uint64_t rest = 0;
-  std::memcpy(&rest, id.data(), id.size());
-  hash = fold(hash ^ rest, kOdd ^ (seed >> 1));
-  return hash ^ hash >> 29;
-}
-
-namespace {
-constexpr std::string_view kUnreadableId = "unreadable:";
-}
-
-std::string unreadableId(std::uint64_t offset) {
-  return std::string(kUnreadableId) + std::to_string(offset);
-}
-
-std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id) {
-  std::uint64_t offset = 0;
-  if (!id.starts_with(kUnreadableId)) return std::nullopt;
-  const auto [end, error] = std::from_chars(id.data() + kUnreadableId.size(), id.data() + id.size(), offset);
-  return error == std::errc() && end == id.data() + id.size() ? std::optional(offset) : std::nullopt;
-}
-
-std::string beginningOf(ByteSource& source, const IndexRecord& record, std::size_t mostBytes) {
-  std::string bytes(std::min<std::size_t>(record.length, mostBytes), '\0');
-  bytes.resize(readFully(source, record.offset, bytes).value_or(0));
-  return bytes;
-}
-
-bool isPlausible(const IndexRecord& record, Sequence sequence, const IndexSummary& summary) {
-  return record.offset <= summary.coveredBytes && record.length <= summary.coveredBytes - record.offset &&
-         (record.parent < sequence || record.parent >= kElsewhere) &&
-         (record.previousControl < sequence || record.previousControl == kNoSequence);
-}
-
 OffsetIndex::OffsetIndex(std::uint64_t seed) : seed_(seed) {}
 
 OffsetIndex::OffsetIndex(std::unique_ptr<IndexFile> file)
-    : seed_(file->seed()), file_(std::move(file)), fileCount_(file_->count()), summary_(file_->summary()) {
-  fresh_ = file_->takeExtensions();
-}
+    : seed_(file->seed()),
+      file_(std::move(file)),
+      fileCount_(file_->count()),
+      fresh_(file_->takeExtensions()),
+      summary_(file_->summary()) {}
 
 OffsetIndex::OffsetIndex(OffsetIndex&&) noexcept = default;
 OffsetIndex& OffsetIndex::operator=(OffsetIndex&&) noexcept = default;
@@ -105,7 +58,7 @@ IndexRecord OffsetIndex::record(Sequence sequence) {
 
 void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use) {
   if (file_ && !file_->forEachRecord(use)) damaged_ = true;
-  if (!damaged_) use(fresh_);
+  if (!damaged_) use(fresh_.all());
 }
 
 std::optional<Sequence> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
@@ -119,35 +72,15 @@ bool OffsetIndex::isSame(const IndexRecord& candidate, std::string_view id, cons
 }
 
 std::optional<Sequence> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
-  if (!fresh_.empty()) {
-    fillTable();
-    const std::size_t mask = table_.size() - 1;
-    for (std::size_t slot = hash & mask; table_[slot] != kNoSequence; slot = (slot + 1) & mask) {
-      const IndexRecord& candidate = fresh_[table_[slot] - fileCount_];
-      if (candidate.idHash == hash && isSame(candidate, id, confirm)) return table_[slot];
-    }
-  }
+  const auto isWanted = [&](const IndexRecord& candidate) { return isSame(candidate, id, confirm); };
+  if (const auto place = fresh_.find(hash, isWanted)) return fileCount_ + static_cast<Sequence>(*place);
   if (!file_) return std::nullopt;
-  const auto found = file_->find(hash, [&](const IndexRecord& candidate) { return isSame(candidate, id, confirm); });
+  const auto found = file_->find(hash, isWanted);
   if (!found) {
     damaged_ = true;
     return std::nullopt;
   }
   return *found;
-}
-
-// At most half full, so that probes stay short.
-void OffsetIndex::fillTable() {
-  if (table_.empty() || table_.size() < fresh_.size() * 2) {
-    table_.assign(std::bit_ceil(std::max<std::size_t>(fresh_.capacity(), 32) * 2), kNoSequence);
-    tabled_ = 0;
-  }
-  const std::size_t mask = table_.size() - 1;
-  for (; tabled_ < fresh_.size(); ++tabled_) {
-    std::size_t slot = fresh_[tabled_].idHash & mask;
-    while (table_[slot] != kNoSequence) slot = (slot + 1) & mask;
-    table_[slot] = fileCount_ + static_cast<Sequence>(tabled_);
-  }
 }
 
 std::uint64_t OffsetIndex::unsavedBytes() const {
@@ -161,26 +94,26 @@ bool OffsetIndex::wantsRewrite() const {
 
 bool OffsetIndex::extendFile() {
   if (!file_ || file_->known() > summary_.count) return false;
-  return file_->extend(std::span(fresh_).subspan(file_->known() - fileCount_), summary_);
+  return file_->extend(fresh_.all().subspan(file_->known() - fileCount_), summary_);
 }
 
 void OffsetIndex::prepareFor(std::string_view text) const {
-  if (table_.empty()) return;
+  if (!fresh_.hasTable()) return;
   const std::string_view id = peekId(text);
-  if (id.empty() || isGreatest(id)) return;
-  __builtin_prefetch(&table_[hashId(id, seed_) & (table_.size() - 1)], 1);
+  if (id.empty() || (!file_ && fresh_.isGreatest(id))) return;
+  fresh_.prefetch(hashId(id, seed_));
 }
 
 void OffsetIndex::reserve(std::size_t entries) {
   constexpr std::size_t kMost = std::size_t{1} << 22;
-  entries = std::min(entries, kMost);
-  fresh_.reserve(fresh_.size() + entries);
+  fresh_.reserve(std::min(entries, kMost));
 }
 
 bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
   const LineKeys& keys = line.keys;
   const std::uint64_t hash = hashId(keys.id, seed_);
-  const bool greatest = isGreatest(keys.id);
+  // An id that comes after all others, as those that the store makes do, is none of them.
+  const bool greatest = !file_ && fresh_.isGreatest(keys.id);
   const bool isNew = greatest || !find(keys.id, hash, confirm);
   if (!isNew || summary_.count >= kElsewhere) return false;
   const Sequence sequence = summary_.count;
@@ -195,10 +128,10 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
     const bool child = sequence > 0 && !lastId.empty() && *keys.parentId == lastId;
     record.parent = child ? sequence - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
   }
-  fresh_.push_back(record);
+  fresh_.add(record);
   ++summary_.count;
   if (!line.chained) summary_.doubtful = 1;
-  if (greatest) greatestId_ = keys.id;
+  if (greatest) fresh_.setGreatest(keys.id);
 
   if (isControl(record.kind)) {
     summary_.lastControl = sequence;
@@ -217,39 +150,37 @@ void OffsetIndex::addUnreadable(IndexRecord record, bool movesHead) {
   if (summary_.count >= kElsewhere) return;
   record.unreadable = movesHead ? kUnreadableTurn : kUnreadableOther;
   record.previousControl = summary_.lastControl;
-  fresh_.push_back(record);
+  fresh_.add(record);
   if (movesHead) summary_.head = summary_.count;
   ++summary_.count;
 }
 
 void OffsetIndex::nameUnreadable(Sequence sequence, std::string_view id) {
   BOUGH_CHECK(sequence >= fileCount_ && sequence < summary_.count);
-  fresh_[sequence - fileCount_].idHash = hashId(id, seed_);
-  table_.clear();
-  tabled_ = 0;
-}
-
-std::optional<std::pair<Sequence, IndexRecord>> OffsetIndex::recordAt(std::uint64_t offset) {
-  Sequence first = 0;
-  for (Sequence count = summary_.count; count > 0 && !damaged_;) {
-    const Sequence half = count / 2;
-    if (record(first + half).offset < offset) {
-      first += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  if (damaged_ || first >= summary_.count) return std::nullopt;
-  const IndexRecord found = record(first);
-  if (found.offset != offset) return std::nullopt;
-  return std::pair(first, found);
+  fresh_.rename(sequence - fileCount_, hashId(id, seed_));
 }
 
 void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
   const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
   summary_.headEntry = summary_.count - 1;
   summary_.head = target.empty() ? kNoSequence : find(target, confirm).value_or(kElsewhere);
+}
+
+std::optional<std::pair<Sequence, IndexRecord>> recordAt(OffsetIndex& index, std::uint64_t offset) {
+  Sequence first = 0;
+  for (Sequence count = index.summary().count; count > 0 && !index.damaged();) {
+    const Sequence half = count / 2;
+    if (index.record(first + half).offset < offset) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  if (index.damaged() || first >= index.summary().count) return std::nullopt;
+  const IndexRecord found = index.record(first);
+  if (found.offset != offset) return std::nullopt;
+  return std::pair(first, found);
 }
 
 }  // namespace bough

@@ -48,22 +48,56 @@ bool needsText(std::string_view type) {
   return isControlType(type) || type == entry_type::kSessionHeader;
 }
 
+// Whether each line's seal follows from the one before it.
+class SealChain {
+ public:
+  enum class Verdict : std::uint8_t { Good, Repaired, Unverifiable, Bad };
+
+  explicit SealChain(const ScanState& state) : last_(state.lastSeal), lost_(state.sealLost) {}
+
+  /// As it is in the file.
+  [[nodiscard]] const SealDigits& last() const { return last_; }
+  /// The line before may have had a seal, but has none any more.
+  [[nodiscard]] bool isLost() const { return lost_; }
+
+  // Tries the seal before this one as it stands, then what the damaged line before it should have ended in.
+  Verdict take(const LineReader::Line& line, std::string_view text, const Seal& seal) {
+    const std::string_view body = text.substr(0, seal.bodyLength);
+    const bool swept = line.text.data() == text.data() && line.sweep.summed <= body.size();
+    const auto digits = swept ? endSeal(line.sweep.crc, body.substr(line.sweep.summed), seal.placeText)
+                              : sealDigits(last_, body, seal.placeText);
+    const SealDigits repaired = std::exchange(repaired_, std::nullopt);
+    const bool lost = std::exchange(lost_, false);
+    last_ = seal.digits;
+    if (digits == seal.digits) return Verdict::Good;
+    if (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits) return Verdict::Repaired;
+    if (lost) return Verdict::Unverifiable;
+    repaired_ = digits;
+    return Verdict::Bad;
+  }
+  void takeUnsealed() {
+    repaired_.reset();
+    lost_ = true;
+  }
+  void takeTooLong() { lost_ = true; }
+
+ private:
+  SealDigits last_;
+  SealDigits repaired_;  // what the damaged line before should have ended in
+  bool lost_;
+};
+
 class LogScan {
  public:
   LogScan(ByteSource& source, const EntrySerializer& serializer, ScanState& state, ScanSink& sink)
-      : source_(source),
-        serializer_(serializer),
-        state_(state),
-        sink_(sink),
-        lastSeal_(state.lastSeal),
-        sealLost_(state.sealLost) {}
+      : source_(source), serializer_(serializer), state_(state), sink_(sink), seals_(state) {}
 
   SysResult<std::uint64_t> run() {
     LineReader reader(source_, state_.offset);
     bool afterMissingEnd = state_.lacksLineEnd;
     for (;;) {
       sink_.onUpcoming(reader.upcoming());
-      BOUGH_TRY(const auto next, reader.next(beginSeal(lastSeal_)));
+      BOUGH_TRY(const auto next, reader.next(beginSeal(seals_.last())));
       if (!next) break;
       end_ = next->offset + next->length + (next->hasEnd ? 1 : 0);
       hasEnd_ = next->hasEnd;
@@ -89,12 +123,12 @@ class LogScan {
   }
 
  private:
-  enum class Verdict : std::uint8_t { Good, Repaired, Unverifiable, Bad };
+  using Verdict = SealChain::Verdict;
 
   void line(const LineReader::Line& line) {
     std::string_view text = line.text;
     if (line.tooLong) {
-      sealLost_ = true;
+      seals_.takeTooLong();
       return suspect(line, "the line is longer than 128 MiB");
     }
     if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
@@ -118,9 +152,8 @@ class LogScan {
   }
 
   void sealed(const LineReader::Line& line, std::string_view text, const Seal& seal) {
-    const Verdict verdict = verify(line, text, seal);
+    const Verdict verdict = seals_.take(line, text, seal);
     chained_ = verdict == Verdict::Good;
-    lastSeal_ = seal.digits;
     if (verdict == Verdict::Bad) {
       return suspect(line, "its seal does not match: the line was changed, or one before it is missing");
     }
@@ -150,21 +183,6 @@ class LogScan {
     if (!keys.canonical) note(ProblemKind::Unsealed, line, "its first members are not written as format 1 writes them");
   }
 
-  // Tries the seal before this one as it stands, then what the damaged line before it should have ended in.
-  Verdict verify(const LineReader::Line& line, std::string_view text, const Seal& seal) {
-    const std::string_view body = text.substr(0, seal.bodyLength);
-    const bool swept = line.text.data() == text.data() && line.sweep.summed <= body.size();
-    const auto digits = swept ? endSeal(line.sweep.crc, body.substr(line.sweep.summed), seal.placeText)
-                              : sealDigits(lastSeal_, body, seal.placeText);
-    const SealDigits repaired = std::exchange(repairedSeal_, std::nullopt);
-    const bool lost = std::exchange(sealLost_, false);
-    if (digits == seal.digits) return Verdict::Good;
-    if (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits) return Verdict::Repaired;
-    if (lost) return Verdict::Unverifiable;
-    repairedSeal_ = digits;
-    return Verdict::Bad;
-  }
-
   // Accepts a readable sealed line into the batch it belongs to.
   void place(const LineReader::Line& line, std::string_view text, const LineKeys& keys, const Seal& seal) {
     const bool continues = seal.place == held_.size() + 1 && (held_.empty() || seal.count == heldCount_);
@@ -183,8 +201,7 @@ class LogScan {
     std::string storage;
     std::string_view reason;
     const auto keys = readWhole(text, storage, reason);
-    repairedSeal_.reset();
-    sealLost_ = true;
+    seals_.takeUnsealed();
     if (!keys) return suspect(line, reason);
     holdAsSuspects();
     unproven_ = false;
@@ -286,9 +303,9 @@ class LogScan {
 
   void advanceTo(std::uint64_t offset) {
     state_.offset = offset;
-    state_.lastSeal = lastSeal_;
+    state_.lastSeal = seals_.last();
     state_.lacksLineEnd = !hasEnd_;
-    state_.sealLost = sealLost_;
+    state_.sealLost = seals_.isLost();
   }
 
   void note(ProblemKind kind, const LineReader::Line& line, std::string_view message) {
@@ -304,11 +321,9 @@ class LogScan {
   const EntrySerializer& serializer_;
   ScanState& state_;
   ScanSink& sink_;
-  SealDigits lastSeal_;      // as it is in the file
-  SealDigits repairedSeal_;  // what the damaged line before should have ended in
-  bool chained_ = false;     // of the line at hand
-  bool unproven_ = false;    // of the line at hand
-  bool sealLost_ = false;    // the line before may have had a seal, but has none any more
+  SealChain seals_;
+  bool chained_ = false;   // of the line at hand
+  bool unproven_ = false;  // of the line at hand
   std::vector<HeldLine> held_;
   std::uint32_t heldCount_ = 0;
   std::vector<Suspect> suspects_;
