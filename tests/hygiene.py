@@ -24,9 +24,8 @@ LARGE_CLASSES = {
     "Builder": 48,
     "TranscriptWriting": 49,
     "Planner": 40,
-    # Parts of the log and the catalog whose fields one lock guards.
+    # The index of a log and its freshness, whose fields one lock guards.
     "LogIndex": 34,
-    "Intake": 34,
 }
 # Folders of one room that include each other, and why: (from, to).
 ARROWS_BACK = {}

@@ -231,7 +231,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
         complete = complete && found != gone.end();
       }
       BOUGH_TRY(database->take());
-      if (intake.mustResetSearch()) {
+      if (intake.taken().mustResetSearch) {
         catalog::resetSearch(*database);
         emptied = true;
       }
@@ -244,9 +244,9 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       }
       if (*outcome == Intake::Outcome::Taken) ++report.sessions;
       if (*outcome == Intake::Outcome::Gone) ++report.removed;
-      report.entries += intake.entryCount();
-      bytes += intake.byteCount();
-      progress.doneBytes += intake.byteCount();
+      report.entries += intake.taken().entries;
+      bytes += intake.taken().payloadBytes;
+      progress.doneBytes += intake.taken().payloadBytes;
       progress.doneSessions = at + 1;
       if (wanted.progress && !wanted.progress(progress)) {
         complete = false;

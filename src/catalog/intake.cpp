@@ -138,7 +138,7 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   if (before_.id != 0) {
     // The next try gives these entries the same numbers, so nothing of them may be left.
     const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
-    if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) mustResetSearch_ = true;
+    if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
     forgetAnswers(database_, before_.id, before_.taken);
   }
   row_ = std::move(before_);
@@ -228,11 +228,11 @@ void Intake::apply(ReadEntry& read) {
   const std::uint64_t sequence = read.sequence;
   const Entry& entry = read.entry;
   const bool fresh = sequence >= row_.taken;
-  byteCount_ += entry.payload.size();
+  taken_.payloadBytes += entry.payload.size();
   const bool wantText = search_ && sequence >= row_.indexed;
   const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(row_.facts.activeMs);
   if (fresh) {
-    ++entryCount_;
+    ++taken_.entries;
     tally_.entry(sequence, entry, timeMs);
     if (entry.type == entry_type::kSessionInfo) tally_.info(entry, timeMs);
     if (entry.type == entry_type::kRedaction) applyRedaction(entry);
@@ -258,7 +258,7 @@ void Intake::applyRedaction(const Entry& entry) {
     std::erase_if(*texts_, [&](const SearchText& text) { return text.entryId == *target; });
   }
   const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
-  if (!forgetText(database_, row_.id, *target, textOf)) mustResetSearch_ = true;
+  if (!forgetText(database_, row_.id, *target, textOf)) taken_.mustResetSearch = true;
   // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
   if (!row_.titleEntry.empty() && row_.titleEntry == *target) tally_.titleLost = true;

@@ -25,9 +25,15 @@ inline constexpr std::string_view kMissingStamp = "missing";
 /// Forgets a session: its row and all that hangs on it. Without `textOf` its words are abandoned.
 void forgetSession(Database& database, std::int64_t session, const TextOf& textOf = {});
 
-/// Takes a session out whose log is gone. Of one that is missing, because nobody removed it with bough, a row stays that
-/// says so.
+/// Takes a session out whose log is gone. Of one that is missing, because nobody removed it with bough, a row stays
+/// that says so.
 void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing);
+
+struct TakenIn {
+  std::uint64_t entries = 0;
+  std::uint64_t payloadBytes = 0;
+  bool mustResetSearch = false;  ///< Words must go that could not be taken out of the index: it has to be emptied.
+};
 
 /// One session, within the caller's transaction.
 class Intake {
@@ -45,11 +51,8 @@ class Intake {
   /// `grown`: the session's stamp, when that is known and that the log has only grown. `growth`: what there is to read.
   Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {},
                       SessionGrowth* growth = nullptr);
-  [[nodiscard]] std::uint64_t entryCount() const { return entryCount_; }
-  /// Whether words must go that could not be taken out of the index: it has to be emptied.
-  [[nodiscard]] bool mustResetSearch() const { return mustResetSearch_; }
-  /// Of the payloads that were read.
-  [[nodiscard]] std::uint64_t byteCount() const { return byteCount_; }
+  /// What was taken so far.
+  [[nodiscard]] const TakenIn& taken() const { return taken_; }
 
  private:
   Result<void> readLog(const SessionState& state);
@@ -72,8 +75,7 @@ class Intake {
   Database& database_;
   bool search_;
   std::vector<SearchText>* texts_;
-  std::uint64_t entryCount_ = 0;
-  std::uint64_t byteCount_ = 0;
+  TakenIn taken_;
 
   SessionTally tally_{[this]() -> const std::string& { return family(); }};
   SessionRow& row_ = tally_.row;
@@ -81,7 +83,6 @@ class Intake {
   std::string family_;  // see family()
   bool isGrown_ = false;
   SessionGrowth* growth_ = nullptr;
-  bool mustResetSearch_ = false;
   bool anyRedacted_ = false;
 };
 

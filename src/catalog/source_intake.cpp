@@ -163,8 +163,8 @@ class Round {
     }
     if (*outcome != Intake::Outcome::Taken) return {};
     ++report_.sessions;
-    report_.entries += intake.entryCount();
-    bytes_ += intake.byteCount();
+    report_.entries += intake.taken().entries;
+    bytes_ += intake.taken().payloadBytes;
     if (const auto row = findRow(*database_, sessionId)) {
       collect(*database_, *row, change);
       changes_.push_back(std::move(change));
