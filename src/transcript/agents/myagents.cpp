@@ -302,6 +302,14 @@ std::string firstWords(const std::string& path) {
   return words;
 }
 
+// A session's metadata, for a project that is in another folder now.
+std::string withFolder(std::string metadata, const std::string& cwd) {
+  const auto folder = json::findMember(metadata, "agentDir");
+  if (!folder || json::decodeString(*folder) == cwd) return metadata;
+  metadata.replace(static_cast<std::size_t>(folder->data() - metadata.data()), folder->size(), json::quoted(cwd));
+  return metadata;
+}
+
 Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string root = folderOf(folderOf(path));
   BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
@@ -313,7 +321,7 @@ Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& fact
     return known;
   });
   if (known) return {};
-  std::string entry = facts.metadata;
+  std::string entry = withFolder(facts.metadata, facts.cwd);
   if (entry.empty()) {
     json::Writer writer(entry);
     writer.beginObject().member("id", facts.sessionId).member("agentDir", facts.cwd);

@@ -8,8 +8,8 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/system/environment.h"
 #include "base/text/shell_word.h"
-#include "base/text/timestamp.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
@@ -115,7 +115,8 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
   std::string entry;
   json::Writer writer(entry);
   writer.beginObject().member("sessionId", facts.sessionId);
-  writer.member("updatedAt", parseTimestamp(facts.created).value_or(0)).member("sessionFile", path);
+  // OpenClaw removes sessions whose time is long ago, also one that is about to be continued.
+  writer.member("updatedAt", systemEnvironment().clock.nowMs()).member("sessionFile", path);
   if (!facts.title.empty()) writer.member("displayName", facts.title);
   writer.endObject();
   BOUGH_TRY(const std::string bytes, withMember(list, key, entry));

@@ -95,7 +95,7 @@ Result<std::string> withLast(std::string_view json, std::string_view item, char 
   const std::size_t end = json.find_last_not_of(" \t\r\n");
   if (!json::check(json) || json[end] != close) {
     return fail(ErrorCode::Damaged, "the agent's list of sessions cannot be read",
-                "nothing was changed; correct or remove the list");
+                "correct or remove the list, then try again");
   }
   const std::size_t last = json.find_last_not_of(" \t\r\n", end - 1);
   const bool isEmpty = json[last] == open;

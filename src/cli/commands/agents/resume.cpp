@@ -107,6 +107,15 @@ Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, 
               "remove those that are not needed");
 }
 
+// Also for a file that is there already: the agent's list may have refused it the last time, or lost it since.
+Result<void> announce(const Resumed& resumed) {
+  auto announced = announceTranscript(transcriptHome(), resumed.made.facts, resumed.place.path);
+  if (announced) return {};
+  Error error = std::move(announced.error());
+  error.hint = fmt::format("{} is written{}{}", resumed.place.path, error.hint.empty() ? "" : "; ", error.hint);
+  return std::unexpected(std::move(error));
+}
+
 void print(const Resumed& resumed, const Context& context, bool dryRun) {
   const auto& [made, place, isThere, instead] = resumed;
   if (context.json) {
@@ -161,8 +170,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   wish.needsFolder = true;
   BOUGH_TRY(const auto resumed, writeInPlace(*session.store, session.sessionId, std::move(wish), options.dryRun));
-  if (!options.dryRun && !resumed.isThere) {
-    BOUGH_TRY(announceTranscript(transcriptHome(), resumed.made.facts, resumed.place.path));
+  if (!options.dryRun) {
+    BOUGH_TRY(announce(resumed));
   }
   print(resumed, context, options.dryRun);
   return kDone;

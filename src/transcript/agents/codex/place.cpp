@@ -25,6 +25,19 @@ std::string threadOf(const std::string& sessionId) {
   return name != sessionId ? sessionId : name.substr(0, name.find('_'));
 }
 
+// What the index calls a thread: its last line about the thread is the newest.
+std::optional<std::string> nameIn(std::string_view index, const std::string& thread) {
+  std::optional<std::string> name;
+  for (std::size_t at = 0; at < index.size();) {
+    const std::size_t end = std::min(index.find('\n', at), index.size());
+    const std::string_view line = index.substr(at, end - at);
+    at = end + 1;
+    if (line.find(thread) == std::string_view::npos || json::findString(line, "id") != thread) continue;
+    if (auto named = json::findString(line, "thread_name")) name = std::move(named);
+  }
+  return name;
+}
+
 }  // namespace
 
 std::vector<std::string> folders(const TranscriptHome& home) {
@@ -55,16 +68,7 @@ Result<void> addFactsBeside(const std::string& path, TranscriptFacts& facts) {
   const std::string home = homeOf(path);
   if (home.empty()) return {};
   BOUGH_TRY(const auto read, readSmallFile(home + '/' + std::string(kIndex)));
-  const std::string index = read.value_or("");
-  const std::string thread = threadOf(facts.sessionId);
-  // The last line about a thread is the newest.
-  for (std::size_t at = 0; at < index.size();) {
-    const std::size_t end = std::min(index.find('\n', at), index.size());
-    const std::string_view line = std::string_view(index).substr(at, end - at);
-    at = end + 1;
-    if (line.find(thread) == std::string_view::npos || json::findString(line, "id") != thread) continue;
-    facts.title = json::findString(line, "thread_name").value_or(facts.title);
-  }
+  facts.title = nameIn(read.value_or(""), threadOf(facts.sessionId)).value_or(facts.title);
   return {};
 }
 
@@ -75,6 +79,9 @@ Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, 
   BOUGH_TRY(const auto file, orError(folder->open(kIndex, OpenMode::OpenOrCreate), "open", kIndex));
   BOUGH_TRY(lockWithin(*file, LockKind::Exclusive, 5'000, kIndex));
   const FileLock lock(*file);
+  // A name that the user gave it there stays.
+  BOUGH_TRY(const auto index, readSmallFile(root(home) + '/' + std::string(kIndex)));
+  if (nameIn(index.value_or(""), threadOf(facts.sessionId))) return {};
   BOUGH_TRY(const FileInfo info, orError(file->info(), "look at", kIndex));
   // A line that was cut stays a line of its own.
   char last = '\n';
