@@ -162,6 +162,16 @@ class TranscriptSource {
   std::shared_ptr<const transcript::EntryList> list_;
 };
 
+/// A project that moved: what was in the folder `from`, and in those below it, is in `to` now. Windows paths
+/// (`C:\work`) are compared without regard to case, and get the slashes of `to`.
+struct MovedFolder {
+  std::string from;
+  std::string to;
+};
+
+/// Where the folder is after the moves; the longest `from` counts. None when none of them moved it.
+std::optional<std::string> movedFolder(std::string_view folder, const std::vector<MovedFolder>& moves);
+
 struct WriteTranscriptOptions {
   std::string agent;        ///< Whose format to write.
   TranscriptFacts facts;    ///< Of the session; `sessionId` is the agent's name for the new one.
@@ -171,8 +181,8 @@ struct WriteTranscriptOptions {
   /// Without the original entries, which otherwise travel in lines written for another agent and come back when the
   /// file is read. The file is then smaller, and what the format cannot hold is gone from it.
   bool bare = false;
-  /// The project moved: in lines that the agent wrote itself, `facts.cwd` takes the place of this folder.
-  std::string movedFrom = {};
+  /// The project moved: these are applied to folders in lines that the agent wrote itself. `facts.cwd` is the new one.
+  std::vector<MovedFolder> moves = {};
   /// The session gets another id: in lines that the agent wrote itself, `facts.sessionId` takes the place of this one.
   std::string renamedFrom = {};
 };

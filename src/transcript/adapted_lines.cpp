@@ -30,15 +30,11 @@ std::string withMember(std::string line, std::string_view name, const Change& ch
 }  // namespace
 
 bool isAdapted(const WriteTranscriptOptions& options) {
-  return !options.movedFrom.empty() || !options.renamedFrom.empty();
+  return !options.moves.empty() || !options.renamedFrom.empty();
 }
 
 std::string adapted(std::string_view lines, const WriteTranscriptOptions& options) {
-  const std::string& folder = options.movedFrom;
-  const Change move = [&](const std::string& cwd) -> std::optional<std::string> {
-    if (folder.empty() || (cwd != folder && !cwd.starts_with(folder + "/"))) return std::nullopt;
-    return options.facts.cwd + cwd.substr(folder.size());
-  };
+  const Change move = [&](const std::string& cwd) { return movedFolder(cwd, options.moves); };
   const Change rename = [&](const std::string& id) -> std::optional<std::string> {
     return options.renamedFrom.empty() || id != options.renamedFrom ? std::nullopt
                                                                     : std::optional(options.facts.sessionId);

@@ -392,18 +392,47 @@ TEST(Moved, AProjectsNewFolderTakesThePlaceOfTheOldOneInTheAgentsOwnLines) {
     const ReadFile file = readAll(fixture(name));
     ASSERT_FALSE(file.report.facts.cwd.empty());
     WriteTranscriptOptions options{.agent = file.report.facts.agent, .facts = file.report.facts};
-    options.movedFrom = file.report.facts.cwd;
     options.facts.cwd = "/new \"place\"";
+    options.moves = {{.from = file.report.facts.cwd, .to = options.facts.cwd}};
     TempFolder folder;
     const std::string moved = folder.path().string() + "/" + fs::path(fixture(name)).filename().string();
     const std::string bytes = writeAll(file.entries, options);
     writeBytes(moved, bytes);
     const ReadFile back = readAll(moved);
     EXPECT_EQ(back.report.facts.cwd, options.facts.cwd);
-    EXPECT_EQ(bytes.find("\"cwd\":\"" + options.movedFrom), std::string::npos);
+    EXPECT_EQ(bytes.find("\"cwd\":\"" + file.report.facts.cwd), std::string::npos);
     EXPECT_EQ(back.report.messages, file.report.messages);
     EXPECT_EQ(back.report.recovered + back.report.unreadable, 0U);
   }
+}
+
+TEST(Moved, AFolderMovesWithThoseAboveIt) {
+  const auto moved = [](std::string_view folder, const std::vector<MovedFolder>& moves) {
+    return movedFolder(folder, moves).value_or("-");
+  };
+  const std::vector<MovedFolder> one = {{.from = "/home/ada/", .to = "/place//"}};
+  EXPECT_EQ(moved("/home/ada/bridge", one), "/place/bridge");
+  EXPECT_EQ(moved("/home/ada/", one), "/place");
+  EXPECT_EQ(moved("/home/adam", one), "-");
+  EXPECT_EQ(moved("/home", one), "-");
+  EXPECT_EQ(moved("", one), "-");
+  EXPECT_EQ(moved("/a/b", {{.from = "/", .to = "/mnt"}}), "/mnt/a/b");
+  EXPECT_EQ(moved("/a/b/c", {{.from = "/a/b", .to = "/"}}), "/c");
+  EXPECT_EQ(moved("/a/b", {{.from = "/a/b", .to = "/"}}), "/");
+  EXPECT_EQ(moved("/a/b/c", {{.from = "/a/b", .to = "/x"}, {.from = "/a", .to = "/y"}}), "/x/c");
+  EXPECT_EQ(moved("/a/C", {{.from = "/A", .to = "/x"}}), "-");
+}
+
+TEST(Moved, WindowsPathsFitWhateverTheirCaseAndSlashes) {
+  const auto moved = [](std::string_view folder, const MovedFolder& move) {
+    return movedFolder(folder, {move}).value_or("-");
+  };
+  EXPECT_EQ(moved(R"(C:\Users\Ada\proj\sub)", {.from = R"(c:\users\ada\)", .to = "/home/ada"}), "/home/ada/proj/sub");
+  EXPECT_EQ(moved(R"(C:\Users\Ada)", {.from = "C:/Users/Ada", .to = R"(D:\)"}), R"(D:\)");
+  EXPECT_EQ(moved(R"(C:\Users\Adam)", {.from = R"(C:\Users\Ada)", .to = "/x"}), "-");
+  EXPECT_EQ(moved(R"(\\host\share\a)", {.from = R"(\\host\share)", .to = "/mnt"}), "/mnt/a");
+  EXPECT_EQ(moved("/home/ada/proj", {.from = "/home/ada", .to = R"(C:\Users\Ada)"}), R"(C:\Users\Ada\proj)");
+  EXPECT_EQ(moved(R"(/home/a\b/c)", {.from = R"(/home/a\b)", .to = "/x"}), "/x/c");
 }
 
 TEST(OpenClaw, FindsArchivesAlsoPackedOnes) {

@@ -17,6 +17,7 @@
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
 
@@ -26,38 +27,56 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder's name without the slashes at its end; the root is empty then.
-std::string withoutSlashes(std::string folder) {
-  while (folder.ends_with('/')) folder.pop_back();
-  return folder;
+// `~` at the beginning, which a shell leaves as it is after `=`.
+std::string withHome(const std::string& folder) {
+  if (folder != "~" && !folder.starts_with("~/")) return folder;
+  const std::string home = transcriptHome().home;
+  return home.empty() ? folder : home + folder.substr(1);
+}
+
+// Where a project is now; a name below the present folder may be short.
+Result<std::string> presentFolder(const std::string& folder) {
+  const bool isWindows = folder.starts_with("\\\\") || (folder.size() > 1 && folder[1] == ':');
+  const std::string path = withHome(folder);
+  if (path.starts_with('/') || isWindows) return path;
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error).lexically_normal();
+  if (error)
+    return fail(ErrorCode::Io, fmt::format("cannot find the folder {}", path), "name it with an absolute path");
+  return whole.string();
 }
 
 }  // namespace
 
-Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps, bool isQuiet) {
-  std::string mapped = folder;
-  std::size_t longest = 0;
-  bool isMapped = maps.empty();
+Result<std::vector<MovedFolder>> movesOf(const std::string& folder, const std::vector<std::string>& maps) {
+  std::vector<MovedFolder> moves;
   for (const std::string& map : maps) {
-    const std::size_t equals = map.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == map.size()) {
+    std::optional<MovedFolder> move;
+    // A folder's name may have a `=` in it: that of the session decides.
+    for (std::size_t at = map.find('='); at != std::string::npos; at = map.find('=', at + 1)) {
+      if (at == 0 || at + 1 == map.size()) continue;
+      MovedFolder each{.from = withHome(map.substr(0, at)), .to = map.substr(at + 1)};
+      const bool fits = movedFolder(folder, {each}).has_value();
+      if (fits || !move) move = std::move(each);
+      if (fits) break;
+    }
+    if (!move) {
       return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not OLD=NEW", map),
                   "--cwd-map /old/path=/new/path");
     }
-    const std::string old = withoutSlashes(map.substr(0, equals));
-    const bool fits =
-        !folder.empty() && folder.starts_with(old) && (folder.size() == old.size() || folder[old.size()] == '/');
-    if (!fits || old.size() < longest) continue;
-    longest = old.size();
-    isMapped = true;
-    mapped = withoutSlashes(map.substr(equals + 1)) + folder.substr(old.size());
-    if (mapped.empty()) mapped = "/";
+    BOUGH_TRY(move->to, presentFolder(move->to));
+    moves.push_back(std::move(*move));
   }
-  if (!isMapped && !isQuiet) {
-    printMessage(fmt::format("note: --cwd-map changes nothing: the session's folder is {}",
+  return moves;
+}
+
+std::string mapFolder(const std::string& folder, const std::vector<MovedFolder>& moves, bool isQuiet) {
+  const auto moved = movedFolder(folder, moves);
+  if (!moved && !moves.empty() && !isQuiet) {
+    printMessage(fmt::format("note: --cwd-map does not fit: the session's folder is {}",
                              folder.empty() ? "not known" : text::printable(folder)));
   }
-  return mapped;
+  return moved.value_or(folder);
 }
 
 namespace {
@@ -86,14 +105,15 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   const std::string folder = made.facts.cwd;
   const std::string id = made.facts.sessionId;
   if (wish.copy > 0) made.facts = factsOfCopy(made.facts, wish.copy);
-  BOUGH_TRY(made.facts.cwd, mapFolder(folder, wish.cwdMap, /*isQuiet=*/wish.copy > 0));
+  BOUGH_TRY(auto moves, movesOf(folder, wish.cwdMap));
+  made.facts.cwd = mapFolder(folder, moves, /*isQuiet=*/wish.copy > 0);
   if (wish.needsFolder && made.facts.cwd.empty()) made.facts.cwd = fs::current_path().string();
   const WriteTranscriptOptions options{.agent = wish.agent,
                                        .facts = made.facts,
                                        .headId = wish.at,
                                        .branchOnly = wish.branchOnly,
                                        .bare = wish.bare,
-                                       .movedFrom = made.facts.cwd == folder ? std::string() : folder,
+                                       .moves = std::move(moves),
                                        .renamedFrom = wish.copy == 0 ? std::string() : id};
   if (begin) {
     BOUGH_TRY(begin(made.facts));

@@ -94,8 +94,9 @@ void printWritten(const MadeTranscript& made);
 std::vector<std::string> agentChoices();
 /// --cwd-map OLD=NEW.
 Option cwdMapOption(std::vector<std::string>& target);
-/// A path with the longest OLD that it begins with replaced by its NEW; says so when it begins with none, unless
-/// `isQuiet`. InvalidArgument for a map without `=`.
-Result<std::string> mapFolder(const std::string& folder, const std::vector<std::string>& maps, bool isQuiet = false);
+/// What --cwd-map says about a session of that folder. InvalidArgument for a map without `=`.
+Result<std::vector<MovedFolder>> movesOf(const std::string& folder, const std::vector<std::string>& maps);
+/// Where the folder is now; says so when no move fits it, unless `isQuiet`.
+std::string mapFolder(const std::string& folder, const std::vector<MovedFolder>& moves, bool isQuiet = false);
 
 }  // namespace bough::cli

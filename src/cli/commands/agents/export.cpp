@@ -63,7 +63,8 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
     BOUGH_TRY(wish.facts, factsForExport(*session.store, session.sessionId, "", entries));
     wish.facts.sessionId = session.sessionId;
   }
-  BOUGH_TRY(wish.facts.cwd, mapFolder(wish.facts.cwd, options.cwdMap));
+  BOUGH_TRY(const auto moves, movesOf(wish.facts.cwd, options.cwdMap));
+  wish.facts.cwd = mapFolder(wish.facts.cwd, moves);
   BOUGH_TRY(auto output, Output::open(options.output));
   BOUGH_TRY(const auto report, writeTrace(entries, wish, output.sink()));
   BOUGH_TRY(output.finish());
@@ -94,7 +95,8 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
                             const std::string& at) {
   BOUGH_TRY(const auto entries, TranscriptSource::open(*session.store, session.sessionId));
   BOUGH_TRY(auto facts, factsForExport(*session.store, session.sessionId, options.agent, entries));
-  BOUGH_TRY(facts.cwd, mapFolder(facts.cwd, options.cwdMap));
+  BOUGH_TRY(const auto moves, movesOf(facts.cwd, options.cwdMap));
+  facts.cwd = mapFolder(facts.cwd, moves);
   CompatibilityReport report;
   const WriteTranscriptOptions wish{
       .agent = options.agent, .facts = std::move(facts), .headId = at, .bare = options.bare};
