@@ -22,8 +22,21 @@ bool isRemoved(const fs::path& path) {
   return !error;
 }
 
-// The folder of the sessions goes first: while it has one, nothing is touched.
+// Whether nothing is stored in a folder; also when there is no such folder, and not when it cannot be looked into.
+bool isEmptyFolder(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator each(folder, error);
+  if (error) return error == std::errc::no_such_file_or_directory;
+  for (; each != fs::directory_iterator(); each.increment(error)) {
+    if (error || each->path().filename() != "lock") return false;
+  }
+  return !error;
+}
+
+// Nothing is touched while something is stored: a session may be in the archive alone.
 bool emptyStore(const fs::path& store) {
+  constexpr std::array<std::string_view, 4> kHolding = {kFirstFolder, "archive", "trash", "attachments"};
+  if (!std::ranges::all_of(kHolding, [&](std::string_view part) { return isEmptyFolder(store / part); })) return false;
   constexpr std::array<std::string_view, 11> kStoreParts = {
       kFirstFolder,     "archive",        "trash",      "attachments/lock",   "attachments", "changes",
       "catalog.db-wal", "catalog.db-shm", "catalog.db", "catalog.db-journal", "turns.lock"};
