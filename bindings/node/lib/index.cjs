@@ -205,6 +205,18 @@ function appendOneSync(handle, entry) {
   return { lastId, appended: 1, duplicates: 0 };
 }
 
+// Closes what nobody has closed and nobody holds any more. A number is never given again, so that of a store which was
+// closed meanwhile is refused.
+const forgotten = new FinalizationRegistry(({ operation, handle }) => {
+  try {
+    runSync(operation, [handle]);
+  } catch {
+    // It is closed.
+  }
+});
+// Called after what needs the object: until then it is not forgotten.
+const keep = (object) => object;
+
 const appendList = (handle, options) =>
   options ? [handle, durabilityOf(known(options, APPEND_OPTIONS)), options.expectedTail, options.turn] : [handle];
 const loadList = (handle, options = {}) => [handle, ...listed(options, LOAD_OPTIONS)];
@@ -217,11 +229,26 @@ class Session {
   constructor(handle) {
     this.#handle = handle;
     this.id = runSync('session_id', [handle]);
+    forgotten.register(this, { operation: 'session_close', handle }, this);
+  }
+
+  async #held(result) {
+    try {
+      return await result;
+    } finally {
+      keep(this);
+    }
+  }
+  #run(name, ...list) {
+    return this.#held(run(name, [this.#handle, ...list]));
+  }
+  #json(name, ...list) {
+    return this.#held(runJson(name, [this.#handle, ...list]));
   }
 
   /** Appends a batch: all of it is stored, or nothing. Durable when the promise resolves, unless it is buffered. */
   async append(entries, options) {
-    return run('append', appendList(this.#handle, options), flattened(entries));
+    return this.#held(run('append', appendList(this.#handle, options), flattened(entries)));
   }
   appendSync(entries, options) {
     if (!options && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
@@ -229,128 +256,132 @@ class Session {
   }
   /** Begins a turn; appends that name an earlier one are refused from now on, wherever they come from. */
   beginTurn() {
-    return run('begin_turn', [this.#handle]);
+    return this.#run('begin_turn');
   }
   /** Begins a turn that holds the session for `leaseMs`; rejects with "busy", at once, while the lease of another turn runs. */
   leaseTurn(leaseMs) {
-    return run('lease_turn', [this.#handle, leaseMs]);
+    return this.#run('lease_turn', leaseMs);
   }
   /** Lets the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun. */
   renewTurn(turn, leaseMs) {
-    return run('renew_turn', [this.#handle, turn, leaseMs]);
+    return this.#run('renew_turn', turn, leaseMs);
   }
   /** Entries in log order, or those of the branch that ends in an entry, root first. */
   async load(options) {
-    return entriesOf(await run('load', loadList(this.#handle, options)));
+    return entriesOf(await this.#held(run('load', loadList(this.#handle, options))));
   }
   loadSync(options) {
     return entriesOf(runSync('load', loadList(this.#handle, options)));
   }
   async entry(id) {
-    return entriesOf(await run('load_entry', [this.#handle, id]))[0];
+    return entriesOf(await this.#run('load_entry', id))[0];
   }
   /** The conversation from its root to an entry, without control entries; to the head by default. */
   async history(id) {
-    return entriesOf(await run('load_history', [this.#handle, id]));
+    return entriesOf(await this.#run('load_history', id));
   }
   state() {
-    return runJson('session_state', [this.#handle]);
+    return this.#json('session_state');
   }
   /** Moves the head, durably; null moves it before the first entry. */
   async moveHead(entryId) {
     if (entryId === undefined) throw new TypeError('the entry is missing; null moves the head before the first entry');
-    return run('move_head', [this.#handle, entryId]);
+    return this.#run('move_head', entryId);
   }
   setTitle(title) {
-    return run('set_title', [this.#handle, title]);
+    return this.#run('set_title', title);
   }
   label(entryId, name) {
-    return run('label_set', [this.#handle, entryId, name]);
+    return this.#run('label_set', entryId, name);
   }
   unlabel(name) {
-    return run('label_remove', [this.#handle, name]);
+    return this.#run('label_remove', name);
   }
   async labels() {
-    return (await runJson('label_list', [this.#handle])).labels;
+    return (await this.#json('label_list')).labels;
   }
   /** Hides an entry's payload from every view; the log keeps it. */
   redact(entryId, { by, reason }) {
-    return run('redact', [this.#handle, entryId, by, reason]);
+    return this.#run('redact', entryId, by, reason);
   }
   /** A new session that continues from an entry and shares its history. */
   async fork(entryId, options) {
-    return new Session(await run('fork', [this.#handle, entryId, ...newSessionList(options)]));
+    return new Session(await this.#run('fork', entryId, ...newSessionList(options)));
   }
   tree() {
-    return runJson('tree', [this.#handle]);
+    return this.#json('tree');
   }
   async branches() {
-    return (await runJson('branches', [this.#handle])).branches;
+    return (await this.#json('branches')).branches;
   }
-  diff(left, right, other) {
-    return runJson('diff', [this.#handle, left, (other ?? this).#handle, right]);
+  async diff(left, right, other) {
+    const second = other ?? this;
+    return second.#held(this.#json('diff', left, second.#handle, right));
   }
   /** What a model gets; see docs/context.md. */
   async context(options) {
-    return runJson('context', [this.#handle, jsonOptions(options)]);
+    return this.#json('context', jsonOptions(options));
   }
   async unfinishedCalls() {
-    return (await runJson('unfinished_calls', [this.#handle])).calls;
+    return (await this.#json('unfinished_calls')).calls;
   }
   verify() {
-    return runJson('verify', [this.#handle]);
+    return this.#json('verify');
   }
   repair() {
-    return runJson('repair', [this.#handle]);
+    return this.#json('repair');
   }
   migrate() {
-    return runJson('migrate', [this.#handle]);
+    return this.#json('migrate');
   }
   archive() {
-    return runJson('archive', [this.#handle]);
+    return this.#json('archive');
   }
   /** A fork whose messages are in another dialect, and the report of what that cost. */
   async migrateProvider(dialect) {
-    const { handle, text } = await run('migrate_provider', [this.#handle, dialect]);
+    const { handle, text } = await this.#run('migrate_provider', dialect);
     return { session: new Session(handle), report: JSON.parse(text) };
   }
   /** The ids of the sessions that share this one's history. */
   async forks() {
-    return (await runJson('forks', [this.#handle])).sessionIds;
+    return (await this.#json('forks')).sessionIds;
   }
   /** Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left. */
   detach({ rest = false } = {}) {
-    return run('detach', [this.#handle, rest]);
+    return this.#run('detach', rest);
   }
   /** What a crash or damage left after the last complete batch, and was set aside. */
   torn() {
-    return runJson('torn', [this.#handle]);
+    return this.#json('torn');
   }
   putBackTorn() {
-    return runJson('torn_put_back', [this.#handle]);
+    return this.#json('torn_put_back');
   }
   /** Deletes what was set aside, if it is still as large as torn() said in `fileBytes`. */
   dropTorn(fileBytes) {
-    return run('torn_drop', [this.#handle, fileBytes]);
+    return this.#run('torn_drop', fileBytes);
   }
   /** Removes payloads for good, from every file of the store; a receipt takes the place of each. */
   async erase(entryIds, options) {
     const { by, reason } = known(options, ['by', 'reason']);
-    return runJson('erase', [this.#handle, JSON.stringify({ entryIds, by, reason })]);
+    return this.#json('erase', JSON.stringify({ entryIds, by, reason }));
   }
 
   /** All entries, part by part. Breaking out of the loop ends it. */
   async *entries(options = {}) {
     const { position, count = 256 } = known(options, ['position', 'count']);
-    const cursor = await run('cursor_open', [this.#handle, position]);
+    const handle = await this.#run('cursor_open', position);
+    const loop = {}; // as long as somebody holds the iterator
+    forgotten.register(loop, { operation: 'cursor_close', handle }, loop);
     try {
       for (;;) {
-        const part = entriesOf(await run('cursor_next', [cursor, count]));
+        const part = entriesOf(await run('cursor_next', [handle, count]));
         if (part.length === 0) return;
         yield* part;
       }
     } finally {
-      runSync('cursor_close', [cursor]);
+      forgotten.unregister(loop);
+      runSync('cursor_close', [handle]);
     }
   }
   [Symbol.asyncIterator]() {
@@ -385,7 +416,7 @@ class Session {
       if (end.stopped) return;
       let part = [];
       let failed;
-      following = native.followStart(await run('follower_open', [this.#handle, position]), (packed, code) => {
+      following = native.followStart(await this.#run('follower_open', position), (packed, code) => {
         if (packed) part = entriesOf(packed);
         else failed = code;
         end.wake();
@@ -408,6 +439,7 @@ class Session {
   }
 
   close() {
+    forgotten.unregister(this);
     runSync('session_close', [this.#handle]);
   }
   [Symbol.dispose ?? Symbol('dispose')]() {

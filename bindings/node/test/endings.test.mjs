@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 
 import { Store, userText } from 'bough';
@@ -123,4 +127,43 @@ test('the stores of a worker are closed with it', () =>
     }
     assert.equal((await session.load({ type: 'message' })).length, 20);
     assert.ok((await openFiles()) < before + 10, `${before} open files became ${await openFiles()}`);
+  }));
+
+test('what nobody holds any more is closed, and nothing that a call uses', () =>
+  withStore(async (store) => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc');
+    const require = createRequire(import.meta.url);
+    const native = require(join(dirname(require.resolve('bough')), 'native.cjs'));
+    const closed = [];
+    const { runSync } = native;
+    native.runSync = (operation, list, entries) => {
+      closed.push(native.operations[operation]);
+      return runSync(operation, list, entries);
+    };
+    const { id } = await store.create();
+    const begin = async () => {
+      const session = await store.session(id);
+      for await (const entry of session.entries({ count: 1 })) return { entry, pending: session.append(userText('a')) };
+    };
+    const left = async () => (await store.session(id)).entries({ count: 1 }).next();
+    try {
+      for (let i = 0; i < 20; ++i) {
+        const { pending } = await begin();
+        await left();
+        collect();
+        await new Promise(setImmediate);
+        await pending;
+      }
+      const count = (name) => closed.filter((each) => each === name).length;
+      for (let i = 0; i < 1000 && count('session_close') < 30; ++i) {
+        collect();
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      assert.ok(count('session_close') >= 30, `${count('session_close')} of 40 sessions were closed`);
+      assert.ok(count('cursor_close') >= 30, `${count('cursor_close')} of 40 iterators were closed`);
+    } finally {
+      native.runSync = runSync;
+    }
+    assert.equal((await (await store.session(id)).load({ type: 'message' })).length, 20);
   }));
