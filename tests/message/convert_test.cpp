@@ -38,7 +38,7 @@ TEST(ConvertRules, SeveralSystemMessagesOfABareListBecomeOnePromptOfARequest) {
       R"([{"role":"system","content":"a"},{"role":"user","content":"hi"},{"role":"developer","content":"b"}])";
   EXPECT_EQ(
       converted(chat, kC, kA),
-      R"({"system":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"messages":[{"role":"user","content":"hi"}]})");
+      R"({"system":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"messages":[{"role":"user","content":"hi"}],"max_tokens":4096})");
   EXPECT_EQ(converted(chat, kC, kR),
             R"([{"role":"system","content":"a"},{"role":"user","content":"hi"},{"role":"developer","content":"b"}])");
 }

@@ -245,6 +245,24 @@ TEST(Settings, RequestsToAnthropicHaveALimit) {
                   .document.contains(R"("max_tokens":9)"));
 }
 
+TEST(Settings, AListThatBecomesARequestToAnthropicHasALimit) {
+  const std::string chat = R"([{"role":"system","content":"s"},{"role":"user","content":"x"}])";
+  const Conversion there = convert(chat, kC, kA);
+  EXPECT_EQ(there.document, R"({"system":"s","messages":[{"role":"user","content":"x"}],"max_tokens":4096})");
+  EXPECT_EQ(convert(there.document, kA, kC, &there.wayBack).document, chat);
+}
+
+TEST(Settings, TheNormalizedFormHasNone) {
+  const std::string tools = R"("tools":[{"name":"a","input_schema":{"type":"object"}}])";
+  const std::string anthropic =
+      request(kA, tools + R"(,"max_tokens":5,"tool_choice":{"type":"auto","disable_parallel_tool_use":true})");
+  const Conversion there = convert(anthropic, kA, Dialect::Bough);
+  EXPECT_FALSE(there.document.contains("tool_choice")) << there.document;
+  const Conversion on = convert(there.document, Dialect::Bough, kC, &there.wayBack);
+  EXPECT_TRUE(on.document.contains(R"("parallel_tool_calls":false)")) << on.document;
+  EXPECT_EQ(convert(on.document, kC, kA, &on.wayBack).document, anthropic);
+}
+
 TEST(Settings, SamplingThatTheNewestModelsRefuseIsLeftOutAndNamed) {
   const Conversion there = convert(request(kC, R"("temperature":0.2,"top_p":0.9)"), kC, kA);
   EXPECT_FALSE(there.document.contains("temperature")) << there.document;

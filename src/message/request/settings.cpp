@@ -160,6 +160,7 @@ void translateRows(SettingsSource& from, Dialect target, const SettingsSource* k
 std::vector<Setting> translate(SettingsSource& from, Dialect target, bool hasTools, const SettingsSource* known,
                                History& history) {
   std::vector<Setting> out;
+  if (!hasRequest(target)) return out;
   translateRows(from, target, known, out);
   const std::size_t rows = out.size();
   if (hasTools) translateToolChoice(from, target, history, out);
@@ -365,20 +366,23 @@ std::vector<const RequestText*> olderTexts(const History& history, Dialect from,
 }  // namespace
 
 void addSettings(History& history, Dialect from, bool hasTools, RequestText& requestText, Reporter& reporter) {
+  if (requestText.bare) return;
   const RequestText* own = history.requestTextOf(from);
-  if (own == nullptr || own->bare) return;
   const Dialect target = requestText.dialect;
-  SettingsSource source(emptyRequest(*own), from, own->written);
+  const bool hasSettings = own != nullptr && !own->bare;
+  SettingsSource source(hasSettings ? emptyRequest(*own) : "{}", from,
+                        hasSettings ? own->written : std::vector<Setting>());
   std::vector<std::string> removed;
-  std::vector<Setting> settings =
-      authored(source, olderTexts(history, from, target), target, hasTools, nullptr, history, removed);
+  std::vector<Setting> settings;
+  if (hasSettings)
+    settings = authored(source, olderTexts(history, from, target), target, hasTools, nullptr, history, removed);
   const bool limited = std::ranges::find(settings, "max_tokens", &Setting::path) != settings.end();
-  if (target == Dialect::Anthropic && !limited && !requestText.bare) {
+  if (target == Dialect::Anthropic && !limited) {
     settings.push_back({.unit = "maxTokens", .path = "max_tokens", .json = std::to_string(kDefaultMaxTokens)});
     reporter.note(Change::Synthetic, "max_tokens", "settings",
                   fmt::format("anthropic demands it; {} was added", kDefaultMaxTokens));
   }
-  if (!settings.empty() && !requestText.bare) {
+  if (!settings.empty()) {
     requestText.parts.back().text.insert(0, "," + members(settings));
     requestText.written = settings;
   }
