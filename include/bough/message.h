@@ -78,7 +78,7 @@ struct Block {
   TextView id;               ///< ToolCall, ToolResult: the call's id. Thinking: the item's.
   TextView name;             ///< ToolCall, ToolResult: the tool. Document: its title or file name.
   TextView signature;  ///< What proves the block to its provider: signature, thoughtSignature, encrypted_content, data.
-  std::vector<Block> content;            ///< ToolResult: text, images, documents.
+  std::vector<Block> content;            ///< ToolResult: text, images, documents. Document of text: images in it.
   std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
 };
 

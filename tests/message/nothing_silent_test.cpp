@@ -223,6 +223,37 @@ TEST(Betas, WhatAnthropicTakesOnlyWithAHeaderNamesTheHeader) {
   EXPECT_TRUE(report.compatible);
 }
 
+TEST(Documents, OfPartsBringTheirImagesAlong) {
+  const std::string document =
+      R"({"type":"document","source":{"type":"content","content":[{"type":"text","text":"words"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}})";
+  const std::string said = R"([{"role":"user","content":[)" + document + "]}]";
+  const std::string returned =
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"a","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[)" +
+      document + "]}]}]";
+  for (const std::string& anthropic : {said, returned}) {
+    for (const Dialect to : {kC, kR, kG, Dialect::Bough}) {
+      const auto there = convert(anthropic, kA, to);
+      EXPECT_TRUE(there.document.contains("words")) << there.document;
+      EXPECT_TRUE(there.document.contains("QUJD")) << there.document;
+      const auto back = convertHistory(there.document, to, kA, {}, &there.wayBack);
+      EXPECT_EQ(back->document, anthropic);
+    }
+  }
+}
+
+TEST(Documents, ThatAreNoPdfAreNotSentAsOne) {
+  const std::string film =
+      R"([{"role":"user","parts":[{"fileData":{"mimeType":"video/mp4","fileUri":"https://e.example/x"}},{"text":"q"}]}])";
+  for (const Dialect to : {kA, kR}) {
+    const auto there = convert(film, kG, to);
+    EXPECT_TRUE(there.document.contains("[document not included: https://e.example/x]")) << there.document;
+    EXPECT_FALSE(there.report.compatible);
+  }
+  const std::string text =
+      R"([{"role":"user","parts":[{"inlineData":{"mimeType":"text/plain","data":"aGk="}},{"text":"q"}]}])";
+  EXPECT_TRUE(convert(text, kG, kC).document.contains(R"("filename":"document.txt")"));
+}
+
 TEST(Thinking, CanBeCarriedAsTextWhenAskedFor) {
   const std::string anthropic =
       R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":"because of rain","signature":"S"},{"type":"redacted_thinking","data":"D"},{"type":"text","text":"no"}]}])";

@@ -6,6 +6,8 @@ namespace {
 
 using json::Kind;
 
+void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& blocks);
+
 void readSource(Reader& reader, Tree::Index source, Block& block) {
   const Tree& tree = reader.tree;
   const Tree::Index type = tree.find(source, "type");
@@ -30,9 +32,11 @@ void readSource(Reader& reader, Tree::Index source, Block& block) {
     for (const Tree::Index part : tree.elements(content)) {
       const TextView text = reader.text(tree.find(part, "text"));
       if (text.present) texts.push_back(text);
+      if (!text.present) readSimpleBlock(reader, part, block.content);
     }
     block.source = MediaSource::Text;
     block.text = reader.joined(texts, "\\n\\n");
+    if (!block.content.empty()) block.text.present = true;
   }
   reader.extrasOf(block.extras, source, {"type", "media_type", "data", "url", "file_id", "content"});
 }

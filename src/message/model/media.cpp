@@ -23,6 +23,10 @@ bool isWebAddress(std::string_view address) {
   return address.starts_with("https:") || address.starts_with("http:");
 }
 
+bool isSoundOrFilm(std::string_view type) {
+  return type.starts_with("audio/") || type.starts_with("video/");
+}
+
 bool isOpenai(Dialect dialect) {
   return dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
 }
@@ -54,6 +58,25 @@ std::string_view mediaTypeOf(const Block& block) {
   return block.kind == BlockKind::Image ? "image/jpeg" : "application/pdf";
 }
 
+std::string_view fileNameOf(std::string_view type) {
+  static constexpr Extension kNames[] = {{"document.txt", "text/plain"},
+                                         {"document.html", "text/html"},
+                                         {"document.csv", "text/csv"},
+                                         {"document.md", "text/markdown"},
+                                         {"document.json", "application/json"}};
+  const auto* const found = std::ranges::find(kNames, type, &Extension::type);
+  return found == std::end(kNames) ? "document.pdf" : found->ending;
+}
+
+std::string_view titleName(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::Anthropic: return "title";
+    case Dialect::Gemini: return "displayName";
+    case Dialect::Bough: return "name";
+    default: return "filename";
+  }
+}
+
 bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
   if (target == Dialect::Bough) return true;
   if (role == Role::Assistant && target != Dialect::Gemini) return false;
@@ -69,10 +92,12 @@ bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
       }
       if (target == Dialect::OpenaiChat && type.starts_with("audio/"))
         return type == "audio/wav" || type == "audio/mp3";
-      return target == Dialect::Gemini || !(type.starts_with("audio/") || type.starts_with("video/"));
+      return target == Dialect::Gemini || !isSoundOrFilm(type);
     case MediaSource::Url:
       if (!isWebAddress(block.text.escaped)) return false;
-      return image || target != Dialect::OpenaiChat;
+      if (image) return true;
+      if (target == Dialect::Anthropic) return type == "application/pdf";
+      return target == Dialect::Gemini || (target == Dialect::OpenaiResponses && !isSoundOrFilm(type));
     case MediaSource::FileId:
       if (!isOpenai(target) || !isOpenai(from)) return false;
       return !image || target == Dialect::OpenaiResponses;

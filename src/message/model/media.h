@@ -13,4 +13,10 @@ bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from);
 /// The media type to write for it; guessed from the address where none is stored.
 std::string_view mediaTypeOf(const Block& block);
 
+/// The name of a file of this type that has none.
+std::string_view fileNameOf(std::string_view type);
+
+/// How a dialect calls the title of a document, or the name of its file.
+std::string_view titleName(Dialect dialect);
+
 }  // namespace bough::message

@@ -61,6 +61,7 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
   OutBlock outBlock{.kind = block.kind, .original = original, .block = &block, .text = block.text};
   if (target_ == Dialect::Bough) {
     outBlocks.push_back(std::move(outBlock));
+    insideDocument(original, block, outBlocks);
     return;
   }
   const Role role = from.message.role;
@@ -77,6 +78,9 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
         outBlock.kind = BlockKind::Text;
         reporter_.lossy(Change::Altered, from, &block, "document", "written as text");
         reportTitle(from, block, false);
+        if (!block.text.empty()) outBlocks.push_back(std::move(outBlock));
+        insideDocument(original, block, outBlocks);
+        return;
       } else if (canHoldMedia(target_, role, block, from.dialect)) {
         reportTitle(from, block, true);
       } else {
@@ -110,6 +114,12 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
   outBlocks.push_back(std::move(outBlock));
 }
 
+// A document of parts is written as its text, and after that the images in it.
+void Adapter::insideDocument(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
+  if (block.kind != BlockKind::Document) return;
+  for (const Block& inside : block.content) content(original, inside, outBlocks);
+}
+
 bool Adapter::thinkingAsText(const Original& from, OutBlock& out) {
   if (!options_.thinkingAsText || out.text.empty()) return false;
   out.kind = BlockKind::Text;
@@ -138,11 +148,8 @@ void Adapter::reportTitle(const Original& from, const Block& block, bool asMedia
   const bool isFile = block.source == MediaSource::Base64 && !mediaTypeOf(block).starts_with("audio/");
   const bool openai = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
   if (document && (target_ == Dialect::Anthropic || (openai && isFile))) return;
-  const std::string_view word = from.dialect == Dialect::Anthropic ? "title"
-                                : from.dialect == Dialect::Gemini  ? "displayName"
-                                : from.dialect == Dialect::Bough   ? "name"
-                                                                   : "filename";
-  reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(block.kind), word), noPlace());
+  reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(block.kind), titleName(from.dialect)),
+                  noPlace());
 }
 
 void Adapter::reportSurrogates(const Original& from) {
@@ -265,11 +272,13 @@ void Adapter::resultMedia(const Call& call, const Block& block, OutBlock& outBlo
     if (target_ == Dialect::OpenaiChat) {
       reporter_.lossy(Change::Altered, from, call.result, "tool_result.media", "follows in a user message");
     }
+    for (const Block& inside : block.content) resultContent(call, inside, outBlock);
     return;
   }
   reportTitle(from, block, false);
   if (block.source == MediaSource::Text) {
-    outBlock.texts.push_back(block.text);
+    if (!block.text.empty() || block.content.empty()) outBlock.texts.push_back(block.text);
+    for (const Block& inside : block.content) resultContent(call, inside, outBlock);
     return;
   }
   outBlock.texts.push_back(placeholder(block));

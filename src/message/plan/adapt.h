@@ -30,6 +30,7 @@ class Adapter {
   TextView own(std::string_view plain);
 
  private:
+  void insideDocument(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   void storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   [[nodiscard]] bool isStored(const Call& call) const;
   void resultContent(const Call& call, const Block& block, OutBlock& outBlock);

@@ -128,6 +128,12 @@ bool holds(const std::vector<Block>& blocks, const Block* block) {
   return !blocks.empty() && !std::less{}(block, blocks.data()) && std::less{}(block, blocks.data() + blocks.size());
 }
 
+// Inside of a result, or of a document in it.
+bool holdsInside(const Block& outer, const Block* block) {
+  return holds(outer.content, block) ||
+         std::ranges::any_of(outer.content, [&](const Block& inner) { return holds(inner.content, block); });
+}
+
 // Which block of its original a written block came from; -1 for all of it. Blocks mostly come in their order, so the
 // search begins at `near`, the place of the one before.
 std::int64_t placeOf(const Block* block, const Original& original, std::size_t& near) {
@@ -136,7 +142,7 @@ std::int64_t placeOf(const Block* block, const Original& original, std::size_t& 
   if (holds(blocks, block)) return block - blocks.data();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::size_t at = (near + i) % blocks.size();
-    if (!holds(blocks[at].content, block)) continue;
+    if (!holdsInside(blocks[at], block)) continue;
     near = at;
     return static_cast<std::int64_t>(at);
   }
