@@ -4,9 +4,6 @@
 namespace bough::message {
 namespace {
 
-// What the API documents for calls that another model made, which have no signature of its own.
-constexpr std::string_view kForeignCall = "skip_thought_signature_validator";
-
 void writeGeminiMedia(NodeWriter& writer, const Block& block) {
   const TextView type = literal(mediaTypeOf(block));
   writer.beginObject();

@@ -58,6 +58,8 @@ struct Original {
   std::string_view entryId{};   ///< Of a session's message: the entry that holds it.
   bool apart = false;           ///< Of a session: it is never joined with the message before it.
   bool partial = false;         ///< Some of its blocks were edited; these are the others. It is arranged again.
+  bool lostCall = false;        ///< Partial: a call that was before these blocks does not come back.
+  bool unpaired = false;        ///< Of a way back: it has a call without its result, or a result without its call, now.
   bool joinsPrevious = false;   ///< A piece of the same message as the original before it.
   bool replacesSystem = false;  ///< A message that was the system prompt before it was edited.
   bool unreadable = false;      ///< Redacted in the sense below, but because its bytes are damaged.

@@ -11,6 +11,9 @@
 
 namespace bough::message {
 
+/// Gemini: what the API documents as the signature of a call that has none of its own.
+inline constexpr std::string_view kForeignCall = "skip_thought_signature_validator";
+
 /// One block to write. Every field is as the target takes it.
 struct OutBlock {
   BlockKind kind = BlockKind::Text;

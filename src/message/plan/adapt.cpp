@@ -192,7 +192,10 @@ void Adapter::setCall(const Call& call, OutBlock& outBlock) {
   const bool ownDialect = from.dialect == target_;
   // A call that is spliced keeps its spelling, so its result must use the same.
   const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0);
-  outBlock.id = asWritten ? call.block->id : history_.ids.inTarget(target_, call.id, call.occurrence);
+  const bool kept = call.keptId.present && !asWritten;
+  outBlock.id = asWritten ? call.block->id
+                : kept    ? call.keptId
+                          : history_.ids.inTarget(target_, call.id, call.occurrence);
   const TextView name = history_.names.original(call.block->name);
   outBlock.name = ownDialect ? call.block->name : history_.names.inTarget(target_, name);
 }
@@ -235,7 +238,7 @@ OutBlock Adapter::call(const Call& call) {
   outBlock.stored = isStored(call);
   if (outBlock.stored) return outBlock;
   setInput(call, outBlock);
-  if (!outBlock.omitId && outBlock.id.escaped != block.id.escaped && block.id.present) {
+  if (!outBlock.omitId && !call.keptId.present && outBlock.id.escaped != block.id.escaped && block.id.present) {
     reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
   }
   if (outBlock.name.escaped != block.name.escaped) {

@@ -55,17 +55,26 @@ class Finder {
   // Whether a result has no call of its own any more because what came before it in its document is gone, answers a
   // call that gets another id, or is not right after its call any more.
   [[nodiscard]] bool isMoved(const Original& original, std::int32_t answered, bool follows) const {
-    if (answered < 0) return !follows;
+    if (answered < 0) return !follows || original.unpaired;
     const Call& call = pairing_.calls[static_cast<std::size_t>(answered)];
     const auto caller = static_cast<std::size_t>(call.original);
     if (caller + 1 >= seen_.size()) return false;  // In the message itself.
     if (call.occurrence > 0 && !copied_[caller]) return true;
+    if (!copied_[caller] && !fits(call)) return true;
     if (target_ == Dialect::OpenaiResponses) return false;  // Other items may be in between.
     const Seen& before = seen_[caller + 1];
     const bool asItWas = copied_[caller] && now_.written == before.written &&
                          original.place - history_.originals[caller].place == now_.messages - before.messages;
     // An answer that is written again joins the call's message when that is written again, too.
     return !asItWas && (now_.others > before.others || (copied_[caller] && now_.answers > before.answers));
+  }
+
+  // Whether a result can stay as it is though its call is written again. Gemini's says the name of its tool; that of
+  // a function of Chat, from before there were ids, goes with a call of that kind.
+  [[nodiscard]] bool fits(const Call& call) const {
+    if (target_ == Dialect::OpenaiChat) return !call.result->idMissing;
+    const TextView name = history_.names.original(call.block->name);
+    return target_ != Dialect::Gemini || call.result->name.escaped == name.escaped;
   }
 
   const History& history_;
@@ -84,9 +93,23 @@ class Finder {
 CopiedOriginals::CopiedOriginals(const History& history, const Pairing& pairing, Dialect target)
     : originals_(&history.originals), copied_(Finder(history, pairing, target).run()) {
   countBreaks();
+  if (target == Dialect::OpenaiChat) uncopyFunctionCalls(pairing);
+}
+
+// A call from before there were ids is followed by a message of the role function, which is never written.
+void CopiedOriginals::uncopyFunctionCalls(const Pairing& pairing) {
+  bool any = false;
+  for (const Call& call : pairing.calls) {
+    if (!call.block->idMissing || !contains(call.original)) continue;
+    const bool written = call.result != nullptr ? !contains(call.resultOriginal) : !undisturbed(call.original, nullptr);
+    if (written) copied_[static_cast<std::size_t>(call.original)] = false;
+    any |= written;
+  }
+  if (any) countBreaks();
 }
 
 void CopiedOriginals::countBreaks() {
+  breaks_.clear();
   std::int64_t place = -1;
   std::size_t breaks = 0;
   for (std::size_t i = 0; i < copied_.size(); ++i) {
@@ -105,7 +128,7 @@ void CopiedOriginals::countBreaks() {
 }
 
 bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const {
-  if (!contains(from)) return false;
+  if (!contains(from) || (*originals_)[static_cast<std::size_t>(from)].unpaired) return false;
   const std::size_t last =
       next == nullptr ? copied_.size() - 1 : afterResults_[static_cast<std::size_t>(next - originals_->data())];
   return breaks_[last] == breaks_[static_cast<std::size_t>(from)];

@@ -25,6 +25,7 @@ class CopiedOriginals {
 
  private:
   void countBreaks();
+  void uncopyFunctionCalls(const Pairing& pairing);
 
   const std::vector<Original>* originals_ = nullptr;
   std::vector<bool> copied_;

@@ -27,11 +27,25 @@ class GeminiRules {
       if (out.role != Role::Assistant || out.verbatim) continue;
       const auto first = std::ranges::find_if(
           out.outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
-      if (first != out.outBlocks.end() && !first->stored) first->sentinel = true;
+      if (first == out.outBlocks.end()) continue;
+      if (!first->stored) first->sentinel = true;
+      if (first->stored) signIfFirst(*first);
     }
   }
 
  private:
+  // The signature of a turn is at its first call. One that is the first only now has none.
+  void signIfFirst(OutBlock& call) {
+    const Original& original = history_.originals[static_cast<std::size_t>(call.original)];
+    const std::string_view raw = call.block->raw;
+    if (!original.lostCall || !call.block->signature.empty() || !raw.ends_with('}')) return;
+    std::string& text = plan_.texts.emplace_back(raw.substr(0, raw.size() - 1));
+    text.append(",\"thoughtSignature\":\"").append(kForeignCall).append("\"}");
+    call.raw = text;
+    reporter_.note(Change::Altered, original, call.block, "thoughtSignature",
+                   "the call before it, which had the signature, does not come back");
+  }
+
   static bool hasCalls(const OutMessage& out, const History& history) {
     if (!out.verbatim) {
       return std::ranges::any_of(out.outBlocks,

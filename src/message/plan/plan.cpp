@@ -37,7 +37,12 @@ class Planner {
         adapter_(history, target, options, reporter, plan_.texts, mode == PlanMode::Request),
         pairing_(pairCalls(history)) {
     if (request_) markRepeatedCalls(pairing_);
-    if (!request_) copied_ = CopiedOriginals(history, pairing_, target);
+    if (request_) return;
+    copied_ = CopiedOriginals(history, pairing_, target);
+    for (Call& call : pairing_.calls) {
+      const bool named = call.result != nullptr && !call.result->idMissing && copied_.contains(call.resultOriginal);
+      if (named) call.keptId = call.result->id;
+    }
   }
 
   Plan run() {
@@ -52,7 +57,7 @@ class Planner {
     }
     closeCalls(nullptr);
     if (request_) applyRequestRules(plan_, history_, target_, reporter_);
-    if (!request_ && !fragment_ && target_ == Dialect::Anthropic) dropLooseThinking(plan_, history_, reporter_);
+    if (!request_ && !fragment_) dropLooseThinking(plan_, history_, target_, reporter_);
     if (!fragment_) finish();
     if (request_) copyWhatStayed(plan_, history_, target_, reporter_);
     if (!fragment_ && target_ == Dialect::Anthropic) nameBetas(plan_, history_, reporter_);

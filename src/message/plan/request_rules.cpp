@@ -5,10 +5,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 #include "message/plan/describe.h"
+#include "message/plan/server_halves.h"
 
 namespace bough::message {
 namespace {
@@ -33,7 +33,13 @@ class Rules {
 
   void dropThinkingOfEdited() {
     for (OutMessage& out : plan_.messages) {
-      if (!out.verbatim) dropLooseThinking(out);
+      if (out.verbatim || out.role != Role::Assistant) continue;
+      if (target_ == Dialect::Anthropic) dropLooseThinking(out);
+      // Chat wants something to be said.
+      if (target_ == Dialect::OpenaiChat && std::ranges::all_of(out.outBlocks, isThinking)) {
+        for (const OutBlock& outBlock : out.outBlocks) leaveOut(outBlock, "what it led to is not there");
+        out.outBlocks.clear();
+      }
     }
     std::erase_if(plan_.messages, [](const OutMessage& out) { return !out.verbatim && out.outBlocks.empty(); });
   }
@@ -124,20 +130,9 @@ class Rules {
   };
 
   [[nodiscard]] std::optional<Half> halfOf(OutBlock& block) const {
-    const std::string_view type = block.block->type.escaped;
-    const bool anthropic = target_ == Dialect::Anthropic;
-    static constexpr std::string_view kCalls[] = {"computer_call", "local_shell_call", "shell_call",
-                                                  "apply_patch_call"};
-    const bool call = anthropic ? type.ends_with("_tool_use") : std::ranges::find(kCalls, type) != std::end(kCalls);
-    const bool result = anthropic ? type.ends_with("_tool_result")
-                                  : type.ends_with("_output") &&
-                                        std::ranges::find(kCalls, type.substr(0, type.size() - 7)) != std::end(kCalls);
-    if (!call && !result) return std::nullopt;
-    const auto member = [&](std::string_view name) { return json::findString(block.block->raw, name); };
-    auto id = anthropic ? member(call ? "id" : "tool_use_id") : member("call_id");
-    // The output of a local shell call names the call in its own id.
-    if (!anthropic && !id) id = member("id");
-    return Half{.block = &block, .isResult = result, .id = id.value_or("")};
+    auto half = serverHalfOf(*block.block, target_);
+    if (!half) return std::nullopt;
+    return Half{.block = &block, .isResult = half->isResult, .id = std::move(half->id)};
   }
 
   // An answer that was paused goes on from its open call.
@@ -240,8 +235,9 @@ void copyIfWhole(OutMessage& out, const History& history, Dialect target, Report
 
 }  // namespace
 
-void dropLooseThinking(Plan& plan, const History& history, Reporter& reporter) {
-  Rules(plan, history, Dialect::Anthropic, reporter).dropThinkingOfEdited();
+void dropLooseThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
+  if (target != Dialect::Anthropic && target != Dialect::OpenaiChat) return;
+  Rules(plan, history, target, reporter).dropThinkingOfEdited();
 }
 
 void applyRequestRules(Plan& plan, const History& history, Dialect target, Reporter& reporter) {

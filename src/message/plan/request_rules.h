@@ -10,7 +10,7 @@ namespace bough::message {
 void applyRequestRules(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 /// In messages that were edited: reasoning without a signature, or without what it led to, which Anthropic refuses.
-void dropLooseThinking(Plan& plan, const History& history, Reporter& reporter);
+void dropLooseThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 /// Copies whole what stayed as it was written, and says what was put together.
 void copyWhatStayed(Plan& plan, const History& history, Dialect target, Reporter& reporter);

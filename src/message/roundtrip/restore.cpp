@@ -12,62 +12,45 @@
 #include "message/json/content_hash.h"
 #include "message/roundtrip/edited_errors.h"
 #include "message/roundtrip/edited_media.h"
+#include "message/roundtrip/losses.h"
 #include "message/roundtrip/match.h"
+#include "message/roundtrip/pairs.h"
 
 namespace bough::message {
 namespace {
 
-// Of what was edited in the document, names what the document did not hold: that does not come back.
-class LossNamer {
- public:
-  LossNamer(Dialect document, Reporter& reporter) : document_(document), reporter_(reporter) {}
-
-  // Results that the document says have failed.
-  void setMarkedErrors(std::set<std::string> ids) { markedErrors_ = std::move(ids); }
-
-  void message(const Original& original) const {
-    for (const std::string_view name : original.message.extras)
-      lost(original, nullptr, fmt::format("message.{}", name));
-    if (original.tool == nullptr) return;
-    for (const std::string_view name : original.tool->extras) lost(original, nullptr, fmt::format("tool.{}", name));
-  }
-
-  void block(const Original& original, const Block& block) const {
-    const bool carried = block.kind == BlockKind::Citation || block.kind == BlockKind::Thinking ||
-                         block.kind == BlockKind::RedactedThinking || block.kind == BlockKind::Unknown;
-    if (carried) return lost(original, &block, toString(block.kind));
-    if (document_ != Dialect::Bough) form(original, block);
-    for (const std::string_view name : block.extras) {
-      lost(original, &block, fmt::format("{}.{}", toString(block.kind), name));
-    }
-    for (const Block& nested : block.content) {
-      for (const std::string_view name : nested.extras) {
-        lost(original, &block, fmt::format("{}.{}", toString(nested.kind), name));
-      }
-    }
-  }
-
- private:
-  // What the document has as mere text.
-  void form(const Original& original, const Block& block) const {
-    if (block.kind == BlockKind::Document && block.source == MediaSource::Text) {
-      lost(original, &block, "document");
-      if (!block.name.empty()) lost(original, &block, "document.title");
-    }
-    const bool hasFlag = document_ != Dialect::OpenaiChat && document_ != Dialect::OpenaiResponses;
-    if (block.isError && !hasFlag && !markedErrors_.contains(block.id.decode())) {
-      lost(original, &block, "tool_result.is_error");
-    }
-  }
-
-  void lost(const Original& original, const Block* block, std::string_view field) const {
-    reporter_.lossy(Change::LeftOut, original, block, field, "it belonged to what was edited, and does not come back");
-  }
-
-  Dialect document_;
-  std::set<std::string> markedErrors_;
-  Reporter& reporter_;
+struct Item {
+  std::int64_t key;    // The original it follows, or is.
+  std::int64_t block;  // Its place among the blocks of that original.
+  std::size_t order;
+  Original original;
 };
+
+// Reasoning is an item of its own in Responses. Where what it led to is gone, the API does not take it.
+// `isHostGone`: of an item, whether what it belongs to does not come back.
+template <typename HostGone>
+void dropLonelyReasoning(std::vector<Item>& items, HostGone isHostGone, const LossNamer& losses) {
+  const auto isReasoning = [](const Block& block) {
+    return block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking;
+  };
+  std::vector<Item> left;  // From the last to the first.
+  for (std::size_t i = items.size(); i-- > 0;) {
+    const Original& original = items[i].original;
+    const std::vector<Block>& blocks = original.message.blocks;
+    const bool reasoning = original.dialect == Dialect::OpenaiResponses && original.fromWayBack && items[i].block < 0 &&
+                           !blocks.empty() && std::ranges::all_of(blocks, isReasoning);
+    const Original* const next = left.empty() ? nullptr : &left.back().original;
+    const bool leads = next != nullptr && next->section == Section::Messages && next->message.role == Role::Assistant &&
+                       !next->message.blocks.empty();
+    if (reasoning && !leads && isHostGone(items[i])) {
+      for (const Block& block : blocks) losses.block(original, block);
+    } else {
+      left.push_back(std::move(items[i]));
+    }
+  }
+  std::ranges::reverse(left);
+  items = std::move(left);
+}
 
 class Restorer {
  public:
@@ -111,13 +94,6 @@ class Restorer {
     std::size_t nextInPlace = kUnmatched;  // The next from here on that is in place.
     std::size_t host = kUnmatched;         // What it belongs to: itself, or a neighbour when it became nothing.
     std::int64_t lastWith = 0;             // The last original that stays with it.
-  };
-
-  struct Item {
-    std::int64_t key;    // The original it follows, or is.
-    std::int64_t block;  // Its place among the blocks of that original.
-    std::size_t order;
-    Original original;
   };
 
   // Decides which originals come back.
@@ -166,6 +142,10 @@ class Restorer {
 
   // Of an original that was edited, the blocks that still say the same come back, and those that became nothing.
   void keepBlocks(const std::vector<char>& unchanged) {
+    const auto returns = [&](BlockPlace place) {
+      const Known& known = known_[place.original];
+      return known.keep || (place.block < known.kept.size() && known.kept[place.block] != 0);
+    };
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
       const bool edited = !known_[i].keep && known_[i].touched && original.problem.empty();
@@ -182,6 +162,18 @@ class Restorer {
       } else {
         kept[place] = 0;
       }
+    }
+    // The call of a provider's own tool and its result come back together: where one of them was edited or is gone, the
+    // document's words for the other one stay.
+    for (const auto [index, block] : loneServerHalves(wayBack_.originals, returns)) {
+      Known& known = known_[index];
+      if (known.keep) {
+        losses_.message(wayBack_.originals[index]);
+        known.keep = false;
+        known.touched = true;
+        known.kept.assign(wayBack_.originals[index].message.blocks.size(), 1);
+      }
+      known.kept[block] = 0;
     }
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       if (!known_[i].kept.empty()) judgeBlocks(i);
@@ -212,6 +204,7 @@ class Restorer {
     const Original& original = wayBack_.originals[index];
     std::vector<const Block*> run;
     std::int64_t first = 0;
+    bool lostCall = false;
     for (std::size_t b = 0; b <= original.message.blocks.size(); ++b) {
       const bool end = b == original.message.blocks.size();
       const bool citation =
@@ -222,15 +215,22 @@ class Restorer {
         run.push_back(&original.message.blocks[b]);
         continue;
       }
-      if (run.empty()) continue;
+      const bool lost = !end && original.message.blocks[b].kind == BlockKind::ToolCall;
+      if (run.empty()) {
+        lostCall |= lost;
+        continue;
+      }
       Original part = partOf(original, run);
       part.fromWayBack = true;
       part.partial = true;
       part.prefix = original.prefix;
       part.signedBlocks = original.signedBlocks;
       part.separator = original.separator;
+      part.unpaired = original.unpaired;
+      part.lostCall = lostCall;
       items_.push_back({static_cast<std::int64_t>(index), 2 * first, items_.size() + 1, std::move(part)});
       run.clear();
+      lostCall |= lost;
     }
   }
 
@@ -288,6 +288,12 @@ class Restorer {
 
   void collect() {
     locate();
+    const auto returns = [&](BlockPlace place) {
+      const Known& known = known_[place.original];
+      return known.keep || (known.partial && known.kept[place.block] != 0);
+    };
+    for (const std::size_t i : originalsOfLoneHalves(wayBack_.originals, returns))
+      wayBack_.originals[i].unpaired = true;
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       if (known_[i].partial) takeKept(i);
       if (!known_[i].keep) continue;
@@ -303,6 +309,11 @@ class Restorer {
     std::ranges::sort(items_, [](const Item& a, const Item& b) {
       return std::tie(a.key, a.block, a.order) < std::tie(b.key, b.block, b.order);
     });
+    const auto isHostGone = [&](const Item& item) {
+      const std::size_t host = known_[static_cast<std::size_t>(item.key)].host;
+      return host != kUnmatched && !known_[host].keep && !known_[host].partial;
+    };
+    dropLonelyReasoning(items_, isHostGone, losses_);
     joinPieces();
     for (const Section section : kSections) {
       for (Item& item : items_) {

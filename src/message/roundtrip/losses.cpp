@@ -1,0 +1,56 @@
+#include "message/roundtrip/losses.h"
+
+#include <fmt/format.h>
+
+#include "message/model/media.h"
+
+namespace bough::message {
+
+void LossNamer::message(const Original& original) const {
+  for (const std::string_view name : original.message.extras) lost(original, nullptr, fmt::format("message.{}", name));
+  if (original.tool == nullptr) return;
+  for (const std::string_view name : original.tool->extras) lost(original, nullptr, fmt::format("tool.{}", name));
+}
+
+void LossNamer::block(const Original& original, const Block& block) const {
+  const bool carried = block.kind == BlockKind::Citation || block.kind == BlockKind::Thinking ||
+                       block.kind == BlockKind::RedactedThinking || block.kind == BlockKind::Unknown;
+  if (carried) return lost(original, &block, toString(block.kind));
+  if (document_ != Dialect::Bough) form(original, block);
+  for (const std::string_view name : block.extras) {
+    lost(original, &block, fmt::format("{}.{}", toString(block.kind), name));
+  }
+  for (const Block& nested : block.content) {
+    if (document_ != Dialect::Bough) form(original, nested, &block);
+    for (const std::string_view name : nested.extras) {
+      lost(original, &block, fmt::format("{}.{}", toString(nested.kind), name));
+    }
+  }
+}
+
+// What the document has in another form. `inside`: the result that holds the block.
+void LossNamer::form(const Original& original, const Block& block, const Block* inside) const {
+  const Block* const where = inside == nullptr ? &block : inside;
+  const bool media = block.kind == BlockKind::Image || block.kind == BlockKind::Document;
+  const Role role = inside == nullptr ? original.message.role : Role::Tool;
+  // As text, or as a note in its place.
+  if (media && !canHoldMedia(document_, role, block, original.dialect)) {
+    lost(original, where, toString(block.kind));
+    if (!block.name.empty())
+      lost(original, where, fmt::format("{}.{}", toString(block.kind), titleName(original.dialect)));
+  }
+  const bool openai = document_ == Dialect::OpenaiChat || document_ == Dialect::OpenaiResponses;
+  if (block.kind == BlockKind::Refusal && !openai) lost(original, where, "refusal");
+  if (block.kind == BlockKind::Unknown) lost(original, where, block.type.present ? block.type.escaped : "unknown");
+  const bool isSigned = block.kind == BlockKind::Text || block.kind == BlockKind::ToolCall;
+  if (isSigned && !block.signature.empty()) lost(original, where, "thoughtSignature");
+  if (block.isError && openai && !markedErrors_.contains(block.id.decode())) {
+    lost(original, where, "tool_result.is_error");
+  }
+}
+
+void LossNamer::lost(const Original& original, const Block* block, std::string_view field) const {
+  reporter_.lossy(Change::LeftOut, original, block, field, "it belonged to what was edited, and does not come back");
+}
+
+}  // namespace bough::message

@@ -1,0 +1,66 @@
+#include "message/roundtrip/pairs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "message/plan/server_halves.h"
+
+namespace bough::message {
+namespace {
+
+struct Half {
+  BlockPlace place;
+  bool isResult = false;
+};
+
+using Key = std::tuple<Dialect, std::string, std::size_t>;  // Of which document, its id, and in which message.
+
+// All halves of one use that come back, where some of it does not.
+template <typename HalfOf>
+std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const Returns& returns, HalfOf halfOf) {
+  std::map<Key, std::vector<Half>> uses;
+  for (std::size_t i = 0; i < originals.size(); ++i) {
+    const std::vector<Block>& blocks = originals[i].message.blocks;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      std::optional<ServerHalf> half = halfOf(blocks[b], originals[i].dialect);
+      if (!half) continue;
+      const std::size_t message = half->id.empty() ? i : 0;  // Without an id they are in one message.
+      uses[{originals[i].dialect, std::move(half->id), message}].push_back({{i, b}, half->isResult});
+    }
+  }
+  std::vector<BlockPlace> lone;
+  const auto comesBack = [&](const Half& half) { return returns(half.place); };
+  for (const auto& [key, halves] : uses) {
+    const auto results = std::ranges::count_if(halves, &Half::isResult);
+    const bool wasPair = results > 0 && results < std::ssize(halves);
+    if (!wasPair || std::ranges::all_of(halves, comesBack)) continue;
+    for (const Half& half : halves) {
+      if (comesBack(half)) lone.push_back(half.place);
+    }
+  }
+  return lone;
+}
+
+std::optional<ServerHalf> functionHalfOf(const Block& block, Dialect /*dialect*/) {
+  const bool result = block.kind == BlockKind::ToolResult;
+  if ((!result && block.kind != BlockKind::ToolCall) || block.idMissing) return std::nullopt;
+  return ServerHalf{.isResult = result, .id = block.id.decode()};
+}
+
+}  // namespace
+
+std::vector<BlockPlace> loneServerHalves(const std::vector<Original>& originals, const Returns& returns) {
+  return loneHalves(originals, returns, serverHalfOf);
+}
+
+std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& originals, const Returns& returns) {
+  std::vector<std::size_t> found;
+  for (const BlockPlace& place : loneHalves(originals, returns, functionHalfOf)) found.push_back(place.original);
+  return found;
+}
+
+}  // namespace bough::message
