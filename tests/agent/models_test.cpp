@@ -99,6 +99,19 @@ TEST(ModelRequest, AnthropicModelsAreAskedToThinkInTheirWay) {
   EXPECT_EQ(member(body("claude-3-5-haiku-latest", "high"), "thinking"), "");
 }
 
+// A context for Anthropic has a limit of its own, for those who send it as it is.
+TEST(ModelRequest, TheLimitIsThatOfTheModelWhateverTheContextHas) {
+  const std::string context = R"({"max_tokens":4096,"messages":[{"role":"user","content":"x"}]})";
+  const auto bodyOf = [&](const char* model, const char* level) {
+    return anthropicRequest(endpointOf(Dialect::Anthropic, model),
+                            {.context = context, .thinkingLevel = level, .maxOutputTokens = 32'000})
+        .body;
+  };
+  EXPECT_EQ(member(bodyOf("claude-sonnet-5-5", "high"), "max_tokens"), "32000");
+  EXPECT_EQ(member(bodyOf("claude-sonnet-4-5", "high"), "max_tokens"), "56000");
+  EXPECT_EQ(member(bodyOf("claude-3-5-haiku-latest", "off"), "max_tokens"), "8192");
+}
+
 TEST(ModelRequest, GeminiGetsABudgetOrALevel) {
   const auto config = [](const std::string& model, const std::string& level) {
     return member(geminiRequest(endpointOf(Dialect::Gemini, model),

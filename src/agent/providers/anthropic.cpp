@@ -210,9 +210,10 @@ PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request)
       std::min(request.maxOutputTokens + budget, std::max(endpoint.facts.outputTokens, budget + 1));
   MemberList body("{}");
   body.set("model", "null");
-  body.set("max_tokens", fmt::format("{}", output));
+  body.set("max_tokens", "null");
   body.merge(request.context);
-  body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
+  body.set("model", json::quoted(endpoint.model));    // the context may name the one of an earlier turn
+  body.set("max_tokens", fmt::format("{}", output));  // it has a limit of its own
   body.set("stream", "true");
   body.set("cache_control", R"({"type":"ephemeral"})");
   leaveOutSampling(body, endpoint.facts);
