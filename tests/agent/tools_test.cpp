@@ -434,7 +434,21 @@ TEST_F(ToolsTest, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
     EXPECT_FALSE(isAllowedCommand(command, more)) << command;
     EXPECT_NE(commandQuestion(command, more).find("is allowed, but"), std::string::npos) << command;
   }
+  const std::vector<std::string> others = {"fd",      "tar",      "make test", "eslint",
+                                           "go test", "npm test", "git log",   "git diff"};
+  for (const char* command : {"fd word", "make test -j4", "eslint --format json src", "go test ./pkg", "npm test",
+                              "git log --pretty=oneline", "git diff --stat", "tar tv", "fd --files-with-matches"}) {
+    EXPECT_TRUE(isAllowedCommand(command, others)) << command;
+  }
+  for (const char* command :
+       {"fd . -X ./x", "fd . --exec-batch ./x", "tar cIf ./x a.tar b", "tar xf a.tar", "make test --directory=evil",
+        "make test --makefile=x", "eslint --output-file=x src", "go test -toolexec=./x", "npm test --prefix evil",
+        "git log --o*", "git log --[o]utput=x", "git diff -?", "tar c --rsh-command=./x a"}) {
+    EXPECT_FALSE(isAllowedCommand(command, others)) << command;
+    EXPECT_NE(commandQuestion(command, others).find("is allowed, but"), std::string::npos) << command;
+  }
   // What the user has named is allowed as it is.
+  EXPECT_TRUE(isAllowedCommand("tar tf a.tar", {"tar tf"}));
   EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));
 }
 

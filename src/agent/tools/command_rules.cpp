@@ -74,7 +74,35 @@ constexpr std::string_view kDangerous[] = {"-exec",
                                            "--run",
                                            "--extra-exec",
                                            "--editor",
-                                           "--script"};
+                                           "--script",
+                                           "-X",
+                                           "-K",
+                                           "-toolexec",
+                                           "--toolexec",
+                                           "-vettool",
+                                           "--vettool",
+                                           "-wrapper",
+                                           "-specs",
+                                           "--directory",
+                                           "--makefile",
+                                           "--manifest-path",
+                                           "--prefix",
+                                           "--rootdir",
+                                           "--rmt-command",
+                                           "--extcmd",
+                                           "--inplace",
+                                           "--load",
+                                           "--loader",
+                                           "--experimental-loader",
+                                           "--plugin",
+                                           "--env-file",
+                                           "--outfile",
+                                           "--outdir",
+                                           "--remote-name",
+                                           "--dump-header",
+                                           "--cookie-jar",
+                                           "--trace",
+                                           "--stderr"};
 
 std::vector<std::string> wordsOf(std::string_view text) {
   std::vector<std::string> words;
@@ -109,12 +137,19 @@ bool isHarmlessForSed(std::string_view script) {
 }
 
 bool isDangerous(std::string_view word) {
-  if (word.find_first_of("*?[~") == 0) return true;
+  // The shell makes names of files of a pattern, and a file may be called `--output=x`.
+  const std::size_t pattern = word.find_first_of("*?[");
+  if (pattern == 0 || word.starts_with('~')) return true;
+  if (word.starts_with('-') && pattern != std::string_view::npos) return true;
   const std::string_view name = word.substr(0, word.find('='));
   return std::ranges::any_of(kDangerous, [&](std::string_view option) {
     if (name == option) return true;
-    // Long options may be cut short. Short ones may be joined (`-ri`) or have their value after them (`-o/etc/x`).
-    if (option.starts_with("--")) return name.size() > 3 && option.starts_with(name);
+    // Long options may be cut short, and have relatives (`--exec-batch`, `--output-file`). Short ones may be joined
+    // (`-ri`) or have their value after them (`-o/etc/x`).
+    if (option.starts_with("--")) {
+      const bool relative = name.starts_with(option) && name[option.size()] == '-';
+      return relative || (name.size() > 3 && option.starts_with(name));
+    }
     if (option.size() != 2 || name.size() <= 2 || name[0] != '-' || name[1] == '-') return false;
     return name[1] == option[1] || (name.size() <= 4 && name.find(option[1], 1) != std::string_view::npos);
   });
@@ -152,10 +187,21 @@ bool isHidden(char32_t code) {
   return std::ranges::any_of(kHidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
-bool isSedCommand(std::string_view command) {
+// The name of the program that a command runs.
+std::string_view programOf(std::string_view command) {
   const std::string_view program = command.substr(0, command.find(' '));
-  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return program.substr(program.rfind('/') + 1);
+}
+
+bool isSedCommand(std::string_view command) {
+  const std::string_view name = programOf(command);
   return name == "sed" || name == "gsed";
+}
+
+// The first word of tar holds options, with a dash or without.
+bool isTarCommand(std::string_view command) {
+  const std::string_view name = programOf(command);
+  return name == "tar" || name == "gtar" || name == "bsdtar";
 }
 
 }  // namespace
@@ -163,7 +209,12 @@ bool isSedCommand(std::string_view command) {
 std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
+  bool isBundle = isTarCommand(command) && !allowed.contains(' ');
   for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
+    const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
+    if (bundle && word.find_first_of("CfFIKTX") != std::string::npos) {
+      return fmt::format("{} can run other programs or write files", word);
+    }
     if (isDangerous(word) || isAssignment(word)) return fmt::format("{} can run other programs or write files", word);
     if (!isScript || word.starts_with('-')) continue;
     if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
