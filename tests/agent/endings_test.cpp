@@ -191,6 +191,51 @@ TEST_F(LoopTest, APromptThatIsTooLongIsCompactedAndSentAgain) {
   EXPECT_NE(server.requests().back().body.find("THE SUMMARY"), std::string::npos);
 }
 
+// A result that a provider refuses to read would be refused with every later prompt.
+TEST_F(LoopTest, ResultsThatAProviderRefusesAreWithheld) {
+  for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini}) {
+    sessionId_ = store_->createSession()->sessionId;
+    LoopbackServer server([&](const HttpIn& in, Reply& reply) {
+      if (in.body.find("bad words") != std::string::npos) {
+        reply.answer(400, "application/json", R"({"error":{"type":"invalid_request_error","message":"not this"}})");
+        return;
+      }
+      const bool first = in.body.find("withheld") == std::string::npos;
+      const ScriptedAnswer reads{"", "", {{"read", R"({"path":"bad.txt"})"}}};
+      reply.stream(streamOf(dialect, first ? reads : ScriptedAnswer{"", "Without it.", {}}, 1));
+    });
+    std::ofstream(work() + "/bad.txt") << "bad words";
+    provider_ = makeHttpProvider(loopbackEndpoint(server, dialect), {}, {.attempts = 1});
+    const auto report = runTurn(agent(), here(), "read it");
+    ASSERT_TRUE(report.has_value()) << toString(dialect) << report.error().message;
+    EXPECT_EQ(report->text, "Without it.");
+    const auto next = runTurn(agent(), here(), "and now?");
+    ASSERT_TRUE(next.has_value()) << toString(dialect) << next.error().message;
+    EXPECT_EQ(server.requests().size(), 4U);
+  }
+}
+
+// When the results are not what is refused, they stay.
+TEST_F(LoopTest, ResultsStayWhenTheProviderRefusesSomethingElse) {
+  bool refuses = false;
+  LoopbackServer server([&](const HttpIn& in, Reply& reply) {
+    const bool first = in.body.find("fine words") == std::string::npos && !refuses;
+    if (first) {
+      refuses = true;
+      reply.stream(streamOf(Dialect::Anthropic, {"", "", {{"read", R"({"path":"a.txt"})"}}}, 1));
+    } else {
+      reply.answer(400, "application/json", R"({"error":{"type":"invalid_request_error","message":"not this"}})");
+    }
+  });
+  std::ofstream(work() + "/a.txt") << "fine words";
+  provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::Anthropic), {}, {.attempts = 1});
+  EXPECT_FALSE(runTurn(agent(), here(), "read it").has_value());
+  const auto context = buildContext(*store_, sessionId_, {.dialect = Dialect::Anthropic});
+  ASSERT_TRUE(context.has_value());
+  EXPECT_NE(context->messages.find("fine words"), std::string::npos) << context->messages;
+  EXPECT_EQ(context->messages.find("withheld"), std::string::npos);
+}
+
 // The table says that the model reads far more than its server takes.
 TEST_F(LoopTest, APromptIsCompactedToWhatTheServerTakes) {
   constexpr std::size_t kMostBytes = 7'000;

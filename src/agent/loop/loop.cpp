@@ -85,6 +85,7 @@ class Turn {
     if (found.kind == Interruption::Kind::OthersMessage && what == ResumeWhat::Own) return std::move(report_);
     BOUGH_TRY(beginTurn());
     if (found.kind == Interruption::Kind::Calls) {
+      answered_ = found.entryId;
       BOUGH_TRY(const std::size_t recovered, recoverCalls(agent_, journal_, found.entryId));
       report_.totals.toolCount += recovered;
     } else {
@@ -133,8 +134,41 @@ class Turn {
       BOUGH_TRY(const bool usedUp, recordIfUsedUp(*answer));
       if (usedUp) answer = ask(*context, agent_.provider.limits().maxOutput);
     }
+    if (!answer && isRefused(answer.error())) {
+      BOUGH_TRY(auto other, askWithoutResults(answer.error()));
+      if (other) answer = std::move(*other);
+    }
     if (!answer) return giveUp(answer.error());
     return store(*answer, millisecondsSince(begin));
+  }
+
+  static bool isRefused(const Error& error) { return error.code == ErrorCode::InvalidArgument && !error.retryable; }
+
+  // The provider does not read what is sent since the last answer with calls: their results. They would be refused with
+  // every later prompt, too. The model is told instead that they are withheld; they stay as a branch. None when there
+  // are no results, or when that does not help either: then it is not the results.
+  Result<std::optional<Answer>> askWithoutResults(const Error& error) {
+    if (answered_.empty()) return std::nullopt;
+    const std::string withResults = journal_.parentId();
+    BOUGH_TRY(const Entry asked, agent_.store.loadEntry(journal_.sessionId(), std::exchange(answered_, {})));
+    BOUGH_TRY(const auto message, normalizeEntry(asked));
+    std::vector<Entry> batch;
+    for (const Block& block : message.blocks) {
+      if (block.kind != BlockKind::ToolCall) continue;
+      batch.push_back(journal_.makeEntry(entry_type::kMessage,
+                                         resultPayload(block.id.decode(), block.name.decode(), kResultRefused, true)));
+    }
+    journal_.goBackTo(asked.id);
+    BOUGH_TRY(journal_.append(std::move(batch)));
+    agent_.listener.onEvent({.kind = EventKind::Notice,
+                             .text = "the results of the tools are withheld: " + error.message,
+                             .isError = true});
+    auto context = contextAt(journal_.parentId());
+    if (context) {
+      if (auto answer = ask(*context, maxOutput())) return std::move(*answer);
+    }
+    journal_.goBackTo(withResults);
+    return std::nullopt;
   }
 
   Result<Answer> ask(const Context& context, std::uint64_t maxOutputTokens) {
@@ -227,6 +261,7 @@ class Turn {
     auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts) return giveUp(parts.error());
     beforePrompt_.reset();
+    answered_.clear();
     report_.totals.usage += parts->usage;
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
@@ -235,6 +270,7 @@ class Turn {
                                        answerMeta(answer, agent_.provider.name(), durationMs)));
     batch.back().id = newId();
     const std::string entryId = batch.back().id;
+    if (!parts->calls.empty()) answered_ = entryId;
     // What must not run is answered together with the answer: a restart would run it otherwise.
     std::vector<AgentEvent> refused;
     std::erase_if(parts->calls, [&, all = *parts](const ToolCall& call) {
@@ -337,6 +373,7 @@ class Turn {
   bool done_ = false;
   bool resumed_ = false;
   std::optional<std::string> beforePrompt_;  // until the first answer
+  std::string answered_;                     // the answer whose calls have results, until they were read
   std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
 };
 

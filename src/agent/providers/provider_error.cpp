@@ -76,6 +76,8 @@ std::optional<Error> providerError(std::string_view text) {
   for (const char* name : {"type", "status", "code"}) {
     if (kind.empty() || kind == "error") kind = json::findString(*error, name).value_or("");
   }
+  // The type of a prompt that is too long is that of every bad request; the code says it.
+  if (const auto code = json::findString(*error, "code"); code && isAboutPrompt(*code)) kind = *code;
   std::string message = json::findString(*error, "message").value_or(std::string(stringBody(*error)));
   if (message.empty()) message = excerpt(*error);
   Error out = fail(ErrorCode::Io, kind.empty() ? message : fmt::format("{} ({})", message, kind),
