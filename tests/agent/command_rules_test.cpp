@@ -1,0 +1,68 @@
+// Which commands run without a question, and how a question shows them.
+#include "agent/tools/command_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace bough::agent {
+namespace {
+
+TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
+  const std::vector<std::string> allowed = {"git status", "git log", "find", "ls", "rg", "sort"};
+  for (const char* command : {"find . -name x", "git log --oneline -5", "ls -la src", "rg -n word src", "sort -r a.txt",
+                              "git status --short", "find . -type d", "ls 'a b'"}) {
+    EXPECT_TRUE(isAllowedCommand(command, allowed)) << command;
+  }
+  for (const char* command :
+       {"find . -exec rm x +", "find . -delete", "find . \"-exec\" rm x +", "find . -ex''ec rm x +", "find . -fprint x",
+        "git log --output=x", "git log --outp x", "rg --pre ./x word", "sort -o x a.txt", "sort --output=x a.txt",
+        "git log -O./x", "ls *", "ls {a,-b}", "find . -okdir x +", "git log --ext-diff", "git status -c x"}) {
+    EXPECT_FALSE(isAllowedCommand(command, allowed)) << command;
+    EXPECT_NE(commandQuestion(command, allowed).find("is allowed, but"), std::string::npos) << command;
+  }
+  const std::vector<std::string> more = {"sed -n", "/usr/bin/sed", "make test", "dd"};
+  for (const char* command :
+       {"sed -n 1,5p a.txt", "sed -n 3p we.txt", "/usr/bin/sed 1,3d x", "make test -j4", "make test all"}) {
+    EXPECT_TRUE(isAllowedCommand(command, more)) << command;
+  }
+  for (const char* command :
+       {"sed -n '1e date' a.txt", "sed -n 1edate a.txt", "sed -n 'w out' a.txt", "sed -n '1 w out' a.txt",
+        "sed -n --expr=1edate 1p", "sed -n s/a/b/w/out a.txt", "/usr/bin/sed 1r/etc/passwd x", "sed -n 1p -i x",
+        "make test SHELL=./x", "make test CC:=./x", "dd of=x"}) {
+    EXPECT_FALSE(isAllowedCommand(command, more)) << command;
+    EXPECT_NE(commandQuestion(command, more).find("is allowed, but"), std::string::npos) << command;
+  }
+  const std::vector<std::string> others = {"fd",      "tar",      "make test", "eslint",
+                                           "go test", "npm test", "git log",   "git diff"};
+  for (const char* command : {"fd word", "make test -j4", "eslint --format json src", "go test ./pkg", "npm test",
+                              "git log --pretty=oneline", "git diff --stat", "tar tv", "fd --files-with-matches"}) {
+    EXPECT_TRUE(isAllowedCommand(command, others)) << command;
+  }
+  for (const char* command :
+       {"fd . -X ./x", "fd . --exec-batch ./x", "tar cIf ./x a.tar b", "tar xf a.tar", "make test --directory=evil",
+        "make test --makefile=x", "eslint --output-file=x src", "go test -toolexec=./x", "npm test --prefix evil",
+        "git log --o*", "git log --[o]utput=x", "git diff -?", "tar c --rsh-command=./x a"}) {
+    EXPECT_FALSE(isAllowedCommand(command, others)) << command;
+    EXPECT_NE(commandQuestion(command, others).find("is allowed, but"), std::string::npos) << command;
+  }
+  // What the user has named is allowed as it is.
+  EXPECT_TRUE(isAllowedCommand("tar tf a.tar", {"tar tf"}));
+  EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));
+}
+
+TEST(CommandRules, QuestionShowsAllOfACommand) {
+  const std::string asked = commandQuestion("rm\u200B a\x1b[2K\r\u202Etxt\tb\nsecond", {});
+  EXPECT_EQ(asked, "run: rm\\u{200B} a\\u{1B}[2K\\u{D}\\u{202E}txt\\u{9}b\nsecond");
+  // Bytes that are not UTF-8 hide nothing that follows them, and other blanks are not taken for a blank.
+  EXPECT_EQ(visibleText("a\xE2\x1b[2Kb\xF0\x9F\r\xC2"), "a\\x{E2}\\u{1B}[2Kb\\x{F0}\\x{9F}\\u{D}\\x{C2}");
+  EXPECT_EQ(visibleText("\xC0\x9B\xED\xA0\x80é木\U0001F600"), "\\x{C0}\\x{9B}\\x{ED}\\x{A0}\\x{80}é木\U0001F600");
+  EXPECT_EQ(visibleText("rm a\u00A0b\u2003c\u3000d"), "rm a\\u{A0}b\\u{2003}c\\u{3000}d");
+  std::string many = "rm -rf precious";
+  for (int i = 0; i < 100; ++i) many += "\necho " + std::to_string(i);
+  EXPECT_TRUE(commandQuestion(many, {}).ends_with("These are 101 lines; the first is: rm -rf precious"));
+}
+
+}  // namespace
+}  // namespace bough::agent
