@@ -61,6 +61,16 @@ std::string totalsPayload(const TurnTotals& totals) {
   return payload;
 }
 
+// Whether the provider does not take what it was sent, however often it is.
+bool isRefused(const Error& error) {
+  return error.code == ErrorCode::InvalidArgument && !error.retryable;
+}
+
+std::string newId() {
+  static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
+  return generator.next();
+}
+
 class Turn {
  public:
   Turn(const Agent& agent, const StartingPoint& start)
@@ -97,11 +107,6 @@ class Turn {
   }
 
  private:
-  static std::string newId() {
-    static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
-    return generator.next();
-  }
-
   // A branch beside another chat's turn is what some ask for: that turn goes on.
   Result<void> beginTurn() {
     const bool begun = agent_.options.turn || agent_.options.onConflict == OnConflict::Branch;
@@ -141,8 +146,6 @@ class Turn {
     if (!answer) return giveUp(answer.error());
     return store(*answer, millisecondsSince(begin));
   }
-
-  static bool isRefused(const Error& error) { return error.code == ErrorCode::InvalidArgument && !error.retryable; }
 
   // The provider does not read what is sent since the last answer with calls: their results. They would be refused with
   // every later prompt, too. The model is told instead that they are withheld; they stay as a branch. None when there
