@@ -6,27 +6,15 @@
 #include <unistd.h>
 
 #include "bough/store.h"
+#include "postgres/fresh_store.h"
 #include "postgres/proxy.h"
 #include "support/entries.h"
-#include "support/postgres_server.h"
 #include "support/temp_folder.h"
 
 namespace bough {
 namespace {
 
-class PostgresAttachment : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    url_ = freshStoreUrl();
-    schema_ = url_.substr(url_.find("schema=") + 7);
-    must(initPostgresStore(url_));
-  }
-  void sql(const std::string& text) const { runSql(sharedServer(), text); }
-
-  std::string url_;
-  std::string schema_;
-};
+class PostgresAttachment : public FreshPostgresStore {};
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 

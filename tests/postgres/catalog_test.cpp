@@ -7,11 +7,11 @@
 
 #include <thread>
 
+#include "postgres/fresh_store.h"
 #include "postgres/proxy.h"
 #include "store/postgres/catalog/postgres_catalog.h"
 #include "store/postgres/schema/schema.h"
 #include "support/entries.h"
-#include "support/postgres_server.h"
 
 namespace bough {
 namespace {
@@ -25,13 +25,11 @@ Entry said(const std::string& id, const std::string& text) {
   return entry;
 }
 
-class PostgresCatalogTest : public testing::Test {
+class PostgresCatalogTest : public FreshPostgresStore {
  protected:
   void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    url_ = freshStoreUrl();
-    schema_ = url_.substr(url_.find("schema=") + 7);
-    must(initPostgresStore(url_));
+    FreshPostgresStore::SetUp();
+    if (IsSkipped()) return;
     store_ = must(SessionStore::open(url_));
   }
   std::unique_ptr<Catalog> open(bool search = false) {
@@ -40,8 +38,6 @@ class PostgresCatalogTest : public testing::Test {
     return catalog;
   }
 
-  std::string url_;
-  std::string schema_;
   std::unique_ptr<SessionStore> store_;
 };
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "bough/catalog.h"
+#include "postgres/fresh_store.h"
 #include "support/entries.h"
-#include "support/postgres_server.h"
 
 namespace bough {
 namespace {
@@ -19,13 +19,11 @@ Entry said(const std::string& text, const std::string& id) {
       R"({"dialect":"bough","message":{"role":"user","content":[{"type":"text","text":")" + text + R"("}]}})", id);
 }
 
-class PostgresErase : public testing::Test {
+class PostgresErase : public FreshPostgresStore {
  protected:
   void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    url_ = freshStoreUrl();
-    schema_ = url_.substr(url_.find("schema=") + 7);
-    must(initPostgresStore(url_));
+    FreshPostgresStore::SetUp();
+    if (IsSkipped()) return;
     store_ = must(SessionStore::open(url_));
     must(store_->createSession({.sessionId = "s"}));
     must(store_->appendSessionEntries("s", {said("one", "e1"), said(kSecret, "e2"), said("three", "e3")}));
@@ -55,8 +53,6 @@ class PostgresErase : public testing::Test {
     return found;
   }
 
-  std::string url_;
-  std::string schema_;
   std::unique_ptr<SessionStore> store_;
 };
 

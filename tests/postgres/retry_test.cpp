@@ -6,20 +6,18 @@
 #include <functional>
 
 #include "bough/store.h"
+#include "postgres/fresh_store.h"
 #include "postgres/proxy.h"
 #include "support/entries.h"
-#include "support/postgres_server.h"
 
 namespace bough {
 namespace {
 
-class PostgresRetry : public testing::Test {
+class PostgresRetry : public FreshPostgresStore {
  protected:
   void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    url_ = freshStoreUrl();
-    schema_ = url_.substr(url_.find("schema=") + 7);
-    must(initPostgresStore(url_));
+    FreshPostgresStore::SetUp();
+    if (IsSkipped()) return;
     proxy_ = std::make_unique<PostgresProxy>(sharedServer());
     StoreOptions options;
     options.lockTimeoutMs = 20'000;
@@ -48,11 +46,8 @@ class PostgresRetry : public testing::Test {
     wasCut_ = proxy_->hasCut();
     proxy_->cutAfter(-1);
   }
-  static std::string sql(const std::string& text) { return runSql(sharedServer(), text); }
 
   bool wasCut_ = false;
-  std::string url_;
-  std::string schema_;
   std::unique_ptr<PostgresProxy> proxy_;
   std::unique_ptr<SessionStore> store_;
 };

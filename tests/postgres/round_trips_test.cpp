@@ -5,23 +5,21 @@
 #include "bough/catalog.h"
 #include "bough/context.h"
 #include "bough/store.h"
+#include "postgres/fresh_store.h"
 #include "postgres/proxy.h"
 #include "support/entries.h"
 #include "support/golden.h"
-#include "support/postgres_server.h"
 
 namespace bough {
 namespace {
 
-class PostgresRoundTrips : public testing::Test {
+class PostgresRoundTrips : public FreshPostgresStore {
  protected:
   void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    const std::string url = freshStoreUrl();
-    const std::string schema = url.substr(url.find("schema=") + 7);
-    must(initPostgresStore(url));
+    FreshPostgresStore::SetUp();
+    if (IsSkipped()) return;
     proxy_ = std::make_unique<PostgresProxy>(sharedServer());
-    url_ = proxy_->url(schema);
+    url_ = proxy_->url(schema_);
     store_ = must(SessionStore::open(url_));
     must(store_->createSession({.sessionId = "s"}));
     for (int i = 0; i < 100; ++i) must(store_->appendSessionEntries("s", {note("m" + std::to_string(i))}));
@@ -66,7 +64,6 @@ class PostgresRoundTrips : public testing::Test {
   }
 
   std::unique_ptr<PostgresProxy> proxy_;
-  std::string url_;
   std::unique_ptr<SessionStore> store_;
   std::string table_;
   int number_ = 0;

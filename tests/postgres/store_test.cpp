@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "bough/store.h"
+#include "postgres/fresh_store.h"
 #include "postgres/proxy.h"
-#include "support/postgres_server.h"
 
 namespace bough {
 namespace {
@@ -24,16 +24,8 @@ Entry message(const std::string& id, const std::string& text = "hello") {
   return entry;
 }
 
-class PostgresStore : public testing::Test {
+class PostgresStore : public FreshPostgresStore {
  protected:
-  void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    url_ = freshStoreUrl();
-    schema_ = url_.substr(url_.find("schema=") + 7);
-    const auto made = initPostgresStore(url_);
-    ASSERT_TRUE(made) << made.error().message;
-  }
-
   static std::unique_ptr<SessionStore> open(const std::string& url, int timeoutMs = 20'000) {
     StoreOptions options;
     options.lockTimeoutMs = timeoutMs;
@@ -51,9 +43,6 @@ class PostgresStore : public testing::Test {
     EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), ids.size());
     return ids;
   }
-
-  std::string url_;
-  std::string schema_;
 };
 
 // The forms of the append: as it is for PostgreSQL, the function alone, and the single statement.

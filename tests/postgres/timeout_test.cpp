@@ -7,24 +7,22 @@
 
 #include "bough/catalog.h"
 #include "bough/store.h"
+#include "postgres/fresh_store.h"
 #include "store/postgres/schema/schema.h"
 #include "support/entries.h"
-#include "support/postgres_server.h"
 
 namespace bough {
 namespace {
 
-class PostgresTimeout : public testing::Test {
+class PostgresTimeout : public FreshPostgresStore {
  protected:
   void SetUp() override {
-    if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
-    const std::string url = freshStoreUrl();
-    schema_ = url.substr(url.find("schema=") + 7);
-    must(initPostgresStore(url));
+    FreshPostgresStore::SetUp();
+    if (IsSkipped()) return;
     role_ = "patient_" + schema_;
     runSql(sharedServer(), "CREATE ROLE " + role_ + " LOGIN");
-    must(grantPostgresStore(url, role_, "keeper"));
-    auto store = must(SessionStore::open(url));
+    must(grantPostgresStore(url_, role_, "keeper"));
+    auto store = must(SessionStore::open(url_));
     must(store->createSession({.sessionId = "s"}));
     must(store->appendSessionEntries("s", {message("x", "a")}));
   }
@@ -59,7 +57,6 @@ class PostgresTimeout : public testing::Test {
     EXPECT_EQ(must(catalog->session("s")).entries, expected.size() + 1);
   }
 
-  std::string schema_;
   std::string role_;
 };
 
