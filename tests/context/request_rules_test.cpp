@@ -79,6 +79,44 @@ TEST_F(RequestRules, AFinishedOrPausedServerToolStaysAsItIs) {
   EXPECT_TRUE(context.messages.contains("srvtoolu_2")) << context.messages;
 }
 
+TEST_F(RequestRules, AServerToolThatReusesAnIdIsWrittenAsText) {
+  const std::string answer =
+      R"({"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_fetch","input":{"url":"https://a.example"}},{"type":"web_fetch_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"web_fetch_result","url":"https://a.example"}},{"type":"text","text":"done"}]})";
+  for (int i = 0; i < 2; ++i) {
+    user("look");
+    say(Dialect::Anthropic, answer);
+  }
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_TRUE(context.messages.contains(answer)) << context.messages;
+  EXPECT_TRUE(context.messages.contains("[server_tool_use]")) << context.messages;
+  EXPECT_TRUE(brokenRules(Dialect::Anthropic, context.messages).empty()) << context.messages;
+}
+
+// Servers that speak like one provider write ids and names that the provider itself refuses.
+TEST_F(RequestRules, WhatAnotherServerWroteInTheDialectIsMadeWhatTheApiTakes) {
+  user("go");
+  say(Dialect::Anthropic,
+      R"({"role":"assistant","content":[{"type":"tool_use","id":"call:1","name":"mcp.files:read","input":{"a":1}}]})",
+      "call");
+  say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"call:1","content":"r"}]})");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_TRUE(brokenRules(Dialect::Anthropic, context.messages).empty()) << context.messages;
+  EXPECT_FALSE(context.messages.contains("call:1")) << context.messages;
+  EXPECT_FALSE(context.messages.contains("No result")) << context.messages;
+  EXPECT_TRUE(reports(context, Change::Renamed, "call", "tool_call.id"));
+  EXPECT_TRUE(reports(context, Change::Renamed, "call", "tool_call.name"));
+}
+
+TEST_F(RequestRules, AnIdOfTheDialectThatMayBeTakenStays) {
+  const std::string id = "call_" + std::string(50, 'x');
+  const std::string call = R"({"role":"assistant","content":null,"tool_calls":[{"id":")" + id +
+                           R"(","type":"function","function":{"name":"f","arguments":"{}"}}]})";
+  user("go");
+  say(Dialect::OpenaiChat, call);
+  say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":")" + id + R"(","content":"r"})");
+  EXPECT_TRUE(build(Dialect::OpenaiChat).messages.contains(call));
+}
+
 TEST_F(RequestRules, AShellCallWithoutOutputIsWrittenAsText) {
   user("list");
   say(Dialect::OpenaiResponses,

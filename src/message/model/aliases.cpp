@@ -66,6 +66,16 @@ bool Aliases::legal(Dialect target, std::string_view escaped) const {
   return goodStart && std::ranges::all_of(escaped, [](char c) { return isWordChar(c) || c == '.' || c == ':'; });
 }
 
+bool Aliases::sendable(Dialect dialect, const TextView& own) const {
+  constexpr std::size_t kMax = 64;
+  const std::string decoded = own.escaped.contains('\\') ? own.decode() : std::string();
+  const std::string_view text = decoded.empty() ? own.escaped : std::string_view(decoded);
+  if (text.empty()) return false;
+  if (what_ == Of::ToolName) return dialect == Dialect::Gemini || std::ranges::all_of(text, isWordChar);
+  if (dialect == Dialect::Anthropic) return std::ranges::all_of(text, isWordChar);
+  return dialect == Dialect::Gemini || text.size() <= kMax;
+}
+
 std::string Aliases::makeAlias(std::string_view original, unsigned occurrence, unsigned attempt) const {
   std::string seed(original);
   if (occurrence > 0) seed += '\0' + std::to_string(occurrence);

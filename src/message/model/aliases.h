@@ -29,6 +29,9 @@ class Aliases {
   [[nodiscard]] TextView original(TextView seen) const;
   /// Tells of every original before the first alias is made, so that none can be taken for one.
   void reserve(TextView original) { taken_.insert(original.escaped); }
+  /// Whether an API takes it in what was written in its own dialect, by whatever server. Longer ids than others take
+  /// are usual there.
+  [[nodiscard]] bool sendable(Dialect dialect, const TextView& own) const;
   /// The text to write in the target. `occurrence` counts from 0 the calls that share one id.
   TextView inTarget(Dialect target, TextView original, unsigned occurrence = 0);
 

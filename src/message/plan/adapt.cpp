@@ -49,7 +49,9 @@ void Adapter::storedContent(std::int32_t original, const Block& block, std::vect
 bool Adapter::isStored(const Call& call) const {
   const bool wanted = originalAt(call.original).dialect == target_ && call.occurrence == 0;
   const bool noObject = takesObjects() && !call.block->input.starts_with('{');
-  return wanted && !noObject && !(call.block->idMissing && target_ == Dialect::OpenaiChat);
+  return wanted && !noObject && mayKeep(history_.names, call.block->name) &&
+         (call.block->idMissing || mayKeep(history_.ids, call.block->id)) &&
+         !(call.block->idMissing && target_ == Dialect::OpenaiChat);
 }
 
 void Adapter::content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
@@ -191,13 +193,15 @@ void Adapter::setCall(const Call& call, OutBlock& outBlock) {
   outBlock.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
   const bool ownDialect = from.dialect == target_;
   // A call that is spliced keeps its spelling, so its result must use the same.
-  const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0);
+  const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0) &&
+                         mayKeep(history_.ids, call.block->id);
   const bool kept = call.keptId.present && !asWritten;
   outBlock.id = asWritten ? call.block->id
                 : kept    ? call.keptId
                           : history_.ids.inTarget(target_, call.id, call.occurrence);
   const TextView name = history_.names.original(call.block->name);
-  outBlock.name = ownDialect ? call.block->name : history_.names.inTarget(target_, name);
+  outBlock.name = ownDialect && mayKeep(history_.names, call.block->name) ? call.block->name
+                                                                          : history_.names.inTarget(target_, name);
 }
 
 void Adapter::setInput(const Call& call, OutBlock& outBlock) {

@@ -33,6 +33,10 @@ class Adapter {
   void insideDocument(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   void storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   [[nodiscard]] bool isStored(const Call& call) const;
+  /// Nothing comes back from a request, so what another server wrote in the target's dialect is made what it takes.
+  [[nodiscard]] bool mayKeep(const Aliases& aliases, const TextView& own) const {
+    return !renames_ || aliases.sendable(target_, own);
+  }
   void resultContent(const Call& call, const Block& block, OutBlock& outBlock);
   void resultMedia(const Call& call, const Block& block, OutBlock& outBlock);
   void setCall(const Call& call, OutBlock& outBlock);

@@ -116,9 +116,14 @@ class Rules {
       }
     }
     std::map<std::pair<std::size_t, std::string_view>, int> seen;  // 1: the call, 2: the result, 3: both.
-    for (const Half& half : halves) seen[{half.message, half.id}] |= half.isResult ? 2 : 1;
+    std::map<std::string_view, std::size_t> first;  // Where an id was used first: it cannot be used again.
     for (const Half& half : halves) {
-      if (seen[{half.message, half.id}] != 3 && !isPaused(half)) describeHalf(half);
+      seen[{half.message, half.id}] |= half.isResult ? 2 : 1;
+      first.emplace(half.id, half.message);
+    }
+    for (const Half& half : halves) {
+      const bool again = first[half.id] != half.message;
+      if (again || (seen[{half.message, half.id}] != 3 && !isPaused(half))) describeHalf(half, again);
     }
   }
 
@@ -143,15 +148,18 @@ class Rules {
     return atEnd && original.message.stopReason.escaped == "pause_turn";
   }
 
-  void describeHalf(const Half& half) {
+  void describeHalf(const Half& half, bool again) {
     OutBlock& block = *half.block;
     const std::string_view type = block.block->type.escaped;
     const std::string said = describe(*block.block).value_or("[" + std::string(type) + "]");
-    const std::string text =
-        half.isResult ? said + "\n(The call is not there.)" : said + "\n(No result: it was interrupted.)";
+    const std::string text = again           ? said
+                             : half.isResult ? said + "\n(The call is not there.)"
+                                             : said + "\n(No result: it was interrupted.)";
     const std::string& kept = plan_.texts.emplace_back(json::quoted(text));
     reporter_.note(Change::Altered, originalOf(block), block.block, type,
-                   half.isResult ? "written as text: its call is not there" : "written as text: it has no result");
+                   again           ? "written as text: its id was used before"
+                   : half.isResult ? "written as text: its call is not there"
+                                   : "written as text: it has no result");
     block.stored = false;
     block.kind = BlockKind::Text;
     block.text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true};
