@@ -76,6 +76,10 @@ class Application {
   }
 
   Result<ExitCode> run(int argc, char** argv) {
+    std::vector<char*> words = withChat({argv, static_cast<std::size_t>(argc)});
+    argc = static_cast<int>(words.size());
+    words.push_back(nullptr);
+    argv = words.data();
     ParsedLine line = parseLine(argc, argv, globalOptions(context_), groups_);
     command_ = line.command;
     if (line.help) return printHelp(groups_, commandName(), context_.json);
@@ -124,6 +128,10 @@ class Application {
       return fail(ErrorCode::InvalidArgument, line.problem,
                   fmt::format("`bough ls` lists the sessions: bough {} @last, or the id of one", command_->name));
     }
+    if (line.missing == "ENTRY") {
+      return fail(ErrorCode::InvalidArgument, line.problem,
+                  "`bough tree SESSION --ids` shows the entries; also @head~2 (two before the head) and labels");
+    }
     if (command_ != nullptr) {
       return fail(ErrorCode::InvalidArgument, line.problem, fmt::format("`bough help {}` explains it", command_->name));
     }
@@ -147,6 +155,28 @@ class Application {
       if (option != options.end() && !option->isFlag() && name == word) ++i;
     }
     return std::nullopt;
+  }
+
+  // `bough -c`, `bough -p TEXT` and `bough -r` mean the chat, as they do in other agents. No other option of the chat
+  // does: before the name of a command it would turn that command into a prompt.
+  std::vector<char*> withChat(std::span<char*> arguments) {
+    static std::string chat = "chat";
+    const std::vector<Option> options = globalOptions(context_);
+    std::vector<char*> words(arguments.begin(), arguments.end());
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const std::string_view word(words[i]);
+      const std::string_view name = word.substr(0, word.find('='));
+      const auto option = std::ranges::find_if(options, [&](const Option& each) { return each.isCalled(name); });
+      if (option == options.end()) {
+        constexpr std::string_view kOfChat[] = {"-p", "--prompt", "-c", "--continue", "-r", "--resume"};
+        if (std::ranges::find(kOfChat, name) != std::end(kOfChat)) {
+          words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), chat.data());
+        }
+        break;
+      }
+      if (!option->isFlag() && name == word) ++i;
+    }
+    return words;
   }
 
   // Where a command was expected: the first word that is not an option, nor the value of one.

@@ -225,6 +225,48 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   return best;
 }
 
+namespace {
+
+// What other programs call a command of bough; empty: none does.
+std::string otherWord(std::string_view name) {
+  struct Words {
+    std::string_view command;
+    std::string_view others;
+  };
+  constexpr Words kWords[] = {
+      {"chat", " ask prompt run start repl exec "},
+      {"new", " create init "},
+      {"ls", " sessions dir recent "},
+      {"show", " view read history open print "},
+      {"search", " grep rg find "},
+      {"usage", " cost costs stats tokens daily monthly blocks spend "},
+      {"append", " add write "},
+      {"rename", " mv name title retitle "},
+      {"follow", " tail watch "},
+      {"tree", " graph "},
+      {"switch", " checkout co goto move undo back reset "},
+      {"heads", " reflog "},
+      {"label", " tag bookmark "},
+      {"labels", " tags bookmarks "},
+      {"fork", " clone duplicate "},
+      {"resume", " continue attach "},
+      {"rm", " remove del trash-put "},
+      {"verify", " fsck check "},
+      {"prune", " gc clean cleanup expire "},
+      {"copy", " cp backup push "},
+      {"sync", " pull merge "},
+      {"help", " man "},
+  };
+  if (name.empty() || name.contains(' ')) return {};
+  const std::string word = fmt::format(" {} ", name);
+  for (const Words& each : kWords) {
+    if (each.others.contains(word)) return std::string(each.command);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::string& name) {
   std::vector<std::string> known;
   for (const CommandGroup& group : groups) {
@@ -234,7 +276,8 @@ Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::
       known.insert(known.end(), command.aliases.begin(), command.aliases.end());
     }
   }
-  const std::string meant = nearest(name, known);
+  std::string meant = otherWord(name);
+  if (meant.empty()) meant = nearest(name, known);
   return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
               meant.empty() ? "`bough --help` lists the commands" : fmt::format("did you mean `bough {}`?", meant));
 }

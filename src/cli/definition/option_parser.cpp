@@ -73,7 +73,7 @@ CLI::Option* addOption(CLI::App& app, const Option& option) {
 
 // Gives an option that was typed without its value the one it stands for.
 void setAlone(const CLI::App& app, const Option& option) {
-  if (option.alone.empty() || app.count(option.name) == 0) return;
+  if (option.alone.empty() || app.count(option.names().back()) == 0) return;
   std::string& value = *std::get<std::string*>(option.target);
   if (value.empty()) value = option.alone;
 }

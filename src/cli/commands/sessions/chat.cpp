@@ -80,7 +80,7 @@ Command define() {
           "nor a network. On a terminal this is a REPL; /help lists its commands. Otherwise every line of stdin "
           "is a prompt, or one of these commands. AGENTS.md and CLAUDE.md of the folder, its parents and your own "
           "(~/.config/bough/AGENTS.md) are part of the system prompt. In a prompt, @FILE sends a file, an image or a "
-          "PDF.",
+          "PDF. With -p, -c or -r the word chat may be left out: bough -c.",
       .examples =
           "  bough chat\n"
           "  bough chat --continue\n"
@@ -109,7 +109,7 @@ Command define() {
            {.name = "-c,--continue",
             .help = "Continue the most recent session of this folder",
             .target = &options->request.choice.last},
-           {.name = "--resume",
+           {.name = "-r,--resume",
             .help = "Continue this session, as --session does; without SESSION, pick one on the terminal",
             .target = &options->resume,
             .value = "SESSION",
