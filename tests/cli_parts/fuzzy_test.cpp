@@ -39,6 +39,20 @@ TEST(Fuzzy, EveryWordMustMatchAndLettersOfAllScriptsCount) {
   EXPECT_EQ(found({"b", "a"}, "  "), (Rows{0, 1}));
 }
 
+TEST(Fuzzy, IdsAreFoundByFourLettersInARow) {
+  const std::vector<std::string> rows = {"seven\x1f" "01a1-7777", "step 7\x1f" "01a1-8888", "x\x1f" "abcd-7000"};
+  EXPECT_EQ(found(rows, "7"), (Rows{1})) << "nearly every id has a 7";
+  EXPECT_EQ(found(rows, "abc"), (Rows{}));
+  EXPECT_EQ(found(rows, "abcd"), (Rows{2}));
+  EXPECT_EQ(found(rows, "abcd-7"), (Rows{2}));
+  EXPECT_EQ(found(rows, "ab-70"), (Rows{}));
+  FuzzyFilter filter;
+  for (const std::string& row : rows) filter.add(row);
+  EXPECT_EQ(filter.match("abc"), (Rows{}));
+  EXPECT_EQ(filter.match("abcd"), (Rows{2})) << "also letter by letter";
+  EXPECT_EQ(filter.match("abcd-"), (Rows{2}));
+}
+
 TEST(Fuzzy, TypingOnLooksOnlyAtWhatMatchedAndAtNewRows) {
   FuzzyFilter filter;
   for (const char* row : {"alpha", "beta", "alps"}) filter.add(row);

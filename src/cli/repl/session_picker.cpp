@@ -13,6 +13,7 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/when.h"
+#include "cli/terminal/fuzzy.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
@@ -66,8 +67,8 @@ class SessionRows final : public PickerSource {
 
   [[nodiscard]] std::string searchText(std::size_t number) const override {
     const SessionSummary& each = rows_[number].summary;
-    return fmt::format("{}\n{}\n{}\n{}{}", displayTitle(each), each.cwd, each.key, each.sessionId,
-                       rows_[number].trashId.empty() ? "" : "\ntrash");
+    return fmt::format("{}\n{}\n{}{}{}{}", displayTitle(each), each.cwd, each.key,
+                       rows_[number].trashId.empty() ? "" : "\ntrash", FuzzyFilter::kIds, each.sessionId);
   }
 
   // Its title; of a session in which nothing was said, its id.
@@ -144,12 +145,16 @@ class SessionRows final : public PickerSource {
     return fmt::format("Move \"{}\" to the trash? [y/N]", text::excerptToWidth(nameAt(number), kAskedColumns));
   }
 
+  [[nodiscard]] std::string refusal(std::size_t number) const override {
+    return rows_[number].trashId.empty() ? "" : "It is in the trash; Alt-r restores it";
+  }
+
   std::string act(char key, std::size_t number, const std::string& text) override {
     SessionRow& each = rows_[number];
     const bool trashed = !each.trashId.empty();
-    if (key != 'r' && trashed) return "It is in the trash; r restores it";
+    if (key != 'r' && trashed) return refusal(number);
     if (key == 'r' && !trashed) return "It is not in the trash";
-    if (key == 'f') return fork(each);
+    if (key == 'f') return fork(number);
     if (key == 'l') return label(each, text);
     return key == 'd' ? remove(each) : restore(each);
   }
@@ -184,7 +189,7 @@ class SessionRows final : public PickerSource {
     if (previews_.size() >= kPreviewsKept) previews_.clear();
     std::vector<PickerLine>& lines = previews_[name];
     if (!each.trashId.empty()) {
-      lines = {{.text = "In the trash; r restores it.", .style = Style::Dim}};
+      lines = {{.text = "In the trash; Alt-r restores it.", .style = Style::Dim}};
       return lines;
     }
     LoadOptions query{.last = kPreviewMessages, .type = std::string(entry_type::kMessage)};
@@ -209,19 +214,21 @@ class SessionRows final : public PickerSource {
     return fail(ErrorCode::NotFound, "nothing has been said in it yet");
   }
 
-  std::string fork(const SessionRow& each) {
-    const auto head = headOf(each.summary.sessionId);
+  // The fork takes the place of its session in the list, which is selected; the session comes after it.
+  std::string fork(std::size_t number) {
+    SessionRow row = rows_[number];
+    const auto head = headOf(row.summary.sessionId);
     if (!head) return failureText(head.error());
-    const auto made = store_.branchFromEntry(
-        each.summary.sessionId, *head, {.key = each.summary.key, .cwd = folderOf(store_, each.summary.sessionId)});
+    const auto made = store_.branchFromEntry(row.summary.sessionId, *head,
+                                             {.key = row.summary.key, .cwd = folderOf(store_, row.summary.sessionId)});
     if (!made) return failureText(made.error());
-    SessionRow row = each;
+    row.summary.title = "fork of " + displayTitle(row.summary);
     row.summary.sessionId = made->sessionId;
     row.summary.activeMs = now_;
-    row.summary.title = "fork of " + displayTitle(each.summary);
-    numbers_[made->sessionId] = rows_.size();
-    rows_.push_back(std::move(row));
-    return fmt::format("Forked: {} is at the end of the list", shortId(made->sessionId));
+    for (auto& [id, at] : numbers_) at += at >= number ? 1 : 0;
+    numbers_[made->sessionId] = number;
+    rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(number), std::move(row));
+    return fmt::format("Forked: {} is selected; Enter opens it", shortId(made->sessionId));
   }
 
   std::string label(const SessionRow& each, const std::string& name) {
@@ -235,7 +242,7 @@ class SessionRows final : public PickerSource {
     const auto gone = store_.trashSession(each.summary.sessionId);
     if (!gone) return failureText(gone.error());
     each.trashId = gone->trashId;
-    return "Moved to the trash; r restores it";
+    return "Moved to the trash; Alt-r restores it";
   }
 
   std::string restore(SessionRow& each) {
@@ -269,11 +276,7 @@ Result<std::optional<std::string>> pickSession(SessionStore& store, Catalog& cat
   }
   const auto chosen = pickRow(rows, first);
   if (!chosen) return std::nullopt;
-  const SessionRow& row = rows.row(chosen->row);
-  if (!row.trashId.empty()) {
-    BOUGH_TRY(store.restoreSession(row.trashId));
-  }
-  return row.summary.sessionId;
+  return rows.row(chosen->row).summary.sessionId;
 }
 
 }  // namespace bough::cli

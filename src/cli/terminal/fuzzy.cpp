@@ -6,6 +6,8 @@
 namespace bough::cli {
 namespace {
 
+constexpr std::size_t kLeastOfId = 4;
+
 char lowered(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
@@ -77,8 +79,9 @@ std::optional<std::int32_t> scoreOf(std::string_view text, std::string_view word
 }  // namespace
 
 void FuzzyFilter::add(std::string_view text) {
-  Row row{.text = loweredText(text), .letters = 0};
+  Row row{.text = loweredText(text)};
   row.letters = lettersOf(row.text);
+  row.idsBegin = std::min(row.text.find(FuzzyFilter::kIds), row.text.size());
   rows_.push_back(std::move(row));
 }
 
@@ -103,14 +106,18 @@ const std::vector<std::uint32_t>& FuzzyFilter::match(std::string_view typed, std
     if ((row.letters & letters) != letters) return;
     std::int32_t sum = 0;
     for (const std::string_view word : words) {
-      const auto score = scoreOf(row.text, word);
+      const std::string_view text = row.text;
+      auto score = scoreOf(text.substr(0, row.idsBegin), word);
+      if (!score && word.size() >= kLeastOfId && text.find(word, row.idsBegin) != std::string_view::npos) score = 0;
       if (!score) return;
       sum += *score;
     }
     matches.push_back({.score = sum, .row = number});
   };
   // A longer word cannot match where its beginning does not: every letter but the last was looked for already.
-  const bool narrower = !typed_.empty() && wanted.starts_with(typed_) && rowsSeen_ > 0;
+  // Only the letter that makes a word long enough for an id brings new rows.
+  const bool narrower = !typed_.empty() && wanted.starts_with(typed_) && rowsSeen_ > 0 &&
+                        std::ranges::none_of(words, [](auto word) { return word.size() == kLeastOfId; });
   if (narrower) {
     for (const Match& each : matches_) consider(each.row);
   }

@@ -3,6 +3,9 @@
 // A row is a text of one or more lines; the letters of a word must be in one of them. It is kept in lower case, with a
 // bit for each letter that it has, so that most rows that do not match are passed over without a look at their text.
 // When letters are added to what is typed, only the rows that matched before are looked at again.
+//
+// What follows kIds are ids, in which nearly every letter occurs: a word must be in one of them as it is typed, and
+// have at least four letters.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +18,8 @@ namespace bough::cli {
 
 class FuzzyFilter {
  public:
+  static constexpr char kIds = '\x1f';
+
   /// Adds a row; its number is how many there were before.
   void add(std::string_view text);
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
@@ -28,6 +33,7 @@ class FuzzyFilter {
   struct Row {
     std::string text;
     std::uint64_t letters = 0;
+    std::size_t idsBegin = 0;
   };
   struct Match {
     std::int32_t score = 0;

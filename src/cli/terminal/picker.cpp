@@ -235,7 +235,10 @@ class Picker {
   }
 
   void choose(char action) {
-    if (const auto row = rows_.selected()) chosen_ = Picked{.row = *row, .action = action};
+    const auto row = rows_.selected();
+    if (!row) return;
+    message_ = action == 0 ? source_.refusal(*row) : std::string();
+    if (message_.empty()) chosen_ = Picked{.row = *row, .action = action};
   }
 
   void act(char letter, const std::string& text) {

@@ -46,7 +46,9 @@ class PickerSource {
   [[nodiscard]] virtual std::string question(const PickerAction& action, std::size_t /*row*/) const {
     return action.question;
   }
-  /// Does it and says so in one line.
+  /// Why this row cannot be opened, in one line; empty: it can.
+  [[nodiscard]] virtual std::string refusal(std::size_t /*row*/) const { return {}; }
+  /// Does it and says so in one line. A row that it adds in the place of this one is selected.
   virtual std::string act(char /*key*/, std::size_t /*row*/, const std::string& /*text*/) { return {}; }
 };
 
