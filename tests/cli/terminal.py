@@ -329,6 +329,16 @@ def test_usage_has_bars_and_a_line_over_time(folder, bough):
         bars = [row.count("█") for row in rows]
         check(width < 80 or bars == [2, 8, 4], "bars show what each day cost", screen)
         terminal.close()
+    subprocess.run([bough, "--store", f"{store}2", "new", "--id", "now"], check=True, capture_output=True)
+    subprocess.run([bough, "--store", f"{store}2", "append", "now"], check=True, capture_output=True, input=(
+        b'{"type":"message","payload":{"dialect":"anthropic","message":{"role":"assistant","model":"claude-sonnet-4-5",'
+        b'"content":[],"usage":{"input_tokens":1000000,"output_tokens":1}}}}'))
+    for width in (40, 80):
+        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=f"{store}2", TZ="UTC")
+        screen = terminal.run("bough usage --by block")
+        said = " ".join(screen.split())
+        check(re.search(r"active: [\d.]+[hm] left of the block of .*at this rate it will cost \$\d", said), f"the block that is active, in {width} columns", screen)
+        terminal.close()
     terminal = Terminal(folder, bough, BOUGH_STORE=store, TZ="UTC")
     terminal.type("bough usage --watch=1")
     terminal.wait(lambda text: "2026-01-03" in text)

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
@@ -61,14 +63,35 @@ std::string nameOf(const UsageRow& row, const std::string& by) {
   return by == "session" || by == "branch" ? shortId(row.name) : row.name;
 }
 
+// How long the block goes on that is not over yet; none for other rows.
+std::optional<std::uint64_t> msLeft(const UsageRow& row, std::uint64_t now) {
+  if (row.startMs == 0 || now < row.startMs || now >= row.startMs + kBlockMs) return std::nullopt;
+  return row.startMs + kBlockMs - now;
+}
+
+// "active: 4.7h left of the block of 2026-11-18 04:00; at this rate it will cost $2.17"
+void printActiveBlock(const UsageReport& report) {
+  const std::uint64_t now = nowMs();
+  for (const UsageRow& row : report.rows) {
+    const auto left = msLeft(row, now);
+    if (!left) continue;
+    const double elapsed = static_cast<double>(std::max<std::uint64_t>(kBlockMs - *left, 60'000));
+    const std::string rate =
+        row.costUsd > 0 ? fmt::format("; at this rate it will cost {}",
+                                      formatCost(row.costUsd * static_cast<double>(kBlockMs) / elapsed, row.costKnown))
+                        : "";
+    printFitted(fmt::format("{}: {} left of the block of {}{}", styled(Style::Bold, "active"), formatDuration(*left),
+                            row.name, rate));
+  }
+}
+
 // The title of a session, the time that a block still has, else the models.
 std::string remark(const UsageRow& row, const std::string& by) {
   if (by == "session") return row.title;
   if (by == "model") return "";
   std::string said;
-  const std::uint64_t now = nowMs();
-  if (row.startMs != 0 && now >= row.startMs && now < row.startMs + kBlockMs) {
-    said = fmt::format("active, {} left; ", formatDuration(row.startMs + kBlockMs - now));
+  if (const auto left = msLeft(row, nowMs()); left && !stdoutIsTerminal()) {
+    said = fmt::format("active, {} left; ", formatDuration(*left));
   }
   std::vector<std::string> models;
   for (const std::string& model : row.models) models.push_back(model.empty() ? "(no model)" : model);
@@ -149,6 +172,8 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
     const std::string line = sparkline(report, byCost, std::max<std::size_t>(terminalWidth(), 20) - 16);
     printLine(styled(Style::Dim, byCost ? "cost over time " : "tokens by time ") + line);
   }
+  // Below the table, since a narrow terminal has no room for remarks in it.
+  if (bars) printActiveBlock(report);
 }
 
 void printUsageJson(const UsageReport& report, const std::string& by) {
