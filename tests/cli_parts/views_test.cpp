@@ -4,11 +4,18 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/markdown/spans.h"
 #include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
 
 namespace bough::cli {
 namespace {
+
+TEST(Views, WordsInSeveralStylesAreNotBroken) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapSpans({{"table with **"}, {"bold", kFound}, {"**"}}, 14, 14), (Lines{"table with", "**bold**"}));
+  EXPECT_EQ(wrapSpans({{"table with 天"}, {"bold"}}, 14, 14), (Lines{"table with 天", "bold"}));
+}
 
 TEST(Views, NumbersAreRounded) {
   EXPECT_EQ(formatBytes(999), "999 B");

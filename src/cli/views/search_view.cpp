@@ -150,8 +150,13 @@ void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::siz
     printLine(fmt::format("{}{}", styled(Style::Bold, shortId(hit.sessionId)), entry));
     std::vector<Span> about = {{.text = fmt::format("[{}]  {}", hit.role, formatAge(hit.timeMs, now))}};
     if (!hit.title.empty() && hit.role != "title") {
+      // What was found matters more: the title has the rest of the line.
+      constexpr std::size_t kLeast = 8;
+      const std::size_t taken = spansWidth(about) + 4;
+      const std::size_t room = terminalWidth() > taken + kLeast ? terminalWidth() - taken : kLeast;
       about.push_back({.text = "  "});
-      about.push_back({.text = text::printable(hit.title), .style = kFaint});
+      about.push_back({.text = stdoutIsTerminal() ? text::excerptToWidth(hit.title, room) : text::printable(hit.title),
+                       .style = kFaint});
     }
     printIndented(about);
     const Around near = aroundOf(store, hit, around);
@@ -188,6 +193,10 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
         std::ranges::find(sessions, hit.sessionId, [](const auto& each) { return each.first->sessionId; });
     known == sessions.end() ? sessions.emplace_back(&hit, 1) : * known = {known->first, known->second + 1};
   }
+  std::size_t idColumns = 0;
+  for (const auto& [hit, count] : sessions) {
+    idColumns = std::max(idColumns, text::displayWidth(shortId(hit->sessionId)));
+  }
   std::string out;
   json::Writer writer(out);
   writer.beginObject().member("schema", std::uint64_t{1}).key("sessions").beginArray();
@@ -196,8 +205,11 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
     memberOrNull(writer, "title", hit->title);
     writer.member("hitCount", count).endObject();
     if (!json) {
-      const std::string place = fmt::format("{}  {:>4}  ", styled(Style::Bold, shortId(hit->sessionId)), count);
-      const std::size_t used = text::displayWidth(fmt::format("{}  {:>4}  ", shortId(hit->sessionId), count));
+      const std::string id = shortId(hit->sessionId);
+      const std::string number =
+          fmt::format("{}  {:>4}  ", std::string(idColumns - text::displayWidth(id), ' '), count);
+      const std::string place = styled(Style::Bold, id) + number;
+      const std::size_t used = text::displayWidth(id + number);
       const bool isCut = stdoutIsTerminal() && terminalWidth() > used;
       printLine(place +
                 (isCut ? text::excerptToWidth(hit->title, terminalWidth() - used) : text::printable(hit->title)));

@@ -40,7 +40,7 @@ class LineWrap {
       }
       const std::size_t columns = text::displayWidth(piece);
       // A line may be broken before and after a character of two columns.
-      const bool apart = hard_ || columns == 2;
+      const bool apart = hard_ || (columns == 2 && !isAscii(piece.front()));
       if (apart) endWord();
       addToWord(piece, span.style, columns);
       if (apart) endWord();
