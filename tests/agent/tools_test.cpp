@@ -15,46 +15,12 @@
 #include "agent/tools/builtin.h"
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
+#include "agent/tools_fixture.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
-#include "support/temp_folder.h"
 
 namespace bough::agent {
 namespace {
-
-class ToolsTest : public ::testing::Test {
- protected:
-  ToolsTest() {
-    std::filesystem::create_directories(folder_ / "work/sub");
-    std::filesystem::create_directories(folder_ / "outside");
-    put("outside/secret.txt", "outside\n");
-    environment_ = std::make_unique<ToolEnvironment>(ToolEnvironment{
-        .folder = *WorkingFolder::open(folder_ / "work"), .limits = {}, .secrets = {}, .allowedCommands = {}});
-  }
-
-  void put(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
-  [[nodiscard]] std::string get(const std::string& name) const {
-    std::ifstream file(folder_ / name, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  ToolOutcome run(const std::string& tool, const std::string& arguments) {
-    return prepare(tool, arguments).run(cancel_);
-  }
-  std::optional<std::string> question(const std::string& tool, const std::string& arguments) {
-    return prepare(tool, arguments).question;
-  }
-  PreparedCall prepare(const std::string& tool, const std::string& arguments) {
-    return prepareCall(builtInTools(), {.id = "c", .name = tool, .arguments = arguments}, *environment_);
-  }
-
-  TempFolder folder_;
-  std::unique_ptr<ToolEnvironment> environment_;
-  CancelToken cancel_;
-};
 
 TEST_F(ToolsTest, FilesAreReadInPartsWrittenWholeAndEditedOnce) {
   EXPECT_FALSE(run("write", R"({"path":"a/b/c.txt","content":"one\ntwo\nthree\n"})").isError);
@@ -302,50 +268,6 @@ bool isGone(const std::string& id) {
   std::ifstream status("/proc/" + id + "/stat");
   std::string text;
   return !std::getline(status, text) || text.find(") Z") != std::string::npos;
-}
-
-// Only the beginning of a long file is compared line by line; all of it counts.
-TEST_F(ToolsTest, AChangeBehindTheReadLimitIsNoticedBeforeTheFileIsReplaced) {
-  environment_->limits.fileBytes = 8;
-  environment_->askBeforeChanges = true;
-  put("work/long.txt", "one\ntwo\nthree\n");
-  const std::string arguments = R"({"path":"long.txt","content":"one\ntwo\n"})";
-  const PreparedCall late = prepare("write", arguments);
-  EXPECT_NE(late.diff.find("the file had 14 bytes, of which the first 8 are compared"), std::string::npos) << late.diff;
-  put("work/long.txt", "one\ntwo\nTHREE\n");
-  const ToolOutcome refused = late.run(cancel_);
-  EXPECT_TRUE(refused.isError);
-  EXPECT_NE(refused.text.find("changed after the user was asked"), std::string::npos) << refused.text;
-  EXPECT_EQ(get("work/long.txt"), "one\ntwo\nTHREE\n");
-  const ToolOutcome done = run("write", arguments);
-  EXPECT_FALSE(done.isError);
-  EXPECT_NE(done.text.find("all of them are replaced"), std::string::npos) << done.text;
-}
-
-TEST_F(ToolsTest, WhatAFileHoldsAfterAChangeIsKnownToItsEnd) {
-  std::string text(kMostCopiedBytes + 100, 'x');
-  put("work/long.txt", text);
-  const auto place = environment_->folder.resolve("long.txt");
-  ASSERT_TRUE(place);
-  EXPECT_NE(run("write", R"({"path":"long.txt","content":"short"})").text.find("this cannot be undone"),
-            std::string::npos);
-  put("work/long.txt", text);
-  const std::string before = changedFileMeta(*place);
-  EXPECT_EQ(changedFileMeta(*place), before);
-  text.back() = 'y';
-  put("work/long.txt", text);
-  EXPECT_NE(changedFileMeta(*place), before);
-}
-
-TEST_F(ToolsTest, AFileThatCannotBeReadIsNotReplaced) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
-  put("work/locked.txt", "mine");
-  ::chmod((folder_ / "work/locked.txt").c_str(), 0);
-  const ToolOutcome refused = run("write", R"({"path":"locked.txt","content":"other"})");
-  EXPECT_TRUE(refused.isError);
-  EXPECT_NE(refused.text.find("cannot read"), std::string::npos) << refused.text;
-  ::chmod((folder_ / "work/locked.txt").c_str(), 0600);
-  EXPECT_EQ(get("work/locked.txt"), "mine");
 }
 
 TEST_F(ToolsTest, ChildrenThatLeftTheirGroupEndWithTheTool) {

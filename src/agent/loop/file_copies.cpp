@@ -13,6 +13,7 @@
 #include "agent/parts/base64.h"
 #include "agent/parts/json_parts.h"
 #include "agent/tools/builtin.h"
+#include "base/bytes/sha256.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -51,6 +52,12 @@ std::optional<Copy> copyIn(const Entry& entry) {
   return copy;
 }
 
+// A call that failed has left a copy, and the file as it was.
+bool isAsBefore(const ChangedFile& file) {
+  if (!file.before || !file.before->existed || file.before->notCopied || file.sumsAfter.empty()) return false;
+  return file.sumsAfter.size() == 1 && *file.sumsAfter.begin() == Sha256::of(file.before->bytes);
+}
+
 // The newest turn with changes that was not undone, from the end of a branch; none when it does not reach back so far.
 std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries) {
   ChangedTurn turn;
@@ -69,6 +76,7 @@ std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries) {
     const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(std::unexpected(Error{}));
     if (!message || message->role != Role::User || json::findString(entry.meta, "agent") != kAgentName) continue;
     turn.entryId = entry.id;
+    std::erase_if(turn.files, [](const auto& each) { return isAsBefore(each.second); });
     if (!turn.files.empty() && !undone.contains(entry.id)) return turn;
     turn = {};
   }

@@ -123,8 +123,10 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   }
   // Before the diff is made: what changes after this is noticed.
   const std::string asked = prepared.question && wholeFile ? digestOf(*place) : std::string();
-  // What cannot be planned fails with its reason when it runs.
   const auto change = prepared.question ? plan(arguments, *place, environment.limits) : Result<FileChange>();
+  // Nobody is asked about what cannot be done. Outside of the folder and below .git even that is something to ask
+  // about.
+  if (!change && prepared.permission == kChangeFiles) return failedCall(change.error());
   if (prepared.question && change) prepared.diff = visibleText(diffOf(*change), /*keepTabs=*/true);
   const bool mustMatch = wholeFile && prepared.question && change;
   prepared.changes = *place;

@@ -79,6 +79,10 @@ void TextListener::showResult(const AgentEvent& event) {
     return;
   }
   const std::size_t diff = event.text.find("\n@@ ");
+  if (!event.isError && diff != std::string::npos && diffsShown_.contains(event.toolCallId)) {
+    printText(styled(Style::Dim, firstLines(event.text.substr(0, event.text.find('\n')))));
+    return;
+  }
   if (!event.isError && diff != std::string::npos) {
     std::string indented;
     // After the first line, which the call has told: notes may come before the diff.
@@ -132,12 +136,15 @@ std::optional<bool> TextListener::allow(const agent::ToolCall& call, const std::
   return allowPrepared(call, {.question = question, .permission = question, .allows = "exactly this", .run = {}});
 }
 
-std::optional<bool> TextListener::allowPrepared(const agent::ToolCall&, const agent::PreparedCall& prepared) {
+std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, const agent::PreparedCall& prepared) {
   if (allowed_.contains(prepared.permission)) return true;
   endText();
   std::string question = styled(Style::Bold, text::printableLines(*prepared.question)) + "\n";
-  if (!prepared.diff.empty()) question += styledDiff(text::printableLines(prepared.diff));
-  const std::string choices = fmt::format("  allow it? [y]es once, [n]o; {}: [s] in this session{}:", prepared.allows,
+  if (!prepared.diff.empty()) {
+    question += styledDiff(text::printableLines(prepared.diff));
+    diffsShown_.insert(call.id);
+  }
+  const std::string choices = fmt::format("  allow it? [y]es once, [n]o\n  {}: [s] in this session{}:", prepared.allows,
                                           folder_.empty() ? "" : ", [a]lways here");
   std::vector<std::string_view> words = {"yes", "no", "session"};
   if (!folder_.empty()) words.emplace_back("always");

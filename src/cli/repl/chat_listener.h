@@ -42,7 +42,8 @@ class TextListener final : public agent::Listener {
   bool inText_ = false;
   bool inThinking_ = false;
   std::string folder_;
-  std::set<std::string> allowed_;  ///< Permissions that need no question any more.
+  std::set<std::string> allowed_;     ///< Permissions that need no question any more.
+  std::set<std::string> diffsShown_;  ///< Calls whose change was part of the question.
 };
 
 /// Every event is one line: {"schema":1,"event":…}.
