@@ -28,6 +28,15 @@ def test_answers_are_readable(folder, bough):
     check(re.search(r"\[38;5;28m(\x1b\[49m)?\+new", shown) and re.search(r"\[38;5;160m-old", shown), "a diff is coloured", shown)
     check("\x1b[38;5;30mcode" in shown and "\x1b[1mbold" in shown, "marks are styles", shown)
     check(re.search(r"^(\x1b\[0?m|\x1b\[39m)*plain", shown, re.M) is not None, "a stray mark ends with its line", shown)
+    shown = answer_to("- one\n  - " + "two " * 30 + "\n\n|a|名|\n|-|-:|\n|🍎|2|\n\n```python\nreturn 1\n```", colours=True)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    check("• one\n  • two two" in plain and "\n    two two" in plain, "items are indented, also where they are broken", plain)
+    check("a  │ 名\n───┼───\n🍎 │  2\n" in plain, "tables are drawn", plain)
+    check(re.search(r"\[38;5;133m(\x1b\[49m)?return", shown) and "\nreturn" in plain, "code has colours and can be copied", shown)
+    chat.close()
+    chat = Chat(folder, bough)
+    screen = chat.ready()
+    check("🍎 │  2" in screen and "more lines" in screen, "the end of the last answer is shown as it was", screen)
     chat.close()
 
 

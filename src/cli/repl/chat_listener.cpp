@@ -51,6 +51,19 @@ std::string firstLines(const std::string& text) {
   return out;
 }
 
+// Lines of a diff in colors.
+std::string styledDiff(std::string_view text) {
+  Highlighter colors("diff");
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    for (const Span& span : colors.line(text.substr(0, end))) out += paintSpan(span);
+    out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 // The beginning of a question that does not fit on the screen, so that it is seen together with the choices.
 std::string reminder(const std::string& question, const std::string& diff) {
   constexpr std::size_t kChoices = 4;  // rows
@@ -68,8 +81,8 @@ void TextListener::say(const std::string& line) {
 }
 
 void TextListener::endText() {
-  if (inText_) printText((stdoutIsTerminal() ? markdown_.finish() : std::exchange(held_, {})) + "\n");
-  if (inThinking_) printText("\n");
+  if (inText_) printText(stdoutIsTerminal() ? markdown_.finish() : std::exchange(held_, {}) + "\n");
+  if (inThinking_) printText(styled(Style::Dim, thinking_.finish()) + "\n");
   inText_ = inThinking_ = false;
 }
 
@@ -108,7 +121,7 @@ void TextListener::onEvent(const AgentEvent& event) {
   if (event.kind == EventKind::Thinking) {
     if (!stdoutIsTerminal()) return;
     inThinking_ = true;
-    printText(styled(Style::Dim, text::printableLines(event.text)));
+    printText(styled(Style::Dim, thinking_.feed(text::printableLines(event.text))));
     return;
   }
   if (event.kind == EventKind::ToolCall || event.kind == EventKind::UserMessage) return;

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "bough/agent/loop.h"
-#include "cli/terminal/markdown.h"
+#include "cli/terminal/word_wrap.h"
+#include "cli/views/markdown/stream.h"
 
 namespace bough::cli {
 
@@ -37,7 +38,8 @@ class TextListener final : public agent::Listener {
   std::optional<char> choose(const std::string& question, const std::vector<std::string_view>& words);
 
   Ask ask_;
-  MarkdownPrinter markdown_;
+  MarkdownStream markdown_;
+  WordWrap thinking_;
   std::string held_;  ///< What came of an answer that is printed when it is whole.
   bool inText_ = false;
   bool inThinking_ = false;

@@ -37,6 +37,10 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
 /// The last thing the user said and the last answer to it, cut to some lines; empty when nothing was said yet.
 std::string lastExchange(const OpenedChat& opened);
 
+/// What a turn took, on one line: model, tokens, context, cost since the chat was opened, time, branch. Where the
+/// terminal is too narrow, the model, the time and the branch are left out first.
+std::string statusLine(const agent::Chat& chat, const agent::TurnReport& report, double costUsd, bool costKnown);
+
 /// The command that comes back to the session of a chat.
 std::string comeBackCommand(const Context& context, const OpenedChat& opened);
 

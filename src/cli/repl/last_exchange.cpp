@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <ranges>
 
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "cli/repl/chat_session.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/markdown/blocks.h"
 
 namespace bough::cli {
 namespace {
@@ -19,6 +24,22 @@ std::string textOf(const Entry& entry, std::string_view speaker) {
     if (part.kind == BlockKind::Text) out += (out.empty() ? "" : "\n") + part.text;
   }
   return out;
+}
+
+// The end of an answer, as the chat showed it: that is where the conversation goes on.
+std::string endOf(std::string_view answer) {
+  std::string shown = markdownForTerminal(text::printableLines(answer), terminalWidth(), 2);
+  while (shown.starts_with('\n')) shown.erase(0, 1);
+  while (shown.ends_with("\n\n")) shown.pop_back();
+  std::size_t begin = shown.size();
+  for (std::size_t lines = 0; lines <= kAnswerLines; ++lines) {
+    if (begin == 0) return shown;
+    begin = begin < 2 ? 0 : shown.rfind('\n', begin - 2) + 1;
+  }
+  begin = shown.find('\n', begin) + 1;
+  const auto left = static_cast<std::uint64_t>(std::ranges::count(std::string_view(shown).substr(0, begin), '\n'));
+  return styled(Style::Dim, fmt::format("  … {} (/history shows all)", counted(left, "more line"))) + "\n" +
+         shown.substr(begin);
 }
 
 // The first lines of a text, each cut to the width, after a mark.
@@ -51,7 +72,7 @@ std::string lastExchange(const OpenedChat& opened) {
       if (answer.empty()) answer = textOf(entry, "assistant");
       const std::string said = textOf(entry, "user");
       if (said.empty()) continue;
-      return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + someLines(answer, kAnswerLines, "  ");
+      return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + endOf(answer);
     }
     if (entries->size() < count) return {};
   }

@@ -1,6 +1,7 @@
 #include "cli/repl/repl_commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -221,15 +222,7 @@ void ReplCommands::showStatus(const agent::TurnReport& report) {
   const auto cost = (prices ? *prices : PriceTable::builtIn()).cost(model, usage);
   costUsd_ += cost.value_or(0);
   costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/"));
-  const std::uint64_t window = std::max<std::uint64_t>(chat().windowTokens(), 1);
-  const std::string& head = chat().place().headId;
-  printFitted(styled(
-      Style::Dim,
-      fmt::format("{} · {} in, {} out · context {} ({}%) · ${:.4f}{} · {:.1f} s · branch {}", chat().model(),
-                  thousands(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
-                  thousands(usage.outputTokens), thousands(report.contextTokens), report.contextTokens * 100 / window,
-                  costUsd_, costKnown_ ? "" : "+?", static_cast<double>(report.totals.durationMs) / 1000,
-                  head.size() > 8 ? head.substr(head.size() - 8) : head)));
+  printFitted(styled(Style::Dim, statusLine(chat(), report, costUsd_, costKnown_)));
 }
 
 Result<void> ReplCommands::startNew(const std::string&) {

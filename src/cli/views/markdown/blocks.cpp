@@ -1,6 +1,7 @@
 #include "cli/views/markdown/blocks.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text/text.h"
 
@@ -54,7 +55,7 @@ bool readAligns(std::string_view line, std::vector<MarkdownBlock::Align>& aligns
 
 class BlockReader {
  public:
-  explicit BlockReader(std::string_view text) : rest_(text) {}
+  BlockReader(std::string_view text, bool& inList) : rest_(text), inList_(inList) {}
 
   std::vector<MarkdownBlock> read() {
     while (!rest_.empty()) {
@@ -62,7 +63,7 @@ class BlockReader {
       const std::string_view said = text::trimmed(line);
       if (said.empty()) {
         blocks_.push_back({.kind = MarkdownBlock::Kind::Blank});
-      } else if (!fence(line, said) && !heading(said) && !rule(said) && !quote(said) && !item(line, said) &&
+      } else if (!fence(line) && !heading(said) && !rule(said) && !quote(said) && !item(line, said) &&
                  !table(line, said)) {
         const bool code = indentOf(line) >= 4 && !inList_;
         blocks_.push_back({.kind = MarkdownBlock::Kind::Line, .indent = indentOf(line)});
@@ -83,17 +84,13 @@ class BlockReader {
 
   [[nodiscard]] std::string_view peek() const { return rest_.substr(0, rest_.find('\n')); }
 
-  bool fence(std::string_view line, std::string_view said) {
-    if (!said.starts_with("```") && !said.starts_with("~~~")) return false;
-    const std::size_t size = std::min(said.find_first_not_of(said.front()), said.size());
-    const std::string_view name = text::trimmed(said.substr(size));
-    if (said.front() == '`' && name.find('`') != std::string_view::npos) return false;
-    MarkdownBlock code{.kind = MarkdownBlock::Kind::Code, .indent = indentOf(line)};
-    code.language = std::string(name.substr(0, name.find_first_of(" \t{")));
+  bool fence(std::string_view line) {
+    const auto fence = openedFence(line);
+    if (!fence) return false;
+    MarkdownBlock code{.kind = MarkdownBlock::Kind::Code, .indent = indentOf(line), .language = fence->language};
     while (!rest_.empty()) {
       std::string_view inside = take();
-      const std::string_view end = text::trimmed(inside);
-      if (end.size() >= size && end.find_first_not_of(said.front()) == std::string_view::npos) break;
+      if (fence->isClosedBy(inside)) break;
       std::size_t blanks = 0;
       while (blanks < code.indent && blanks < inside.size() && inside[blanks] == ' ') ++blanks;
       inside.remove_prefix(blanks);
@@ -181,13 +178,38 @@ class BlockReader {
 
   std::string_view rest_;
   std::vector<MarkdownBlock> blocks_;
-  bool inList_ = false;  // lines that are indented belong to an item
+  bool& inList_;  // lines that are indented belong to an item
 };
 
 }  // namespace
 
+std::optional<MarkdownFence> openedFence(std::string_view line) {
+  const std::string_view said = text::trimmed(line);
+  if (!said.starts_with("```") && !said.starts_with("~~~")) return std::nullopt;
+  const std::size_t size = std::min(said.find_first_not_of(said.front()), said.size());
+  const std::string_view name = text::trimmed(said.substr(size));
+  if (said.front() == '`' && name.find('`') != std::string_view::npos) return std::nullopt;
+  return MarkdownFence{
+      .mark = said.front(), .size = size, .language = std::string(name.substr(0, name.find_first_of(" \t{")))};
+}
+
+bool MarkdownFence::isClosedBy(std::string_view line) const {
+  const std::string_view end = text::trimmed(line);
+  return end.size() >= size && end.find_first_not_of(mark) == std::string_view::npos;
+}
+
+bool beginsTable(std::string_view head, std::string_view aligns) {
+  std::vector<MarkdownBlock::Align> read;
+  return readAligns(aligns, read) && cellsOf(head).size() == read.size();
+}
+
 std::vector<MarkdownBlock> parseMarkdown(std::string_view text) {
-  return BlockReader(text).read();
+  bool inList = false;
+  return parseMarkdown(text, inList);
+}
+
+std::vector<MarkdownBlock> parseMarkdown(std::string_view text, bool& inList) {
+  return BlockReader(text, inList).read();
 }
 
 }  // namespace bough::cli

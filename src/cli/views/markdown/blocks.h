@@ -2,6 +2,7 @@
 // keeps the line breaks of the author.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,12 +28,30 @@ struct MarkdownBlock {
 };
 
 std::vector<MarkdownBlock> parseMarkdown(std::string_view text);
+/// A part of a text, from the beginning of a line on. `inList` is the list that lines before it have begun.
+std::vector<MarkdownBlock> parseMarkdown(std::string_view text, bool& inList);
+
+/// The line that a block of code begins with.
+struct MarkdownFence {
+  char mark = '`';
+  std::size_t size = 3;
+  std::string language = {};
+
+  [[nodiscard]] bool isClosedBy(std::string_view line) const;
+};
+std::optional<MarkdownFence> openedFence(std::string_view line);
+/// Whether two lines are the head of a table and the line under it.
+bool beginsTable(std::string_view head, std::string_view aligns);
 
 /// The text of one line: emphasis, code, links.
 std::vector<Span> parseInline(std::string_view text);
+/// The bytes of an unfinished line whose meaning cannot change when the line goes on: everything before a mark that may
+/// still find its partner.
+std::size_t settledInline(std::string_view text);
 
 /// For a terminal: lines of at most `width` columns, each with `indent` blanks before it.
 std::string markdownForTerminal(std::string_view text, std::size_t width, std::size_t indent);
+std::string markdownForTerminal(const std::vector<MarkdownBlock>& blocks, std::size_t width, std::size_t indent);
 /// As HTML without anything that acts: everything is escaped, and only http, https and mailto become links.
 std::string markdownAsHtml(std::string_view text);
 std::string escapeHtml(std::string_view text);

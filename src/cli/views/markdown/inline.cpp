@@ -50,7 +50,7 @@ class NextOf {
 
 class InlineReader {
  public:
-  explicit InlineReader(std::string_view text) : text_(text), nextClose_(text.find("](")) {}
+  explicit InlineReader(std::string_view text) : text_(text) {}
 
   std::vector<Span> read() {
     while (at_ < text_.size()) step();
@@ -58,7 +58,20 @@ class InlineReader {
     return spans();
   }
 
+  // Where the first mark is that waits for a partner.
+  std::size_t settled() {
+    while (at_ < text_.size()) step();
+    std::size_t end = std::min(waits_, text_.size());
+    for (const auto& [mark, open] : open_) end = std::min(end, open.at);
+    return end;
+  }
+
  private:
+  struct OpenMark {
+    std::size_t part = 0;
+    std::size_t at = 0;  // in the text
+  };
+
   void step() {
     const char c = text_[at_];
     if (c == '\\' && at_ + 1 < text_.size() && isPunctuation(text_[at_ + 1])) {
@@ -89,6 +102,7 @@ class InlineReader {
     auto& places = ticks_[size];
     const auto end = std::upper_bound(places.begin(), places.end(), at_);
     if (end == places.end()) {
+      waits_ = std::min(waits_, at_);
       plain_.append(size, '`');
       at_ += size;
       return;
@@ -127,26 +141,34 @@ class InlineReader {
     const auto open = open_.find(name);
     InlinePart part{.span = {name}, .mark = name};
     if (before != ' ' && open != open_.end()) {
-      part.active = parts_[open->second].active = true;
+      part.active = parts_[open->second.part].active = true;
       open_.erase(open);
     } else if (after != ' ') {
-      open_[name] = parts_.size();
+      open_[name] = {.part = parts_.size(), .at = at_ - size};
     }
     parts_.push_back(std::move(part));
   }
 
-  // [text](target), at the bracket.
+  // [text](target), at the bracket. There is no bracket in the text.
   bool link(std::size_t bracket) {
-    if (nextClose_ != std::string_view::npos && nextClose_ < bracket) nextClose_ = text_.find("](", bracket);
-    if (nextClose_ == std::string_view::npos || nextClose_ - bracket > kLongestLink) return false;
-    const std::size_t begin = nextClose_ + 2;
+    const std::size_t close = brackets_.from(bracket + 1);
+    if (close == std::string_view::npos || close + 1 == text_.size()) return waitsFrom(at_);
+    if (text_[close] != ']' || text_[close + 1] != '(' || close - bracket > kLongestLink) return false;
+    const std::size_t begin = close + 2;
     const std::size_t end = targetEnds_.from(begin);
-    if (end == std::string_view::npos || end - begin >= kLongestLink || text_[end] != ')') return false;
+    if (end == std::string_view::npos) return waitsFrom(at_);
+    if (end - begin >= kLongestLink || text_[end] != ')') return false;
     flush();
-    const std::string_view said = text_.substr(bracket + 1, nextClose_ - bracket - 1);
+    const std::string_view said = text_.substr(bracket + 1, close - bracket - 1);
     parts_.push_back({.span = {std::string(said), kLink, std::string(text_.substr(begin, end - begin))}});
     at_ = end + 1;
     return true;
+  }
+
+  // What is there may become a link when the text goes on.
+  bool waitsFrom(std::size_t at) {
+    waits_ = std::min(waits_, at);
+    return false;
   }
 
   // <https://…>
@@ -154,7 +176,8 @@ class InlineReader {
     const std::string_view rest = text_.substr(at_ + 1, kLongestLink);
     if (!rest.starts_with("http://") && !rest.starts_with("https://") && !rest.starts_with("mailto:")) return false;
     const std::size_t end = addressEnds_.from(at_ + 1);
-    if (end == std::string_view::npos || end - at_ > kLongestLink || text_[end] != '>') return false;
+    if (end == std::string_view::npos) return waitsFrom(at_);
+    if (end - at_ > kLongestLink || text_[end] != '>') return false;
     flush();
     const std::string target(text_.substr(at_ + 1, end - at_ - 1));
     parts_.push_back({.span = {target, kLink, target}});
@@ -184,10 +207,11 @@ class InlineReader {
   std::size_t at_ = 0;
   std::string plain_;
   std::vector<InlinePart> parts_;
-  std::map<std::string, std::size_t> open_;                // marks that wait for a partner
+  std::map<std::string, OpenMark> open_;                   // marks that wait for a partner
   std::map<std::size_t, std::vector<std::size_t>> ticks_;  // where runs of so many backticks are
   bool ticksRead_ = false;
-  std::size_t nextClose_;  // where the next ]( is
+  std::size_t waits_ = std::string_view::npos;  // where code or a link may have begun
+  NextOf brackets_{text_, "[]"};
   NextOf targetEnds_{text_, ") "};
   NextOf addressEnds_{text_, "> "};
 };
@@ -196,6 +220,10 @@ class InlineReader {
 
 std::vector<Span> parseInline(std::string_view text) {
   return InlineReader(text).read();
+}
+
+std::size_t settledInline(std::string_view text) {
+  return InlineReader(text).settled();
 }
 
 }  // namespace bough::cli

@@ -189,8 +189,12 @@ class TerminalMarkdown {
 }  // namespace
 
 std::string markdownForTerminal(std::string_view text, std::size_t width, std::size_t indent) {
+  return markdownForTerminal(parseMarkdown(text::withoutTabs(text)), width, indent);
+}
+
+std::string markdownForTerminal(const std::vector<MarkdownBlock>& blocks, std::size_t width, std::size_t indent) {
   TerminalMarkdown made(width, indent);
-  for (const MarkdownBlock& block : parseMarkdown(text::withoutTabs(text))) made.add(block);
+  for (const MarkdownBlock& block : blocks) made.add(block);
   return made.take();
 }
 
