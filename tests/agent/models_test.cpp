@@ -112,6 +112,32 @@ TEST(ModelRequest, TheLimitIsThatOfTheModelWhateverTheContextHas) {
   EXPECT_EQ(member(bodyOf("claude-3-5-haiku-latest", "off"), "max_tokens"), "8192");
 }
 
+// The answer with the call may be another model's: its turn goes on here after a crash.
+TEST(ModelRequest, OlderModelsDoNotThinkInATurnThatBeganWithoutReasoning) {
+  const std::string call = R"({"type":"tool_use","id":"t1","name":"a","input":{}})";
+  const std::string result = R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]})";
+  const std::string thought = R"({"type":"thinking","thinking":"hm","signature":"c2ln"},)";
+  const auto bodyOf = [&](const std::string& model, const std::string& reasoning, const std::string& end) {
+    const std::string context = R"({"max_tokens":4096,"messages":[{"role":"user","content":"x"},)"
+                                R"({"role":"assistant","content":[)" +
+                                reasoning + call + "]}," + end + "]}";
+    return anthropicRequest(endpointOf(Dialect::Anthropic, model),
+                            {.context = context, .thinkingLevel = "high", .maxOutputTokens = 32'000})
+        .body;
+  };
+  const std::string foreign = bodyOf("claude-sonnet-4-5", "", result);
+  EXPECT_EQ(member(foreign, "thinking"), "");
+  EXPECT_EQ(member(foreign, "max_tokens"), "32000");
+  const std::string more = result + R"(,{"role":"assistant","content":[)" + call + "]}," + result;
+  for (const std::string& end : {result, more}) {
+    EXPECT_EQ(member(bodyOf("claude-sonnet-4-5", thought, end), "thinking"),
+              R"({"type":"enabled","budget_tokens":24000})");
+  }
+  const std::string next = result + R"(,{"role":"assistant","content":"ok"},{"role":"user","content":"y"})";
+  EXPECT_EQ(member(bodyOf("claude-sonnet-4-5", "", next), "thinking"), R"({"type":"enabled","budget_tokens":24000})");
+  EXPECT_EQ(member(bodyOf("claude-sonnet-5-5", "", result), "thinking"), R"({"type":"adaptive"})");
+}
+
 TEST(ModelRequest, GeminiGetsABudgetOrALevel) {
   const auto config = [](const std::string& model, const std::string& level) {
     return member(geminiRequest(endpointOf(Dialect::Gemini, model),

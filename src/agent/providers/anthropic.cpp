@@ -173,6 +173,33 @@ class AnthropicReader final : public StreamReader {
   bool complete_ = false;
 };
 
+bool holdsBlock(std::string_view message, std::initializer_list<std::string_view> types) {
+  const std::string_view content = memberOr(message, "content");
+  if (!content.starts_with('[')) return false;
+  json::ArrayReader blocks(content);
+  while (const auto block = blocks.next()) {
+    if (std::ranges::find(types, json::findString(*block, "type").value_or("")) != types.end()) return true;
+  }
+  return false;
+}
+
+// Whether the turn goes on from answers that have no reasoning, such as those of another model. Older models refuse to
+// think in such a turn: they want its first answer to begin with reasoning.
+bool goesOnWithoutReasoning(std::string_view context) {
+  std::vector<std::string_view> messages;
+  json::ArrayReader list(memberOr(context, "messages", "[]"));
+  while (const auto message = list.next()) messages.push_back(*message);
+  bool goesOn = false;
+  for (std::size_t i = messages.size(); i-- > 0;) {
+    const bool user = json::findString(messages[i], "role") == "user";
+    if (user && !holdsBlock(messages[i], {"tool_result"})) break;
+    if (user) continue;
+    if (holdsBlock(messages[i], {"thinking", "redacted_thinking"})) return false;
+    goesOn = true;
+  }
+  return goesOn;
+}
+
 // Older models are given a number of tokens to think with, newer ones an effort; each refuses the other's way.
 void setThinking(MemberList& body, ThinkingKind kind, std::string_view level, std::uint64_t budget) {
   const bool adaptive =
@@ -205,7 +232,9 @@ std::unique_ptr<StreamReader> makeAnthropicReader() {
 PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request) {
   const bool counted =
       endpoint.facts.thinking == ThinkingKind::Budget || endpoint.facts.thinking == ThinkingKind::Effort;
-  const std::uint64_t budget = counted ? thinkingBudget(request.thinkingLevel) : 0;
+  std::uint64_t budget = counted ? thinkingBudget(request.thinkingLevel) : 0;
+  const bool mayThink = budget == 0 || !goesOnWithoutReasoning(request.context);
+  if (!mayThink) budget = 0;
   const std::uint64_t output =
       std::min(request.maxOutputTokens + budget, std::max(endpoint.facts.outputTokens, budget + 1));
   MemberList body("{}");
@@ -217,7 +246,7 @@ PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request)
   body.set("stream", "true");
   body.set("cache_control", R"({"type":"ephemeral"})");
   leaveOutSampling(body, endpoint.facts);
-  setThinking(body, endpoint.facts.thinking, request.thinkingLevel, budget);
+  if (mayThink) setThinking(body, endpoint.facts.thinking, request.thinkingLevel, budget);
   return {.url = joinUrl(endpoint.baseUrl, "/v1/messages"),
           .headers = {"Content-Type: application/json", "anthropic-version: 2023-06-01", "x-api-key: " + endpoint.key},
           .body = body.text()};
