@@ -112,6 +112,32 @@ def test_sessions_and_labels_are_completed(folder, bough):
     chat.close()
 
 
+def test_files_that_a_prompt_sends_are_completed(folder, bough):
+    place = pathlib.Path(f"{folder}/place")
+    (place / "src/deep").mkdir(parents=True)
+    for name in ("src/main.cpp", "src/deep/heron_parser.cpp", "src/two words.txt", "notes.md", ".hidden", "天気.txt"):
+        (place / name).write_text("x")
+    chat = Chat(folder, bough)
+    for typed, completed in (("see @no", "see @notes.md"), ("(@sr", "(@src/"), ("see @src/m", "see @src/main.cpp"),
+                             ("see @src/t", 'see @"src/two words.txt"'), ('see @"src/two w', 'see @"src/two words.txt"'),
+                             ("see @parser", "see @src/deep/heron_parser.cpp"), ("@天", "@天気.txt"), ("@.h", "@.hidden"),
+                             ("see no", "see notes.md"), ("!cat no", "!cat notes.md")):
+        chat.type(typed, enter=False)
+        chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {typed}")
+        chat.key("Tab")
+        chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {completed}")
+        chat.key("C-u")
+        chat.ready()
+    chat.type("see @src/", enter=False)
+    chat.key("Tab")
+    screen = chat.wait(lambda screen: "@src/main.cpp" in screen and chat.last(screen) == f"{PROMPT} see @src/")
+    check('@"src/two words.txt"' in screen and "@src/deep/" in screen, "what there is, is listed", screen)
+    chat.key("C-u")
+    screen = chat.say('look at @notes.md')
+    check('<file path="notes.md">' in screen, "and sent", screen)
+    chat.close()
+
+
 def test_words_and_lines_of_a_draft(folder, bough):
     chat = Chat(folder, bough)
     chat.say("an old line")

@@ -36,7 +36,7 @@ def test_answers_are_readable(folder, bough):
     chat.close()
     chat = Chat(folder, bough)
     screen = chat.ready()
-    check("🍎 │  2" in screen and "more lines" in screen, "the end of the last answer is shown as it was", screen)
+    check("🍎 │  2" in screen and "before this" in screen, "the end of the last answer is shown as it was", screen)
     chat.close()
 
 

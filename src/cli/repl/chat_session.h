@@ -2,11 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bough/agent/chat.h"
 #include "bough/catalog.h"
 #include "cli/definition/command.h"
+#include "cli/terminal/line/line_editor.h"
 
 namespace bough::cli {
 
@@ -64,5 +68,11 @@ class CancelOnSignal {
   /// Whether the program was asked to terminate, not only to stop what it does.
   [[nodiscard]] static bool terminating();
 };
+
+/// Files of the folder whose paths begin as typed; folders end in a slash.
+std::vector<std::string> filesMatching(const std::string& folder, std::string_view typed);
+/// The file that a prompt names with @ at its end: those that begin as typed, else those at any depth whose names hold
+/// it. None when the line does not end in such a name.
+std::optional<Completion> completeSentFile(const std::string& folder, std::string_view line);
 
 }  // namespace bough::cli

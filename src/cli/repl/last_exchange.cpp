@@ -38,7 +38,7 @@ std::string endOf(std::string_view answer) {
   }
   begin = shown.find('\n', begin) + 1;
   const auto left = static_cast<std::uint64_t>(std::ranges::count(std::string_view(shown).substr(0, begin), '\n'));
-  return styled(Style::Dim, fmt::format("  … {} (/history shows all)", counted(left, "more line"))) + "\n" +
+  return styled(Style::Dim, fmt::format("  … {} before this (/history shows all)", counted(left, "line"))) + "\n" +
          shown.substr(begin);
 }
 

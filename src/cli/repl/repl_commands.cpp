@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
@@ -76,24 +75,6 @@ Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
                 "write a number such as 2, or nothing");
   }
   return number;
-}
-
-// Files whose paths begin as typed; folders end in a slash.
-std::vector<std::string> filesMatching(const std::string& folder, std::string_view typed) {
-  constexpr std::size_t kMost = 500;
-  const std::size_t slash = typed.rfind('/');
-  const std::string_view parent = slash == std::string_view::npos ? std::string_view() : typed.substr(0, slash + 1);
-  const std::filesystem::path base = std::filesystem::path(folder.empty() ? "." : folder) / parent;
-  std::vector<std::string> found;
-  std::error_code problem;
-  for (std::filesystem::directory_iterator each(base, problem), end; !problem && each != end && found.size() < kMost;
-       each.increment(problem)) {
-    const std::string name = each->path().filename().string();
-    std::string path = std::string(parent) + name + (each->is_directory(problem) ? "/" : "");
-    if (path.starts_with(typed) && (!name.starts_with('.') || typed.ends_with('.'))) found.push_back(std::move(path));
-  }
-  std::ranges::sort(found);
-  return found;
 }
 
 void keepMatching(Completion& out, std::string_view typed, std::string candidate) {
@@ -477,8 +458,12 @@ Completion ReplCommands::complete(std::string_view line) {
     }
   } else if (name == "/thinking") {
     for (const char* level : {"off", "low", "medium", "high"}) keepMatching(out, word, level);
+  } else if (auto sent = line.starts_with('/') || line.starts_with('!')
+                             ? std::nullopt
+                             : completeSentFile(chat().options().folder, line)) {
+    return std::move(*sent);
   } else {
-    for (std::string& file : filesMatching(chat().options().folder, word)) out.candidates.push_back(std::move(file));
+    out.candidates = filesMatching(chat().options().folder, word);
   }
   return out;
 }

@@ -120,9 +120,15 @@ struct LineEditor::State {
     const Completion found = of(edit).complete(typed);
     if (found.candidates.empty()) return CC_ERROR;
     const std::string common = commonBeginning(found.candidates);
-    if (common.size() > found.replacedBytes) {
-      // What is typed already is the beginning of every candidate.
-      if (el_insertstr(edit, common.substr(found.replacedBytes).c_str()) != 0) return CC_ERROR;
+    const std::string_view word = typed.substr(typed.size() - found.replacedBytes);
+    if (common.starts_with(word) && common.size() > word.size()) {
+      if (el_insertstr(edit, common.substr(word.size()).c_str()) != 0) return CC_ERROR;
+      return CC_REFRESH;
+    }
+    // What is found in another way than by its beginning takes the place of what was typed, once it is the only one.
+    if (found.candidates.size() == 1 && common != word) {
+      el_deletestr(edit, characterCount(word));
+      if (el_insertstr(edit, common.c_str()) != 0) return CC_ERROR;
       return CC_REFRESH;
     }
     if (found.candidates.size() == 1) return CC_NORM;
