@@ -138,6 +138,28 @@ TEST(ModelRequest, OlderModelsDoNotThinkInATurnThatBeganWithoutReasoning) {
   EXPECT_EQ(member(bodyOf("claude-sonnet-5-5", "", result), "thinking"), R"({"type":"adaptive"})");
 }
 
+TEST(ModelRequest, CallsOfAnOlderModelOfGeminiHaveASignatureForANewerOne) {
+  const std::string unsignedCalls =
+      R"({"role":"model","parts":[{"text":"so"},{"functionCall":{"name":"a","args":{}}},{"functionCall":{"name":"b","args":{}}}]})";
+  const std::string signedCall =
+      R"({"role":"model","parts":[{"functionCall":{"name":"a","args":{}},"thoughtSignature":"U0lH"}]})";
+  const std::string asked = R"({"role":"user","parts":[{"text":"x"}]})";
+  const auto contentsOf = [&](const char* model) {
+    const std::string context =
+        R"({"contents":[)" + asked + "," + unsignedCalls + "," + asked + "," + signedCall + "]}";
+    return member(geminiRequest(endpointOf(Dialect::Gemini, model),
+                                {.context = context, .thinkingLevel = "", .maxOutputTokens = 100})
+                      .body,
+                  "contents");
+  };
+  EXPECT_EQ(
+      contentsOf("gemini-3.8-flash"),
+      "[" + asked +
+          R"(,{"role":"model","parts":[{"text":"so"},{"functionCall":{"name":"a","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"b","args":{}}}]},)" +
+          asked + "," + signedCall + "]");
+  EXPECT_EQ(contentsOf("gemini-2.5-pro"), "[" + asked + "," + unsignedCalls + "," + asked + "," + signedCall + "]");
+}
+
 TEST(ModelRequest, GeminiGetsABudgetOrALevel) {
   const auto config = [](const std::string& model, const std::string& level) {
     return member(geminiRequest(endpointOf(Dialect::Gemini, model),
