@@ -215,6 +215,26 @@ TEST_F(LoopTest, ResultsThatAProviderRefusesAreWithheld) {
   }
 }
 
+TEST_F(LoopTest, AKeyThatAServerRepeatsIsNotStored) {
+  const std::string key = "sk-0123456789abcdefghij";
+  Secrets secrets;
+  secrets.add(key);
+  for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini}) {
+    sessionId_ = store_->createSession()->sessionId;
+    std::atomic<int> count{0};
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      const ScriptedAnswer writes{"", "It is " + key, {{"write", R"({"path":"k.txt","content":")" + key + "\"}"}}};
+      reply.stream(streamOf(dialect, ++count == 1 ? writes : ScriptedAnswer{"", "Done with " + key, {}}, 1));
+    });
+    provider_ = makeHttpProvider(loopbackEndpoint(server, dialect), secrets, {.attempts = 1});
+    const auto report = runTurn(agent(), here(), "hello");
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_EQ(report->text, "Done with [key]");
+    EXPECT_EQ(get("k.txt"), "[key]");
+    for (const Entry& entry : entries()) EXPECT_FALSE(entry.payload.contains(key)) << entry.payload;
+  }
+}
+
 // When the results are not what is refused, they stay.
 TEST_F(LoopTest, ResultsStayWhenTheProviderRefusesSomethingElse) {
   bool refuses = false;

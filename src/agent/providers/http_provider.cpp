@@ -122,17 +122,25 @@ class HttpProvider final : public Provider {
     if (response && !cancel.requested() && !error) {
       if (auto last = parser.finish(onLast); !last) error = std::move(last.error());
     }
-    if (cancel.requested() && !reader->complete()) return {.answer = reader->finish(true)};
+    if (cancel.requested() && !reader->complete()) return {.answer = finished(*reader, true)};
     if (!error && !response) error = response.error();
     if (!error && (response->status < 200 || response->status >= 300 || !response->body.empty())) {
       return refused(*response);
     }
-    if (reader->complete()) return {.answer = reader->finish(false)};
+    if (reader->complete()) return {.answer = finished(*reader, false)};
     if (!error) error = brokenOff(any);
     if (error->hint.empty())
       error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
     if (!said) return {.error = std::move(error)};
-    return {.answer = reader->finish(true), .error = std::move(error)};
+    return {.answer = finished(*reader, true), .error = std::move(error)};
+  }
+
+  // A server may repeat the key that it was given. What is stored of an answer does not hold it.
+  [[nodiscard]] Answer finished(StreamReader& reader, bool aborted) const {
+    Answer answer = reader.finish(aborted);
+    answer.message = secrets_.redact(answer.message);
+    answer.partial = secrets_.redact(answer.partial);
+    return answer;
   }
 
   [[nodiscard]] Attempt refused(const HttpResponse& response) const {
