@@ -82,6 +82,10 @@ struct Block {
   std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
 };
 
+/// No request takes more tokens than this. A greater number in a file is damage, and counts as this many, so that sums
+/// never overflow.
+inline constexpr std::uint64_t kMaxTokens = std::uint64_t{1} << 40U;
+
 struct Usage {
   std::uint64_t inputTokens = 0;
   std::uint64_t outputTokens = 0;

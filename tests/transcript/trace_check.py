@@ -64,7 +64,7 @@ def attributes_of(holder):
         (kind, value), = attribute["value"].items()
         assert attribute["key"] not in found, attribute["key"]
         if kind == "intValue":
-            assert re.fullmatch(r"\d+", value)
+            assert re.fullmatch(r"\d+", value) and int(value) < 2**63
             value = int(value)
         elif kind == "arrayValue":
             value = [each["stringValue"] for each in value["values"]]
@@ -95,7 +95,7 @@ def check_spans(text, check_attributes):
         assert span["spanId"] not in ids, "a span id occurs twice"
         assert number == 0 or span["parentSpanId"] in ids, "a parent comes after its child"
         ids.add(span["spanId"])
-        assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+        assert 0 <= int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) < 2**63
         check_attributes(span, attributes_of(span))
 
 
@@ -125,11 +125,45 @@ def check_openinference(span, attributes):
 CHECKS = {"atif": check_atif, "otel": lambda text: check_spans(text, check_otel), "openinference": lambda text: check_spans(text, check_openinference)}
 
 
+def odd_sessions():
+    """Sessions of Claude Code that no sound program writes."""
+    def line(number, kind, content, parent=None, time=None, **message):
+        uuid = "11111111-1111-4111-8111-{:012}".format
+        message |= {"role": kind, "content": content}
+        return json.dumps({"type": kind, "uuid": uuid(number), "parentUuid": uuid(parent) if parent else None, "isSidechain": False,
+                           "sessionId": "7d3c1a52-0b57-4c39-9f0e-2a64f1d0c8e1", "version": "2.1.0", "cwd": "/tmp",
+                           "timestamp": f"2026-01-02T03:04:{number:02}.000Z" if time is None else time, "message": message}) + "\n"
+
+    def call(call_id, name, value):
+        return {"type": "tool_use", "id": call_id, "name": name, "input": value}
+
+    def result(call_id, content, **more):
+        return {"type": "tool_result", "tool_use_id": call_id, "content": content} | more
+
+    most = 2**64 - 1
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    yield "calls", (line(1, "user", "hi") +
+                    line(2, "assistant", [call("t", "a", "text"), call("t", "", [1]), call("u", "b", None), call("", "c", {})], 1, id="m1") +
+                    line(3, "user", [result("t", None), result("u", [image], is_error=True), result("t", "again"), result("nobody", "x")], 2))
+    yield "usage", "".join(line(i, "assistant", [{"type": "text", "text": "x"}], i - 1, id=f"m{i}", model="m",
+                                usage={"input_tokens": most, "output_tokens": most // 2, "cache_read_input_tokens": most // 2,
+                                       "cache_creation_input_tokens": [1.5, -1, "7", None][i % 4]}) for i in range(1, 9))
+    times = ["9999-12-31T23:59:59.999Z", "1960-01-01T00:00:00Z", "not a time", "", "2026-01-02T03:04:05.000Z"]
+    yield "times", "".join(line(i, "user" if i % 2 else "assistant", f"text {i}", i - 1, times[i % 5], id=f"m{i}") for i in range(1, 9))
+    yield "texts", (line(1, "user", "\ud800 \0 \u2028 \x1b[31m") +
+                    line(2, "assistant", [{"type": "thinking", "thinking": "", "signature": "s"}, {"type": "redacted_thinking", "data": "z"},
+                                          {"type": "text", "text": ""}, {"type": "nonsense"}], 1, id="m1") +
+                    line(3, "user", [image, {"type": "nonsense", "a": 1}], 2) + line(4, "assistant", [], 3, id="m2", stop_reason="refusal"))
+
+
 def main():
     bough, fixtures = sys.argv[1], pathlib.Path(sys.argv[2])
     files = sorted(path for path in fixtures.rglob("*") if path.is_file() and path.name != "sessions.json" and path.suffix != ".png")
     problems, calls, branches = [], 0, 0
     with tempfile.TemporaryDirectory() as home:
+        for name, text in odd_sessions():
+            files.append(pathlib.Path(home, name + ".jsonl"))
+            files[-1].write_text(text)
         env = {"PATH": os.environ["PATH"], "HOME": home, "BOUGH_STORE": home + "/store", "NO_COLOR": "1"}
         for path in files:
             for name, check in CHECKS.items():
@@ -140,7 +174,7 @@ def main():
                     assert done.returncode == 0, done.stderr
                     check(done.stdout)
                 except (AssertionError, KeyError, ValueError) as error:
-                    problems.append(f"{path.relative_to(fixtures)} as {name}: {type(error).__name__} {error}")
+                    problems.append(f"{path.name} as {name}: {type(error).__name__} {error}")
                 if name == "atif":
                     calls += done.stdout.count('"source_call_id"')
                     branches += done.stdout.count('"is_copied_context"')

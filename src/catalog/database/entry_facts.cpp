@@ -92,7 +92,9 @@ bool isConverted(const Entry& entry) {
 }
 
 Usage readTokens(std::string_view usage) {
-  const auto tokens = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
+  const auto tokens = [&](std::string_view name) {
+    return std::min(json::findUnsigned(usage, name).value_or(0), kMaxTokens);
+  };
   return {.inputTokens = tokens("inputTokens"),
           .outputTokens = tokens("outputTokens"),
           .cacheReadTokens = tokens("cacheReadTokens"),
@@ -193,15 +195,10 @@ std::optional<EntryRole> parseRole(std::string_view name) {
 
 EntryFacts usageFacts(const Entry& entry) {
   const std::string_view usage = json::findMember(entry.payload, "usage").value_or("");
-  const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
   EntryFacts facts;
   facts.messageId = json::findString(usage, "id").value_or("");
   facts.model = json::findString(usage, "model").value_or("");
-  facts.usage = Usage{.inputTokens = count("inputTokens"),
-                      .outputTokens = count("outputTokens"),
-                      .cacheReadTokens = count("cacheReadTokens"),
-                      .cacheWriteTokens = count("cacheWriteTokens"),
-                      .reasoningTokens = count("reasoningTokens")};
+  facts.usage = readTokens(usage);
   readIdentity(entry, facts);
   return facts;
 }

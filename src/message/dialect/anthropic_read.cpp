@@ -212,10 +212,10 @@ void readAnthropicUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
   reader.out.usage = Usage{
-      .inputTokens = reader.unsignedValue(tree.find(usage, "input_tokens")),
-      .outputTokens = reader.unsignedValue(tree.find(usage, "output_tokens")),
-      .cacheReadTokens = reader.unsignedValue(tree.find(usage, "cache_read_input_tokens")),
-      .cacheWriteTokens = reader.unsignedValue(tree.find(usage, "cache_creation_input_tokens")),
+      .inputTokens = reader.tokens(tree.find(usage, "input_tokens")),
+      .outputTokens = reader.tokens(tree.find(usage, "output_tokens")),
+      .cacheReadTokens = reader.tokens(tree.find(usage, "cache_read_input_tokens")),
+      .cacheWriteTokens = reader.tokens(tree.find(usage, "cache_creation_input_tokens")),
       .reasoningTokens = 0,
   };
 }

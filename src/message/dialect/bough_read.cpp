@@ -119,11 +119,11 @@ Problem readBough(const Tree& tree, Tree::Index node, Message& out) {
   const Tree::Index usage = tree.find(node, "usage");
   if (tree.isObject(usage)) {
     out.usage = Usage{
-        .inputTokens = reader.unsignedValue(tree.find(usage, "inputTokens")),
-        .outputTokens = reader.unsignedValue(tree.find(usage, "outputTokens")),
-        .cacheReadTokens = reader.unsignedValue(tree.find(usage, "cacheReadTokens")),
-        .cacheWriteTokens = reader.unsignedValue(tree.find(usage, "cacheWriteTokens")),
-        .reasoningTokens = reader.unsignedValue(tree.find(usage, "reasoningTokens")),
+        .inputTokens = reader.tokens(tree.find(usage, "inputTokens")),
+        .outputTokens = reader.tokens(tree.find(usage, "outputTokens")),
+        .cacheReadTokens = reader.tokens(tree.find(usage, "cacheReadTokens")),
+        .cacheWriteTokens = reader.tokens(tree.find(usage, "cacheWriteTokens")),
+        .reasoningTokens = reader.tokens(tree.find(usage, "reasoningTokens")),
     };
   }
   if (tree.stringIs(role, "user")) {

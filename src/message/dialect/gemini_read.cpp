@@ -199,12 +199,12 @@ Problem readCandidate(Reader& reader, Tree::Index response) {
   reader.extrasOf(out.extras, response, {"candidates", "responseId", "modelVersion", "usageMetadata"});
   const Tree::Index usage = tree.find(response, "usageMetadata");
   if (!tree.isObject(usage)) return std::nullopt;
-  const std::uint64_t cached = reader.unsignedValue(tree.find(usage, "cachedContentTokenCount"));
-  const std::uint64_t prompt = reader.unsignedValue(tree.find(usage, "promptTokenCount"));
-  const std::uint64_t thoughts = reader.unsignedValue(tree.find(usage, "thoughtsTokenCount"));
+  const std::uint64_t cached = reader.tokens(tree.find(usage, "cachedContentTokenCount"));
+  const std::uint64_t prompt = reader.tokens(tree.find(usage, "promptTokenCount"));
+  const std::uint64_t thoughts = reader.tokens(tree.find(usage, "thoughtsTokenCount"));
   out.usage = Usage{
       .inputTokens = prompt >= cached ? prompt - cached : 0,
-      .outputTokens = reader.unsignedValue(tree.find(usage, "candidatesTokenCount")) + thoughts,
+      .outputTokens = reader.tokens(tree.find(usage, "candidatesTokenCount")) + thoughts,
       .cacheReadTokens = cached,
       .cacheWriteTokens = 0,
       .reasoningTokens = thoughts,

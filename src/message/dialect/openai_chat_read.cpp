@@ -119,15 +119,14 @@ void readChatUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
   const Tree::Index details = tree.find(usage, "prompt_tokens_details");
-  const std::uint64_t cached = reader.unsignedValue(tree.find(details, "cached_tokens"));
-  const std::uint64_t prompt = reader.unsignedValue(tree.find(usage, "prompt_tokens"));
+  const std::uint64_t cached = reader.tokens(tree.find(details, "cached_tokens"));
+  const std::uint64_t prompt = reader.tokens(tree.find(usage, "prompt_tokens"));
   reader.out.usage = Usage{
       .inputTokens = prompt >= cached ? prompt - cached : 0,
-      .outputTokens = reader.unsignedValue(tree.find(usage, "completion_tokens")),
+      .outputTokens = reader.tokens(tree.find(usage, "completion_tokens")),
       .cacheReadTokens = cached,
       .cacheWriteTokens = 0,
-      .reasoningTokens =
-          reader.unsignedValue(tree.find(tree.find(usage, "completion_tokens_details"), "reasoning_tokens")),
+      .reasoningTokens = reader.tokens(tree.find(tree.find(usage, "completion_tokens_details"), "reasoning_tokens")),
   };
 }
 

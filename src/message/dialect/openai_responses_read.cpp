@@ -150,15 +150,14 @@ Problem readOutput(Reader& reader, Tree::Index node) {
 void readResponsesUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
-  const std::uint64_t cached =
-      reader.unsignedValue(tree.find(tree.find(usage, "input_tokens_details"), "cached_tokens"));
-  const std::uint64_t input = reader.unsignedValue(tree.find(usage, "input_tokens"));
+  const std::uint64_t cached = reader.tokens(tree.find(tree.find(usage, "input_tokens_details"), "cached_tokens"));
+  const std::uint64_t input = reader.tokens(tree.find(usage, "input_tokens"));
   reader.out.usage = Usage{
       .inputTokens = input >= cached ? input - cached : 0,
-      .outputTokens = reader.unsignedValue(tree.find(usage, "output_tokens")),
+      .outputTokens = reader.tokens(tree.find(usage, "output_tokens")),
       .cacheReadTokens = cached,
       .cacheWriteTokens = 0,
-      .reasoningTokens = reader.unsignedValue(tree.find(tree.find(usage, "output_tokens_details"), "reasoning_tokens")),
+      .reasoningTokens = reader.tokens(tree.find(tree.find(usage, "output_tokens_details"), "reasoning_tokens")),
   };
 }
 

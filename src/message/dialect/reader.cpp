@@ -31,12 +31,12 @@ TextView Reader::joined(const std::vector<TextView>& texts, std::string_view esc
   return all;
 }
 
-std::uint64_t Reader::unsignedValue(Tree::Index node) const {
+std::uint64_t Reader::tokens(Tree::Index node) const {
   if (node == Tree::kNone || tree.kind(node) != json::Kind::Number) return 0;
   const std::string_view raw = tree.raw(node);
   std::uint64_t value = 0;
   std::from_chars(raw.data(), raw.data() + raw.size(), value);
-  return value;
+  return std::min(value, kMaxTokens);
 }
 
 void Reader::extra(std::vector<std::string_view>& extras, Tree::Index key) const {

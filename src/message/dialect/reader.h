@@ -28,7 +28,8 @@ class Reader {
   TextView own(std::string_view plain);
   /// Several texts as one, with a separator between them that is written escaped.
   TextView joined(const std::vector<TextView>& texts, std::string_view escapedSeparator);
-  [[nodiscard]] std::uint64_t unsignedValue(Tree::Index node) const;
+  /// A number of tokens, at most kMaxTokens; 0 for any other value.
+  [[nodiscard]] std::uint64_t tokens(Tree::Index node) const;
 
   /// Notes a member that the view has no field for, unless it says nothing (null, [] or {}).
   void extra(std::vector<std::string_view>& extras, Tree::Index key) const;

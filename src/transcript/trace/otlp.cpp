@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <unordered_set>
 
 #include "base/bytes/sha256.h"
@@ -128,6 +129,9 @@ class SpanWriting {
   void beginSpan(const std::string& id, const std::string& parent, std::string_view name, std::uint64_t kind,
                  std::uint64_t beginMs, std::uint64_t endMs) {
     constexpr std::uint64_t kNanoseconds = 1'000'000;
+    constexpr std::uint64_t kLastMs = INT64_MAX / kNanoseconds;  // in 2262
+    beginMs = std::min(beginMs, kLastMs);
+    endMs = std::min(endMs, kLastMs);
     writer_.beginObject().member("traceId", traceId_).member("spanId", id);
     if (!parent.empty()) writer_.member("parentSpanId", parent);
     writer_.member("name", name).member("kind", kind);
@@ -190,7 +194,12 @@ class SpanWriting {
     openInference_ ? addOpenInference(attributes, step, input) : addGenAi(attributes, step, input);
     attributes.end();
     endSpan(false);
-    for (const TraceCall& call : step.calls) writeCall(call, step, id);
+    std::unordered_set<std::string> names;
+    for (const TraceCall& call : step.calls) {
+      std::string name = step.entry->id + "\n" + call.id;
+      while (!names.insert(name).second) name += '\n';  // an answer may use an id twice
+      writeCall(call, step, spanIdOf(name), id);
+    }
   }
 
   void addGenAi(Attributes& attributes, const TraceStep& step, const std::vector<TraceStep>& input) {
@@ -268,7 +277,7 @@ class SpanWriting {
     attributes.text("output.value", step.text);
   }
 
-  void writeCall(const TraceCall& call, const TraceStep& step, const std::string& parent) {
+  void writeCall(const TraceCall& call, const TraceStep& step, const std::string& id, const std::string& parent) {
     const std::uint64_t beginMs = timeOf(step);
     std::uint64_t endMs = beginMs;
     std::string text;
@@ -278,8 +287,7 @@ class SpanWriting {
       text += (text.empty() ? "" : "\n") + result.text;
       failed = failed || result.isError;
     }
-    beginSpan(spanIdOf(step.entry->id + "\n" + call.id), parent, fmt::format("execute_tool {}", call.name), kInternal,
-              beginMs, endMs);
+    beginSpan(id, parent, fmt::format("execute_tool {}", call.name), kInternal, beginMs, endMs);
     Attributes attributes(writer_);
     if (openInference_) {
       attributes.text("openinference.span.kind", "TOOL");

@@ -125,6 +125,7 @@ class Scan {
       const std::string_view value = counts.takeValue();
       std::uint64_t number = 0;
       std::from_chars(value.data(), value.data() + value.size(), number);
+      number = std::min(number, kMaxTokens);
       if (counts.keyIs("input_tokens")) found.tokens.inputTokens = number;
       if (counts.keyIs("output_tokens")) found.tokens.outputTokens = number;
       if (counts.keyIs("cache_read_input_tokens")) found.tokens.cacheReadTokens = number;
