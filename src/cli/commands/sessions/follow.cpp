@@ -86,15 +86,38 @@ Result<std::string> startOf(SessionStore& store, const std::string& session, con
   return state.tailId;
 }
 
-bool isUnfinishedLine(const Entry& entry) {
+// What an entry of another agent's file was made from.
+enum class MadeFrom : std::uint8_t {
+  Line,
+  TornLine,  // the beginning of a line that its program is still writing; the whole line comes after it
+  File,      // what the file says of its session
+  Nothing,   // it is of bough itself
+};
+
+MadeFrom madeFrom(const Entry& entry) {
   const auto transcript = json::findMember(entry.payload, "transcript");
-  return entry.type == entry_type::kSessionInfo && transcript && json::findMember(*transcript, "torn") == "true";
+  if (!transcript) return MadeFrom::Nothing;
+  if (json::findMember(*transcript, "facts")) return MadeFrom::File;
+  return json::findMember(*transcript, "torn") == "true" ? MadeFrom::TornLine : MadeFrom::Line;
 }
 
-void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style) {
+// Where a later following of the file can begin. When the file has grown and is read again, the other entries come
+// after its new lines, or not at all: whoever began there would miss lines.
+Result<std::string> lastLine(SessionStore& store, const std::string& session) {
+  constexpr std::uint64_t kMostOthers = 16;  // one of each kind, for each of a few files
+  LoadOptions wanted;
+  wanted.last = kMostOthers;
+  BOUGH_TRY(const auto entries, store.loadSessionEntries(session, wanted));
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (madeFrom(*entry) == MadeFrom::Line) return entry->id;
+  }
+  return std::string();
+}
+
+void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style, bool isFile) {
   for (const Entry& entry : entries) {
-    // The beginning of a line that another program is still writing; the whole line comes after it.
-    if (!context.json && isUnfinishedLine(entry)) continue;
+    const MadeFrom from = isFile || !context.json ? madeFrom(entry) : MadeFrom::Nothing;
+    if (from == MadeFrom::TornLine || (isFile && from == MadeFrom::File)) continue;
     const EntryView view = viewEntry(entry);
     context.json ? printJsonLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
   }
@@ -112,6 +135,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(growing.emplace_back(), followTranscript(session, files[i], stamps[i]));
   }
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
+  std::string line = options.from == "@start" ? std::string() : start;  // the last one that was seen, of a file
+  if (!files.empty() && options.from.empty()) {
+    BOUGH_TRY(line, lastLine(*session.store, session.sessionId));
+  }
   BOUGH_TRY(auto follower, session.store->follow(session.sessionId, start));
   StopOnSignal stop;
   BOUGH_TRY(stop.start(follower));
@@ -122,14 +149,18 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   while (!outputClosed()) {
     BOUGH_TRY(auto entries, follower.next(idleMs == 0 ? -1 : idleMs));
     if (entries.empty()) break;
-    printEntries(entries, context, style);
+    printEntries(entries, context, style, !files.empty());
+    for (const Entry& entry : entries) {
+      if (madeFrom(entry) == MadeFrom::Line) line = entry.id;
+    }
   }
-  if (!context.json && !follower.position().empty()) {
+  const std::string position = files.empty() ? follower.position() : line;
+  if (!context.json && !position.empty()) {
     // The id of a file outside of a store finds nothing.
     std::error_code error;
     const bool isFile = !files.empty() || std::filesystem::is_regular_file(options.session, error);
     printMessage(fmt::format("  → bough follow {} --from {} continues here",
-                             isFile ? shellWord(options.session) : session.sessionId, follower.position()));
+                             isFile ? shellWord(options.session) : session.sessionId, position));
   }
   return kDone;
 }
