@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
@@ -107,6 +108,22 @@ Result<void> printHead(SessionStore& store, const std::string& session, const st
   return {};
 }
 
+// The offset of the line in another agent's file that an entry was made from.
+std::optional<std::uint64_t> lineOffset(const Entry& entry) {
+  const auto transcript = json::findMember(entry.payload, "transcript");
+  return transcript ? json::findUnsigned(*transcript, "at") : std::nullopt;
+}
+
+// The entry before those that the line of the summary brings along: Codex writes what a summary keeps once more into
+// its line. Empty when there are none.
+Result<std::string> entryBeforeCopies(SessionStore& store, const std::string& session, const Entry& summary) {
+  const auto first = json::findString(summary.payload, "firstKeptEntryId");
+  if (json::findMember(summary.payload, "summaryAfterKept") != "true" || !first) return std::string();
+  const auto kept = store.loadEntry(session, *first);
+  if (!kept || !lineOffset(*kept) || lineOffset(*kept) != lineOffset(summary)) return std::string();
+  return kept->parentId.value_or("");
+}
+
 // What the last summary on the branch continues from: the end of what it sums up.
 Result<std::string> entryBeforeCompaction(SessionStore& store, const std::string& session, const std::string& leaf) {
   LoadOptions wanted;
@@ -118,7 +135,8 @@ Result<std::string> entryBeforeCompaction(SessionStore& store, const std::string
     return fail(ErrorCode::NotFound, "no compaction is on this branch",
                 "`bough show` without the option shows all of it");
   }
-  return *summaries.front().parentId;
+  BOUGH_TRY(const std::string before, entryBeforeCopies(store, session, summaries.front()));
+  return before.empty() ? *summaries.front().parentId : before;
 }
 
 Result<ExitCode> show(SessionStore& store, const std::string& session, const Context& context, const Options& options) {
