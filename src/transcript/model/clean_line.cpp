@@ -1,6 +1,7 @@
 #include "transcript/model/clean_line.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -24,8 +25,11 @@ std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent
   }
   const auto source = fromMemory(bytes);
   LineRecords records(*source, agent.isRecord);
+  std::unordered_set<std::string> written;  // lines of one entry: one that was written twice is one
   for (auto record = records.next(); record && *record; record = records.next()) {
-    if ((*record)->kind == RecordKind::Json) out += std::string((*record)->text) + "\n";
+    if ((*record)->kind != RecordKind::Json) continue;
+    const std::string line = std::string((*record)->text) + "\n";
+    if (written.insert(line).second) out += line;
   }
   return out;
 }

@@ -37,7 +37,7 @@ bool HeldAnswer::join(const Record& record, const Line& line) {
 }
 
 bool HeldAnswer::join(const Record& record) {
-  const bool isInside = record.kind == RecordKind::Blank || record.kind == RecordKind::Damaged;
+  const bool isInside = record.kind != RecordKind::Torn && record.kind != RecordKind::Skipped;
   if (lines_.empty() || !isInside || !hasRoom(record)) return false;
   bytes_ += record.raw.size();
   lines_.emplace_back(record);

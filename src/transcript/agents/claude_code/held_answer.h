@@ -28,7 +28,7 @@ struct Held {
   Held& operator=(const Held&) = delete;
 
   HeldRecord record;
-  std::optional<Line> line{};  ///< Points into the record; none when that is not JSON.
+  std::optional<Line> line{};  ///< Points into the record; none when that is not JSON, or was there before.
   bool isBlock = false;        ///< Of the answer.
 };
 
@@ -47,7 +47,7 @@ class HeldAnswer {
   /// Takes a line that belongs to the answer, or may be between lines of it. False when it does not, and when there is
   /// no room for it.
   bool join(const Record& record, const Line& line);
-  /// The same for a record that is not JSON: blank lines and damaged ones do not end an answer.
+  /// The same for a record that is not JSON, or was there before: blank lines and damaged ones do not end an answer.
   bool join(const Record& record);
 
   /// All lines; afterwards there are none.

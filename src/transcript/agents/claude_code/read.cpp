@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/bytes/crc32c.h"
 #include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -58,11 +59,34 @@ std::size_t endOfAnswer(const std::deque<Held>& held) {
   return end;
 }
 
+// Knows the lines of a file again. The program knows a line by its uuid, so one that is there twice counts once.
+class LineMemory {
+ public:
+  // False for the same line as before.
+  bool isNew(const Record& record, const Line& line) {
+    if (line.uuid.empty()) return true;
+    Crc32c sum;
+    sum.add(record.text);
+    return hashes_.insert(hashOf(line.uuid) ^ (std::uint64_t{sum.value()} << 32U));
+  }
+
+ private:
+  NumberSet hashes_;
+};
+
+// Between the boundary of a compaction and its summary.
+struct Compaction {
+  bool isOpen = false;
+  std::string firstKept;
+  bool keptFirst = false;  // that is between the boundary and the summary
+};
+
 class ClaudeReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
     releaseOld(record, out);
-    take(record, parseLine(record.text), out);
+    const Line line = parseLine(record.text);
+    lines_.isNew(record, line) ? take(record, line, out) : takeBytes(record, out);
   }
 
   void giveHeld(Builder& out) override { releaseAll(out); }
@@ -90,10 +114,12 @@ class ClaudeReader : public Reader {
     if (!held_.open(record, line)) give(record, line, out);
   }
 
-  void takeBytes(const Record& record, Builder& out) {
+  // What is not JSON, or was there before.
+  void takeBytes(Record record, Builder& out) {
+    if (record.kind == RecordKind::Json && record.reason.empty()) record.reason = "a line that was written before";
     if (held_.join(record)) return;
     releaseAll(out);
-    out.keepBytes(record);
+    record.kind == RecordKind::Json ? out.keep(record, {}, kRepeated) : out.keepBytes(record);
   }
 
   // Lines that were given in an earlier reading are not joined with later ones, nor with what was given apart from
@@ -232,9 +258,9 @@ class ClaudeReader : public Reader {
     const Place place = placeOf(line, parent);
     out.message(record, place, Dialect::Anthropic, line.message, std::move(holes));
     noteEntry(line, place, out);
-    if (afterBoundary_ && firstKept_.empty() && !line.isSidechain) {
-      firstKept_ = out.lastId();
-      keptFirst_ = true;
+    if (compaction_.isOpen && compaction_.firstKept.empty() && !line.isSidechain) {
+      compaction_.firstKept = out.lastId();
+      compaction_.keptFirst = true;
     }
     if (isResults && line.parentUuid) answers_.addResults(parts.content, *line.parentUuid, line.uuid);
   }
@@ -252,11 +278,10 @@ class ClaudeReader : public Reader {
     json::Writer writer(payload);
     writer.beginObject().key("summary").raw(text);
     // One that keeps nothing names itself.
-    writer.member("firstKeptEntryId", firstKept_.empty() ? entryIdOf(line.uuid) : firstKept_);
-    if (keptFirst_) writer.member("summaryAfterKept", true);
+    writer.member("firstKeptEntryId", compaction_.firstKept.empty() ? entryIdOf(line.uuid) : compaction_.firstKept);
+    if (compaction_.keptFirst) writer.member("summaryAfterKept", true);
     writer.endObject();
-    firstKept_.clear();
-    afterBoundary_ = keptFirst_ = false;
+    compaction_ = {};
     std::vector<Hole> holes;
     if (isKind(content, json::Kind::String)) holes.push_back({"summary", content});
     const Place place = placeOf(line, line.parentUuid);
@@ -266,9 +291,7 @@ class ClaudeReader : public Reader {
 
   // The line at which a compaction cut the chain: what follows continues from what came before it.
   void giveBoundary(const Record& record, const Line& line, Builder& out) {
-    firstKept_ = firstPreserved(line.compactMetadata, out);
-    afterBoundary_ = true;
-    keptFirst_ = false;
+    compaction_ = {.isOpen = true, .firstKept = firstPreserved(line.compactMetadata, out)};
     std::optional<std::string> parent = line.parentUuid;
     if (!parent || parent->empty()) parent = line.logicalParentUuid;
     if (out.entryFor(*parent).empty()) parent = lastMain_.empty() ? std::nullopt : std::optional(lastMain_);
@@ -349,9 +372,8 @@ class ClaudeReader : public Reader {
 
   Answers answers_;
   HeldAnswer held_;
-  std::string firstKept_;       // of the summary that comes next
-  bool keptFirst_ = false;      // it is between the boundary and the summary
-  bool afterBoundary_ = false;  // of a compaction, and before its summary
+  LineMemory lines_;
+  Compaction compaction_;
   std::string lastMain_;
   std::string leafHead_;
   NumberSet fromLeaf_;                 // hashes of the entries that continue from the leaf
