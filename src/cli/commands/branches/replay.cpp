@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/message.h"
@@ -78,13 +79,28 @@ Result<Wish> ask(Input& input) {
   }
 }
 
-void explainStop(const ReplayStep& step, const std::string& sessionId, std::size_t total) {
+void explainStop(const ReplayStep& step, const NamedSession& session, const Options& options, std::size_t total) {
   printMessage(fmt::format("stopped at entry {} of {}: a tool failed", step.place, total));
-  printMessage(fmt::format("  → bough replay {} --after {}    continue", sessionId, step.entry.id));
-  printMessage(fmt::format("  → bough fork {} {}    continue from there in a fork", sessionId, step.entry.id));
+  // The id of another agent's file may find nothing.
+  const std::string name = session.isCopy ? shellWord(options.session) : session.sessionId;
+  printMessage(fmt::format("  → bough replay {} --after {}    continue", name, step.entry.id));
+  if (session.isCopy) return;
+  printMessage(fmt::format("  → bough fork {} {}    continue from there in a fork", name, step.entry.id));
 }
 
-Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::string& sessionId, const Context& context,
+Result<void> makeFork(const NamedSession& session, const std::string& entryId) {
+  if (session.isCopy) {
+    return fail(ErrorCode::InvalidArgument, "the session of another agent is only read",
+                "`bough import` brings it into the store; `bough fork` makes a fork there");
+  }
+  SessionStore& store = *session.store;
+  BOUGH_TRY(const auto fork,
+            store.branchFromEntry(session.sessionId, entryId, {.cwd = folderOf(store, session.sessionId)}));
+  printMessage(fmt::format("the fork is {}", fork.sessionId));
+  return {};
+}
+
+Result<ExitCode> play(const NamedSession& session, SessionReplay& replay, const Context& context,
                       const Options& options) {
   bool asking = options.step;
   Input input;
@@ -94,7 +110,7 @@ Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::str
     context.json ? printJson(*step) : printStep(*step, replay.size(), options);
     if (!options.step) {
       if (!step->failed || options.keepGoing) continue;
-      if (!context.json) explainStop(*step, sessionId, replay.size());
+      if (!context.json) explainStop(*step, session, options, replay.size());
       return kProblem;
     }
     asking = asking || step->failed;
@@ -102,9 +118,7 @@ Result<ExitCode> play(SessionStore& store, SessionReplay& replay, const std::str
     BOUGH_TRY(const auto wish, ask(input));
     if (wish == Wish::Quit) return kDone;
     if (wish == Wish::Fork) {
-      auto fork = store.branchFromEntry(sessionId, step->entry.id, {.cwd = folderOf(store, sessionId)});
-      if (!fork) return std::unexpected(fork.error());
-      printMessage(fmt::format("the fork is {}", fork->sessionId));
+      BOUGH_TRY(makeFork(session, step->entry.id));
       return kDone;
     }
     asking = wish == Wish::Next;
@@ -125,7 +139,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto replay, SessionReplay::open(store, session, wanted));
   if (replay.size() == 0 && !context.json)
     printMessage(fmt::format("{} has no messages yet", idAndTitle(store, session)));
-  return play(store, replay, session, context, options);
+  return play(named, replay, context, options);
 }
 
 }  // namespace

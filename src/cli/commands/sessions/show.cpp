@@ -185,8 +185,11 @@ Result<ExitCode> run(const Context& given, const Options& options) {
     printMessage(
         fmt::format("{} {}", idAndTitle(*session.store, session.sessionId),
                     hasBranches ? "has a head at no entry: the next turn begins a new tree" : "has no messages yet"));
-    printMessage(hasBranches ? fmt::format("  → bough tree {}", shellWord(options.session))
-                             : fmt::format("  → bough append {} --text \"Hello\"", session.sessionId));
+    if (hasBranches) {
+      printMessage(fmt::format("  → bough tree {}", shellWord(options.session)));
+    } else if (!session.isCopy) {
+      printMessage(fmt::format("  → bough append {} --text \"Hello\"", session.sessionId));
+    }
     return kDone;
   }
   const Pager pager(!context.json);
