@@ -36,8 +36,9 @@ Result<std::string> serviceFolder() {
               "set HOME, or XDG_CONFIG_HOME, to an absolute path");
 }
 
-// A word of a unit file. Line breaks and other control characters have no safe form there.
-Result<std::string> unitWord(const std::string& text) {
+// A word of a unit file. Line breaks and other control characters have no safe form there. systemd takes `$` for a
+// variable only in arguments of a command.
+Result<std::string> unitWord(const std::string& text, bool isArgument = false) {
   std::string out = "\"";
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
@@ -46,7 +47,7 @@ Result<std::string> unitWord(const std::string& text) {
     }
     if (c == '"' || c == '\\') out += '\\';
     out += c;
-    if (c == '%' || c == '$') out += c;
+    if (c == '%' || (c == '$' && isArgument)) out += c;
   }
   return out + "\"";
 }
@@ -72,7 +73,7 @@ Result<std::string> serviceText(const Context& context) {
   std::string store = context.resolvedLocation();
   if (store.find("://") == std::string::npos) store = fs::absolute(store, error).string();
   BOUGH_TRY(const std::string programWord, unitWord(program));
-  BOUGH_TRY(const std::string storeWord, unitWord(store));
+  BOUGH_TRY(const std::string storeWord, unitWord(store, /*isArgument=*/true));
   std::string text(kMark);
   text += "[Unit]\nDescription=Keep the sessions of AI agents in bough\n\n[Service]\n";
   for (const auto& [name, value] : agentVariables()) {
