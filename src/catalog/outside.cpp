@@ -218,7 +218,7 @@ class OutsideIntake {
   void take(Told&& told) {
     const OutsideFile& file = told.files.front();
     if (file.isNew) waiting_.remove(file.path);
-    if (file.isNew && told.error && isGone(file.path)) return;
+    if (file.isNew && told.error && GoneFiles().isGone(file.path)) return;
     const std::string sessionId = told.error ? std::string() : told.row.facts.sessionId;
     const std::string reason = told.error ? told.error->message : std::string();
     const std::string before = file.isNew ? std::string() : sessionOf(file.path);
@@ -250,6 +250,7 @@ class OutsideIntake {
   // Page by page: they may be very many.
   Result<void> forgetGone(KnownFiles& known) {
     constexpr std::size_t kPage = 1'000;
+    GoneFiles files;
     for (std::string after;;) {
       Transaction transaction(database_);
       std::vector<std::pair<std::string, std::string>> page;
@@ -260,7 +261,7 @@ class OutsideIntake {
       }
       for (const auto& [path, sessionId] : page) {
         const KnownFiles::File* file = known.find(path);
-        if (file == nullptr || file->seen || !isGone(path)) continue;
+        if (file == nullptr || file->seen || !files.isGone(path)) continue;
         Query(database_, "DELETE FROM outside WHERE path = ?", path).run();
         if (sessionId.empty()) continue;
         const bool hasOthers = Query(database_, "SELECT 1 FROM outside WHERE session = ?", sessionId).next();

@@ -1,4 +1,5 @@
 // Sessions in OpenClaw's database: read as if they were files, and nothing is written.
+#include <bough/catalog.h>
 #include <bough/store.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include <filesystem>
 
+#include "catalog/outside.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -113,6 +115,50 @@ class Home {
 
 const std::string kTools = BOUGH_TESTS_DIR "/transcript/fixtures/pi/02-tools.jsonl";
 const std::string kLinear = BOUGH_TESTS_DIR "/transcript/fixtures/pi/01-linear.jsonl";
+
+TEST(OpenClawDatabase, ASessionThatWasRemovedFromItLeavesTheList) {
+  Home home;
+  home.addSession("aaaa-1", readBytes(kTools));
+  home.addSession("bbbb-2", readBytes(kLinear));
+  TempFolder folder;
+  const std::string list = folder / "list";
+  ASSERT_TRUE(SessionStore::open(list));
+  const auto listed = [&] {
+    const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+      const auto walked = eachTranscript(home.home(), {"openclaw"}, [&](FoundTranscript&& found) {
+        return use({.path = found.path, .stamp = fmt::format("{}", found.sizeBytes)});
+      });
+      return walked ? Result<void>() : std::unexpected(walked.error());
+    };
+    EXPECT_TRUE(catalog::takeInOutside(list, walk, [](std::uint64_t) {}));
+    auto store = SessionStore::open(list);
+    auto catalog = Catalog::open(**store);
+    return (*catalog)->list()->size();
+  };
+  EXPECT_EQ(listed(), 2U);
+  home.run("DELETE FROM transcript_events WHERE session_id = 'aaaa-1'");
+  EXPECT_EQ(listed(), 1U);
+  // Who has it locked may have removed anything.
+  home.run("BEGIN EXCLUSIVE; DELETE FROM transcript_events");
+  EXPECT_EQ(listed(), 1U);
+  home.run("COMMIT");
+  EXPECT_EQ(listed(), 0U);
+}
+
+TEST(OpenClawDatabase, ADamagedTableOfItsListIsDamageOfItsSessions) {
+  Home home;
+  home.addSession("aaaa-1", readBytes(kLinear));
+  home.run("INSERT INTO session_nodes VALUES ('key', 'aaaa-1', '{}', 5)");
+  home.close();
+  std::string bytes = readBytes(home.path);
+  constexpr std::size_t kPageBytes = 4096;
+  bytes.replace(kPageBytes, kPageBytes, kPageBytes, '\0');  // the first table
+  writeBytes(home.path, bytes);
+  const ReadFile file = readAll(home.path.string() + "#aaaa-1");
+  EXPECT_EQ(file.report.messages, readAll(kLinear).report.messages);
+  ASSERT_EQ(file.report.damage.size(), 1U);
+  EXPECT_EQ(file.report.damage.front().reason, home.path.string() + ", the agent's list of sessions, is damaged");
+}
 
 TEST(OpenClawDatabase, ItsSessionsAreReadAsIfTheyWereFiles) {
   for (const bool hasPacked : {true, false}) {

@@ -47,6 +47,7 @@ std::vector<OutsideFile> WaitingFiles::since(std::uint64_t timeMs, std::size_t m
 
 void WaitingFiles::removeGone() {
   constexpr std::uint64_t kPage = 1'000;
+  GoneFiles files;
   for (std::string after;;) {
     std::vector<std::string> page;
     {
@@ -54,17 +55,33 @@ void WaitingFiles::removeGone() {
       while (rows.next()) page.push_back(rows.text(0));
     }
     for (const std::string& path : page) {
-      if (isGone(path)) remove(path);
+      if (files.isGone(path)) remove(path);
     }
     if (page.size() < kPage) return;
     after = page.back();
   }
 }
 
-bool isGone(const std::string& path) {
+bool GoneFiles::isGone(const std::string& path) {
   struct stat info{};
-  const std::string file = path.substr(0, path.rfind(".sqlite#") == std::string::npos ? path.size() : path.rfind('#'));
-  return ::stat(file.c_str(), &info) != 0 && errno == ENOENT;
+  const std::size_t ending = path.rfind(".sqlite#");
+  const std::string file = path.substr(0, ending == std::string::npos ? path.size() : path.find('#', ending));
+  if (::stat(file.c_str(), &info) != 0) return errno == ENOENT;
+  return file.size() != path.size() && isGoneFrom(file, path);
+}
+
+bool GoneFiles::isGoneFrom(const std::string& database, const std::string& path) {
+  if (database_ != database) {
+    database_ = database;
+    sessions_.clear();
+    auto found = transcriptsInDatabase(database);
+    // One without transcripts has no sessions. Of another that cannot be read, nobody knows.
+    isReadable_ = found || found.error().code == ErrorCode::Unsupported;
+    if (found) {
+      for (FoundTranscript& each : *found) sessions_.insert(std::move(each.path));
+    }
+  }
+  return isReadable_ && !sessions_.contains(path);
 }
 
 }  // namespace bough::catalog

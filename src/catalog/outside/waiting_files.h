@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "catalog/database/database.h"
@@ -31,7 +32,18 @@ class WaitingFiles {
   Database& database_;
 };
 
-/// Whether the file is not there any more. A session in a database is named FILE#ID.
-bool isGone(const std::string& path);
+/// Tells whether files are not there any more. A session in a database is named FILE#ID: it is gone when the database
+/// can be read and does not have it. What a database has is asked once.
+class GoneFiles {
+ public:
+  bool isGone(const std::string& path);
+
+ private:
+  bool isGoneFrom(const std::string& database, const std::string& path);
+
+  std::string database_;  // the one that was asked last
+  bool isReadable_ = false;
+  std::unordered_set<std::string> sessions_;
+};
 
 }  // namespace bough::catalog

@@ -56,7 +56,7 @@ std::string titleOf(const Members& session) {
 
 Result<void> addOpenClawFactsBeside(const std::string& path, TranscriptFacts& facts) {
   if (const auto place = placeInDatabase(path)) {
-    DatabaseFacts known = factsInDatabase(*place);
+    BOUGH_TRY(DatabaseFacts known, factsInDatabase(*place));
     facts.key = known.key;
     if (!json::check(known.record) || json::kindOf(known.record) != json::Kind::Object) return {};
     if (std::string title = titleOf(Members(known.record)); !title.empty()) facts.title = title;

@@ -275,17 +275,21 @@ Result<std::unique_ptr<ByteSource>> openInDatabase(const DatabasePlace& place) {
   return std::make_unique<Events>(std::move(database), std::move(rows));
 }
 
-DatabaseFacts factsInDatabase(const DatabasePlace& place) {
+Result<DatabaseFacts> factsInDatabase(const DatabasePlace& place) {
   DatabaseFacts facts;
-  const auto database = Database::open(place.file);
-  if (!database) return facts;
+  BOUGH_TRY(const auto database, Database::open(place.file));
   for (const char* sql :
        {"SELECT session_key, '' FROM session_windows WHERE session_id = ?1",
         "SELECT session_key, entry_json FROM session_nodes WHERE current_session_id = ?1 ORDER BY updated_at DESC"}) {
-    const auto row = (*database)->prepare(sql);
+    const auto row = database->prepare(sql);
     if (!row) continue;  // an older schema
     Database::bindText(row->get(), place.session);
-    if (::sqlite3_step(row->get()) != SQLITE_ROW) continue;
+    const int code = ::sqlite3_step(row->get());
+    if (code == SQLITE_DONE) continue;
+    if (code != SQLITE_ROW) {
+      return fail(ErrorCode::Damaged, fmt::format("{}, the agent's list of sessions, is damaged", place.file),
+                  "titles and keys that only the list has are missing");
+    }
     facts.key = Database::text(row->get(), 0);
     facts.record = Database::text(row->get(), 1);
   }

@@ -40,6 +40,6 @@ struct DatabaseFacts {
   std::string key;
   std::string record;
 };
-DatabaseFacts factsInDatabase(const DatabasePlace& place);
+Result<DatabaseFacts> factsInDatabase(const DatabasePlace& place);
 
 }  // namespace bough::transcript

@@ -51,7 +51,10 @@ Result<void> moveIntoStore(SessionStore& store, OldFile& old) {
 
 bool isGone(const std::string& path) {
   std::error_code error;
-  return std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::not_found;
+  // Of a session in a database, the database decides.
+  const std::size_t ending = path.rfind(".sqlite#");
+  const std::string file = path.substr(0, ending == std::string::npos ? path.size() : path.find('#', ending));
+  return std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found;
 }
 
 void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t removed, std::uint64_t bytes) {
@@ -98,14 +101,14 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
     BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
     for (OldFile& old : files) {
       if (const auto moved = moveIntoStore(*store, old); !moved) {
-        // Its agent or another prune was faster.
-        if (isGone(old.file.path)) {
-          ++gone;
-          continue;
-        }
         // In the store, but of an agent whose own list would name a file that is gone.
         if (moved.error().code == ErrorCode::Unsupported && !old.sessionId.empty()) {
           ++staying[moved.error().message];
+          continue;
+        }
+        // Its agent or another prune was faster.
+        if (isGone(old.file.path)) {
+          ++gone;
           continue;
         }
         printError(moved.error(), context.json);
