@@ -87,7 +87,7 @@ class LineReading {
       writer.member("model", model);
       out_.facts.model = model;
     }
-    if (!line_.isObject("usage") || given_) return;
+    if (!line_.isObject("usage") || given_ > 0) return;
     const auto count = [&](std::string_view name) { return json::findUnsigned(line_.raw("usage"), name).value_or(0); };
     writer.key("usage").beginObject();
     writer.member("input_tokens", count("inputTokens")).member("output_tokens", count("outputTokens"));
@@ -163,7 +163,7 @@ class LineReading {
 
   // Gives what was collected: a message, and the results of its tools.
   void flush() {
-    if (blocks_.empty() && given_) return;
+    if (blocks_.empty() && given_ > 0) return;
     std::string message;
     json::Writer writer(message);
     writer.beginObject();
@@ -175,11 +175,13 @@ class LineReading {
     results_.clear();
   }
 
-  // The line's id is that of its first entry.
+  // The line's id is that of its first entry. Those of the others are made from it, so that they are the same in the
+  // older document and in the lines that it was turned into.
   void give(std::string_view message) {
     out_.message(record_, place_, Dialect::Anthropic, message);
-    place_.id = {};
-    given_ = true;
+    ++given_;
+    if (!id_.empty()) partId_ = fmt::format("{}:{}", id_, given_);
+    place_.id = partId_;
   }
 
   const Record& record_;
@@ -190,7 +192,8 @@ class LineReading {
   std::string time_;
   std::string blocks_;   // with commas
   std::string results_;  // with commas
-  bool given_ = false;   // the first entry
+  std::string partId_;   // of the next entry
+  unsigned given_ = 0;   // entries
 };
 
 class MyAgentsReader : public Reader {
