@@ -25,6 +25,7 @@ class Beginning : public ByteSource {
     if (got) left_ -= *got;
     return got;
   }
+  [[nodiscard]] std::uint64_t left() const { return left_; }
 
  private:
   ByteSource& source_;
@@ -124,7 +125,7 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
   const std::string parent = depth < kMaxForks ? findRollout(path, rollout) : std::string();
   if (parent.empty()) return {};
   auto file = openFile(parent);
-  if (!file) return {};
+  if (!file) return {.problem = "the file that it was forked from cannot be read"};
   Beginning source(**file, endOffset);
   const Builder::Use ignore = [](Entry&&) -> Result<void> { return {}; };
   Builder builder("codex", {.fromOffset = UINT64_MAX}, ignore);
@@ -132,8 +133,10 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
   builder.path = parent;
   builder.facts.sessionId = nameOf(parent).substr(0, nameOf(parent).find('.'));
   LineRecords records(source, [](std::string_view) { return true; });
+  std::string_view problem;
   while (true) {
     const auto record = records.next();
+    if (!record) problem = "the file that it was forked from cannot be read";
     if (!record || !*record) break;
     if ((*record)->kind != RecordKind::Json) continue;
     if (auto carried = (*record)->repaired ? std::nullopt : carriedIn((*record)->text)) {
@@ -144,7 +147,8 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
   reader->end(builder);
   Lineage lineage = reader->handOver(builder);
   const TranscriptReport report = builder.finish();
-  lineage.isThere = true;
+  if (problem.empty() && source.left() > 0) problem = "the file that it was forked from ends before the fork";
+  lineage.problem = problem;
   lineage.sessionId = report.facts.sessionId;
   lineage.lastEntryId = report.headId;
   return lineage;

@@ -37,7 +37,7 @@ struct EarlierTurn {
 
 /// What a forked thread continues: what its reader would know if the lines before the fork were its own.
 struct Lineage {
-  bool isThere = false;     ///< False when the file is not there.
+  std::string_view problem = "the file that it was forked from is not there";  ///< Empty when all of it was read.
   std::string sessionId{};  ///< Of that file (TranscriptFacts::sessionId).
   std::string lastEntryId{};
   std::vector<EarlierMessage> messages{};

@@ -198,7 +198,8 @@ class CodexReader : public HistoryReader {
   }
 
   void inherit(const Record& record, Lineage&& lineage, Builder& out) {
-    if (!lineage.isThere) return out.damage(record, "the file that it was forked from is not there");
+    if (!lineage.problem.empty()) out.damage(record, lineage.problem);
+    if (lineage.sessionId.empty()) return;
     out.facts.parentSession = lineage.sessionId;
     out.facts.parentEntryId = lineage.lastEntryId;
     lastId_ = lineage.lastEntryId;
