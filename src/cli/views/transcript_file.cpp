@@ -253,9 +253,10 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
 
 namespace {
 
-// How many entries were left out because they are redacted: no format holds them, and no file carries them.
-std::uint64_t takeRedacted(CompatibilityReport& report) {
-  const auto found = std::ranges::find(report.lossyFields, "redacted");
+// How many entries were left out because they are redacted, or cannot be read: no format holds them, and no file
+// carries them.
+std::uint64_t takeLeftOut(CompatibilityReport& report, std::string_view name) {
+  const auto found = std::ranges::find(report.lossyFields, name);
   if (found == report.lossyFields.end()) return 0;
   const auto place = found - report.lossyFields.begin();
   const std::uint64_t count = report.lossyCounts[static_cast<std::size_t>(place)];
@@ -276,7 +277,8 @@ void printWritten(const MadeTranscript& made) {
     return;
   }
   CompatibilityReport report = made.written.report;
-  const std::uint64_t redacted = takeRedacted(report);
+  const std::uint64_t redacted = takeLeftOut(report, "redacted");
+  const std::uint64_t unreadable = takeLeftOut(report, "unreadable");
   printMessage(fmt::format("{} for {}{}", counted(made.written.entries, "entry"), made.facts.agent,
                            report.lossyFields.empty() ? "" : "; its format cannot hold:"));
   printLosses(report);
@@ -284,6 +286,7 @@ void printWritten(const MadeTranscript& made) {
     printMessage("it travels in the file, and comes back when bough reads it");
   }
   if (redacted > 0) printMessage(fmt::format("left out: {}", counted(redacted, "redacted entry")));
+  if (unreadable > 0) printMessage(fmt::format("left out: {}", counted(unreadable, "unreadable entry")));
 }
 
 std::vector<std::string> agentChoices() {
