@@ -64,6 +64,19 @@ def test(shell, bough):
         terminal.type("clear")
         for typed, wanted in COMPLETED.items():
             completed(terminal, typed, wanted)
+        # A session by what lists show of its id; with its title where the shell has room for it.
+        made = terminal.run("bough new --title 'Of herons'; bough new --title 'Of storks'").split()
+        short = [word[-8:] for word in made if word.count("-") == 4]
+        completed(terminal, f"bough show {short[0][:7]}", f"bough show {short[0]}")
+        terminal.type("bough show ", enter=False)
+        terminal.tmux("send-keys", "Tab")
+        if shell == "bash":
+            terminal.tmux("send-keys", "Tab")
+        screen = terminal.wait(lambda screen: short[0] in screen and short[1] in screen and "@last" in screen)
+        check(shell == "bash" or ("Of herons" in screen and "Of storks" in screen), f"{shell}: sessions have their titles", screen)
+        terminal.tmux("send-keys", "C-c")
+        terminal.type("clear")
+        terminal.wait(lambda screen: screen.strip() == PROMPT)
         for typed, wanted in LABELS[shell].items():
             completed(terminal, f"bough switch work {typed}", f"bough switch work {wanted}")
         # The line that was completed is one that works.

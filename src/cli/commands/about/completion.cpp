@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/json/json_write.h"
+#include "base/text/text.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
+#include "cli/names/catalog_view.h"
 #include "cli/names/session_name.h"
+#include "cli/names/when.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::completion_command {
@@ -31,9 +35,13 @@ complete -o default -F _bough bough
 
 constexpr std::string_view kZsh = R"(#compdef bough
 _bough() {
-  local -a found
-  found=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
-  if [[ -n "$found" ]]; then compadd -a found; else _files; fi
+  local -a lines found shown
+  lines=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
+  found=("${(@)lines%%$'\t'*}")
+  shown=("${(@)lines/$'\t'/  }")
+  if [[ -z "$lines" ]]; then _files
+  elif [[ "$lines" == *$'\t'* ]]; then compadd -V sessions -l -d shown -a found
+  else compadd -a found; fi
 }
 # The first Tab loads this file as the function itself; sourced, it only registers it.
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bough "$@"; else compdef _bough bough; fi
@@ -50,7 +58,7 @@ constexpr std::string_view kFish = R"(function __bough_complete
     __fish_complete_path "$word"
   end
 end
-complete -c bough -f -a '(__bough_complete)'
+complete -c bough -k -f -a '(__bough_complete)'
 )";
 
 struct Options {
@@ -60,13 +68,60 @@ struct Options {
 
 using Words = std::vector<std::string>;
 
-Words sessionNames(const Context& context) {
+// What is known of the word that is completed.
+struct Typed {
+  std::string session = {};  ///< The first argument before it: what a session comes as.
+  std::string word = {};
+  bool notes = false;  ///< Whether the shell shows notes beside what it offers.
+};
+
+// What a shell shows beside a session, and its place among the most recent ones.
+struct SessionNote {
+  std::size_t place = SIZE_MAX;
+  std::string text = {};
+};
+
+// When sessions were used, and their titles. Nothing for what the catalog does not know yet, since somebody is waiting
+// for a key.
+std::map<std::string, SessionNote> sessionNotes(const Context& context) {
+  constexpr std::size_t kMost = 1'000;
+  std::map<std::string, SessionNote> notes;
+  auto view = openCatalogView(context, false, WhenBehind::Leave);
+  if (!view || view->behind) return notes;
+  auto rows = view->catalog->list({.filter = {}, .limit = kMost, .models = false});
+  if (!rows) return notes;
+  titleForks(*view->catalog, *rows);
+  const std::uint64_t now = nowMs();
+  for (const SessionSummary& row : *rows) {
+    const std::string title = text::excerptToWidth(displayTitle(row), 50);
+    const std::string age = formatAge(row.activeMs, now);
+    notes[row.sessionId] = {.place = notes.size(), .text = title.empty() ? age : fmt::format("{:<9} {}", age, title)};
+  }
+  return notes;
+}
+
+// As lists show them, since that is what people have before their eyes; as a whole where the beginning of an id was
+// typed, or where two would be alike. A note follows after a tab, where the shell shows one.
+Words sessionNames(const Context& context, const Typed& typed) {
   auto store = context.openStore();
   if (!store) return {};
   auto sessions = (*store)->listSessions();
   if (!sessions) return {};
-  sessions->emplace_back("@last");
-  return std::move(*sessions);
+  auto notes = typed.notes ? sessionNotes(context) : std::map<std::string, SessionNote>();
+  if (!notes.empty()) std::ranges::stable_sort(*sessions, {}, [&](const auto& id) { return notes[id].place; });
+  std::map<std::string, std::size_t> alike;
+  for (const std::string& id : *sessions) ++alike[exactId(id)];
+  Words names;
+  for (const std::string& id : *sessions) {
+    const std::string name = exactId(id);
+    const bool whole =
+        alike[name] > 1 || (!typed.word.empty() && !name.starts_with(typed.word) && id.starts_with(typed.word));
+    const auto note = notes.find(id);
+    const bool isNoted = note != notes.end() && !note->second.text.empty();
+    names.push_back((whole ? id : name) + (isNoted ? "\t" + note->second.text : ""));
+  }
+  names.emplace_back("@last");
+  return names;
 }
 
 Words labelNames(const Context& context, const std::string& sessionName) {
@@ -92,12 +147,12 @@ Words commandNames() {
   return names;
 }
 
-// `session` is the first argument that was typed: what a session comes as.
-Words valuesOf(const Option& option, const Context& context, const std::string& session) {
+Words valuesOf(const Option& option, const Context& context, const Typed& typed) {
   if (!option.choices.empty()) return option.choices;
-  if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context);
-  if (option.name == "ENTRY" || option.name == "OTHER" || option.value == "ENTRY") return entryNames(context, session);
-  if (option.name == "LABEL") return labelNames(context, session);
+  if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context, typed);
+  if (option.name == "ENTRY" || option.name == "OTHER" || option.value == "ENTRY")
+    return entryNames(context, typed.session);
+  if (option.name == "LABEL") return labelNames(context, typed.session);
   return option.name == "COMMAND" ? commandNames() : Words();
 }
 
@@ -119,36 +174,38 @@ const Option* taking(const Definitions& options, const std::string& word) {
 }
 
 // What can be in place of the last of `words`, which come after the command's name.
-Words candidatesOf(const Context& context, const Command& command, const Definitions& everywhere, const Words& words) {
+Words candidatesOf(const Context& context, const Command& command, const Definitions& everywhere, const Words& words,
+                   bool notes) {
   Definitions options = everywhere;
   options.insert(options.end(), command.options.begin(), command.options.end());
   std::size_t place = 0;
-  std::string session;
+  Typed typed{.word = words.back(), .notes = notes};
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (taking(options, words[i]) != nullptr) {
       ++i;
     } else if (!words[i].starts_with('-') && place++ == 0) {
-      session = words[i];
+      typed.session = words[i];
     }
   }
   const Option* const before = words.size() < 2 ? nullptr : taking(options, words[words.size() - 2]);
-  if (before != nullptr) return valuesOf(*before, context, session);
+  if (before != nullptr) return valuesOf(*before, context, typed);
   if (words.back().starts_with('-')) return optionNames(options);
   for (const Option& option : command.options) {
     if (!option.isArgument()) continue;
-    if (place == 0 || option.takesSeveral()) return valuesOf(option, context, session);
+    if (place == 0 || option.takesSeveral()) return valuesOf(option, context, typed);
     --place;
   }
   return {};
 }
 
 // What can be in place of the last of `words`. Options that every command has may come before the command.
-Words candidates(Context context, Words words) {
+Words candidates(Context context, Words words, bool notes) {
   Context given;
   const Definitions everywhere = globalOptions(given);
   while (words.size() > 1 && words.front().starts_with('-')) {
     const Option* const option = taking(everywhere, words.front());
-    if (option != nullptr && words.size() == 2) return valuesOf(*option, context, {});
+    if (option != nullptr && words.size() == 2)
+      return valuesOf(*option, context, {.word = words.back(), .notes = notes});
     if (option != nullptr && option->isCalled("--store")) context.storeLocation = words[1];
     words.erase(words.begin(), words.begin() + (option == nullptr ? 1 : 2));
   }
@@ -156,7 +213,7 @@ Words candidates(Context context, Words words) {
   const auto command = findCommand(commandGroups(), words.front());
   if (!command) return {};
   words.erase(words.begin());
-  return candidatesOf(context, *command, everywhere, words);
+  return candidatesOf(context, *command, everywhere, words, notes);
 }
 
 void printScript(const std::string& shell, bool json) {
@@ -186,7 +243,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printScript(options.shell, context.json);
     return kDone;
   }
-  Words found = candidates(context, options.words);
+  Words found = candidates(context, options.words, options.shell != "bash" && !context.json);
   std::erase_if(found, [&](const std::string& candidate) { return !candidate.starts_with(options.words.back()); });
   printCandidates(found, context.json);
   return kDone;
