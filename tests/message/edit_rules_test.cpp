@@ -102,6 +102,15 @@ TEST(EditRules, AnEditedCallKeepsTheIdThatItsResultHas) {
   }
 }
 
+TEST(EditRules, ANewCallInFrontOfOneWithItsIdGetsAnother) {
+  const std::string anthropic =
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"a","input":{"k":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]},{"role":"assistant","content":"ok"}])";
+  const std::string call = R"({"type":"function_call","call_id":"t1","name":"a","arguments":"{\"k\":1}"})";
+  const auto back = edited(anthropic, kA, kR, call, call + "," + call);
+  EXPECT_TRUE(back.document.contains(R"({"type":"tool_use","id":"t1","name":"a","input":{"k":1}})")) << back.document;
+  EXPECT_EQ(back.document.find(R"("id":"t1")"), back.document.rfind(R"("id":"t1")")) << back.document;
+}
+
 TEST(EditRules, AResultOfGeminiHasTheNameOfItsCall) {
   const std::string gemini =
       R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"c1","name":"old","args":{}},"thoughtSignature":"U0lH"}]},{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"old","response":{"output":"r"}}}]}])";

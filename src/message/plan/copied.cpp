@@ -1,6 +1,7 @@
 #include "message/plan/copied.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace bough::message {
 namespace {
@@ -132,6 +133,22 @@ bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const
   const std::size_t last =
       next == nullptr ? copied_.size() - 1 : afterResults_[static_cast<std::size_t>(next - originals_->data())];
   return breaks_[last] == breaks_[static_cast<std::size_t>(from)];
+}
+
+void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing) {
+  std::unordered_map<std::string_view, unsigned>
+      copies;  // Of each id, how many calls up to the last one that is copied.
+  for (Call& call : pairing.calls) {
+    const bool named = call.result != nullptr && !call.result->idMissing && copied.contains(call.resultOriginal);
+    if (named) call.keptId = call.result->id;
+    if (copied.contains(call.original)) copies[call.id.escaped] = call.occurrence + 1;
+  }
+  for (Call& call : pairing.calls) {
+    const bool isNew = !copied.contains(call.original) && !call.keptId.present && call.occurrence == 0 &&
+                       history.originals[static_cast<std::size_t>(call.original)].dialect != target;
+    const auto same = isNew ? copies.find(call.id.escaped) : copies.end();
+    if (same != copies.end()) call.occurrence = same->second++;
+  }
 }
 
 }  // namespace bough::message

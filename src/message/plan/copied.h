@@ -33,4 +33,8 @@ class CopiedOriginals {
   std::vector<std::size_t> afterResults_;  // Of each: itself, or the first one after it that holds more than results.
 };
 
+/// Fits the calls that are written again to what is copied: one whose result is copied has the id of the result, and a
+/// new one in front of a call that is copied has another id than that.
+void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing);
+
 }  // namespace bough::message

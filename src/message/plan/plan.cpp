@@ -39,10 +39,7 @@ class Planner {
     if (request_) markRepeatedCalls(pairing_);
     if (request_) return;
     copied_ = CopiedOriginals(history, pairing_, target);
-    for (Call& call : pairing_.calls) {
-      const bool named = call.result != nullptr && !call.result->idMissing && copied_.contains(call.resultOriginal);
-      if (named) call.keptId = call.result->id;
-    }
+    fitCalls(history, copied_, target, pairing_);
   }
 
   Plan run() {
