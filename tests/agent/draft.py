@@ -279,6 +279,12 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
             return [row for row in after[max(after.find(PROMPT), 0):].splitlines() if row.strip()]
         chat.wait(lambda screen: "".join(f"{row:{width - sum(ord(c) > 0x2e80 for c in row)}}" for row in rows(screen)).rstrip() == f"{PROMPT} {text}")
 
+    def press(key):
+        """A key that moves the cursor. The chat has drawn it then: what it draws while the width changes is for the old one."""
+        before = chat.raw.stat().st_size
+        chat.key(key)
+        chat.wait(lambda screen: chat.raw.stat().st_size > before)
+
     def resize(width):
         # A key is for the width that the chat knows: wait until it has heard of the new one.
         before = chat.raw.read_bytes().count(b"\033[J")
@@ -296,14 +302,17 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
         chat.type(">", enter=False)
         drawn(width, draft + ">")
         chat.key("BSpace")
+        drawn(width, draft)
     chat.key("C-u")
     draft = "one two three four five six seven 東京 eight nine ten eleven twelve thirteen fourteen"
     chat.type(draft, enter=False)
+    drawn(100, draft)
     for width in (50, 40, 30, 20, 25, 35, 110, 100):
         resize(width)
         drawn(width, draft)
     # Rows of 22, 42 and 62 columns end in a blank: typed there, drawn again there, and with the cursor above the end.
     chat.key("C-u")
+    chat.wait(lambda screen: chat.last(screen) == PROMPT)
     resize(62)
     draft = " ".join(letter * 4 for letter in "abcdefghijklmnopqrs")
     chat.type(draft, enter=False)
@@ -311,8 +320,8 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
     for width in (110, 22, 62, 42, 100, 22, 32, 62):
         resize(width)
         drawn(width, draft)
-        chat.key("C-a")
-        chat.key("C-e")
+        press("C-a")
+        press("C-e")
         drawn(width, draft)
     chat.key("C-a")
     chat.type("<<<<", enter=False)
@@ -340,11 +349,12 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
             return [row.rstrip() for row in after[max(after.find(PROMPT), 0):].splitlines() if row.strip()]
         chat.wait(lambda screen: "".join(rows(screen)) == f"{PROMPT} {text}")
 
+    drawn_wide(100, wide)
     for width in (61, 60, 45, 33, 32, 21, 100, 47, 46, 23, 110, 100):
         resize(width)
         drawn_wide(width, wide)
-        chat.key("C-a")
-        chat.key("C-e")
+        press("C-a")
+        press("C-e")
         drawn_wide(width, wide)
     # Keys that come together with the new width are neither lost nor drawn for the old one.
     for width in (61, 33, 100):
