@@ -9,6 +9,7 @@ import sys
 MAX_FILE_LINES = 500
 MAX_FOLDER_SOURCES = 25
 MAX_CLASS_MEMBERS = 30
+MAX_FILE_BYTES = 1 << 20
 
 # Classes that may have more members: how many, and why.
 LARGE_CLASSES = {
@@ -157,6 +158,8 @@ def main():
     problems = []
     for name in names:
         path = root / name
+        if path.stat().st_size > MAX_FILE_BYTES:
+            problems.append(f"{name}: a file of more than {MAX_FILE_BYTES >> 20} MB; what a build makes is not kept here")
         if path.suffix not in {".cpp", ".h", ".py", ".md", ".cmake", ".txt"} or "golden" in name or "corpus" in name or "samples" in name:
             continue
         check_text(name, path, path.read_text(), problems)
