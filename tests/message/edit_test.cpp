@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "message/edited.h"
 #include "support/rule_checker.h"
 
 namespace bough::test {
@@ -14,19 +15,6 @@ constexpr auto kA = Dialect::Anthropic;
 constexpr auto kC = Dialect::OpenaiChat;
 constexpr auto kR = Dialect::OpenaiResponses;
 constexpr auto kG = Dialect::Gemini;
-
-// Converts there, replaces a text, and converts back.
-Conversion edited(const std::string& document, Dialect from, Dialect to, std::string_view old, std::string_view now) {
-  const auto there = convertHistory(document, from, to);
-  std::string changed = there->document;
-  const std::size_t at = changed.find(old);
-  EXPECT_NE(at, std::string::npos) << old << " in " << changed;
-  if (at != std::string::npos) changed.replace(at, old.size(), now);
-  auto back = convertHistory(changed, to, from, {}, &there->wayBack);
-  EXPECT_TRUE(back);
-  for (const std::string& rule : brokenRules(from, back->document)) ADD_FAILURE() << rule << back->document;
-  return std::move(*back);
-}
 
 TEST(Edits, ASystemPromptEditedAsAMessageComesBackAsTheSystemPrompt) {
   const std::string anthropic = R"({"system":"be brief","max_tokens":5,"messages":[{"role":"user","content":"x"}]})";
