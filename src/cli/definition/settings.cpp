@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -32,14 +34,20 @@ class SettingsReader {
                    fmt::format("this is not JSON: {}", sound.error().reason));
     }
     const std::string_view all = text_.substr(std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
+    std::string_view model;
     BOUGH_TRY(
         members(all, "the settings",
-                {{"model", [&](auto value) { return string(value, settings_.model); }},
+                {{"model",
+                  [&](auto value) {
+                    model = value;
+                    return string(value, settings_.model);
+                  }},
                  {"thinking", [&](auto value) { return thinking(value); }},
                  {"system", [&](auto value) { return string(value, settings_.system); }},
                  {"providers", [&](auto value) { return eachMember(value, "providers", &SettingsReader::provider); }},
                  {"permissions", [&](auto value) { return permissions(value); }},
                  {"prices", [&](auto value) { return eachMember(value, "prices", &SettingsReader::price); }}}));
+    BOUGH_TRY(checkModel(model));  // last: its provider may come after it
     return std::move(settings_);
   }
 
@@ -55,9 +63,22 @@ class SettingsReader {
     return fail(ErrorCode::InvalidArgument, fmt::format("{}, line {}: {}", path_, line, what), std::move(hint));
   }
 
+  // Which of two equal names counts is for nobody to guess.
+  [[nodiscard]] Result<void> checkNoneTwice(std::string_view object) const {
+    std::set<std::string> names;
+    json::ObjectReader reader(object);
+    while (const auto member = reader.next()) {
+      std::string key;
+      json::appendDecoded(key, member->key);
+      if (!names.insert(key).second) return wrong(member->key, fmt::format("{} is there twice", text::printable(key)));
+    }
+    return {};
+  }
+
   // An object with these members and no others.
   Result<void> members(std::string_view object, const std::string& name, const Readers& known) {
     if (json::kindOf(object) != json::Kind::Object) return wrong(object, fmt::format("{} must be an object", name));
+    BOUGH_TRY(checkNoneTwice(object));
     json::ObjectReader reader(object);
     while (const auto member = reader.next()) {
       const auto found = std::ranges::find_if(known, [&](const auto& each) { return member->keyIs(each.first); });
@@ -80,6 +101,7 @@ class SettingsReader {
   Result<void> eachMember(std::string_view object, const std::string& name,
                           Result<void> (SettingsReader::*take)(const std::string& key, std::string_view value)) {
     if (json::kindOf(object) != json::Kind::Object) return wrong(object, fmt::format("{} must be an object", name));
+    BOUGH_TRY(checkNoneTwice(object));
     json::ObjectReader reader(object);
     while (const auto member = reader.next()) {
       std::string key;
@@ -120,6 +142,48 @@ class SettingsReader {
     return wrong(value, fmt::format("thinking must be one of {}", fmt::join(levels, ", ")));
   }
 
+  [[nodiscard]] Result<void> checkModel(std::string_view value) const {
+    if (settings_.model.empty()) return {};
+    std::vector<std::string> names = agent::providerNames();
+    for (const agent::OwnProvider& each : settings_.providers) names.push_back(each.name);
+    const std::size_t slash = settings_.model.find('/');
+    const std::string provider = settings_.model.substr(0, slash);
+    if (std::ranges::find(names, provider) == names.end()) {
+      const std::string meant = nearest(provider, names);
+      return wrong(value, fmt::format("model: there is no provider {}", text::excerpt(provider, 60)),
+                   meant.empty() ? fmt::format("write PROVIDER/MODEL; the providers are {}", fmt::join(names, ", "))
+                                 : fmt::format("did you mean {}?", meant));
+    }
+    if (slash != std::string::npos && slash + 1 < settings_.model.size()) return {};
+    return wrong(value, "model must be PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5");
+  }
+
+  // Whoever writes a key there should hear of it, and it should be shown nowhere.
+  Result<void> variable(std::string_view value, std::string& out) {
+    BOUGH_TRY(string(value, out));
+    const auto isOfName = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    if (std::ranges::all_of(out, isOfName) && !(out.front() >= '0' && out.front() <= '9')) return {};
+    return wrong(value, setting_ + " must be the name of an environment variable, such as WORK_API_KEY, not a key",
+                 "put the key into a variable, for example `export WORK_API_KEY=…`, and its name here");
+  }
+
+  // What "always here" has saved, by the verbs of the tools' questions.
+  Result<void> permissionsOf(std::string_view value, std::vector<std::string>& out) {
+    BOUGH_TRY(strings(value, out));
+    json::ArrayReader reader(value);
+    for (const std::string& each : out) {
+      const auto where = reader.next();
+      const auto begins = [&](std::string_view verb) { return each.starts_with(verb) && each.size() > verb.size(); };
+      if (std::ranges::any_of(std::array{"run ", "read ", "write to ", "change ", "list ", "search "}, begins))
+        continue;
+      return wrong(where.value_or(value), fmt::format("{}: \"{}\" allows nothing", setting_, text::excerpt(each, 60)),
+                   "write \"run COMMAND\" or \"change files\"");
+    }
+    return {};
+  }
+
   Result<void> provider(const std::string& name, std::string_view value) {
     const auto isPlain = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -127,21 +191,22 @@ class SettingsReader {
     if (name.empty() || !std::ranges::all_of(name, isPlain)) {
       return wrong(value, "the name of a provider may hold letters, digits, - and _");
     }
+    if (name == "offline") return wrong(value, "offline is the name of the built-in model; choose another one");
     agent::OwnProvider own{.name = name};
     std::string api;
     BOUGH_TRY(members(value, "a provider",
                       {{"api", [&](auto each) { return string(each, api); }},
                        {"baseUrl", [&](auto each) { return string(each, own.baseUrl); }},
-                       {"keyVariable", [&](auto each) { return string(each, own.keyVariable); }}}));
+                       {"keyVariable", [&](auto each) { return variable(each, own.keyVariable); }}}));
     const auto dialect = parseDialect(api);
     if (!dialect || *dialect == Dialect::Plain || *dialect == Dialect::Bough) {
       return wrong(
           value,
           fmt::format("the provider {} needs \"api\": anthropic, openai-chat, openai-responses or gemini", name));
     }
-    if (!own.baseUrl.starts_with("http://") && !own.baseUrl.starts_with("https://")) {
-      return wrong(value,
-                   fmt::format("the provider {} needs \"baseUrl\", which begins with http:// or https://", name));
+    const std::size_t scheme = own.baseUrl.starts_with("https://") ? 8 : own.baseUrl.starts_with("http://") ? 7 : 0;
+    if (scheme == 0 || own.baseUrl.size() == scheme || own.baseUrl[scheme] == '/') {
+      return wrong(value, fmt::format("the provider {} needs \"baseUrl\", such as https://llm.example.org/v1", name));
     }
     own.dialect = *dialect;
     settings_.providers.push_back(std::move(own));
@@ -159,22 +224,28 @@ class SettingsReader {
     FolderPermissions& here = settings_.folders[path];
     return members(value, "a folder",
                    {{"commands", [&](auto each) { return strings(each, here.commands); }},
-                    {"exactly", [&](auto each) { return strings(each, here.exactly); }}});
+                    {"exactly", [&](auto each) { return permissionsOf(each, here.exactly); }}});
   }
 
   Result<void> price(const std::string& model, std::string_view value) {
     if (model.empty() || model.find_first_of(" \t\r\n#") != std::string::npos) {
       return wrong(value, "the name of a model holds no blanks");
     }
-    double input = 0;
-    double output = 0;
-    double cacheRead = 0;
-    double cacheWrite = 0;
+    double input = -1;
+    double output = -1;
+    double cacheRead = -1;
+    double cacheWrite = -1;
     BOUGH_TRY(members(value, "a price",
                       {{"input", [&](auto each) { return number(each, input); }},
                        {"output", [&](auto each) { return number(each, output); }},
                        {"cacheRead", [&](auto each) { return number(each, cacheRead); }},
                        {"cacheWrite", [&](auto each) { return number(each, cacheWrite); }}}));
+    if (input < 0 || output < 0) {
+      return wrong(value, fmt::format("the price of {} needs \"input\" and \"output\"", text::excerpt(model, 60)));
+    }
+    // Where a cache has no price of its own, its tokens cost what others do.
+    if (cacheRead < 0) cacheRead = input;
+    if (cacheWrite < 0) cacheWrite = input;
     settings_.prices += fmt::format("{} {:.6f} {:.6f} {:.6f} {:.6f}\n", model, input, output, cacheRead, cacheWrite);
     return {};
   }
@@ -213,6 +284,8 @@ Result<std::string> readSettingsFile(const std::string& path) {
                             ? "these are your settings: check the rights of the file"
                             : "these are your settings; docs/settings.md says what belongs there";
   }
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // as some editors begin a file
+  if (text && text->starts_with(kByteOrderMark)) text->erase(0, kByteOrderMark.size());
   return text;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/system/named_file.h"
 #include "base/try.h"
 #include "base/user_folders.h"
@@ -31,7 +33,12 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
   if (environmentVariable("BOUGH_MODEL").empty()) options.defaultModel = settings.model;
   options.defaultThinking = settings.thinking;
   if (!options.systemPrompt && !settings.system.empty()) {
-    BOUGH_TRY(options.defaultSystemPrompt, textOrFile(settings.system, "the setting system"));
+    // A file is named from where the settings are, wherever the chat begins.
+    const std::string_view name = std::string_view(settings.system).substr(1);
+    const bool isBeside = settings.system.starts_with('@') && !name.starts_with('/') && !name.starts_with("~/");
+    const auto folder = std::filesystem::path(settingsPath()).parent_path();
+    BOUGH_TRY(options.defaultSystemPrompt,
+              textOrFile(isBeside ? "@" + (folder / name).string() : settings.system, "the setting system"));
   }
   options.http.providers = settings.providers;
   auto opened = agent::WorkingFolder::open(options.folder.empty() ? "." : options.folder);
