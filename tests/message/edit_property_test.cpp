@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "message/request/request_text.h"
 #include "support/history_maker.h"
@@ -136,42 +135,63 @@ TEST(EditProperty, AnEditedSystemPromptIsTheSystemPrompt) {
   EXPECT_GT(edits, 30U);
 }
 
-// One of: a message is gone, is there twice, changed places with the next one, or is new.
-std::string shuffled(HistoryMaker& maker, Dialect dialect, const std::string& document) {
-  json::Tree tree;
-  EXPECT_FALSE(tree.parse(document));
-  const auto parts = message::splitDocument(tree, dialect);
-  const std::size_t at = maker.below(parts->elements.size());
-  const std::size_t begin = tree.begin(parts->elements[at]);
-  const std::size_t end = tree.end(parts->elements[at]);
+// One of: an element of a list is gone, is there twice, changed places with the next one, or is followed by others.
+std::string shuffled(HistoryMaker& maker, const std::string& document, const json::Tree& tree,
+                     const std::vector<json::Tree::Index>& list, const std::vector<std::string>& others) {
+  const std::size_t at = maker.below(list.size());
+  const std::size_t begin = tree.begin(list[at]);
+  const std::size_t end = tree.end(list[at]);
   const std::string element = document.substr(begin, end - begin);
-  const bool last = at + 1 == parts->elements.size();
+  const bool last = at + 1 == list.size();
   switch (maker.below(last ? 3 : 4)) {
     case 0:
-      if (parts->elements.size() == 1) return document;
-      if (last) return document.substr(0, tree.end(parts->elements[at - 1])) + document.substr(end);
-      return document.substr(0, begin) + document.substr(tree.begin(parts->elements[at + 1]));
+      if (list.size() == 1) return document;
+      if (last) return document.substr(0, tree.end(list[at - 1])) + document.substr(end);
+      return document.substr(0, begin) + document.substr(tree.begin(list[at + 1]));
     case 1: return document.substr(0, end) + "," + element + document.substr(end);
     case 2: {
       std::string added;
-      for (const std::string& message : maker.turn(dialect)) added += "," + message;
+      for (const std::string& other : others) added += "," + other;
       return document.substr(0, end) + added + document.substr(end);
     }
     default: {
-      const std::size_t next = tree.begin(parts->elements[at + 1]);
-      const std::size_t nextEnd = tree.end(parts->elements[at + 1]);
+      const std::size_t next = tree.begin(list[at + 1]);
+      const std::size_t nextEnd = tree.end(list[at + 1]);
       return document.substr(0, begin) + document.substr(next, nextEnd - next) + document.substr(end, next - end) +
              element + document.substr(nextEnd);
     }
   }
 }
 
+// The blocks of a message, or its calls; none where the dialect has them as messages.
+std::vector<json::Tree::Index> blocksIn(const json::Tree& tree, json::Tree::Index message) {
+  for (const std::string_view name : {"tool_calls", "parts", "content"}) {
+    const auto list = tree.find(message, name);
+    if (list == json::Tree::kNone || !tree.isArray(list)) continue;
+    std::vector<json::Tree::Index> blocks;
+    for (const auto each : tree.elements(list)) blocks.push_back(each);
+    if (!blocks.empty()) return blocks;
+  }
+  return {};
+}
+
+// Changes the list of messages, or that of one message's blocks.
+std::string shuffled(HistoryMaker& maker, Dialect dialect, const std::string& document) {
+  json::Tree tree;
+  EXPECT_FALSE(tree.parse(document));
+  const auto parts = message::splitDocument(tree, dialect);
+  if (parts->elements.empty()) return document;
+  if (maker.chance(50)) return shuffled(maker, document, tree, parts->elements, maker.turn(dialect));
+  const auto blocks = blocksIn(tree, parts->elements[maker.below(parts->elements.size())]);
+  return blocks.empty() ? document : shuffled(maker, document, tree, blocks, {});
+}
+
 TEST(EditProperty, WhateverWasDoneToTheMessagesTheApiTakesWhatComesBack) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     HistoryMaker maker(seed + 500000);
     const Chain chain = chainOf(maker, 3);
-    if (elementsIn(chain.at, chain.last.document).empty()) continue;
-    const std::string edited = shuffled(maker, chain.at, chain.last.document);
+    std::string edited = chain.last.document;
+    for (std::uint64_t changes = 1 + maker.below(4); changes > 0; --changes) edited = shuffled(maker, chain.at, edited);
     const auto back = convertHistory(edited, chain.at, chain.from, {}, &chain.last.wayBack);
     ASSERT_TRUE(back);
     for (const std::string& rule : brokenRules(chain.from, back->document)) ADD_FAILURE() << rule;

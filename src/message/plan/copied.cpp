@@ -22,8 +22,9 @@ bool holdsOnlyResults(const Original& original) {
 
 class Finder {
  public:
-  Finder(const History& history, const Pairing& pairing, Dialect target)
-      : history_(history), pairing_(pairing), target_(target) {}
+  Finder(const History& history, const Pairing& pairing, Dialect target,
+         const std::unordered_set<std::int32_t>& rewritten)
+      : history_(history), pairing_(pairing), target_(target), rewritten_(rewritten) {}
 
   std::vector<bool> run() {
     for (const Original& original : history_.originals) {
@@ -44,7 +45,8 @@ class Finder {
       const bool result = message && block.kind == BlockKind::ToolResult;
       if (result) moved |= isMoved(original, pairing_.resultCalls[nextResult_++], follows);
     }
-    copied_.push_back(staysVerbatim(original, target_) && !original.partial && !moved);
+    const bool kept = rewritten_.empty() || !rewritten_.contains(static_cast<std::int32_t>(copied_.size()));
+    copied_.push_back(staysVerbatim(original, target_) && !original.partial && !moved && kept);
     if (!message) return;
     if (copied_.back()) lastPlace_ = original.place;
     intact_ = copied_.back() && (!holdsOnlyResults(original) || (intact_ && next));
@@ -81,6 +83,7 @@ class Finder {
   const History& history_;
   const Pairing& pairing_;
   Dialect target_;
+  const std::unordered_set<std::int32_t>& rewritten_;
   std::vector<bool> copied_;
   std::vector<Seen> seen_;  // Before each original.
   Seen now_;
@@ -91,8 +94,9 @@ class Finder {
 
 }  // namespace
 
-CopiedOriginals::CopiedOriginals(const History& history, const Pairing& pairing, Dialect target)
-    : originals_(&history.originals), copied_(Finder(history, pairing, target).run()) {
+CopiedOriginals::CopiedOriginals(const History& history, const Pairing& pairing, Dialect target,
+                                 const std::unordered_set<std::int32_t>& rewritten)
+    : originals_(&history.originals), copied_(Finder(history, pairing, target, rewritten).run()) {
   countBreaks();
   if (target == Dialect::OpenaiChat) uncopyFunctionCalls(pairing);
 }
@@ -128,6 +132,10 @@ void CopiedOriginals::countBreaks() {
   }
 }
 
+bool CopiedOriginals::mixed() const {
+  return !breaks_.empty() && breaks_.back() > 0 && std::ranges::find(copied_, true) != copied_.end();
+}
+
 bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const {
   if (!contains(from) || (*originals_)[static_cast<std::size_t>(from)].unpaired) return false;
   const std::size_t last =
@@ -136,18 +144,18 @@ bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const
 }
 
 void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing) {
-  std::unordered_map<std::string_view, unsigned>
-      copies;  // Of each id, how many calls up to the last one that is copied.
+  std::unordered_map<std::string_view, unsigned> taken;  // Of each id, how many calls have it from their author.
+  const auto hasItsId = [&](const Call& call) {
+    return call.keptId.present || history.originals[static_cast<std::size_t>(call.original)].dialect == target;
+  };
   for (Call& call : pairing.calls) {
     const bool named = call.result != nullptr && !call.result->idMissing && copied.contains(call.resultOriginal);
     if (named) call.keptId = call.result->id;
-    if (copied.contains(call.original)) copies[call.id.escaped] = call.occurrence + 1;
+    if (hasItsId(call)) taken[call.id.escaped] = std::max(taken[call.id.escaped], call.occurrence + 1);
   }
   for (Call& call : pairing.calls) {
-    const bool isNew = !copied.contains(call.original) && !call.keptId.present && call.occurrence == 0 &&
-                       history.originals[static_cast<std::size_t>(call.original)].dialect != target;
-    const auto same = isNew ? copies.find(call.id.escaped) : copies.end();
-    if (same != copies.end()) call.occurrence = same->second++;
+    const auto same = hasItsId(call) ? taken.end() : taken.find(call.id.escaped);
+    if (same != taken.end()) call.occurrence = same->second++;
   }
 }
 

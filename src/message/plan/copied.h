@@ -1,6 +1,7 @@
 // Which originals of the target's own dialect go into its document as they are.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "message/model/history.h"
@@ -9,15 +10,19 @@
 namespace bough::message {
 
 /// Not those of other dialects, those of which only a part is left, and those whose results must be written again: a
-/// call must be followed by its results, under its id.
+/// call must be followed by its results, under its id. And not those that are in `rewritten`, by number.
 class CopiedOriginals {
  public:
   CopiedOriginals() = default;  ///< None.
-  CopiedOriginals(const History& history, const Pairing& pairing, Dialect target);
+  CopiedOriginals(const History& history, const Pairing& pairing, Dialect target,
+                  const std::unordered_set<std::int32_t>& rewritten);
 
   [[nodiscard]] bool contains(std::int32_t index) const {
     return !copied_.empty() && copied_[static_cast<std::size_t>(index)];
   }
+
+  /// Whether messages that are copied and messages that are not follow each other, or copied ones in another order.
+  [[nodiscard]] bool mixed() const;
 
   /// Whether messages follow each other as they did in their own document, from this one up to `next` and the results
   /// there; to the end when `next` is null.
@@ -33,8 +38,8 @@ class CopiedOriginals {
   std::vector<std::size_t> afterResults_;  // Of each: itself, or the first one after it that holds more than results.
 };
 
-/// Fits the calls that are written again to what is copied: one whose result is copied has the id of the result, and a
-/// new one in front of a call that is copied has another id than that.
+/// Fits the ids of calls that are written again: one whose result is copied has the id of the result, and a call of
+/// another dialect has another id than those that have theirs from the target.
 void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing);
 
 }  // namespace bough::message

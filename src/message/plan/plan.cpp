@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/json/json_write.h"
 #include "message/plan/adapt.h"
 #include "message/plan/betas.h"
 #include "message/plan/copied.h"
 #include "message/plan/gemini_rules.h"
+#include "message/plan/pair_check.h"
 #include "message/plan/pairing.h"
 #include "message/plan/request_rules.h"
 
@@ -27,7 +29,9 @@ bool isBlank(const TextView& text) {
 
 class Planner {
  public:
-  Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode)
+  /// `rewritten`: originals of the target's dialect that are not copied, by number.
+  Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode,
+          const std::unordered_set<std::int32_t>& rewritten = {})
       : history_(history),
         target_(target),
         options_(options),
@@ -38,8 +42,16 @@ class Planner {
         pairing_(pairCalls(history)) {
     if (request_) markRepeatedCalls(pairing_);
     if (request_) return;
-    copied_ = CopiedOriginals(history, pairing_, target);
+    copied_ = CopiedOriginals(history, pairing_, target, rewritten);
     fitCalls(history, copied_, target, pairing_);
+  }
+
+  /// Whether some messages are copied, and others between them are written.
+  [[nodiscard]] bool mixes() const { return copied_.mixed(); }
+
+  /// After `plan`: the copied originals that cannot be in it as they are.
+  [[nodiscard]] std::vector<std::int32_t> broken(const Plan& plan) const {
+    return brokenPairs(plan, history_, pairing_, copied_, target_);
   }
 
   Plan run() {
@@ -400,10 +412,30 @@ class Planner {
   std::vector<std::size_t> open_;
 };
 
+// Copied originals that break the target's rules where they meet messages that are written. Once those are written,
+// too, others may: each round finds some of those that are left.
+std::unordered_set<std::int32_t> brokenByEdits(History& history, Dialect target, const ConvertOptions& options) {
+  constexpr int kRounds = 8;
+  std::unordered_set<std::int32_t> rewritten;
+  for (int round = 0; round < kRounds; ++round) {
+    CompatibilityReport unread;
+    Reporter reporter(unread);
+    Planner trial(history, target, options, reporter, PlanMode::Convert, rewritten);
+    const Plan plan = trial.run();
+    const std::vector<std::int32_t> broken = trial.broken(plan);
+    if (broken.empty()) break;
+    rewritten.insert(broken.begin(), broken.end());
+  }
+  return rewritten;
+}
+
 }  // namespace
 
 Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode) {
-  return Planner(history, target, options, reporter, mode).run();
+  Planner planner(history, target, options, reporter, mode);
+  if (mode != PlanMode::Convert || !planner.mixes()) return planner.run();
+  const auto rewritten = brokenByEdits(history, target, options);
+  return Planner(history, target, options, reporter, mode, rewritten).run();
 }
 
 }  // namespace bough::message

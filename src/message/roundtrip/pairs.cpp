@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -17,19 +18,21 @@ struct Half {
   bool isResult = false;
 };
 
-using Key = std::tuple<Dialect, std::string, std::size_t>;  // Of which document, its id, and in which message.
+using Key = std::tuple<Dialect, std::string, std::size_t>;  // Of which document, its id, and where when it has none.
 
-// All halves of one use that come back, where some of it does not.
+// All halves of one use that come back, where some of it does not. `whereOf`: halves without an id belong together
+// where their messages have the same number.
 template <typename HalfOf>
-std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const Returns& returns, HalfOf halfOf) {
+std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const Returns& returns, HalfOf halfOf,
+                                   const std::vector<std::size_t>& whereOf) {
   std::map<Key, std::vector<Half>> uses;
   for (std::size_t i = 0; i < originals.size(); ++i) {
     const std::vector<Block>& blocks = originals[i].message.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       std::optional<ServerHalf> half = halfOf(blocks[b], originals[i].dialect);
       if (!half) continue;
-      const std::size_t message = half->id.empty() ? i : 0;  // Without an id they are in one message.
-      uses[{originals[i].dialect, std::move(half->id), message}].push_back({{i, b}, half->isResult});
+      const std::size_t where = half->id.empty() ? whereOf[i] : 0;
+      uses[{originals[i].dialect, std::move(half->id), where}].push_back({{i, b}, half->isResult});
     }
   }
   std::vector<BlockPlace> lone;
@@ -47,19 +50,41 @@ std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const
 
 std::optional<ServerHalf> functionHalfOf(const Block& block, Dialect /*dialect*/) {
   const bool result = block.kind == BlockKind::ToolResult;
-  if ((!result && block.kind != BlockKind::ToolCall) || block.idMissing) return std::nullopt;
-  return ServerHalf{.isResult = result, .id = block.id.decode()};
+  if (!result && block.kind != BlockKind::ToolCall) return std::nullopt;
+  return ServerHalf{.isResult = result, .id = block.idMissing ? std::string() : block.id.decode()};
+}
+
+// The halves of a provider's own tools are in one message.
+std::vector<std::size_t> messagesOf(const std::vector<Original>& originals) {
+  std::vector<std::size_t> messages(originals.size());
+  std::iota(messages.begin(), messages.end(), std::size_t{0});
+  return messages;
+}
+
+// The results of functions follow the assistant's message.
+std::vector<std::size_t> turnsOf(const std::vector<Original>& originals) {
+  std::vector<std::size_t> turns;
+  bool lastAssistant = false;
+  for (const Original& original : originals) {
+    const bool assistant = original.message.role == Role::Assistant;
+    const bool begins = assistant && !lastAssistant;
+    turns.push_back((turns.empty() ? 0 : turns.back()) + (begins ? 1 : 0));
+    lastAssistant = assistant;
+  }
+  return turns;
 }
 
 }  // namespace
 
 std::vector<BlockPlace> loneServerHalves(const std::vector<Original>& originals, const Returns& returns) {
-  return loneHalves(originals, returns, serverHalfOf);
+  return loneHalves(originals, returns, serverHalfOf, messagesOf(originals));
 }
 
 std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& originals, const Returns& returns) {
   std::vector<std::size_t> found;
-  for (const BlockPlace& place : loneHalves(originals, returns, functionHalfOf)) found.push_back(place.original);
+  for (const BlockPlace& place : loneHalves(originals, returns, functionHalfOf, turnsOf(originals))) {
+    found.push_back(place.original);
+  }
   return found;
 }
 
