@@ -204,19 +204,28 @@ bool isTarCommand(std::string_view command) {
   return name == "tar" || name == "gtar" || name == "bsdtar";
 }
 
+// Programs that read their first file and write their second one.
+bool writesSecondFile(std::string_view command) {
+  const std::string_view name = programOf(command);
+  return name == "uniq" || name == "guniq" || name == "xxd";
+}
+
 }  // namespace
 
 std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
   bool isBundle = isTarCommand(command) && !allowed.contains(' ');
+  std::size_t files = 0;
   for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
     if (bundle && word.find_first_of("CfFIKTX") != std::string::npos) {
       return fmt::format("{} can run other programs or write files", word);
     }
     if (isDangerous(word) || isAssignment(word)) return fmt::format("{} can run other programs or write files", word);
-    if (!isScript || word.starts_with('-')) continue;
+    if (word.starts_with('-')) continue;
+    if (++files > 1 && writesSecondFile(command)) return fmt::format("{} is a file that it can write", word);
+    if (!isScript) continue;
     if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
     isScript = false;
   }
