@@ -47,8 +47,8 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
     EXPECT_FALSE(isAllowedCommand(command, others)) << command;
     EXPECT_NE(commandQuestion(command, others).find("is allowed, but"), std::string::npos) << command;
   }
-  EXPECT_TRUE(isAllowedCommand("uniq -c a.txt", {"uniq"}));
-  EXPECT_FALSE(isAllowedCommand("uniq -c a.txt .bashrc", {"uniq"}));
+  EXPECT_TRUE(isAllowedCommand("uniq -d a.txt", {"uniq"}));
+  EXPECT_FALSE(isAllowedCommand("uniq -d a.txt .bashrc", {"uniq"}));
   EXPECT_FALSE(isAllowedCommand("/usr/bin/xxd -r a.txt .bashrc", {"/usr/bin/xxd"}));
   // What the user has named is allowed as it is.
   EXPECT_TRUE(isAllowedCommand("tar tf a.tar", {"tar tf"}));

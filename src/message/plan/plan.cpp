@@ -29,9 +29,8 @@ bool isBlank(const TextView& text) {
 
 class Planner {
  public:
-  /// `rewritten`: originals of the target's dialect that are not copied, by number.
   Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode,
-          const std::unordered_set<std::int32_t>& rewritten = {})
+          Pairing pairing, CopiedOriginals copied)
       : history_(history),
         target_(target),
         options_(options),
@@ -39,19 +38,9 @@ class Planner {
         request_(mode == PlanMode::Request),
         reporter_(reporter),
         adapter_(history, target, options, reporter, plan_.texts, mode == PlanMode::Request),
-        pairing_(pairCalls(history)) {
-    if (request_) markRepeatedCalls(pairing_);
-    if (request_) return;
-    copied_ = CopiedOriginals(history, pairing_, target, rewritten);
-    fitCalls(history, copied_, target, pairing_);
-  }
-
-  /// Whether some messages are copied, and others between them are written.
-  [[nodiscard]] bool mixes() const { return copied_.mixed(); }
-
-  /// After `plan`: the copied originals that cannot be in it as they are.
-  [[nodiscard]] std::vector<std::int32_t> broken(const Plan& plan) const {
-    return brokenPairs(plan, history_, pairing_, copied_, target_);
+        pairing_(std::move(pairing)),
+        copied_(std::move(copied)) {
+    if (!request_) fitCalls(history, copied_, target, pairing_);
   }
 
   Plan run() {
@@ -412,30 +401,35 @@ class Planner {
   std::vector<std::size_t> open_;
 };
 
-// Copied originals that break the target's rules where they meet messages that are written. Once those are written,
-// too, others may: each round finds some of those that are left.
-std::unordered_set<std::int32_t> brokenByEdits(History& history, Dialect target, const ConvertOptions& options) {
+// What can be copied into a document where some messages are written: not those that break the target's rules there.
+// Once those are written, too, others may: each round finds some of those that are left.
+CopiedOriginals withoutBroken(CopiedOriginals copied, const Pairing& pairing, History& history, Dialect target,
+                              const ConvertOptions& options) {
   constexpr int kRounds = 8;
   std::unordered_set<std::int32_t> rewritten;
   for (int round = 0; round < kRounds; ++round) {
     CompatibilityReport unread;
     Reporter reporter(unread);
-    Planner trial(history, target, options, reporter, PlanMode::Convert, rewritten);
-    const Plan plan = trial.run();
-    const std::vector<std::int32_t> broken = trial.broken(plan);
+    const Plan plan = Planner(history, target, options, reporter, PlanMode::Convert, pairing, copied).run();
+    const std::vector<std::int32_t> broken = brokenPairs(plan, history, pairing, copied, target);
     if (broken.empty()) break;
     rewritten.insert(broken.begin(), broken.end());
+    copied = CopiedOriginals(history, pairing, target, rewritten);
   }
-  return rewritten;
+  return copied;
 }
 
 }  // namespace
 
 Plan makePlan(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode) {
-  Planner planner(history, target, options, reporter, mode);
-  if (mode != PlanMode::Convert || !planner.mixes()) return planner.run();
-  const auto rewritten = brokenByEdits(history, target, options);
-  return Planner(history, target, options, reporter, mode, rewritten).run();
+  Pairing pairing = pairCalls(history);
+  CopiedOriginals copied;
+  if (mode == PlanMode::Request) markRepeatedCalls(pairing);
+  if (mode != PlanMode::Request) copied = CopiedOriginals(history, pairing, target, {});
+  if (mode == PlanMode::Convert && copied.mixed()) {
+    copied = withoutBroken(std::move(copied), pairing, history, target, options);
+  }
+  return Planner(history, target, options, reporter, mode, std::move(pairing), std::move(copied)).run();
 }
 
 }  // namespace bough::message
