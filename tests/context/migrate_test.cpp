@@ -1,5 +1,4 @@
 #include <array>
-#include <cstdlib>
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
@@ -12,11 +11,6 @@ namespace {
 
 constexpr std::array<Dialect, 4> kDialects = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses,
                                               Dialect::Gemini};
-
-std::uint64_t rounds(std::uint64_t usual) {
-  const char* factor = std::getenv("BOUGH_PROPERTY_FACTOR");
-  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
-}
 
 struct Stored {
   std::string dialect;

@@ -2,7 +2,6 @@
 // twice, summaries and redactions in between.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/json/json_scan.h"
 #include "context/compatibility.h"
@@ -15,11 +14,6 @@ namespace {
 
 constexpr std::array<Dialect, 4> kDialects = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses,
                                               Dialect::Gemini};
-
-std::uint64_t rounds(std::uint64_t usual) {
-  const char* factor = std::getenv("BOUGH_PROPERTY_FACTOR");
-  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
-}
 
 struct Made {
   Dialect dialect;
@@ -110,6 +104,10 @@ TEST_F(ContextProperty, EveryContextIsValidForItsApiAndArrangingItAgainChangesNo
   }
 }
 
+bool isThinking(const Block& block) {
+  return block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking;
+}
+
 // Users pay for a whole context again when the bytes before the new turn differ.
 TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
   std::uint64_t compared = 0;
@@ -122,11 +120,14 @@ TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
     Dialect dialect = kDialects[maker.below(4)];
     const bool mixed = maker.chance(50);
     bool asked = false;
+    bool onlyThinks = false;  // Some answer: another provider gets nothing of it.
     for (std::uint64_t turn = 0; turn < 2 + maker.below(4); ++turn) {
       if (mixed) dialect = kDialects[maker.below(4)];
       for (const std::string& json : maker.turn(dialect)) {
-        const Role role = must(normalize(json, dialect)).role;
+        const auto message = must(normalize(json, dialect));
+        const Role role = message.role;
         const bool answer = role == Role::Assistant;
+        onlyThinks |= answer && std::ranges::all_of(message.blocks, isThinking);
         if (answer && asked) requests.push_back(batch.back().id);
         asked = role == Role::User || role == Role::Tool;
         const std::string payload = R"({"dialect":")" + std::string(toString(dialect)) + R"(","message":)" + json + "}";
@@ -142,7 +143,7 @@ TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
         // Where a whole message is left out, as an empty one is, those beside it are joined.
         const bool leavesOut = std::ranges::any_of(
             context.report.findings, [](const Finding& finding) { return finding.change == Change::LeftOut; });
-        if (leavesOut) break;
+        if (leavesOut || onlyThinks) break;
         ASSERT_TRUE(now.starts_with(before)) << "seed " << seed << ' ' << toString(target) << '\n'
                                              << before << '\n'
                                              << now;

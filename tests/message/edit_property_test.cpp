@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json/json_write.h"
 #include "message/request/request_text.h"
 #include "support/history_maker.h"
 #include "support/rule_checker.h"
@@ -73,12 +74,15 @@ bool names(const CompatibilityReport& report, std::string_view field) {
   });
 }
 
-// Every block beside the edited text is in the document again, as it was written, or the report names it.
+// Every block beside the edited text is in the document again, as it was written, or the report names it. Text that was
+// a string and is a part of a list now may be spelled otherwise.
 void expectBlocks(const Chain& chain, const std::string& element, const std::string& text, const Conversion& back) {
   const auto message = normalize(element, chain.from);
   ASSERT_TRUE(message) << element;
   for (const Block& block : message->blocks) {
     if (block.raw.empty() || block.raw.contains(text) || back.document.contains(block.raw)) continue;
+    const bool spelled = block.kind == BlockKind::Text && back.document.contains(json::quoted(block.text.decode()));
+    if (spelled) continue;
     const std::string_view kind = block.kind == BlockKind::Unknown ? block.type.escaped : toString(block.kind);
     EXPECT_TRUE(names(back.report, kind) || names(back.report, toString(block.kind)))
         << "lost: " << block.raw << " (" << kind << ")";
@@ -87,7 +91,7 @@ void expectBlocks(const Chain& chain, const std::string& element, const std::str
 
 TEST(EditProperty, WhatIsBesideAnEditedTextComesBackOrIsNamed) {
   std::uint64_t edits = 0;
-  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(250); ++seed) {
     HistoryMaker maker(seed + 300000);
     const Chain chain = chainOf(maker, 3);
     for (const std::string& text : textsOfBoth(chain.original, chain.last.document)) {
@@ -117,7 +121,7 @@ TEST(EditProperty, WhatIsBesideAnEditedTextComesBackOrIsNamed) {
 
 TEST(EditProperty, AnEditedSystemPromptIsTheSystemPrompt) {
   std::uint64_t edits = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(400); ++seed) {
     HistoryMaker maker(seed + 400000);
     const Chain chain = chainOf(maker, 2);
     static const std::string kPrompt = "Be brief.";
@@ -187,7 +191,7 @@ std::string shuffled(HistoryMaker& maker, Dialect dialect, const std::string& do
 }
 
 TEST(EditProperty, WhateverWasDoneToTheMessagesTheApiTakesWhatComesBack) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(1000); ++seed) {
     HistoryMaker maker(seed + 500000);
     const Chain chain = chainOf(maker, 3);
     std::string edited = chain.last.document;

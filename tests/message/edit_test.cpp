@@ -284,5 +284,15 @@ TEST(Edits, AFirstMessageThatWasRemovedLeavesOneThatTheApiTakes) {
   EXPECT_TRUE(brokenRules(kA, back->document).empty()) << back->document;
 }
 
+TEST(Edits, ACallOfAToolThatTakesTextStaysOneThoughNobodyDefinesTheTool) {
+  const std::string document =
+      R"([{"role":"user","content":"go"},{"type":"custom_tool_call","call_id":"c1","name":"sql","input":"select 1"},)"
+      R"({"type":"custom_tool_call_output","call_id":"c1","output":"1"}])";
+  const Conversion back = edited(document, Dialect::OpenaiResponses, Dialect::Anthropic, "select 1", "select 2");
+  std::string expected = document;
+  expected.replace(expected.find("select 1"), 8, "select 2");
+  EXPECT_EQ(back.document, expected);
+}
+
 }  // namespace
 }  // namespace bough::test

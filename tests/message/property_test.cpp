@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "message/request/request_text.h"
 #include "support/history_maker.h"
@@ -16,11 +15,6 @@ constexpr std::array<Dialect, 4> kDialects = {Dialect::Anthropic, Dialect::Opena
                                               Dialect::Gemini};
 
 // How many histories to make; BOUGH_PROPERTY_FACTOR makes more.
-std::uint64_t rounds(std::uint64_t usual) {
-  const char* factor = std::getenv("BOUGH_PROPERTY_FACTOR");
-  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
-}
-
 std::vector<std::string> elementsOf(Dialect dialect, const std::string& document) {
   json::Tree tree;
   EXPECT_FALSE(tree.parse(document)) << document;

@@ -228,5 +228,21 @@ TEST(WayBack, AnOriginOfAnotherDialectIsNotUsed) {
   EXPECT_EQ(back->document, R"([{"role":"user","content":"x"}])");
 }
 
+// Gemini has no place for the last three: what is said there comes after them.
+TEST(WayBack, ATurnAddedAfterMessagesThatBecameNothingFollowsThem) {
+  const std::string document =
+      R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"developer","content":"c"},)"
+      R"({"role":"user","content":""},{"role":"assistant","content":""}])";
+  const auto there = convertHistory(document, Dialect::OpenaiChat, Dialect::Gemini);
+  ASSERT_TRUE(there);
+  std::string longer = there->document;
+  const std::string said = R"({"role":"model","parts":[{"text":"b"}]})";
+  ASSERT_TRUE(longer.contains(said)) << longer;
+  longer.insert(longer.find(said) + said.size(), R"(,{"role":"user","parts":[{"text":"new"}]})");
+  const auto back = convertHistory(longer, Dialect::Gemini, Dialect::OpenaiChat, {}, &there->wayBack);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->document, document.substr(0, document.size() - 1) + R"(,{"role":"user","content":"new"}])");
+}
+
 }  // namespace
 }  // namespace bough::test

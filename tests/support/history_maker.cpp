@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace bough::test {
 namespace {
@@ -14,6 +15,11 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 }
 
 }  // namespace
+
+std::uint64_t rounds(std::uint64_t usual) {
+  const char* factor = std::getenv("BOUGH_PROPERTY_FACTOR");
+  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
+}
 
 std::string HistoryMaker::text() {
   static const std::vector<std::string> kTexts = {R"("Hello")",

@@ -11,6 +11,9 @@
 
 namespace bough::test {
 
+/// How many histories a test tries: as many as usual, times $BOUGH_PROPERTY_FACTOR.
+std::uint64_t rounds(std::uint64_t usual);
+
 class HistoryMaker {
  public:
   explicit HistoryMaker(std::uint64_t seed) : random_(seed) {}

@@ -141,6 +141,7 @@ struct History {
   std::vector<RequestText> requestTexts;  ///< At most one a dialect: the last that was seen.
   Aliases ids{Aliases::Of::CallId};
   Aliases names{Aliases::Of::ToolName};
+  std::vector<std::string_view> freeformTools;  ///< Names of tools that a way back has calls of that take text.
   // What originals point into.
   std::deque<json::Tree> trees;
   std::deque<std::string> texts;

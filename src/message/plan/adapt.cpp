@@ -171,7 +171,7 @@ std::optional<TextView> Adapter::freeformText(const Call& call) {
   const bool hasCustomTools = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
   if (!hasCustomTools || !block.input.starts_with('{')) return std::nullopt;
   if (!freeformTools_) {
-    freeformTools_.emplace();
+    freeformTools_.emplace(history_.freeformTools.begin(), history_.freeformTools.end());
     for (const Original& original : history_.originals) {
       const bool freeform = original.section == Section::Tools && original.tool != nullptr && original.tool->freeform;
       if (freeform) freeformTools_->insert(original.tool->name.escaped);

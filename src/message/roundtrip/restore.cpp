@@ -65,7 +65,12 @@ class Restorer {
         media_{.leaves = std::vector<char>(records_.leaves.size(), 0), .of = {}} {}
 
   void run() {
-    for (Original& original : wayBack_.originals) readOriginal(original, history_);
+    for (Original& original : wayBack_.originals) {
+      readOriginal(original, history_);
+      for (const Block& block : original.message.blocks) {
+        if (block.kind == BlockKind::ToolCall && block.freeform) history_.freeformTools.push_back(block.name.escaped);
+      }
+    }
     Matches matches = matchDocument(wayBack_, document_, reporter_);
     values_ = std::move(matches.values);
     losses_.setMarkedErrors(markEditedErrors(wayBack_, document_));
@@ -89,7 +94,7 @@ class Restorer {
     std::vector<char> kept;       // Of each of its blocks.
     std::int64_t lastBlock = -1;  // The last block that was seen in the document.
     Section section = Section::Messages;
-    std::size_t before = kUnmatched;       // The nearest of its section before it that became something …
+    std::size_t before = kUnmatched;       // The nearest of its section before it that is in place …
     std::size_t after = kUnmatched;        // … and after it.
     std::size_t nextInPlace = kUnmatched;  // The next from here on that is in place.
     std::size_t host = kUnmatched;         // What it belongs to: itself, or a neighbour when it became nothing.
@@ -234,18 +239,17 @@ class Restorer {
     }
   }
 
-  // For each original, the nearest of its section on either side that became something.
+  // For each original, the nearest of its section on either side that became something there.
   void findNeighbours() {
     const std::size_t count = wayBack_.originals.size();
     auto sameSection = [&](std::size_t a, std::size_t b) {
       return wayBack_.originals[a].section == wayBack_.originals[b].section;
     };
     for (std::size_t i = 1; i < count; ++i) {
-      if (sameSection(i, i - 1)) known_[i].before = known_[i - 1].blocks > 0 ? i - 1 : known_[i - 1].before;
+      if (sameSection(i, i - 1)) known_[i].before = known_[i - 1].inPlace ? i - 1 : known_[i - 1].before;
     }
     for (std::size_t i = count; i-- > 0;) {
-      if (i + 1 < count && sameSection(i, i + 1))
-        known_[i].after = known_[i + 1].blocks > 0 ? i + 1 : known_[i + 1].after;
+      if (i + 1 < count && sameSection(i, i + 1)) known_[i].after = known_[i + 1].inPlace ? i + 1 : known_[i + 1].after;
       known_[i].nextInPlace = known_[i].inPlace ? i : known_[i + 1].nextInPlace;
     }
   }
@@ -350,12 +354,13 @@ class Restorer {
     return start;
   }
 
-  // For every original, the last one that stays with it: leafless ones that follow it and belong to it.
+  // For every original, the last one that stays with it: those that follow it, became nothing and belong to it, or
+  // became something elsewhere.
   void anchors() {
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       known_[i].lastWith = static_cast<std::int64_t>(i);
-      if (known_[i].blocks > 0) continue;
-      const std::size_t host = known_[i].host;
+      if (known_[i].inPlace) continue;
+      const std::size_t host = known_[i].blocks == 0 ? known_[i].host : known_[i].before;
       if (host != kUnmatched && host < i) known_[host].lastWith = static_cast<std::int64_t>(i);
     }
   }
