@@ -350,6 +350,27 @@ def test_usage_has_bars_and_a_line_over_time(folder, bough):
     terminal.close()
 
 
+def test_usage_over_time_has_gaps_keeps_its_order_and_fits_while_it_is_watched(folder, bough):
+    store = f"{folder}/gaps"
+    subprocess.run([bough, "--store", store, "new", "--id", "work"], check=True, capture_output=True)
+    days = [*range(1, 21), 24]
+    lines = [f'{{"type":"message","timestamp":"2026-01-{day:02}T10:00:00.000Z","payload":{{"dialect":"anthropic","message":{{"role":"assistant",'
+             f'"model":"claude-sonnet-4-5","content":[],"usage":{{"input_tokens":{day * 1000},"output_tokens":0}}}}}}}}' for day in days]
+    subprocess.run([bough, "--store", store, "append", "work"], check=True, capture_output=True, input="\n".join(lines).encode())
+    terminal = Terminal(folder, bough, height=50, BOUGH_STORE=store, TZ="UTC")
+    for order in ("asc", "desc", "cost"):
+        screen = terminal.run(f"bough usage --order {order}")
+        check(re.search("cost over time ▁.*▇   █", screen), f"the line goes from old to new, with a gap for three days, ordered by {order}", screen)
+    terminal.close()
+    terminal = Terminal(folder, bough, height=16, BOUGH_STORE=store, TZ="UTC")
+    terminal.type("bough usage --watch=1")
+    screen = terminal.wait(lambda text: "every 1 s; Ctrl-C ends" in text)
+    check(screen.startswith("day ") and "2026-01-24" in screen and "total" in screen, "heading, newest rows and sum are seen together", screen)
+    check("9 of 21 rows fit" in screen, "and how many rows there are", screen)
+    terminal.tmux("send-keys", "C-c")
+    terminal.close()
+
+
 def test_tables_fit_narrow_terminals(folder, bough):
     store = f"{folder}/narrow"
     for i in range(3):

@@ -62,6 +62,9 @@ struct FilterOptions {
   [[nodiscard]] std::vector<Option> definitions();
   [[nodiscard]] Option folderArgument();
   [[nodiscard]] Result<SessionFilter> filter() const;
+  [[nodiscard]] bool isEmpty() const {
+    return folder.empty() && agent.empty() && key.empty() && cwd.empty() && since.empty() && until.empty();
+  }
 };
 
 }  // namespace bough::cli

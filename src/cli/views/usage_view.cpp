@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <optional>
+#include <span>
 
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
@@ -46,16 +49,68 @@ std::string barOf(double part) {
   return out.empty() && part > 0 ? "▏" : out;
 }
 
-std::string sparkline(const UsageReport& report, bool byCost, std::size_t columns) {
+// The number that a row's day, week or month has among all of them; none for what has no place of its own in time.
+std::optional<std::int64_t> placeInTime(const std::string& name, std::string_view by) {
+  int year = 0;
+  unsigned part = 0;
+  unsigned day = 1;
+  if (by == "week" ? std::sscanf(name.c_str(), "%d-W%u", &year, &part) != 2
+                   : std::sscanf(name.c_str(), "%d-%u-%u", &year, &part, &day) < 2) {
+    return std::nullopt;
+  }
+  using namespace std::chrono;
+  const auto daysOf = [](year_month_day date) { return sys_days(date).time_since_epoch().count(); };
+  if (by == "day") return daysOf({std::chrono::year(year), month(part), std::chrono::day(day)});
+  if (by == "month") return std::int64_t{year} * 12 + part;
+  if (by != "week") return std::nullopt;
+  // The fourth of January is in the first week. 1970 began on a Thursday.
+  return (daysOf({std::chrono::year(year), January, std::chrono::day(4)}) + 3) / 7 + part;
+}
+
+// From the oldest to the newest, whatever the order of the rows, with a gap for each day, week or month without usage.
+std::string sparkline(const UsageReport& report, std::string_view by, bool byCost, std::size_t columns) {
   static constexpr std::string_view kLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double most = greatest(report, byCost);
-  std::string out;
-  const std::size_t from = report.rows.size() > columns ? report.rows.size() - columns : 0;
-  for (std::size_t i = from; i < report.rows.size(); ++i) {
-    const double part = most > 0 ? weightOf(report.rows[i], byCost) / most : 0;
-    out += kLevels[static_cast<std::size_t>(part * 7 + 0.5)];
+  std::vector<const UsageRow*> rows;
+  for (const UsageRow& row : report.rows) rows.push_back(&row);
+  std::ranges::sort(rows, {}, [](const UsageRow* row) -> const std::string& { return row->name; });
+  std::vector<std::string_view> marks;
+  std::optional<std::int64_t> before;
+  for (const UsageRow* row : rows) {
+    const auto place = placeInTime(row->name, by);
+    const std::int64_t gap = before && place ? *place - *before - 1 : 0;
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(gap, static_cast<std::int64_t>(columns)); ++i) {
+      marks.emplace_back(" ");
+    }
+    before = place;
+    const double part = most > 0 ? weightOf(*row, byCost) / most : 0;
+    marks.push_back(kLevels[static_cast<std::size_t>(part * 7 + 0.5)]);
   }
-  return out;
+  const std::size_t from = marks.size() > columns ? marks.size() - columns : 0;
+  return fmt::format("{}", fmt::join(std::span(marks).subspan(from), ""));
+}
+
+// The lines of a row: itself, and its models.
+std::size_t linesOf(const UsageRow& row, const UsageLook& look) {
+  return 1 + (look.breakdown ? row.byModel.size() : 0);
+}
+
+// The rows that fit into so many lines: by ascending time the last ones, else the first ones.
+std::span<const UsageRow> fittingRows(const UsageReport& report, const UsageLook& look) {
+  const std::span<const UsageRow> all(report.rows);
+  if (look.height == 0) return all;
+  const std::size_t others =
+      6 + linesOf(report.total, look) + (look.by == "block" ? 2 : 0) + (report.unknownModels.empty() ? 0 : 1);
+  std::size_t room = look.height > others ? look.height - others : 1;
+  const bool fromEnd = isOverTime(look.by) && std::ranges::is_sorted(all, {}, &UsageRow::name);
+  std::size_t count = 0;
+  while (count < all.size()) {
+    const std::size_t lines = linesOf(all[fromEnd ? all.size() - 1 - count : count], look);
+    if (count > 0 && lines > room) break;
+    room -= std::min(room, lines);
+    ++count;
+  }
+  return fromEnd ? all.last(count) : all.first(count);
 }
 
 std::string nameOf(const UsageRow& row, const std::string& by) {
@@ -164,16 +219,20 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
       table.add(std::move(part));
     }
   };
-  for (const UsageRow& row : report.rows) add(row, most > 0 ? barOf(weightOf(row, byCost) / most) : "");
+  const auto shown = fittingRows(report, look);
+  for (const UsageRow& row : shown) add(row, most > 0 ? barOf(weightOf(row, byCost) / most) : "");
   table.addRule();
   add(report.total, "");
   table.print();
   if (bars && isOverTime(look.by) && report.rows.size() > 1) {
-    const std::string line = sparkline(report, byCost, std::max<std::size_t>(terminalWidth(), 20) - 16);
+    const std::string line = sparkline(report, look.by, byCost, std::max<std::size_t>(terminalWidth(), 20) - 16);
     printLine(styled(Style::Dim, byCost ? "cost over time " : "tokens by time ") + line);
   }
   // Below the table, since a narrow terminal has no room for remarks in it.
   if (bars) printActiveBlock(report);
+  if (shown.size() < report.rows.size()) {
+    printFitted(styled(Style::Dim, fmt::format("{} of {} rows fit", shown.size(), report.rows.size())));
+  }
 }
 
 void printUsageJson(const UsageReport& report, const std::string& by) {

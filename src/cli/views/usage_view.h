@@ -11,6 +11,7 @@ namespace bough::cli {
 struct UsageLook {
   std::string by;
   bool breakdown = false;  ///< A line for each model under each row.
+  std::size_t height = 0;  ///< The most lines to print, as far as that can be; 0: any number.
 };
 
 void printUsageTable(const UsageReport& report, const UsageLook& look);

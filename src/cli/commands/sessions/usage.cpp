@@ -10,12 +10,15 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/definition/help.h"
 #include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/price_file.h"
 #include "cli/views/usage_view.h"
@@ -73,8 +76,10 @@ void orderRows(std::vector<UsageRow>& rows, const std::string& order) {
 
 void print(const UsageReport& report, const Context& context, const Options& options) {
   if (context.json) return printUsageJson(report, options.by);
-  if (report.rows.empty()) return printMessage("no usage was recorded");
-  printUsageTable(report, {.by = options.by, .breakdown = options.breakdown});
+  const bool isWatched = !options.watch.empty() && stdoutIsTerminal();
+  printUsageTable(report, {.by = options.by,
+                           .breakdown = options.breakdown,
+                           .height = isWatched ? std::max<std::size_t>(Screen::size().height, 8) : 0});
   if (report.unknownModels.empty()) return;
   printMessage(
       fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", ")));
@@ -116,7 +121,10 @@ Result<Options> withFolder(const Context& context, Options options) {
   return options;
 }
 
-Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices) {
+enum class Damage : std::uint8_t { Told, Kept };
+
+Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices,
+                              Damage damage = Damage::Told) {
   BOUGH_TRY(auto filter, options.filter.filter());
   UsageOptions scanned{.sinceMs = filter.sinceMs,
                        .untilMs = filter.untilMs,
@@ -150,15 +158,41 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
     if (options.by == name) wanted.by = by;
   }
   wanted.session = view.sessionId;
-  BOUGH_TRY(tellOfDamage(context, *view.catalog,
-                         {.agent = wanted.agent,
-                          .key = wanted.key,
-                          .cwd = wanted.cwd,
-                          .session = wanted.session,
-                          .writtenBy = wanted.writtenBy}));
+  if (damage == Damage::Told) {
+    BOUGH_TRY(tellOfDamage(context, *view.catalog,
+                           {.agent = wanted.agent,
+                            .key = wanted.key,
+                            .cwd = wanted.cwd,
+                            .session = wanted.session,
+                            .writtenBy = wanted.writtenBy}));
+  }
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
   orderRows(report.rows, options.order);
   return report;
+}
+
+// Whether nothing was used at all, or nothing that was asked for.
+Result<void> tellOfNothing(const Context& context, const Options& options, const PriceTable& prices) {
+  Options others = options;
+  others.by = "model";
+  others.model.clear();
+  const bool isOfModel = !options.model.empty() && options.agents.empty();
+  if (options.model.empty() && options.filter.isEmpty()) {
+    printMessage("no usage was recorded");
+    return {};
+  }
+  BOUGH_TRY(const auto report, isOfModel ? readUsage(context, others, prices, Damage::Kept) : Result<UsageReport>());
+  std::vector<std::string> names;
+  for (const UsageRow& row : report.rows) names.push_back(row.name);
+  if (names.empty()) {
+    printMessage("no usage matches these options");
+    return {};
+  }
+  const std::string meant = nearest(options.model, names);
+  printMessage(fmt::format("no usage of the model {}; {}", text::excerpt(options.model, 60),
+                           meant.empty() ? fmt::format("the models are {}", fmt::join(names, ", "))
+                                         : fmt::format("did you mean {}?", meant)));
+  return {};
 }
 
 Result<ExitCode> run(const Context& context, const Options& given) {
@@ -179,8 +213,14 @@ Result<ExitCode> run(const Context& context, const Options& given) {
   }
   for (;;) {
     BOUGH_TRY(const auto report, readUsage(context, options, prices));
-    if (pauseMs > 0 && stdoutIsTerminal() && !context.json) printText("\x1b[H\x1b[2J");
-    print(report, context, options);
+    const bool isRepeated = pauseMs > 0 && stdoutIsTerminal() && !context.json;
+    if (isRepeated) printText("\x1b[H\x1b[2J");
+    if (report.rows.empty() && !context.json) {
+      BOUGH_TRY(tellOfNothing(context, options, prices));
+    } else {
+      print(report, context, options);
+    }
+    if (isRepeated) printFitted(styled(Style::Dim, fmt::format("every {} s; Ctrl-C ends", pauseMs / 1000)));
     if (pauseMs == 0 || outputClosed()) return kDone;
     std::this_thread::sleep_for(std::chrono::milliseconds(pauseMs));
   }
