@@ -71,8 +71,10 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "null, summaryEntryId: text | null, request: any, report: Report}",
      "What a model gets."},
     {"RequestStep",
-     "{schema: 1, entryId: text, messages: count, sameMessages: count, extends: bool, reason: text | null}",
-     "One request beside the one before it. `extends`: it begins with it, byte for byte; else `reason` says why not."},
+     "{schema: 1, entryId: text, messages: count, sameMessages: count, tokens: count, newTokens: count, extends: bool, "
+     "reason: text | null}",
+     "One request beside the one before it. `extends`: it begins with it, byte for byte; else `reason` says why not. "
+     "`newTokens` of its `tokens` come after what both begin with."},
     {"Repaired",
      "{schema: 1, sessionId: text, tornBytes: count, damagedLines: count, indexRebuilt: bool, removedFiles: any[], "
      "otherCopies: any[], appendable: bool}",

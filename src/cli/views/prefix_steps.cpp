@@ -29,27 +29,36 @@ Result<std::vector<std::string>> requestPoints(SessionStore& store, const std::s
   }
 }
 
-std::string entryOf(const ContextMessage& part) {
-  return part.entryIds.empty() ? "an added message" : fmt::format("entry {}", part.entryIds.front());
+std::string entryOf(const ContextMessage& part, std::string& entry) {
+  if (part.entryIds.empty()) return "an added message";
+  entry = part.entryIds.front();
+  return "entry " + entry;
 }
 
-std::string reasonOf(const bough::Context& before, const bough::Context& now, std::size_t same) {
+// Also says, in `entry`, which entry it names.
+std::string reasonOf(const bough::Context& before, const bough::Context& now, std::size_t same, std::string& entry) {
   if (before.system != now.system) return "the system prompt differs: the folder, the instructions or --system changed";
   if (before.tools != now.tools) return "the tools differ";
   if (before.summaryEntryId != now.summaryEntryId) {
-    return fmt::format("a summary (entry {}) stands for the older messages", now.summaryEntryId);
+    entry = now.summaryEntryId;
+    return fmt::format("a summary (entry {}) stands for the older messages", entry);
   }
   if (now.turnsLeftOut != before.turnsLeftOut) return "the budget leaves out other turns";
-  if (same >= now.parts.size()) return fmt::format("{} is not in it any more", entryOf(before.parts[same]));
-  return fmt::format("message {} ({}) is written in another way", same + 1, entryOf(now.parts[same]));
+  if (same >= now.parts.size()) return fmt::format("{} is not in it any more", entryOf(before.parts[same], entry));
+  return fmt::format("message {} ({}) is written in another way", same + 1, entryOf(now.parts[same], entry));
 }
 
 PrefixStep compared(const bough::Context& before, const bough::Context& now) {
-  PrefixStep step{.at = now.headId, .messages = now.parts.size()};
+  PrefixStep step{.at = now.headId, .messages = now.parts.size(), .tokens = now.tokens};
   const std::size_t most = std::min(before.parts.size(), now.parts.size());
   while (step.same < most && before.parts[step.same].json == now.parts[step.same].json) ++step.same;
-  step.extends = step.same == before.parts.size() && before.system == now.system && before.tools == now.tools;
-  if (!step.extends) step.reason = reasonOf(before, now, step.same);
+  // The system prompt and the tools come before the messages.
+  const bool sameBeginning = before.system == now.system && before.tools == now.tools;
+  step.extends = step.same == before.parts.size() && sameBeginning;
+  for (std::size_t i = step.same; i < now.parts.size(); ++i) step.newTokens += estimateTokens(now.parts[i].json);
+  if (step.extends && now.tokens > before.tokens) step.newTokens = now.tokens - before.tokens;
+  step.newTokens = sameBeginning ? std::min(step.newTokens, step.tokens) : step.tokens;
+  if (!step.extends) step.reason = reasonOf(before, now, step.same, step.reasonEntry);
   return step;
 }
 

@@ -19,8 +19,10 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/prefix_steps.h"
+#include "cli/views/price_file.h"
 
 namespace bough::cli::context_command {
 namespace {
@@ -77,31 +79,67 @@ void printFindings(const bough::Context& built) {
   }
 }
 
+void printStepJson(const PrefixStep& step) {
+  std::string out;
+  json::Writer writer(out);
+  writer.beginObject().member("schema", std::uint64_t{1}).member("entryId", step.at);
+  writer.member("messages", std::uint64_t{step.messages}).member("sameMessages", std::uint64_t{step.same});
+  writer.member("tokens", step.tokens).member("newTokens", step.newTokens).member("extends", step.extends);
+  step.extends ? writer.key("reason").null() : writer.member("reason", step.reason);
+  writer.endObject();
+  printJsonLine(out);
+}
+
+// One row a request: what it sends again as it was, and what is new.
+void printSteps(const std::vector<PrefixStep>& steps) {
+  using enum Table::Align;
+  Table table({{.title = "request"},
+               {.title = "messages", .align = Right},
+               {.title = "same", .align = Right},
+               {.title = "tokens", .align = Right, .spare = 1},
+               {.title = "new tokens", .align = Right},
+               {.title = "", .spare = 2}});
+  for (const PrefixStep& step : steps) {
+    const bool isNext = &step == &steps.back();
+    const std::string remark = std::string(isNext ? "next" : "") + (step.extends ? ""
+                                                                    : isNext     ? ", differs"
+                                                                                 : "differs");
+    table.add({shortId(step.at), fmt::format("{}", step.messages), fmt::format("{}", step.same), grouped(step.tokens),
+               grouped(step.newTokens), remark});
+  }
+  table.print();
+}
+
+std::string reasonText(const PrefixStep& step) {
+  std::string reason = step.reason;
+  if (const std::size_t at = step.reasonEntry.empty() ? std::string::npos : reason.find(step.reasonEntry);
+      at != std::string::npos) {
+    reason.replace(at, step.reasonEntry.size(), shortId(step.reasonEntry));
+  }
+  return text::printable(reason);
+}
+
 Result<ExitCode> explain(const Context& context, SessionStore& store, const std::string& session,
                          const ContextOptions& wanted) {
   constexpr std::size_t kMost = 10;
   BOUGH_TRY(const auto steps, prefixSteps(store, session, wanted, kMost));
-  bool extends = true;
-  for (const PrefixStep& step : steps) {
-    extends = extends && step.extends;
-    if (context.json) {
-      std::string out;
-      json::Writer writer(out);
-      writer.beginObject().member("schema", std::uint64_t{1}).member("entryId", step.at);
-      writer.member("messages", std::uint64_t{step.messages}).member("sameMessages", std::uint64_t{step.same});
-      writer.member("extends", step.extends);
-      step.extends ? writer.key("reason").null() : writer.member("reason", step.reason);
-      writer.endObject();
-      printJsonLine(out);
-      continue;
+  const auto breaks = std::ranges::count_if(steps, [](const PrefixStep& step) { return !step.extends; });
+  if (context.json) {
+    std::ranges::for_each(steps, printStepJson);
+  } else if (steps.empty()) {
+    printMessage("there is only one request: nothing to compare");
+  } else {
+    printSteps(steps);
+    for (const PrefixStep& step : steps) {
+      if (!step.extends) printFitted(fmt::format("{}: {}", shortId(step.at), reasonText(step)), 2);
     }
-    constexpr std::size_t kHang = 10;
-    printFitted(fmt::format("{}  {}, the first {} as before{}", shortId(step.at), counted(step.messages, "message"),
-                            step.same, step.extends ? "" : "; " + text::printable(step.reason)),
-                kHang);
+    printFitted(breaks == 0 ? "each request begins with the one before it, byte for byte; new tokens are what the "
+                              "provider's cache does not hold"
+                            : fmt::format("{} not begin with the one before it; the provider reads new tokens at full "
+                                          "price",
+                                          counted(static_cast<std::size_t>(breaks), "request does", "requests do")));
   }
-  if (!context.json && steps.empty()) printMessage("there is only one request: nothing to compare");
-  return extends ? kDone : kProblem;
+  return breaks == 0 ? kDone : kProblem;
 }
 
 // That of the branch's last answer: the next request goes there. Anthropic's where nobody has answered.
