@@ -151,7 +151,7 @@ struct DrawOptions {
   std::size_t width = 0;  ///< Columns a line may have; 0: as many as an entry's text needs.
   bool all = false;       ///< Fold nothing, and show bookkeeping entries too.
   bool ids = false;       ///< Add the id of each entry.
-  /// What to show of an id; when empty, ids are shown whole.
+  /// What to show of an id, before the speaker; when empty, ids are shown whole, at the end of the line.
   std::function<std::string(const std::string& id)> shortId = {};
   /// What to show of an entry's timestamp; when empty, lines have no times.
   std::function<std::string(const std::string& timestamp)> time = {};

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kDeepestColumns = 200;  // of the lines before a row, where no width is asked for
 
+constexpr std::size_t kShortIdColumns = 8;  // short ids are padded to it, so that what follows them is in line
+
 std::string foldText(std::size_t entries) {
   return fmt::format("… {} messages", entries);
 }
@@ -51,14 +53,18 @@ class LineMaker {
     if (row.isHead) parts.mark = "← head";
     parts.mark += moreMarks(row, summary, parts.mark.empty());
     if (options_.ids) parts.id = options_.shortId ? options_.shortId(summary.entryId) : summary.entryId;
+    const bool idFirst = options_.ids && options_.shortId;
+    if (idFirst) parts.id.append(kShortIdColumns - std::min(kShortIdColumns, text::displayWidth(parts.id)), ' ');
     if (options_.width > 0) {
       fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.isHead);
     }
-    std::string line = paint(TreePart::Lines, row.lead) + paint(TreePart::Speaker, speaker);
+    std::string line = paint(TreePart::Lines, row.lead);
+    if (idFirst) line += paint(TreePart::Fold, parts.id) + " ";
+    line += paint(TreePart::Speaker, speaker);
     if (!parts.time.empty()) line += " " + paint(TreePart::Fold, parts.time) + " ";
     if (!parts.said.empty()) line += " " + paint(TreePart::Text, parts.said);
     if (!parts.mark.empty()) line += std::string(gap(), ' ') + paint(TreePart::Mark, parts.mark);
-    if (!parts.id.empty()) line += std::string(gap(), ' ') + paint(TreePart::Fold, parts.id);
+    if (!parts.id.empty() && !idFirst) line += std::string(gap(), ' ') + paint(TreePart::Fold, parts.id);
     return line;
   }
 
@@ -83,7 +89,7 @@ class LineMaker {
   void fit(Parts& parts, std::size_t taken, bool isHead) const {
     constexpr std::size_t kLeastText = 12;
     const std::size_t headColumns = isHead ? text::displayWidth("← head") : 0;
-    if (!parts.id.empty()) taken += text::displayWidth(parts.id) + gap();
+    if (!parts.id.empty()) taken += text::displayWidth(parts.id) + (options_.shortId ? 1 : gap());
     std::size_t room = options_.width > taken ? options_.width - taken : 0;
     if (!parts.mark.empty()) {
       const std::size_t wanted = kLeastText + 1 + gap();

@@ -199,6 +199,29 @@ def test_trees_branches_and_labels_say_what_was_said_at_every_width(folder, boug
         terminal.close()
 
 
+def test_a_tree_names_its_entries_for_other_commands(folder, bough):
+    store = f"{folder}/named"
+    run = lambda *words: subprocess.run([bough, "--store", store, *words], check=True, capture_output=True, text=True).stdout.strip()
+    run("new", "--id", "work")
+    asked = run("append", "work", "--text", "First?")
+    run("append", "work", "--role", "assistant", "--text", "An answer.")
+    run("switch", "work", asked)
+    run("append", "work", "--role", "assistant", "--text", "Another answer.")
+    for width, options in ((80, ""), (60, ""), (40, " --ids")):
+        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=store)
+        screen = terminal.run("bough tree work" + options)
+        check(re.search(rf"^{asked[-8:]} \[user\]", screen, re.M), f"a short id comes before the speaker in {width} columns", screen)
+        shown = re.search(r"^├─ ([0-9a-f]{8}) \[assistant\]", screen, re.M)
+        check(shown, f"also where branches part, in {width} columns", screen)
+        screen = terminal.run(f"bough switch work {shown[1]}")
+        check("is now" in screen and shown[1] in screen.split("is now")[1], "which names the entry", screen)
+        terminal.close()
+    terminal = Terminal(folder, bough, width=50, BOUGH_STORE=store)
+    screen = terminal.run("bough tree work")
+    check(re.search(r"^\[user\]", screen, re.M), "a narrow terminal keeps its room for what was said", screen)
+    terminal.close()
+
+
 MARKDOWN = """# Plan for 北京
 
 It is **done**; see [the page](https://example.org/x) and `code`. A sentence that is longer than a line of the terminal.

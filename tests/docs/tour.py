@@ -32,6 +32,13 @@ def steady(text, folder):
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d\b", "2026-11-16 09:30", text)
 
 
+def steady_picture(text, folder):
+    """The same of what a terminal shows: ids that differ still do, in the order in which they come."""
+    ids = {}
+    named = lambda found: ids.setdefault(found[0], f"{0x4d1c9a37 * (len(ids) + 1) % 2**32:08x}")
+    return steady(re.sub(r"(?<=\x1b\[2m)[0-9a-f]{8}(?=\x1b)", named, text), folder)
+
+
 def world(folder, bough):
     os.makedirs(f"{folder}/bin")
     os.symlink(bough, f"{folder}/bin/bough")
@@ -59,7 +66,7 @@ def tour(bough):
             drawn = re.fullmatch(r"<!-- picture (\w+): (.*) -->", line)
             if drawn:
                 command = ["bash", "-c", drawn[2]]
-                text = steady(terminal_svg.captured(command, COLUMNS, environment, folder), folder)
+                text = steady_picture(terminal_svg.captured(command, COLUMNS, environment, folder), folder)
                 svg = terminal_svg.picture(drawn[2], text, COLUMNS)
                 path = ROOT / f"docs/pictures/{drawn[1]}.svg"
                 if UPDATE:

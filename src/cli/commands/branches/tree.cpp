@@ -4,6 +4,7 @@
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
+#include "base/text/text.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
@@ -18,6 +19,7 @@
 namespace bough::cli::tree_command {
 namespace {
 
+constexpr std::size_t kColumnsForIds = 60;
 constexpr std::size_t kPart = 256;  // entries in memory at a time
 
 struct Options {
@@ -108,7 +110,12 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
   DrawOptions look{.all = options.all, .ids = options.ids, .time = entryAge, .paint = paint};
   if (stdoutIsTerminal() && !options.dot) {
     look.width = terminalWidth();
-    look.shortId = [](const std::string& id) { return shortId(id); };
+    look.ids = look.ids || look.width >= kColumnsForIds;
+    // Ids that a program has chosen may be of any length.
+    constexpr std::size_t kIdColumns = 20;
+    look.shortId = [whole = options.ids](const std::string& id) {
+      return whole ? shortId(id) : text::excerptToWidth(shortId(id), kIdColumns);
+    };
   }
   const auto describe = describeEntries(store, sessionId, look.width > 0 ? look.width : 72);
   const Pager pager(!options.dot);
@@ -142,18 +149,22 @@ Command define() {
       .name = "tree",
       .summary = "Draw a session as a tree: every branch, the head and the labels",
       .details =
-          "Prints one line an entry: who, when and what. Lines move to the right only where branches part. Long "
+          "Prints one line an entry: its id, who, when and what. The id names the entry for `switch`, `fork` and "
+          "`label`. "
+          "Lines move to the right only where branches part. Long "
           "stretches are folded, except for what the user said; --all shows every entry. A label on the last entry "
           "of a branch is the name of that branch. In a damaged file, an entry whose parent is missing begins a "
           "branch of its own and is marked.",
       .examples =
           "  bough tree @last\n"
-          "  bough tree SESSION --all --ids\n"
+          "  bough tree SESSION --all\n"
           "  bough tree SESSION --dot | dot -Tsvg > tree.svg",
       .options =
           {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
            {.name = "--all", .help = "Show every entry, also bookkeeping; fold nothing", .target = &options->all},
-           {.name = "--ids", .help = "Add the id of each entry", .target = &options->ids},
+           {.name = "--ids",
+            .help = "Show the id of each entry; default: on a terminal of 60 and more columns",
+            .target = &options->ids},
            {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot, .notWith = {"--json"}}},
       .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
