@@ -13,6 +13,7 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/when.h"
+#include "cli/repl/preview.h"
 #include "cli/terminal/fuzzy.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/screen.h"
@@ -42,14 +43,10 @@ std::string failureText(const Error& error) {
 void addEntry(std::vector<PickerLine>& out, const Entry& entry, std::size_t width) {
   const EntryView view = viewEntry(entry);
   if (!view.isMessage) return;
-  std::string said;
-  for (const EntryPart& part : view.parts) {
-    if (part.kind == BlockKind::Text) said += (said.empty() ? "" : "\n") + part.text;
-    if (part.kind == BlockKind::ToolCall) said += fmt::format("{}● {}", said.empty() ? "" : "\n", part.name);
-  }
+  std::vector<PickerLine> said = previewOf(entry, width);
   if (said.empty()) return;
   out.push_back({.text = view.speaker, .style = view.speaker == "user" ? Style::Green : Style::Cyan});
-  for (std::string& line : wrapped(said, width)) out.push_back({.text = std::move(line)});
+  std::ranges::move(said, std::back_inserter(out));
 }
 
 class SessionRows final : public PickerSource {

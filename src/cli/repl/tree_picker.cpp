@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "bough/tree.h"
 #include "cli/names/when.h"
+#include "cli/repl/preview.h"
 #include "cli/terminal/picker.h"
 
 namespace bough::cli {
@@ -118,12 +119,8 @@ class PlaceRows final : public PickerSource {
     std::vector<PickerLine> lines = {
         {.text = fmt::format("{}  {}", rows_[number].summary.speaker, formatLocalTime(rows_[number].summary.timestamp)),
          .style = Style::Bold}};
-    for (const EntryPart& part : viewEntry(*entry).parts) {
-      const std::string text =
-          part.kind == BlockKind::ToolCall ? fmt::format("● {} {}", part.name, part.text) : part.text;
-      for (std::string& each : wrapped(text, width)) {
-        if (lines.size() < height) lines.push_back({.text = std::move(each)});
-      }
+    for (PickerLine& each : previewOf(*entry, width)) {
+      if (lines.size() < height) lines.push_back(std::move(each));
     }
     return lines;
   }

@@ -9,22 +9,6 @@
 namespace bough::cli {
 namespace {
 
-// The columns of a word with escape sequences in it: ESC [ … letter.
-std::size_t widthOf(std::string_view word) {
-  std::string plain;
-  while (!word.empty()) {
-    const std::size_t escape = std::min(word.find('\033'), word.size());
-    plain += word.substr(0, escape);
-    word.remove_prefix(escape);
-    if (word.empty()) break;
-    std::size_t end = 1;
-    if (end < word.size() && word[end] == '[') ++end;
-    while (end < word.size() && (word[end] < '@' || word[end] > '~')) ++end;
-    word.remove_prefix(std::min(end + 1, word.size()));
-  }
-  return text::displayWidth(plain);
-}
-
 // How far what follows a line is indented.
 std::size_t indentOf(std::string_view line) {
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
@@ -46,7 +30,7 @@ void addLine(std::string_view line, std::size_t columns, std::size_t indent, std
     if (line.empty()) break;
     const std::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
     line.remove_prefix(word.size());
-    const std::size_t width = widthOf(word);
+    const std::size_t width = shownWidth(word);
     if (!isFirst && used + blanks + width > columns) {
       out += "\n" + std::string(indent, ' ');
       used = indent;
@@ -61,6 +45,21 @@ void addLine(std::string_view line, std::size_t columns, std::size_t indent, std
 }
 
 }  // namespace
+
+std::size_t shownWidth(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t escape = std::min(text.find('\033'), text.size());
+    plain += text.substr(0, escape);
+    text.remove_prefix(escape);
+    if (text.empty()) break;
+    std::size_t end = 1;
+    if (end < text.size() && text[end] == '[') ++end;
+    while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return text::displayWidth(plain);
+}
 
 std::string fitted(std::string_view given, std::size_t columns, std::size_t hang) {
   std::string out;

@@ -7,6 +7,9 @@
 
 namespace bough::cli {
 
+/// The columns that a text takes on a terminal. Escape sequences (ESC [ … letter) take none.
+std::size_t shownWidth(std::string_view text);
+
 /// Each line on as many lines of `columns` as it needs. What follows the first is indented by `hang`; when that is 0,
 /// as the line itself, and after a mark such as "→ " by as much more. A word that is longer than a line stays whole, so
 /// that it can be copied. Escape sequences take no columns.

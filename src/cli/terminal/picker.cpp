@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/text/text.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/fuzzy.h"
 #include "cli/terminal/graphemes.h"
 #include "cli/terminal/screen.h"
@@ -21,7 +22,7 @@ constexpr std::size_t kBesideWidth = 90;  // from here on the preview is beside 
 constexpr std::size_t kBelowHeight = 16;
 
 // Exactly so many columns.
-std::string fitted(std::string_view text, std::size_t width) {
+std::string filled(std::string_view text, std::size_t width) {
   const std::size_t full = text::displayWidth(text);
   if (full <= width) return std::string(text) + std::string(width - full, ' ');
   std::string out = std::string(text::cutToWidth(text, width > 0 ? width - 1 : 0)) + (width > 0 ? "…" : "");
@@ -30,7 +31,8 @@ std::string fitted(std::string_view text, std::size_t width) {
 }
 
 std::string painted(const PickerLine& line, std::size_t width) {
-  const std::string text = fitted(line.text, width);
+  if (line.isPainted) return line.text + std::string(width - std::min(width, shownWidth(line.text)), ' ');
+  const std::string text = filled(line.text, width);
   return line.style ? styled(*line.style, text) : text;
 }
 
@@ -263,7 +265,7 @@ class Picker {
     const std::string count = fmt::format("{} of {}{}", rows_.shown().size(), source_.size(), more_ ? "…" : "");
     const std::string head = fmt::format("{}: {}", source_.title(), text::printable(typed_));
     std::vector<std::string> lines;
-    lines.push_back(fitted(head, size.width > count.size() + 1 ? size.width - count.size() - 1 : 0) + " " +
+    lines.push_back(filled(head, size.width > count.size() + 1 ? size.width - count.size() - 1 : 0) + " " +
                     styled(Style::Dim, count));
     std::vector<PickerLine> side;
     const auto row = rows_.selected();
@@ -284,7 +286,7 @@ class Picker {
       }
     }
     for (const std::string& each : last) {
-      const std::string text = fitted(each, size.width);
+      const std::string text = filled(each, size.width);
       lines.push_back(isTold() ? styled(Style::Bold, text) : styled(Style::Dim, text));
     }
     const std::size_t column = text::displayWidth(head);
@@ -303,7 +305,7 @@ class Picker {
     PickerLine line = source_.line(rows_.shown()[at]);
     line.text = (at == rows_.place() ? "> " : "  ") + line.text;
     if (at != rows_.place()) return painted(line, width);
-    return "\033[7m" + fitted(line.text, width) + "\033[0m";
+    return "\033[7m" + filled(line.text, width) + "\033[0m";
   }
 
   // In the place of the first row when there is none.

@@ -16,6 +16,7 @@ namespace bough::cli {
 struct PickerLine {
   std::string text{};
   std::optional<Style> style{};
+  bool isPainted = false;  ///< The text has its colors already, and fits.
 };
 
 /// Something that can be done to a row.

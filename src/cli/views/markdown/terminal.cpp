@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/text.h"
+#include "cli/terminal/fitted.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/markdown/blocks.h"
 #include "cli/views/markdown/highlight.h"
@@ -133,7 +134,7 @@ class TerminalMarkdown {
       for (Span& span : spans) span.style |= head ? kBold : kPlain;
       auto& lines = cells.emplace_back();
       for (std::string& each : wrapSpans(spans, widths[c], widths[c])) {
-        const std::size_t columns = paintedWidth(each);
+        const std::size_t columns = shownWidth(each);
         lines.emplace_back(std::move(each), columns);
       }
       height = std::max(height, lines.size());
@@ -151,19 +152,6 @@ class TerminalMarkdown {
       }
       line(text);
     }
-  }
-
-  // Columns of a line that may hold colors.
-  static std::size_t paintedWidth(std::string_view text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '\x1b') {
-        i = std::min(text.find('m', i), text.size());
-      } else {
-        plain += text[i];
-      }
-    }
-    return spansWidth({{plain}});
   }
 
   // A table with too many columns for the terminal: each row as lines of "head: cell".
