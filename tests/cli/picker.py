@@ -3,6 +3,7 @@
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unicodedata
@@ -163,11 +164,38 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal.type("f", enter=False)
     screen = terminal.wait(lambda screen: "Forked" in screen and "of 4" in screen)
     check("fork of" in selected(screen), "the fork is where its session was, and selected", screen)
+    check("0 messages since the fork" in screen and "An answer about herons" in screen, "its preview says what it shares, and what is new", screen)
     terminal.type("q", enter=False)
     terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
     check("nice birds" in terminal.run("bough labels heron"), "the label is there", terminal.screen())
-    check("@4" in terminal.run("bough ls"), "the fork is there", terminal.screen())
+    check(re.search(r"@1 .* \+0 .*fork of", terminal.run("bough ls")), "the fork is there, with what it has added", terminal.screen())
     terminal.close()
+
+
+def test_previews_are_rendered(folder, bough):
+    said = "# Plan 计划\n\nIt is **done**, `see` the *list*:\n\n- one 👨‍👩‍👧\n- two\n\n```python\nprint(1)  # " + "and so on " * 20 + "\n```"
+    subprocess.run([bough, "--store", f"{folder}/store", "new", "--id", "plan"], check=True, capture_output=True)
+    for role, text in (("user", "What is the **plan**?"), ("assistant", said)):
+        subprocess.run([bough, "--store", f"{folder}/store", "append", "plan", "--role", role, "--text", text], check=True, capture_output=True)
+    for width in (40, 80, 120):
+        terminal = Terminal(folder, bough, width=width, height=40)
+        for command in ("bough", "bough chat --session plan"):
+            terminal.type(command)
+            if command != "bough":
+                terminal.wait(opened)
+                terminal.type("/tree")
+            screen = terminal.wait(lambda screen: "print(1)" in screen and ("Sessions" in screen or "Tree" in screen))
+            preview = screen[screen.index("Plan 计划") if command == "bough" else screen.rindex("Plan 计划"):]
+            check("It is done, see the list" in " ".join(preview.replace("│", " ").split()), f"Markdown is rendered in {width} columns: {command}", screen)
+            check("• one" in preview and "**done" not in preview and "```" not in preview, f"so are lists and code in {width} columns: {command}", screen)
+            colors = terminal.screen(colours=True)
+            check(re.search("\033\\[1m.*done", colors), "with its emphasis", colors)
+            check(terminal.broke_nothing(), f"every line fits {width} columns: {command}", screen)
+            key(terminal, "Escape")
+            terminal.wait(lambda screen: "q end" in screen)
+            key(terminal, "q")
+            terminal.wait(lambda screen: opened(screen) if command != "bough" else screen.rstrip().endswith(PROMPT))
+        terminal.close()
 
 
 def test_a_filter_without_a_match_says_how_to_clear_it(folder, bough):

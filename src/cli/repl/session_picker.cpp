@@ -86,9 +86,9 @@ class SessionRows final : public PickerSource {
     std::vector<PickerLine> lines = {{.text = text::printable(displayTitle(each.summary)), .style = Style::Bold}};
     const SessionSummary& about = each.summary;
     lines.push_back(
-        {.text = fmt::format("{}  {}  {}", shortId(about.sessionId),
+        {.text = fmt::format("{}  {}{}  {}", shortId(about.sessionId),
                              counted(about.userMessages + about.assistantMessages + about.toolMessages, "message"),
-                             text::printable(about.key)),
+                             about.origin ? " since the fork" : "", text::printable(about.key)),
          .style = Style::Dim});
     if (!about.cwd.empty()) lines.push_back({.text = text::printable(about.cwd), .style = Style::Dim});
     const auto& conversation = conversationOf(each, width);
@@ -220,6 +220,8 @@ class SessionRows final : public PickerSource {
                                              {.key = row.summary.key, .cwd = folderOf(store_, row.summary.sessionId)});
     if (!made) return failureText(made.error());
     row.summary.title = "fork of " + displayTitle(row.summary);
+    row.summary.origin = ForkOrigin{.sessionId = std::move(row.summary.sessionId), .entryId = *head};
+    row.summary.userMessages = row.summary.assistantMessages = row.summary.toolMessages = 0;
     row.summary.sessionId = made->sessionId;
     row.summary.activeMs = now_;
     for (auto& [id, at] : numbers_) at += at >= number ? 1 : 0;

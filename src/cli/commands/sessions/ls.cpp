@@ -145,7 +145,7 @@ struct Inside {
 
 Inside lookInside(SessionStore& store, const SessionSummary& row, const PriceTable& prices, std::uint64_t now) {
   Inside inside{.metadata = metadataOf(store, row.sessionId), .next = {}};
-  if (!row.models.empty()) inside.next = nextTurnOf(store, row.sessionId, row.headId, prices, now);
+  if (!row.models.empty() || row.origin) inside.next = nextTurnOf(store, row.sessionId, row.headId, prices, now);
   return inside;
 }
 
@@ -215,6 +215,11 @@ std::uint64_t messagesOf(const SessionSummary& row) {
   return row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
 }
 
+// Of a fork, the messages that it has added to the history it shares: that is another session's.
+std::string messagesText(const SessionSummary& row) {
+  return fmt::format("{}{}", row.origin ? "+" : "", messagesOf(row));
+}
+
 std::string stateText(const SessionSummary& row, bool looksAtFolder) {
   return fmt::format("{}{}{}", toString(row.condition), row.pinned ? ", pinned" : "",
                      looksAtFolder && isFolderGone(row) ? ", folder gone" : "");
@@ -257,7 +262,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
     std::vector<std::string> cells = {fmt::format("@{}", i + 1),
                                       ids[i],
                                       formatAge(row.activeMs, now),
-                                      fmt::format("{}", messagesOf(row)),
+                                      messagesText(row),
                                       formatBytes(row.bytes),
                                       stateText(row, isOfAgents || longForm),
                                       displayTitle(row)};
@@ -426,7 +431,8 @@ Command define() {
       .summary = "List sessions, most recent first",
       .details =
           "Each line begins with a number: @1 names the first session of the last list wherever a command takes "
-          "a session. A session is unfinished when its last message is a tool call without a result.",
+          "a session. A session is unfinished when its last message is a tool call without a result. Of a fork, +3 "
+          "messages are those that it has added to the history it shares.",
       .examples =
           "  bough ls\n"
           "  bough ls . --since 7d --long\n"
