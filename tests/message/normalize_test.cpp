@@ -134,6 +134,24 @@ TEST(NormalizeGemini, ReadsPartsWithAndWithoutIds) {
   EXPECT_EQ(user->blocks[2].source, MediaSource::FileId);
 }
 
+TEST(NormalizePlain, AResultThatIsAListOfBlocksIsRead) {
+  const auto blocks = normalize(
+      R"({"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"seen"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]})",
+      Dialect::Plain);
+  ASSERT_TRUE(blocks);
+  ASSERT_EQ(blocks->blocks.size(), 1U);
+  ASSERT_EQ(blocks->blocks[0].content.size(), 2U);
+  EXPECT_EQ(blocks->blocks[0].content[0].text.decode(), "seen");
+  EXPECT_EQ(blocks->blocks[0].content[1].kind, BlockKind::Image);
+  for (const char* data : {"[]", R"([{"type":"file","text":"a"}])", R"([{"type":"text"}])", R"(["a"])", R"({"a":1})"}) {
+    const auto result =
+        normalize(fmt::format(R"({{"type":"tool_result","id":"c","content":{}}})", data), Dialect::Plain);
+    ASSERT_TRUE(result) << data;
+    ASSERT_EQ(result->blocks[0].content.size(), 1U) << data;
+    EXPECT_EQ(result->blocks[0].content[0].text.decode(), data);
+  }
+}
+
 TEST(NormalizePlain, ReadsTheBareEntries) {
   EXPECT_EQ(normalize(R"({"type":"user","content":"x"})", Dialect::Plain)->blocks[0].text.decode(), "x");
   const auto call = normalize(R"({"type":"tool_call","id":"a","name":"f","input":{"n":1}})", Dialect::Plain);

@@ -68,6 +68,13 @@ TEST(GeminiResponses, OutputOrErrorAloneIsTheText) {
   EXPECT_TRUE(failed.document.contains(R"("content":"boom","is_error":true)")) << failed.document;
 }
 
+TEST(GeminiResponses, AnErrorWithoutWordsIsAnError) {
+  const auto failed = convert(geminiResult(R"({"error":""})"), kG, kA);
+  EXPECT_TRUE(failed.document.contains(R"("is_error":true)")) << failed.document;
+  const auto back = convert(failed.document, kA, kG);
+  EXPECT_TRUE(back.document.contains(R"("response":{"error":""})")) << back.document;
+}
+
 TEST(Losses, SecondChoicesAndCandidatesAreNamed) {
   const auto chat = convert(
       R"([{"role":"user","content":"x"},{"choices":[{"message":{"role":"assistant","content":"a"},"logprobs":{"k":1}},{"message":{"role":"assistant","content":"b"}}]}])",

@@ -58,11 +58,13 @@ bool readGeminiCall(Reader& reader, Tree::Index call, Block& block) {
   return block.name.present && block.input.starts_with('{');
 }
 
-// Whether a response says that the tool failed. Programs write `"error":null` for success.
-bool saysError(const Tree& tree, Tree::Index error) {
+// Whether a response says that the tool failed. Programs write `"error":null` or `"error":""` beside what a tool that
+// succeeded says; an empty text that is all there is comes from a tool that failed without a word.
+bool saysError(const Tree& tree, Tree::Index error, bool isAlone) {
   if (error == Tree::kNone) return false;
   const Kind kind = tree.kind(error);
-  return kind != Kind::Null && kind != Kind::False && !(kind == Kind::String && tree.body(error).empty());
+  if (kind == Kind::String && tree.body(error).empty()) return isAlone;
+  return kind != Kind::Null && kind != Kind::False;
 }
 
 // `output` alone is the result and `error` alone the failure. An object that says more is the result in full.
@@ -72,7 +74,7 @@ void readResponseValue(Reader& reader, Tree::Index response, Block& block) {
   for ([[maybe_unused]] const auto member : tree.members(response)) ++members;
   const Tree::Index error = tree.find(response, "error");
   const Tree::Index output = tree.find(response, "output");
-  block.isError = output == Tree::kNone && saysError(tree, error);
+  block.isError = output == Tree::kNone && saysError(tree, error, members == 1);
   const Tree::Index only = block.isError ? error : output;
   const Tree::Index value = members == 1 && only != Tree::kNone ? only : response;
   Block& text = block.content.emplace_back();

@@ -29,6 +29,37 @@ Problem readPlainCall(Reader& reader, Tree::Index node) {
   return std::nullopt;
 }
 
+// Whether a value is a list of blocks: texts, images and documents as Anthropic has them. Any other list is data.
+bool isListOfBlocks(const Tree& tree, Tree::Index value) {
+  if (!tree.isArray(value)) return false;
+  std::size_t count = 0;
+  for (const Tree::Index each : tree.elements(value)) {
+    if (!tree.isObject(each)) return false;
+    const Tree::Index type = tree.find(each, "type");
+    const bool isText = tree.stringIs(type, "text") && tree.isString(tree.find(each, "text"));
+    const bool isMedia =
+        (tree.stringIs(type, "image") || tree.stringIs(type, "document")) && tree.isObject(tree.find(each, "source"));
+    if (!isText && !isMedia) return false;
+    ++count;
+  }
+  return count > 0;
+}
+
+// What a tool gave: text, blocks, or data as the text of its JSON.
+Problem readResultContent(Reader& reader, Tree::Index content, std::vector<Block>& out) {
+  const Tree& tree = reader.tree;
+  if (isListOfBlocks(tree, content)) {
+    const auto problem = readAnthropicContent(reader, content);
+    out.swap(reader.out.blocks);
+    return problem;
+  }
+  Block& text = out.emplace_back();
+  text.kind = BlockKind::Text;
+  text.raw = tree.raw(content);
+  text.text = tree.isString(content) ? reader.text(content) : reader.own(tree.raw(content));
+  return std::nullopt;
+}
+
 Problem readPlainResult(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   Block block;
@@ -41,10 +72,7 @@ Problem readPlainResult(Reader& reader, Tree::Index node) {
   block.isError = failed != Tree::kNone && tree.kind(failed) == json::Kind::True;
   const Tree::Index content = firstOf(tree, node, {"content", "result", "output"});
   if (content == Tree::kNone) return "a tool result without content";
-  Block& text = block.content.emplace_back();
-  text.kind = BlockKind::Text;
-  text.raw = tree.raw(content);
-  text.text = tree.isString(content) ? reader.text(content) : reader.own(tree.raw(content));
+  if (const auto problem = readResultContent(reader, content, block.content)) return problem;
   reader.out.role = Role::Tool;
   reader.out.blocks.push_back(std::move(block));
   return std::nullopt;
