@@ -176,6 +176,49 @@ TEST(Bare, CallsAtTheEndGetResultsWhereTheProgramSendsThemWithout) {
             "user: Go\ncall c f {}\nresult c Error: No result: the call was interrupted.\n");
 }
 
+TEST(Bare, WordsThatLookLikeBlocksArriveAsWords) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "words.jsonl";
+  writeBytes(path, R"({"id":"1","parentId":null,"type":"user","content":"[{\"type\":\"text\",\"text\":\"a\"}]"})"
+                   "\n"
+                   R"({"id":"2","parentId":"1","type":"assistant","content":"[{\"type\":\"text\",\"text\":\"b\"}]"})"
+                   "\n");
+  const ReadFile file = readAll(path);
+  for (const std::string_view agent : kAgents) {
+    const Written there = through(agent, file, folder);
+    EXPECT_EQ(story(there.file.entries, there.file.report.headId), story(file.entries, file.report.headId)) << agent;
+  }
+}
+
+TEST(Bare, ArgumentsThatAreATextOfAnObjectArriveAsTheObject) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "rollout.jsonl";
+  writeBytes(
+      path,
+      R"({"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"T","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/p"}})"
+      "\n"
+      R"({"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{\"a\":1}","call_id":"c"}})"
+      "\n"
+      R"({"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"ok"}})"
+      "\n");
+  const ReadFile file = readAll(path);
+  (void)through("plain", file, folder);
+  const std::string plain = readBytes(fs::path(folder.path()) / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl");
+  EXPECT_TRUE(plain.contains(R"("arguments":{"a":1})")) << plain;
+}
+
+TEST(Bare, AResultOfMyAgentsThatIsNotTextArrives) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "results.jsonl";
+  writeBytes(
+      path,
+      R"({"id":"1","role":"assistant","content":"[{\"type\":\"tool_use\",\"tool\":{\"id\":\"t\",\"name\":\"f\",\"input\":{},\"result\":{\"a\":[1]}}}]","timestamp":"2026-01-01T00:00:01.000Z"})"
+      "\n");
+  const ReadFile file = readAll(path);
+  EXPECT_TRUE(story(file.entries, file.report.headId).contains(R"(result t {"a":[1]})"))
+      << story(file.entries, file.report.headId);
+}
+
 TEST(Bare, ArgumentsThatAreNotAnObjectArriveInOne) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "calls.jsonl";

@@ -133,11 +133,13 @@ class LineReading {
     writer.beginObject().member("type", "tool_use").member("id", tool.text("id")).member("name", tool.text("name"));
     writer.key("input").raw(tool.isObject("input") ? tool.raw("input") : "{}").endObject();
     add(use);
-    if (!tool.isString("result")) return;
+    const std::string_view given = tool.raw("result");
+    if (given.empty() || json::kindOf(given) == json::Kind::Null) return;
     if (!results_.empty()) results_ += ',';
     json::Writer result(results_);
     result.beginObject().member("type", "tool_result").member("tool_use_id", tool.text("id"));
-    result.key("content").raw(tool.raw("result"));
+    // A result that is not text arrives as the text of its JSON.
+    result.key("content").raw(tool.isString("result") ? std::string(given) : json::quoted(given));
     if (tool.isTrue("isError")) result.member("is_error", true);
     result.endObject();
   }
@@ -232,8 +234,10 @@ class MyAgentsWriter : public Writer {
     json::Writer writer(out);
     const std::string id = part == 0 ? item.entry->id : fmt::format("{}.{}", item.entry->id, part);
     writer.beginObject().member("id", id).member("role", message.text("role")).key("content");
-    if (message.isString("content")) {
+    if (message.isString("content") && blocksIn(message.text("content")).empty()) {
       writer.raw(message.raw("content"));
+    } else if (message.isString("content")) {
+      writer.string(textBlocks(message.raw("content")));
     } else {
       // An empty list would be read as the words "[]".
       const std::string content = blocks(message.raw("content"));
@@ -243,6 +247,14 @@ class MyAgentsWriter : public Writer {
     if (message.isObject("usage") && !item.isMoreOfAnswer) usage(writer, message);
     writer.endObject();
     out += '\n';
+  }
+
+  // Words that would be read as blocks.
+  static std::string textBlocks(std::string_view words) {
+    std::string out;
+    json::Writer writer(out);
+    writer.beginArray().beginObject().member("type", "text").key("text").raw(words).endObject().endArray();
+    return out;
   }
 
   static void usage(json::Writer& writer, const Members& message) {

@@ -133,6 +133,15 @@ class PlainWriter : public Writer {
     return text;
   }
 
+  // Some dialects have the arguments as a text that holds an object.
+  static std::string argumentsOf(const Block& call) {
+    if (call.input.empty()) return "{}";
+    if (json::kindOf(call.input) != json::Kind::String) return std::string(call.input);
+    std::string text = json::decodeString(call.input).value_or("");
+    const bool isObject = json::check(text) && json::kindOf(text) == json::Kind::Object;
+    return isObject ? text : std::string(call.input);
+  }
+
   bool line(const Message& message, const Block& block, const std::string& id, const std::string& parent,
             const std::string& time, std::string& out) {
     std::string type;
@@ -149,7 +158,7 @@ class PlainWriter : public Writer {
     writer.member("timestamp", time).member("type", type);
     if (block.kind == BlockKind::ToolCall) {
       writer.member("tool_call_id", block.id.decode()).member("name", block.name.decode()).key("arguments");
-      block.freeform ? writer.string(block.text.decode()) : writer.raw(block.input.empty() ? "{}" : block.input);
+      block.freeform ? writer.string(block.text.decode()) : writer.raw(argumentsOf(block));
     } else if (block.kind == BlockKind::ToolResult) {
       writer.member("tool_call_id", block.id.decode()).member("content", textOf(block));
       if (block.isError) writer.member("is_error", true);
