@@ -23,7 +23,7 @@ void readAs(const Agent& agent, std::string_view bytes) {
   std::string joined;
   std::unordered_set<std::string> ids;
   const auto source = fromMemory(bytes);
-  const auto report = readSource(agent, *source, [&](Entry&& entry) -> Result<void> {
+  const auto report = readSource(agent, *source, "", [&](Entry&& entry) -> Result<void> {
     require(ids.insert(entry.id).second);
     const std::string parent = entry.parentId.value_or("");
     require(isControlType(entry.type) || parent.empty() || ids.contains(parent));

@@ -103,13 +103,17 @@ std::string stemOf(const std::string& path) {
 class Driver {
  public:
   Driver(const Agent& agent, const std::string& path, const ReadTranscriptOptions& options, const Builder::Use& use)
+      : Driver(agent, path, stemOf(path), options, use) {}
+
+  Driver(const Agent& agent, const std::string& path, const std::string& sessionId,
+         const ReadTranscriptOptions& options, const Builder::Use& use)
       : agent_(agent),
         reader_(agent.makeReader()),
         // A document is written again as a whole each time, so offsets of before mean nothing.
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
         builder_(agent.name,
                  {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use) {
-    builder_.facts.sessionId = stemOf(path);
+    builder_.facts.sessionId = sessionId;
     builder_.path = path;
   }
 
@@ -179,8 +183,9 @@ class Driver {
 
 }  // namespace
 
-Result<TranscriptReport> transcript::readSource(const Agent& agent, ByteSource& bytes, const Builder::Use& use) {
-  return Driver(agent, {}, {}, use).run(bytes);
+Result<TranscriptReport> transcript::readSource(const Agent& agent, ByteSource& bytes, const std::string& sessionId,
+                                                const Builder::Use& use) {
+  return Driver(agent, {}, sessionId, {}, use).run(bytes);
 }
 
 std::string damageText(const TranscriptReport& report) {

@@ -91,6 +91,18 @@ bool canBeCopied(const EntryList& entries, const Agent& agent, std::size_t place
   return isLineOf(agent, *entries.at(place), continued.get(), /*clean=*/true);
 }
 
+// Entries whose lines lost their ids, and that others name: a clean copy gives them ids.
+std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& agent) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < entries.size() && !agent.parentMember.empty(); ++i) {
+    const std::size_t parent = entries.isTalk(i) ? entries.parent(i) : kNone;
+    if (parent == kNone || isForeignId(entries.id(parent))) continue;
+    const auto line = lineOf(*entries.at(i));
+    if (line && json::findMember(*line, agent.parentMember)) places.push_back(parent);
+  }
+  return places;
+}
+
 // Every part of an answer says what the whole answer cost. `written`: hashes of the ids of the answers so far.
 bool isMoreOfAnswer(const Entry& entry, NumberSet& written) {
   const auto message = normalizeEntry(entry);
@@ -236,7 +248,7 @@ class TranscriptWriting {
     if (lines.empty()) return;
     text += carrying_.take();
     // A line that was cut short must not swallow the next one.
-    if (text.empty() ? !lastByteIsLineEnd_ : text.back() != '\n') text += '\n';
+    if (text.empty() ? !end_.endsLine : text.back() != '\n') text += '\n';
     carrying_.hold(std::move(lines), place);
   }
 
@@ -263,10 +275,18 @@ class TranscriptWriting {
     if (noted != kNone && inherited_[noted]) return noted;
     if (oneBranch || last == kNone) return last;
     lines = lines_.inFileOrder(std::move(lines));
-    LinesSource source([&, next = lines.begin()]() mutable -> std::optional<std::string> {
-      return next == lines.end() ? std::nullopt : std::optional(ownLine(*next++).value_or(""));
-    });
-    const auto report = readSource(agent_, source, [](Entry&&) -> Result<void> { return {}; });
+    LinesSource source(
+        [&, next = lines.begin(), parents = CleanParents(agent_)]() mutable -> std::optional<std::string> {
+          if (next == lines.end()) return std::nullopt;
+          const std::size_t place = *next++;
+          std::string bytes = ownLine(place).value_or("");
+          // Lines without ids are named by their place in the agent's file.
+          if (!options_.clean || agent_.idMember.empty()) return bytes;
+          const std::size_t parent = tree_.parent(place);
+          return parents.clean(bytes, *entries_.at(place), parent == kNone ? "" : std::string(entries_.id(parent)));
+        });
+    const auto report =
+        readSource(agent_, source, options_.facts.sessionId, [](Entry&&) -> Result<void> { return {}; });
     const std::size_t head = report ? tree_.find(report->headId) : kNone;
     return head == kNone ? last : head;
   }
@@ -309,7 +329,9 @@ class TranscriptWriting {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       own_[i] = isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
-    if (options_.clean) own_ = lines_.wholeRecords(own_);
+    if (!options_.clean) return;
+    for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;
+    own_ = lines_.wholeRecords(own_);
   }
 
   [[nodiscard]] std::size_t lastOwn() {
@@ -361,6 +383,7 @@ class TranscriptWriting {
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
+    if (options_.clean) parents_.add(lines, entry);
     // Entries after one that left nothing continue from what that one continues.
     if (lines.empty()) {
       standIns_[entry.id] = item.parentId;
@@ -387,14 +410,14 @@ class TranscriptWriting {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool isWhole = carries == nullptr || carries->isWhole;
     if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
-    std::string bytes = options_.clean ? cleanLines(line.value_or(""), *origin, agent_) : line.value_or("");
-    if (options_.clean && origin->fixed) bytes = withParent(std::move(bytes), agent_.parentMember, item.parentId);
+    std::string bytes = line.value_or("");
+    if (options_.clean) bytes = parents_.clean(bytes, *item.entry, item.parentId);
     writer_->copied(item, bytes);
     if (bytes.empty()) return;
     // A record that broke off must not swallow a line that did not follow it in the agent's file.
-    const bool atLineEnd = text.empty() ? lastByteIsLineEnd_ : text.back() == '\n';
-    if (!atLineEnd && origin->at != copiedEnd_) text += '\n';
-    copiedEnd_ = origin->at + origin->sizeBytes;
+    const bool atLineEnd = text.empty() ? end_.endsLine : text.back() == '\n';
+    if (!atLineEnd && origin->at != end_.copiedEnd) text += '\n';
+    end_.copiedEnd = origin->at + origin->sizeBytes;
     text += bytes;
   }
 
@@ -407,7 +430,7 @@ class TranscriptWriting {
   Result<void> flush(std::string& text) {
     BOUGH_TRY(entries_.check());  // nothing that was made of an entry that could not be read
     if (text.empty()) return {};
-    lastByteIsLineEnd_ = text.back() == '\n';
+    end_.endsLine = text.back() == '\n';
     BOUGH_TRY(out_(text));
     text.clear();
     return {};
@@ -434,6 +457,7 @@ class TranscriptWriting {
   CarrierLines carriers_;
   std::vector<bool> isKept_ = allKept(entries_, tree_);
   OwnLines lines_;
+  CleanParents parents_ = CleanParents(agent_);
   std::vector<bool> own_ = std::vector<bool>(entries_.size());  // by place: the agent wrote it itself
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
@@ -450,8 +474,12 @@ class TranscriptWriting {
   bool whole_ = false;
   bool copies_ = false;  // the agent's own lines are copied
   bool skippedLine_ = false;
-  bool lastByteIsLineEnd_ = true;
-  std::uint64_t copiedEnd_ = 0;  // where the line that was copied last ends in the agent's file
+  // What is in the file already.
+  struct Done {
+    bool endsLine = true;
+    std::uint64_t copiedEnd = 0;  // where the line that was copied last ends in the agent's file
+  };
+  Done end_;
 };
 
 }  // namespace

@@ -98,6 +98,32 @@ TEST_F(Chains, AnAnswerStaysOneWhereASubagentWritesBetweenItsLines) {
             "assistant: end\n");
 }
 
+TEST_F(Chains, AnAnswerIsReadThoughOneOfItsLinesLostItsRole) {
+  TempFolder folder;
+  const std::string path = folder / (std::string(kSession) + ".jsonl");
+  std::string bytes =
+      fileOf({{"u1", "", "", "\"go\""}, {"a1", "u1", "m1", words("one")}, {"a2", "a1", "m1", call("c1")}});
+  bytes.replace(bytes.rfind("\"role\""), 6, "\"rule\"");
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(story(file.entries, file.report.headId), "user: go\nassistant: one\ncall c1 Task {}\n");
+}
+
+TEST_F(Chains, ALineWhoseParentIsLostStaysInItsChain) {
+  TempFolder folder;
+  const std::string path = folder / (std::string(kSession) + ".jsonl");
+  writeBytes(path, fileOf({{"u1", "", "", "\"go\""},
+                           {"s1", "", "", "\"job\"", true},
+                           {"s2", "s1", "sm1", words("side"), true},
+                           {"u2", "lost", "", "\"on\""},
+                           {"s3", "gone", "sm2", words("side end"), true},
+                           {"a2", "u2", "m2", words("end")}}));
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.recovered, 2U);
+  EXPECT_EQ(story(file.entries, file.report.headId), "user: go\nuser: on\nassistant: end\n");
+  EXPECT_EQ(story(file.entries, "s3"), "user: job\nassistant: side\nassistant: side end\n");
+}
+
 TEST_F(Chains, AnswersOfTheSubagentAreWholeToo) {
   const ReadFile file = written({{"u1", "", "", "\"go\""},
                                  {"a1", "u1", "m1", call("c1")},

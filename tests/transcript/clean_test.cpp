@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <random>
+#include <set>
+#include <sstream>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -77,6 +80,104 @@ TEST(Clean, ACopyBeginsWithAHeader) {
     EXPECT_EQ(damageText(clean.report), "");
     EXPECT_FALSE(clean.report.facts.created.empty());
   }
+}
+
+// The texts of the head's branch, the last first.
+std::vector<std::string> branchOf(const ReadFile& file) {
+  std::map<std::string, const Entry*> byId;
+  for (const Entry& entry : file.entries) byId[entry.id] = &entry;
+  std::vector<std::string> texts;
+  for (std::string id = file.report.headId; byId.contains(id); id = byId[id]->parentId.value_or("")) {
+    std::ranges::copy(textsOf({*byId[id]}), std::back_inserter(texts));
+  }
+  return texts;
+}
+
+std::set<std::string> setOf(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+// Damage as disks and programs do it, some of it to whole lines.
+std::string damaged(std::string bytes, std::mt19937& random) {
+  const auto below = [&](std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
+  };
+  std::vector<std::string> lines;
+  std::istringstream in(bytes);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  const std::size_t one = below(lines.size());
+  const std::size_t other = below(lines.size());
+  switch (below(7)) {
+    case 0: std::swap(lines[one], lines[other]); break;
+    case 1: lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(other), std::string(lines[one])); break;
+    case 2: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(one)); break;
+    case 3: lines[one].resize(below(lines[one].size() + 1)); break;
+    case 4: lines[one].insert(below(lines[one].size() + 1), 40, '\0'); break;
+    case 5: lines[one] += lines[other]; break;
+    default: lines[one].insert(below(lines[one].size() + 1), "\xFF{"); break;
+  }
+  bytes.clear();
+  for (const std::string& line : lines) bytes += line + "\n";
+  return bytes;
+}
+
+TEST(Clean, ACopyOfAnyDamagedFileHoldsItsTreeAndNoDamage) {
+  TempFolder folder;
+  std::mt19937 random(18);
+  for (const auto& path : fixtures()) {
+    const ReadFile sound = readAll(path);
+    const bool isDocument = path.extension() == ".json";
+    const bool isUpdated = path.stem().string().starts_with("repeated");  // later lines take the place of earlier ones
+    if (isDocument || isUpdated || path.extension() == ".zst" || !sound.report.facts.parentSession.empty()) continue;
+    const auto copy = std::filesystem::path(folder.path()) / sound.report.facts.agent / "s" / path.filename();
+    const std::string original = readBytes(path);
+    for (int i = 0; i < 12; ++i) {
+      std::string bytes = damaged(original, random);
+      if (i % 3 == 0) bytes = damaged(bytes, random);
+      writeBytes(copy, bytes);
+      if (const auto agent = recognizeTranscript(copy); !agent || *agent != sound.report.facts.agent) continue;
+      const ReadFile file = readAll(copy);
+      if (file.report.headId.empty()) continue;  // nothing of the conversation is left
+      SCOPED_TRACE(fmt::format("{} {}\n{}", path.string(), i, bytes));
+      const WriteTranscriptOptions how{
+          .agent = sound.report.facts.agent, .facts = file.report.facts, .headId = file.report.headId, .clean = true};
+      const std::string once = writeAll(file.entries, how);
+      writeBytes(copy, once);
+      const ReadFile clean = readAll(copy);
+      EXPECT_TRUE(std::ranges::includes(setOf(textsOf(clean.entries)), setOf(textsOf(file.entries)))) << once;
+      // Lines of one answer that damage tore apart may be together again.
+      if (how.agent != "claude-code" && how.agent != "gemini-cli") {
+        EXPECT_EQ(linksOf(clean.entries), linksOf(file.entries)) << once;
+        EXPECT_EQ(branchOf(clean), branchOf(file)) << once;
+      }
+      EXPECT_EQ(clean.report.unreadable, 0U) << damageText(clean.report);
+      for (const TranscriptDamage& damage : clean.report.damage) {
+        const bool isContent =
+            damage.reason.contains("without content") || damage.reason.contains("label of an entry") ||
+            damage.reason.contains("cannot be a label") || damage.reason.contains("a summary that keeps") ||
+            damage.reason.contains("message that cannot be read");
+        EXPECT_TRUE(isContent) << damage.reason << " at " << damage.offset << "\n" << once;
+      }
+      EXPECT_EQ(
+          writeAll(clean.entries,
+                   {.agent = how.agent, .facts = clean.report.facts, .headId = clean.report.headId, .clean = true}),
+          once);
+    }
+  }
+}
+
+TEST(Clean, AHeaderThatBrokeOffBeforeAListOfMessagesIsNotADocument) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "session-2026-01-02T03-04-aaaabbbb.jsonl";
+  writeBytes(
+      path,
+      R"({"sessionId":"aaaabbbb-0000-4000-8000-000000000001","projectHash":"9eec)"
+      "\n"
+      R"({"$set":{"messages":[{"id":"m1","timestamp":"2026-01-02T03:04:03.000Z","type":"user","content":"One"}]}})"
+      "\n"
+      R"({"id":"m2","timestamp":"2026-01-02T03:04:04.000Z","type":"gemini","content":"Two"})"
+      "\n");
+  EXPECT_EQ(textsOf(readAll(path).entries), (std::vector<std::string>{"One", "Two"}));
 }
 
 // Lines of one answer hang off each other, and results hang off the lines of their calls.

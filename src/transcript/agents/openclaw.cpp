@@ -131,6 +131,7 @@ Agent openclaw() {
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
+  agent.idMember = "id";
   agent.parentMember = "parentId";
   agent.isHeader = isPiHeader;
   agent.misfit = openClawMisfit;

@@ -267,6 +267,7 @@ Agent pi() {
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.tree = true;
+  agent.idMember = "id";
   agent.parentMember = "parentId";
   agent.isHeader = isPiHeader;
   agent.misfit = piMisfit;

@@ -183,6 +183,7 @@ Agent plain() {
   agent.dialect = Dialect::Bough;
   agent.tree = true;
   agent.headLast = true;
+  agent.idMember = "id";
   agent.parentMember = "parentId";
   agent.misfit = plainMisfit;
   agent.isRecord = isPlainRecord;

@@ -112,6 +112,7 @@ struct Agent {
   Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
   bool tree = false;                     ///< Its file can hold more than one branch.
   bool headLast = false;                 ///< Some of its programs continue from the end of the file.
+  std::string_view idMember = {};        ///< Of a line: its id.
   std::string_view parentMember = {};    ///< Of a line: names the line that it continues.
   Framing framing = Framing::Lines;
   std::string_view listName = {};  ///< Framing::Document: the member that holds the list.
@@ -147,8 +148,9 @@ std::span<const Agent> agents();
 /// Null when there is none of that name.
 const Agent* findAgent(std::string_view name);
 
-/// Reads the bytes of a transcript, and gives its entries to `use`.
-Result<TranscriptReport> readSource(const Agent& agent, ByteSource& bytes, const Builder::Use& use);
+/// Reads the bytes of a transcript, and gives its entries to `use`. `sessionId`: what the name of its file says.
+Result<TranscriptReport> readSource(const Agent& agent, ByteSource& bytes, const std::string& sessionId,
+                                    const Builder::Use& use);
 
 /// The agent whose file this is, from its first bytes. Unsupported when it fits none, and why.
 Result<const Agent*> recognize(std::string_view beginning, std::string_view path = {});

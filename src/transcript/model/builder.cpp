@@ -225,7 +225,8 @@ std::string Builder::parentOf(const Record& record, const Place& place, std::str
   } else {
     damage(record, "a parent that is not there, or comes later; the entry continues from the one before it");
   }
-  return before;
+  std::string otherwise = place.otherwise == place.id ? std::string() : entryFor(place.otherwise);
+  return otherwise.empty() ? before : otherwise;
 }
 
 std::string Builder::timeOf(const Place& place) {

@@ -30,8 +30,10 @@ namespace bough::transcript {
 struct Place {
   std::string_view id{};  ///< Empty: the line has none; the entry is then named by its offset.
   /// Left out: the entry of the conversation before it in the file. Empty: a root. An id that is not known (yet) is
-  /// reported, and the entry continues from the one before it in the file, so that no history is cut off.
+  /// reported, and the entry continues from `otherwise`, so that no history is cut off.
   std::optional<std::string_view> parent{};
+  /// What the entry continues when its parent is not known; empty: the entry before it in the file.
+  std::string_view otherwise{};
   /// RFC 3339; empty, or not a time: that of the entry before it.
   std::string_view timestamp{};
   std::string_view runId{};

@@ -43,13 +43,55 @@ bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent)
   return true;
 }
 
-std::string withParent(std::string lines, std::string_view member, const std::string& parentId) {
-  const std::string_view first = std::string_view(lines).substr(0, lines.find('\n'));
-  const auto named = json::findMember(first, member);
-  if (!named) return lines;
-  const std::string parent = parentId.empty() ? "null" : json::quoted(foreignIdOf(parentId));
-  lines.replace(static_cast<std::size_t>(named->data() - lines.data()), named->size(), parent);
-  return lines;
+namespace {
+
+// Puts another parent into a line. `named`: where it names one. `parent`: an id as lines have it; empty: a root.
+void setParent(std::string& line, std::string_view named, const std::string& parent) {
+  const std::string value = parent.empty() ? "null" : json::quoted(parent);
+  line.replace(static_cast<std::size_t>(named.data() - line.data()), named.size(), value);
+}
+
+}  // namespace
+
+std::string CleanParents::clean(std::string_view bytes, const Entry& entry, const std::string& parentId) {
+  const auto origin = originOf(entry);
+  const std::string lines = cleanLines(bytes, *origin, agent_);
+  if (agent_.parentMember.empty()) return lines;
+  bool isWrong = origin->fixed;
+  const bool isTalk = isConversation(entryKind(entry.type));
+  // A line outside the conversation belongs to what is before it.
+  std::string parent = isTalk ? foreignIdOf(parentId) : lastTalk_;
+  std::string out;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1) + 1;
+    std::string line = lines.substr(at, end - at);
+    at = end;
+    std::string id = json::findString(line, agent_.idMember).value_or("");
+    // One that was there before is in the middle of an answer.
+    if (isTalk && !id.empty() && !lines_.insert(hashOf(line))) continue;
+    const auto named = json::findMember(line, agent_.parentMember);
+    const std::string name = named ? json::decodeString(*named).value_or("") : "";
+    const bool isThere = name.empty() || written_.contains(hashOf(name));
+    if (named && (isWrong || !isThere)) setParent(line, *named, parent);
+    isWrong = false;
+    add(line, entry);
+    // The next line of an answer continues the one before it.
+    if (!id.empty()) parent = std::move(id);
+    out += line;
+  }
+  return out;
+}
+
+void CleanParents::add(std::string_view lines, const Entry& entry) {
+  const bool isTalk = isConversation(entryKind(entry.type));
+  while (!agent_.idMember.empty() && !lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    const std::string id = json::findString(line, agent_.idMember).value_or("");
+    if (id.empty()) continue;
+    written_.insert(hashOf(id));
+    if (isTalk) lastTalk_ = id;
+  }
 }
 
 namespace {
@@ -63,6 +105,8 @@ bool isRenamed(const Entry& entry) {
 
 // Whether a line says its id and its parent as a clean copy has them, also after another parent is put into it.
 bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
+  // The id of a line outside the conversation is only in the line.
+  if (!isConversation(entryKind(entry.type))) return true;
   if (parent != nullptr && isRenamed(*parent)) return false;
   if (!originOf(entry)->fixed) return true;
   const bool isParentNamed = parent == nullptr || isForeignId(parent->id);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/bytes/flat_map.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/origin.h"
 
@@ -17,8 +18,24 @@ std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent
 /// Whether an entry's line is whole by itself: a part of an older document is not.
 bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent);
 
-/// The lines with another parent in the first of them; `member` names it. `parentId`: an entry's; empty: a root.
-std::string withParent(std::string lines, std::string_view member, const std::string& parentId);
+/// Lets the lines of a clean copy name lines that come before them: what a line named may be damaged, come later, or be
+/// left out of the copy.
+class CleanParents {
+ public:
+  explicit CleanParents(const Agent& agent) : agent_(agent) {}
+
+  /// The records of an entry's own `bytes` (cleanLines), with another parent where the one that they name is not in the
+  /// copy before them. `parentId`: the entry that the first of them continues; empty: a root.
+  std::string clean(std::string_view bytes, const Entry& entry, const std::string& parentId);
+  /// Lines that are in the copy as they are.
+  void add(std::string_view lines, const Entry& entry);
+
+ private:
+  const Agent& agent_;
+  NumberSet written_;     // hashes of the ids of lines
+  NumberSet lines_;       // hashes of lines as they were, where they have an id
+  std::string lastTalk_;  // the id of the conversation's last line
+};
 
 /// Whether an agent's lines are copied as they are into a file of the agent.
 bool isSameFormat(const Agent& agent, std::string_view name);

@@ -34,6 +34,7 @@ Agent claudeCode() {
   agent.dialect = Dialect::Anthropic;
   agent.tree = true;
   agent.headLast = true;
+  agent.idMember = "uuid";
   agent.parentMember = "parentUuid";
   agent.misfit = misfit;
   agent.isRecord = isClaudeRecord;

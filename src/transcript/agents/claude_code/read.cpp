@@ -203,7 +203,11 @@ class ClaudeReader : public Reader {
     std::string message;
     json::Writer writer(message);
     writer.beginObject();
-    json::ObjectReader members(blocks.back().message);
+    // Damage may have taken who said it from some of the lines.
+    const auto says = std::ranges::find_if(blocks.rbegin(), blocks.rend(), [](const Line& block) {
+      return json::findMember(block.message, "role").has_value();
+    });
+    json::ObjectReader members(says == blocks.rend() ? blocks.back().message : says->message);
     while (const auto member = members.next()) {
       const auto name = json::decodeString('"' + std::string(member->key) + '"').value_or("");
       const bool isUsage = member->keyIs("usage") && !usage.empty();
@@ -316,12 +320,13 @@ class ClaudeReader : public Reader {
     place.id = line.uuid;
     if (parent_) place.parent = *parent_;
     place.timestamp = line.timestamp;
+    place.otherwise = line.isSidechain ? lastSide_ : lastMain_;
     return place;
   }
 
   void noteEntry(const Line& line, const Place& place, const Builder& out) {
+    (line.isSidechain ? lastSide_ : lastMain_) = line.uuid;
     if (line.isSidechain) return;
-    lastMain_ = line.uuid;
     if (fromLeaf_.empty() || line.uuid.empty()) return;
     const std::string parent = place.parent ? out.entryFor(*place.parent) : std::string();
     if (parent.empty() || !fromLeaf_.contains(hashOf(parent))) return;
@@ -375,6 +380,7 @@ class ClaudeReader : public Reader {
   LineMemory lines_;
   Compaction compaction_;
   std::string lastMain_;
+  std::string lastSide_;
   std::string leafHead_;
   NumberSet fromLeaf_;                 // hashes of the entries that continue from the leaf
   std::optional<std::string> parent_;  // what a Place points to

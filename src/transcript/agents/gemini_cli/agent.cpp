@@ -29,9 +29,9 @@ bool isDocument(const Sample& sample) {
   if (bytes.find("\"sessionId\"") == std::string_view::npos) return false;
   const auto end = json::skipValue(bytes, 0);
   if (end) return Members(bytes.substr(0, *end)).isArray("messages");
-  // A header on a line of its own would have ended.
+  // A header on a line of its own would have ended; one that broke off is before a line with an object of its own.
   const std::size_t list = bytes.find("\"messages\"");
-  return list != std::string_view::npos && !bytes.substr(0, list).contains('}');
+  return list != std::string_view::npos && bytes.substr(1, list).find_first_of("{}") == std::string_view::npos;
 }
 
 std::string misfitLines(const Sample& sample) {
