@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <thread>
+#include <vector>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -47,6 +50,53 @@ TEST(LockFile, ALockOfALivingProcessIsWaitedFor) {
   });
   EXPECT_TRUE(LockFile::take(path));
   EXPECT_TRUE(released);
+}
+
+// Many find the same stale lock at once: only one of them may take its place at a time.
+template <typename Lock>
+void takeAtOnce(const std::function<void()>& leaveStale, const std::string& path) {
+  constexpr int kRounds = 20;
+  constexpr int kTakers = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    leaveStale();
+    std::atomic<int> holders = 0;
+    std::atomic<int> most = 0;
+    std::barrier start(kTakers);
+    std::vector<std::jthread> takers;
+    for (int i = 0; i < kTakers; ++i) {
+      takers.emplace_back([&] {
+        start.arrive_and_wait();
+        const auto lock = Lock::take(path);
+        ASSERT_TRUE(lock) << lock.error().message;
+        const int now = ++holders;
+        if (now > most) most = now;
+        std::this_thread::yield();
+        --holders;
+      });
+    }
+    takers.clear();
+    EXPECT_EQ(most, 1);
+  }
+}
+
+TEST(LockFile, AStaleOneIsTakenOverOnce) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "sessions.json.lock";
+  const auto leaveStale = [&] {
+    writeBytes(path, R"({"pid":1})");
+    makeOld(path);
+  };
+  takeAtOnce<LockFile>(leaveStale, path);
+}
+
+TEST(LockFolder, AStaleOneIsTakenOverOnce) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / ".lock";
+  const auto leaveStale = [&] {
+    fs::create_directory(path);
+    makeOld(path);
+  };
+  takeAtOnce<LockFolder>(leaveStale, path);
 }
 
 TEST(LockFolder, OneThatIsOldIsTakenOverAndANewOneIsWaitedFor) {

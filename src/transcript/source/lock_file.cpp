@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,17 +41,30 @@ bool isAbandoned(const std::string& path) {
   return pid && *pid > 0 && *pid < kLargestPid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
 }
 
+// Removes a lock that is stale. Others may have judged the same lock: whoever holds flock(2) on it removes it, and only
+// when it is still the one at that path, so that nobody removes the lock that another one has made since. False when
+// somebody else is about to.
+template <typename Stale, typename Remove>
+bool takeAway(const std::string& path, Stale isStale, Remove remove) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return errno == ENOENT;
+  struct stat opened{};
+  struct stat named{};
+  const bool isAlone = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  const bool isSame = isAlone && ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+                      opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+  if (isSame && isStale()) remove();
+  ::close(descriptor);
+  return isAlone;
+}
+
 template <typename Make, typename Stale, typename Remove>
 Result<void> takeLock(const std::string& path, Make make, Stale isStale, Remove remove) {
   for (int i = 0; i < kTries; ++i) {
     const int error = make();
     if (error == 0) return {};
     if (error != EEXIST) return std::unexpected(systemError(error, "lock", path));
-    if (isStale()) {
-      remove();
-    } else {
-      std::this_thread::sleep_for(kPause);
-    }
+    if (!isStale() || !takeAway(path, isStale, remove)) std::this_thread::sleep_for(kPause);
   }
   return fail(ErrorCode::Busy, fmt::format("{} is held by the agent", path), "try again when it is idle");
 }
