@@ -81,5 +81,38 @@ TEST_F(TreeWatcherTest, WatchesTheNearestFolderAboveOneThatIsMadeLater) {
   EXPECT_TRUE(hasChanged(in("later/deep/again")));
 }
 
+TEST_F(TreeWatcherTest, WatchesAFolderAgainAfterItOrOneAboveItWasMovedAway) {
+  for (const std::string moved : {"home/agent/sessions", "home/agent", "home"}) {
+    fs::create_directories(in("home/agent/sessions/p"));
+    watcher->add(in("home/agent/sessions"));
+    fs::rename(in(moved), in("away"));
+    write(in("away") + "/../unrelated");
+    fs::create_directories(in("home/agent/sessions/new"));
+    write(in("home/agent/sessions/new/file"));
+    EXPECT_TRUE(hasChanged(in("home/agent/sessions/new/file"))) << moved;
+    fs::remove_all(in("home"));
+    fs::remove_all(in("away"));
+  }
+}
+
+TEST_F(TreeWatcherTest, AFolderThatWasRenamedHasItsNewName) {
+  fs::create_directories(in("seen/old/deep"));
+  watcher->add(in("seen"));
+  fs::rename(in("seen/old"), in("seen/new"));
+  write(in("seen/new/deep/file"));
+  EXPECT_TRUE(hasChanged(in("seen/new/deep/file")));
+  write(in("seen/new/deep/file"));
+  EXPECT_TRUE(hasChanged(in("seen/new/deep/file")));
+}
+
+TEST_F(TreeWatcherTest, FilesBesideTheFolderAreNoChange) {
+  watcher->add(in("later/deep"));
+  write(in("beside"));
+  const auto changed = watcher->wait(100, -1);
+  ASSERT_TRUE(changed);
+  EXPECT_TRUE(changed->paths.empty());
+  EXPECT_FALSE(changed->all);
+}
+
 }  // namespace
 }  // namespace bough

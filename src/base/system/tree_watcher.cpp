@@ -4,8 +4,10 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -17,8 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepestFolder = 16;
 constexpr std::uint32_t kTreeEvents =
-    IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
-constexpr std::uint32_t kAboveEvents = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
+    IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
+// Such a folder may be one of a tree, too, and is then still watched for files.
+constexpr std::uint32_t kAboveEvents = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | IN_MASK_ADD;
 
 bool isBelow(const std::string& path, const std::string& folder) {
   return path == folder || (path.starts_with(folder) && (folder.ends_with('/') || path[folder.size()] == '/'));
@@ -41,36 +44,39 @@ void TreeWatcher::add(const std::string& folder) {
   addWanted(folder, nullptr);
 }
 
-void TreeWatcher::addWanted(const std::string& folder, std::set<std::string>* files) {
+std::size_t TreeWatcher::folderCount() const {
   std::error_code error;
-  // It may be made while the folder above it is being watched.
-  while (!fs::is_directory(folder, error)) {
-    if (watchAbove(folder)) return;
-  }
-  addBelow(folder, 0, files);
+  const auto trees = std::ranges::count_if(folders_, [](const auto& each) { return !each.second.isAbove; });
+  const auto awaited = std::ranges::count_if(wanted_, [&](const auto& each) { return !fs::is_directory(each, error); });
+  return static_cast<std::size_t>(trees + awaited);
 }
 
-// Watches the nearest folder above that exists. False when there is a nearer one by now.
-bool TreeWatcher::watchAbove(const std::string& folder) {
+void TreeWatcher::addWanted(const std::string& folder, std::set<std::string>* files) {
   std::error_code error;
-  fs::path above = fs::path(folder).parent_path();
-  fs::path next = folder;
-  while (!fs::is_directory(above, error)) {
-    if (!above.has_relative_path()) return true;
-    next = above;
-    above = above.parent_path();
+  watchAbove(folder);
+  if (fs::is_directory(folder, error)) addBelow(folder, 0, files);
+}
+
+// Watches the folders above, since any of them may be moved away, and made or moved there again. From the top: a folder
+// that is made after its parent was looked at is told of.
+void TreeWatcher::watchAbove(const std::string& folder) {
+  std::error_code error;
+  const fs::path last = fs::path(folder).parent_path();
+  fs::path above;
+  for (const fs::path& name : last) {
+    above /= name;
+    if (!fs::is_directory(above, error)) return;
+    const int watch = ::inotify_add_watch(events_, above.c_str(), kAboveEvents);
+    if (watch < 0 && (errno == ENOSPC || errno == ENOMEM)) ++refused_;
+    if (watch >= 0) folders_.try_emplace(watch, Folder{.path = above.string(), .isAbove = true});
   }
-  const std::string path = above.string();
+}
+
+// What is moved away is not watched any more: it is told of where it arrives.
+void TreeWatcher::removeBelow(const std::string& folder) {
   for (const auto& [watch, known] : folders_) {
-    if (known.path == path) return !fs::is_directory(next, error);
+    if (isBelow(known.path, folder)) ::inotify_rm_watch(events_, watch);
   }
-  const int watch = ::inotify_add_watch(events_, path.c_str(), kAboveEvents);
-  if (watch < 0) {
-    if (errno == ENOSPC || errno == ENOMEM) ++refused_;
-    return true;
-  }
-  folders_[watch] = {.path = path, .isAbove = true};
-  return !fs::is_directory(next, error);
 }
 
 // A list instead of recursion: folders nest as deep as somebody likes. `files`: gets what is in them already, since it
@@ -101,13 +107,20 @@ void TreeWatcher::addBelow(const std::string& folder, int depth, std::set<std::s
 }
 
 SysResult<TreeWatcher::Changed> TreeWatcher::wait(int timeoutMs, int stop) {
-  Changed changed;
-  std::array<pollfd, 2> sources{
-      {{.fd = events_, .events = POLLIN, .revents = 0}, {.fd = stop, .events = POLLIN, .revents = 0}}};
-  const int ready = ::poll(sources.data(), sources.size(), timeoutMs);
-  if (ready < 0 && errno != EINTR) return std::unexpected(errno);
-  if (ready > 0) readEvents(changed);
-  return changed;
+  using std::chrono::milliseconds;
+  using SteadyClock = std::chrono::steady_clock;
+  const auto end = SteadyClock::now() + milliseconds(timeoutMs);
+  while (true) {
+    Changed changed;
+    std::array<pollfd, 2> sources{
+        {{.fd = events_, .events = POLLIN, .revents = 0}, {.fd = stop, .events = POLLIN, .revents = 0}}};
+    const auto left = std::max(std::chrono::ceil<milliseconds>(end - SteadyClock::now()), milliseconds(0));
+    const int ready = ::poll(sources.data(), sources.size(), static_cast<int>(left.count()));
+    if (ready < 0 && errno != EINTR) return std::unexpected(errno);
+    if (ready > 0) readEvents(changed);
+    const bool isOver = ready <= 0 || sources[1].revents != 0;
+    if (isOver || changed.all || !changed.paths.empty()) return changed;
+  }
 }
 
 void TreeWatcher::readEvents(Changed& changed) {
@@ -134,9 +147,10 @@ void TreeWatcher::readEvents(Changed& changed) {
       const bool isAbove = folder->second.isAbove;
       const std::string path = (folder->second.path == "/" ? "" : folder->second.path) + "/" + name;
       if ((event.mask & IN_ISDIR) == 0) {
-        if (!isAbove) changed.paths.insert(path);
+        if (!isAbove && (event.mask & IN_MOVED_FROM) == 0) changed.paths.insert(path);
         continue;
       }
+      if ((event.mask & IN_MOVED_FROM) != 0) removeBelow(path);
       if ((event.mask & (IN_CREATE | IN_MOVED_TO)) == 0) continue;
       if (!isAbove) addBelow(path, 1, &changed.paths);
       for (const std::string& wanted : wanted_) {
