@@ -217,5 +217,27 @@ TEST(ModelRequest, ReasoningIsNotSentToModelsWithoutIt) {
   EXPECT_EQ(without.find("reasoning"), std::string::npos) << without;
 }
 
+TEST(ModelRequest, AModelSaysWhetherItCanBeToldHowMuchToThink) {
+  const auto takes = [](const std::string& name, std::string_view level) {
+    const auto key = [](const std::string& variable) { return std::string(variable.ends_with("_KEY") ? "k" : ""); };
+    const auto provider = makeProvider(name, {}, key);
+    EXPECT_TRUE(provider) << name;
+    return provider && (*provider)->takesThinking(level);
+  };
+  for (const char* name : {"anthropic/claude-opus-5", "anthropic/claude-sonnet-4-5", "anthropic/claude-opus-4-8"}) {
+    EXPECT_TRUE(takes(name, "off")) << name;
+    EXPECT_TRUE(takes(name, "high")) << name;
+  }
+  for (const char* name :
+       {"anthropic/claude-opus-5-5", "openai/gpt-5", "gemini/gemini-2.5-pro", "gemini/gemini-3-pro"}) {
+    EXPECT_FALSE(takes(name, "off")) << name;
+    EXPECT_TRUE(takes(name, "low")) << name;
+  }
+  for (const char* name : {"openai/gpt-4.1", "offline/echo"}) {
+    EXPECT_TRUE(takes(name, "off")) << name;
+    EXPECT_FALSE(takes(name, "low")) << name;
+  }
+}
+
 }  // namespace
 }  // namespace bough::agent

@@ -293,7 +293,7 @@ def test_every_turn_says_what_it_took_and_commands_look_around(folder, bough):
     screen = chat.say("/cost")
     check("total" in screen.split("/cost")[-1], "the cost is summed", screen)
     screen = chat.say("/thinking low")
-    check("low" in screen.split("/thinking low")[-1], "the level changes", screen)
+    check("thinking low; offline/echo does not think" in screen.split("/thinking low")[-1], "the level changes", screen)
     chat.say("/new")
     chat.say("something else")
     chat.say("/sessions 9")

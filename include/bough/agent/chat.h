@@ -94,8 +94,8 @@ class Chat {
 
   /// Changes the model from here on. Returns in one line what the other provider cannot see of the conversation.
   Result<std::string> setModel(const std::string& name);
-  /// "off", "low", "medium" or "high".
-  Result<void> setThinkingLevel(const std::string& level);
+  /// "off", "low", "medium" or "high". Returns in one line what holds now, also where the model cannot be told.
+  Result<std::string> setThinkingLevel(const std::string& level);
   /// `keep`: what the summary must hold above all; may be empty. None when there is nothing to leave out.
   Result<std::optional<CompactionReport>> compactNow(const std::string& keep = {});
   /// Moves the head; empty: before the first entry.

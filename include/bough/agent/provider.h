@@ -71,6 +71,9 @@ class Provider {
   [[nodiscard]] virtual Dialect dialect() const = 0;
   /// Guesses on the safe side unless the provider knows better.
   [[nodiscard]] virtual ModelLimits limits() const { return {}; }
+  /// Whether the model can be told to think this much: "off", "low", "medium", "high". Where it cannot, it does as its
+  /// provider decides.
+  [[nodiscard]] virtual bool takesThinking(std::string_view /*level*/) const { return true; }
   /// Whether the model refuses thinking whose prefix has changed: the loop leaves such blocks out.
   [[nodiscard]] virtual bool bindsThinking() const { return false; }
   /// Fails when nothing came: a refused key, an unknown model, no network after all retries; with InvalidArgument when

@@ -137,7 +137,9 @@ Result<void> Chat::chooseModel() {
   if (!recorded.empty() && recorded != provider_->name()) {
     BOUGH_TRY(setModel(provider_->name()));
   }
-  return wantedLevel.empty() || wantedLevel == thinkingLevel_ ? Result<void>() : setThinkingLevel(wantedLevel);
+  if (wantedLevel.empty() || wantedLevel == thinkingLevel_) return {};
+  BOUGH_TRY(setThinkingLevel(wantedLevel));
+  return {};
 }
 
 Agent Chat::agent(std::optional<std::uint64_t> turn) const {
@@ -345,18 +347,21 @@ Result<std::string> Chat::setModel(const std::string& name) {
   return fmt::format("{}: {}", provider_->name(), line);
 }
 
-Result<void> Chat::setThinkingLevel(const std::string& level) {
+Result<std::string> Chat::setThinkingLevel(const std::string& level) {
   if (!isLevel(level)) {
     return fail(ErrorCode::InvalidArgument,
                 level.empty() ? "no thinking level was given" : fmt::format("{} is not a thinking level", level),
                 "use off, low, medium or high");
   }
   thinkingLevel_ = level;
-  if (at_.headId.empty()) return {};
-  std::string payload;
-  json::Writer(payload).beginObject().member("thinkingLevel", level).endObject();
-  BOUGH_TRY(appendNow(entry_type::kThinkingLevelChange, std::move(payload)));
-  return {};
+  if (!at_.headId.empty()) {
+    std::string payload;
+    json::Writer(payload).beginObject().member("thinkingLevel", level).endObject();
+    BOUGH_TRY(appendNow(entry_type::kThinkingLevelChange, std::move(payload)));
+  }
+  if (provider_->takesThinking(level)) return "thinking " + level;
+  return fmt::format("thinking {}; {} {}", level, provider_->name(),
+                     level == "off" ? "cannot be told so and goes on as its provider decides" : "does not think");
 }
 
 Result<std::optional<CompactionReport>> Chat::compactNow(const std::string& keep) {

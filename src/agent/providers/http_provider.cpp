@@ -46,6 +46,19 @@ class HttpProvider final : public Provider {
   [[nodiscard]] ModelLimits limits() const override {
     return {.window = endpoint_.facts.windowTokens, .maxOutput = endpoint_.facts.outputTokens};
   }
+  [[nodiscard]] bool takesThinking(std::string_view level) const override {
+    const bool off = level == "off";
+    switch (endpoint_.facts.thinking) {
+      case ThinkingKind::None: return off;
+      case ThinkingKind::Budget: return !off || endpoint_.dialect == Dialect::Anthropic;
+      case ThinkingKind::Adaptive:
+      case ThinkingKind::AdaptiveOn: return true;
+      case ThinkingKind::AdaptiveAlways:
+      case ThinkingKind::Effort:
+      case ThinkingKind::Level: return !off;
+    }
+    return true;
+  }
   [[nodiscard]] bool bindsThinking() const override {
     const ThinkingKind kind = endpoint_.facts.thinking;
     return endpoint_.dialect == Dialect::Anthropic &&

@@ -183,6 +183,8 @@ class OfflineProvider final : public Provider {
   [[nodiscard]] Dialect dialect() const override { return Dialect::Bough; }
   [[nodiscard]] ModelLimits limits() const override { return {.window = 200'000, .maxOutput = 8'192}; }
 
+  [[nodiscard]] bool takesThinking(std::string_view level) const override { return level == "off"; }
+
   Result<Answer> stream(const ModelRequest& request, const StreamEvents& events, const CancelToken& cancel) override {
     Situation situation;
     json::ArrayReader messages(memberOr(request.context, "messages", "[]"));

@@ -346,8 +346,8 @@ Result<void> ReplCommands::changeModel(const std::string& words) {
 }
 
 Result<void> ReplCommands::changeThinking(const std::string& words) {
-  if (auto changed = chat().setThinkingLevel(words); !changed) return changed;
-  printLine("thinking " + words);
+  BOUGH_TRY(auto line, chat().setThinkingLevel(words));
+  printFitted(line);
   return {};
 }
 
