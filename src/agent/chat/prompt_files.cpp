@@ -1,12 +1,14 @@
 #include "agent/chat/prompt_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "agent/parts/base64.h"
 #include "agent/parts/json_parts.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -83,7 +85,12 @@ bool isFolder(const WorkingFolder& folder, std::string& name) {
   }
 }
 
-Result<std::string> blockOf(const std::string& name, const Place& place) {
+struct ReadFile {
+  std::string block{};
+  std::string about{};  ///< For people: its name, kind and size.
+};
+
+Result<ReadFile> readFile(const std::string& name, const Place& place) {
   BOUGH_TRY(const auto content, WorkingFolder::read(place, kMediaBytes + 1));
   const std::string_view media = mediaTypeOf(content.bytes);
   const std::size_t limit = media.empty() ? kTextBytes : kMediaBytes;
@@ -94,12 +101,17 @@ Result<std::string> blockOf(const std::string& name, const Place& place) {
         media.empty() ? "nothing was sent; name the file without @, so that the model reads it in parts"
                       : "nothing was sent; make the file smaller");
   }
-  if (!media.empty()) return mediaBlock(media, content.bytes, name);
+  const std::string size = counted(content.sizeBytes, "byte");
+  if (!media.empty()) {
+    const char* kind = media.starts_with("image/") ? "image" : "PDF";
+    return ReadFile{mediaBlock(media, content.bytes, name), fmt::format("{} ({}, {})", name, kind, size)};
+  }
   if (content.bytes.find('\0') != std::string::npos || !json::check(json::quoted(content.bytes))) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is neither text in UTF-8 nor an image nor a PDF", name),
                 "nothing was sent; name the file without @");
   }
-  return textBlock(fmt::format("<file path={}>\n{}\n</file>", json::quoted(name), content.bytes));
+  return ReadFile{textBlock(fmt::format("<file path={}>\n{}\n</file>", json::quoted(name), content.bytes)),
+                  fmt::format("{} ({})", name, size)};
 }
 
 }  // namespace
@@ -108,6 +120,7 @@ Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder&
                                    bool outside) {
   ReadPrompt read{.message = text};
   std::vector<std::string> taken;
+  std::vector<std::string> sent;
   for (std::string& name : namedIn(text)) {
     const auto place = findFile(folder, home, name);
     if (!place) {
@@ -128,10 +141,12 @@ Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder&
       return fail(ErrorCode::InvalidArgument, fmt::format("the prompt names more than {} files", kMostFiles),
                   "nothing was sent; name fewer files with @");
     }
-    BOUGH_TRY(std::string block, blockOf(name, *place));
-    read.message.blocks.push_back(std::move(block));
+    BOUGH_TRY(ReadFile file, readFile(name, *place));
+    read.message.blocks.push_back(std::move(file.block));
+    sent.push_back(std::move(file.about));
     taken.push_back(place->path);
   }
+  if (!sent.empty()) read.notices.push_back(fmt::format("sent with it: {}", fmt::join(sent, ", ")));
   return read;
 }
 

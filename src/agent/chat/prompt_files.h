@@ -11,7 +11,7 @@ namespace bough::agent {
 /// A prompt with the files that it names.
 struct ReadPrompt {
   UserMessage message;
-  std::vector<std::string> notices{};  ///< For people: what looks like a file and is none.
+  std::vector<std::string> notices{};  ///< For people: what looks like a file and is none, and what was sent.
 };
 
 /// Reads a prompt. `@` at the beginning of a word names a file: text goes into the message as a block of its own, so do
