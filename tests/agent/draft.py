@@ -231,6 +231,28 @@ def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
     chat.close()
 
 
+def test_tab_completes_what_is_typed_during_a_turn(folder, bough):
+    chat = Chat(folder, bough)
+    pathlib.Path(f"{folder}/place/notes on 鹳.txt").write_text("They nest.")
+    chat.type("count to 60")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("/s", enter=False)
+    chat.key("Tab")
+    screen = chat.wait(lambda screen: re.match(rf"{PROMPT} /s +/sessions +/switch", chat.last(screen)))
+    chat.type("w", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} /sw")
+    chat.key("Tab")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} /switch")
+    chat.key("C-u")
+    chat.type("see @no", enter=False)
+    chat.key("Tab")
+    chat.wait(lambda screen: '@"notes on 鹳.txt"' in chat.last(screen))
+    chat.key("Enter")
+    screen = chat.wait(lambda screen: "They nest." in screen and chat.last(screen) == PROMPT)
+    check("sent with it: notes on 鹳.txt (10 bytes)" in screen, "and the chat says what was sent", screen)
+    chat.close()
+
+
 def test_an_answer_goes_on_after_a_stop_with_what_was_typed_below_it(folder, bough):
     chat = Chat(folder, bough)
     chat.type("count to 60")

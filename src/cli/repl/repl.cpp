@@ -149,7 +149,8 @@ class Repl {
     std::optional<std::string> switching;
     ThreadFailure failure;
     {
-      TypedLines typed([this] { return questions_.isOpen(); }, std::exchange(draft_, {}));
+      TypedLines typed([this] { return questions_.isOpen(); },
+                       [this](std::string_view line) { return commands_->complete(line); }, std::exchange(draft_, {}));
       if (!queue_.empty()) typed.showNext(queue_.front());
       const auto worker = startThread("for the turn", [&] {
         failure.guard([&] { outcome = turn(); });

@@ -49,8 +49,8 @@ std::string endOf(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
-TypedLines::TypedLines(std::function<bool()> asked, std::string draft)
-    : asked_(std::move(asked)), line_(std::move(draft)) {
+TypedLines::TypedLines(std::function<bool()> asked, Complete complete, std::string draft)
+    : asked_(std::move(asked)), complete_(std::move(complete)), line_(std::move(draft)) {
   isTerminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
   listen();
   if (!line_.empty()) show();
@@ -103,6 +103,7 @@ std::optional<std::string> TypedLines::next() {
       printText("\n");
     }
     shown_ = false;
+    candidates_.clear();
     answerColumns_ = 0;
     return std::exchange(line_, {});
   }
@@ -150,15 +151,30 @@ void TypedLines::takePaste() {
 
 // Whether the line is another one now.
 bool TypedLines::take(char byte) {
+  if (byte == '\t') return completeLine();
+  candidates_.clear();
   if (byte == kBackspace || byte == kDelete) {
     eraseLastGrapheme(line_);
   } else if (byte == kEraseLine) {
     line_.clear();
-  } else if (static_cast<unsigned char>(byte) >= ' ' || byte == '\t') {
+  } else if (static_cast<unsigned char>(byte) >= ' ') {
     line_ += byte;
   } else {
     return false;
   }
+  return true;
+}
+
+// An answer to a question is a letter: nothing completes it.
+bool TypedLines::completeLine() {
+  if (asked_()) return false;
+  const Completion found = complete_(line_);
+  const CompletionStep step = completionStep(found, line_);
+  line_.resize(line_.size() - step.replacedBytes);
+  line_ += step.inserted;
+  candidates_.clear();
+  if (found.candidates.size() < 2) return !step.inserted.empty();
+  for (const std::string& each : found.candidates) candidates_ += "  " + text::printable(each);
   return true;
 }
 
@@ -177,7 +193,9 @@ void TypedLines::show() {
     shown_ = false;
     return showNextLine();
   }
-  showFooter(styled(Style::Bold, "› ") + typed);
+  const std::size_t left = room - std::min(room, text::displayWidth(typed));
+  const std::string others = left > 4 ? text::excerptToWidth(candidates_, left - 1) : "";
+  showFooter(styled(Style::Bold, "› ") + typed + (others.empty() ? "" : "  " + styled(Style::Dim, others)));
   shown_ = true;
   nextShown_ = false;
 }

@@ -10,14 +10,16 @@
 #include <optional>
 #include <string>
 
+#include "cli/terminal/line/line_editor.h"
+
 namespace bough::cli {
 
 /// While it lives, stdin is read key by key.
 class TypedLines {
  public:
   /// `asked` says whether what is typed answers a question, which is on the screen already. The line begins with
-  /// `draft`: what was typed before, and not sent.
-  explicit TypedLines(std::function<bool()> asked, std::string draft = {});
+  /// `draft`: what was typed before, and not sent. `complete` is for Tab.
+  TypedLines(std::function<bool()> asked, Complete complete, std::string draft = {});
   ~TypedLines();
   TypedLines(const TypedLines&) = delete;
   TypedLines& operator=(const TypedLines&) = delete;
@@ -35,14 +37,17 @@ class TypedLines {
   bool takeKey();
   void takePaste();
   bool take(char byte);
+  bool completeLine();
   void show();
   void showNextLine();
 
   std::function<bool()> asked_;
+  Complete complete_;
   termios before_{};
   bool isTerminal_ = false;
   std::string bytes_;  ///< Read, not looked at yet.
   std::string line_;
+  std::string candidates_;         ///< What the end of the line may be, after Tab; until the next key.
   std::string next_;               ///< See showNext.
   std::size_t answerColumns_ = 0;  ///< What is shown of an answer to a question.
   bool shown_ = false;             ///< The line is on the screen.

@@ -81,6 +81,16 @@ std::string listOf(const Completion& found) {
 
 }  // namespace
 
+CompletionStep completionStep(const Completion& found, std::string_view line) {
+  if (found.candidates.empty()) return {};
+  const std::string common = commonBeginning(found.candidates);
+  const std::string_view word = line.substr(line.size() - found.replacedBytes);
+  if (common.starts_with(word)) return {.inserted = common.substr(word.size())};
+  // What is found in another way than by its beginning takes the place of what was typed, once it is the only one.
+  if (found.candidates.size() == 1) return {.replacedBytes = word.size(), .inserted = common};
+  return {};
+}
+
 struct LineEditor::State {
   EditLine* edit = nullptr;
   History* history = nullptr;
@@ -119,17 +129,11 @@ struct LineEditor::State {
     const std::string_view typed(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
     const Completion found = of(edit).complete(typed);
     if (found.candidates.empty()) return CC_ERROR;
-    const std::string common = commonBeginning(found.candidates);
-    const std::string_view word = typed.substr(typed.size() - found.replacedBytes);
-    if (common.starts_with(word) && common.size() > word.size()) {
-      if (el_insertstr(edit, common.substr(word.size()).c_str()) != 0) return CC_ERROR;
-      return CC_REFRESH;
-    }
-    // What is found in another way than by its beginning takes the place of what was typed, once it is the only one.
-    if (found.candidates.size() == 1 && common != word) {
-      el_deletestr(edit, characterCount(word));
-      if (el_insertstr(edit, common.c_str()) != 0) return CC_ERROR;
-      return CC_REFRESH;
+    const CompletionStep step = completionStep(found, typed);
+    if (step.replacedBytes > 0 || !step.inserted.empty()) {
+      const std::string_view replaced = typed.substr(typed.size() - step.replacedBytes);
+      if (!replaced.empty()) el_deletestr(edit, characterCount(replaced));
+      return el_insertstr(edit, step.inserted.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
     }
     if (found.candidates.size() == 1) return CC_NORM;
     printText(listOf(found));

@@ -15,6 +15,14 @@ struct Completion {
   std::vector<std::string> candidates;
   std::vector<std::string> notes{};  ///< What each candidate is, where that helps; as many, or none.
 };
+/// What Tab does: so many bytes at the end of the line are replaced. Nothing when there are several candidates whose
+/// common beginning is there already.
+struct CompletionStep {
+  std::size_t replacedBytes = 0;
+  std::string inserted{};
+};
+CompletionStep completionStep(const Completion& found, std::string_view line);
+
 /// Given the line up to the cursor.
 using Complete = std::function<Completion(std::string_view line)>;
 
