@@ -128,6 +128,10 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   // about.
   if (!change && prepared.permission == kChangeFiles) return failedCall(change.error());
   if (prepared.question && change) prepared.diff = visibleText(diffOf(*change), /*keepTabs=*/true);
+  // Otherwise nothing would be shown, as if it were not known what will happen.
+  if (prepared.question && change && prepared.diff.empty()) {
+    *prepared.question += change->before ? ", which holds exactly that already" : ", an empty file";
+  }
   const bool mustMatch = wholeFile && prepared.question && change;
   prepared.changes = *place;
   prepared.run = [plan, arguments, wholeFile, mustMatch, asked, place = std::move(*place),

@@ -157,8 +157,9 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
     question += styledDiff(text::printableLines(prepared.diff));
     diffsShown_.insert(call.id);
   }
-  const std::string choices = fmt::format("  allow it? [y]es once, [n]o\n  {}: [s] in this session{}:", prepared.allows,
-                                          folder_.empty() ? "" : ", [a]lways here");
+  const std::string choices =
+      fmt::format("  allow it? [y]es once, [n]o\n  {}: [s] until the chat ends{}:", prepared.allows,
+                  folder_.empty() ? "" : ", [a]lways here");
   std::vector<std::string_view> words = {"yes", "no", "session"};
   if (!folder_.empty()) words.emplace_back("always");
   const auto answer =

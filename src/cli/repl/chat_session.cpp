@@ -80,6 +80,8 @@ Error forChat(Error error) {
     error.hint = "/tree shows this session, /branch lists its branches with their ids and labels";
   } else if (error.hint.contains("`bough ls`")) {
     error.hint = "/sessions lists the sessions";
+  } else if (const std::size_t at = error.hint.find("with --model;"); at != std::string::npos) {
+    error.hint.replace(at, 13, "with /model;");
   }
   return error;
 }

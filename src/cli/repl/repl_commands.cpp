@@ -147,7 +147,8 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
       {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
       {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
       {"/undo", "", "put back the files that the last turn has changed with write and edit", true, &ReplCommands::undo},
-      {"/thinking", "LEVEL", "off, low, medium or high", true, &ReplCommands::changeThinking},
+      {"/thinking", "[LEVEL]", "show or change how much the model thinks: off, low, medium or high", true,
+       &ReplCommands::changeThinking},
       {"/compact", "[KEEP]", "replace the older part of the context by a summary that holds KEEP", false,
        &ReplCommands::compact},
       {"/cost", "", "show the tokens and the cost of this session", false, &ReplCommands::showCost},
@@ -346,6 +347,12 @@ Result<void> ReplCommands::changeModel(const std::string& words) {
 }
 
 Result<void> ReplCommands::changeThinking(const std::string& words) {
+  if (words.empty()) {
+    printFitted(fmt::format("thinking {}",
+                            chat().thinkingLevel().empty() ? "as the model does by itself" : chat().thinkingLevel()));
+    printFitted(styled(Style::Dim, "/thinking off, low, medium or high changes it"));
+    return {};
+  }
   BOUGH_TRY(auto line, chat().setThinkingLevel(words));
   printFitted(line);
   return {};

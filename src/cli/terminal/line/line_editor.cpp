@@ -169,6 +169,12 @@ struct LineEditor::State {
     return goRight(edit, key) == CC_ERROR ? static_cast<unsigned char>(CC_ERROR) : deleteLeft(edit, key);
   }
 
+  // libedit's own function writes ^D to the terminal before it ends.
+  static unsigned char deleteOrEnd(EditLine* edit, int key) {
+    const LineInfo* line = el_line(edit);
+    return line->lastchar == line->buffer ? static_cast<unsigned char>(CC_EOF) : deleteRight(edit, key);
+  }
+
   // Up and Down move inside a text of several lines; at its edges they go through the history (Ctrl-P, Ctrl-N).
   static unsigned char goUp(EditLine* edit, int) {
     const std::string_view before = beforeCursor(el_line(edit));
@@ -236,6 +242,7 @@ struct LineEditor::State {
     bind("bough-right", "one on", &goRight, {"^F", "\033[C", "\033OC"});
     bind("bough-delete-left", "delete the one before", &deleteLeft, {"^H", "\177"});
     bind("bough-delete-right", "delete this one", &deleteRight, {"\033[3~"});
+    bind("bough-delete-or-end", "delete this one, or end", &deleteOrEnd, {"^D"});
     bind("bough-paste", "paste", &paste, {"\033[200~"});
     bind("bough-up", "one line up", &goUp, {"\033[A", "\033OA"});
     bind("bough-down", "one line down", &goDown, {"\033[B", "\033OB"});
