@@ -13,6 +13,13 @@ done
 for section in ENVIRONMENT FILES EXAMPLES "EXIT STATUS"; do
   grep -qxF ".SH $section" <<<"$page" || { echo "the manual page lacks $section"; exit 1; }
 done
+# Every variable that the source reads by its name is in the manual page, except those of the system.
+sources=$(dirname "$2")/../src
+for variable in $(grep -rhoE '(environmentVariable|variable|getenv)\("[A-Z][A-Z_]+"|"[A-Z]+(_[A-Z]+)*_(API_KEY|BASE_URL|HOST|HOME|DIR|FILE)"' "$sources" |
+                  grep -oE '[A-Z_]{3,}' | sort -u); do
+  case $variable in HOME | USER | PATH | TMUX | XTERM_VERSION | PGCONNECT_TIMEOUT | OLLAMA_API_KEY) continue ;; esac
+  grep -qE "(^|[ ,])$variable(,| |$)" <<<"$page" || { echo "the manual page lacks the variable $variable"; exit 1; }
+done
 if command -v groff >/dev/null; then
   warnings=$(groff -Kutf8 -man -Tutf8 -ww -z <<<"$page" 2>&1)
   [ -z "$warnings" ] || { echo "$warnings"; exit 1; }

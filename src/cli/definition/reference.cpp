@@ -35,17 +35,36 @@ struct ManualRow {
 constexpr auto kEnvironment = std::to_array<ManualRow>({
     {"BOUGH_STORE", "The store, when --store does not name one."},
     {"XDG_DATA_HOME", "The store is in its folder bough, when neither --store nor BOUGH_STORE names one."},
+    {"XDG_CONFIG_HOME", "The settings are in its folder bough. Default: ~/.config."},
+    {"XDG_CACHE_HOME",
+     "What can be made again, such as the list of other agents' sessions, is in its folder bough. "
+     "Default: ~/.cache."},
+    {"BOUGH_MODEL", "The model of sessions that have not used one yet: PROVIDER/MODEL."},
+    {"BOUGH_MODELS",
+     "A file that says what models can do, in the place of the built-in table; bough chat "
+     "--model-table prints that one."},
     {"BOUGH_PRICES", "A file with prices of models, for costs; bough help usage says more."},
-    {"ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY",
+    {"ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, OPENROUTER_API_KEY",
      "Keys of the providers that bough chat can use."},
+    {"ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL, OPENROUTER_BASE_URL, OLLAMA_HOST, "
+     "BOUGH_LOCAL_BASE_URL",
+     "Other servers of these providers."},
+    {"https_proxy, http_proxy, all_proxy, no_proxy", "Proxies for the connections to providers."},
+    {"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates to trust."},
+    {"CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, OPENCLAW_STATE_DIR, PI_CODING_AGENT_DIR, "
+     "PI_CODING_AGENT_SESSION_DIR",
+     "Where other agents keep their sessions, as those agents read them."},
     {"PAGER", "The program that shows long texts page by page on a terminal; empty or cat: none. Default: less -FRX."},
     {"NO_COLOR", "When it is set and not empty, no colors are used."},
     {"CLICOLOR_FORCE", "When it is set and not 0, colors are used, also where there is no terminal."},
+    {"TERM", "dumb: lists in the place of pickers."},
     {"COLUMNS", "The width of the terminal, when that is not to be asked."},
     {"TZ", "The time zone of the times that are shown."},
 });
 
 constexpr auto kFiles = std::to_array<ManualRow>({
+    {"~/.config/bough/config.json", "The settings: model, providers, permissions, prices."},
+    {"~/.config/bough/AGENTS.md", "Instructions for the model in every folder."},
     {"~/.local/share/bough", "The default store."},
     {"STORE/sessions/ID.jsonl", "The log of a session: a JSON object a line. Everything else is made from the logs."},
     {"STORE/sessions/ID.idx", "Where each entry is in the log. It can be deleted; bough makes it again."},
@@ -54,11 +73,16 @@ constexpr auto kFiles = std::to_array<ManualRow>({
     {"STORE/archive", "Compressed sessions."},
     {"STORE/trash", "Removed sessions, until bough trash removes them for good."},
     {"STORE/catalog.db", "Titles, usage and the search index. It can be deleted; bough makes it again."},
+    {"STORE/chat_history", "Lines that were typed in the chat."},
+    {"STORE/listings", "What @1, @2 and so on mean in each terminal."},
+    {"STORE/changes, STORE/turns.lock", "How processes tell each other what has changed, and who is in a turn."},
 });
 
 constexpr auto kExamples = std::to_array<ManualRow>({
-    {"bough", "Show the most recent sessions, and what to type next."},
+    {"bough", "Choose a session and continue it; without a terminal, list the most recent ones."},
     {"bough chat", "Talk with a model. Without a key the built-in model answers."},
+    {"git diff | bough chat -p \"Review this\"", "One turn, with what is piped to it."},
+    {"bough resume SESSION", "Continue a session in the chat."},
     {"bough import claude-code", "Bring the sessions of another agent into the store."},
     {"bough search '\"exact words\" -without'", "Find what was said."},
     {"bough tree @last", "Show the branches of the most recent session."},
