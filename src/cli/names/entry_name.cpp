@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/message.h"
+#include "cli/definition/help.h"
 #include "cli/names/session_titles.h"
 
 namespace bough::cli {
@@ -161,6 +162,18 @@ Result<std::string> resolveEntry(SessionStore& store, const std::string& session
   auto entry = resolveBase(store, sessionId, base);
   if (!entry || steps == 0) return entry;
   return ancestorOf(store, sessionId, *entry, steps);
+}
+
+Error withNearestLabel(SessionStore& store, const std::string& sessionId, const std::string& label, Error error) {
+  if (error.code != ErrorCode::NotFound) return error;
+  const auto labels = store.labels(sessionId);
+  if (!labels) return error;
+  std::vector<std::string> names;
+  for (const SessionLabel& each : *labels) names.push_back(each.name);
+  if (const std::string meant = nearest(label, names); !meant.empty()) {
+    error.hint = fmt::format("did you mean {}?", text::printable(meant));
+  }
+  return error;
 }
 
 }  // namespace bough::cli

@@ -17,4 +17,7 @@ Result<std::string> resolveEntry(SessionStore& store, const std::string& session
 /// The same where it cannot be undone: the beginning or end of an id must have at least 8 characters.
 Result<std::string> resolveEntryToChange(SessionStore& store, const std::string& sessionId, const std::string& name);
 
+/// The error of a label that is not there, with the label that was probably meant.
+Error withNearestLabel(SessionStore& store, const std::string& sessionId, const std::string& label, Error error);
+
 }  // namespace bough::cli

@@ -47,6 +47,16 @@ Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& 
   return store.loadSessionEntries(sessionId, wanted);
 }
 
+std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
+  constexpr std::size_t kGraphemes = 60;
+  if (entryId.empty()) return {};
+  const auto entries =
+      store.loadSessionEntries(sessionId, {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage)}});
+  if (!entries || entries->empty()) return {};
+  const EntrySummary summary = summarizeEntry(entries->front(), kGraphemes);
+  return spokenLine(summary.speaker, summary.text);
+}
+
 void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text) {
   writer.key(name);
   text.empty() ? writer.null() : writer.string(text);

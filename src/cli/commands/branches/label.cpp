@@ -43,7 +43,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string& session = named.sessionId;
   std::string entryId;
   if (options.remove) {
-    BOUGH_TRY(store.removeLabel(session, options.name));
+    if (auto removed = store.removeLabel(session, options.name); !removed) {
+      return std::unexpected(withNearestLabel(store, session, options.name, std::move(removed.error())));
+    }
   } else {
     BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));
     entryId = std::move(entry);

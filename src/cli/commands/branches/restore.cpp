@@ -6,9 +6,11 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
+#include "cli/views/entry_view.h"
 
 namespace bough::cli::restore_command {
 namespace {
@@ -22,11 +24,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openSessionToChange(context, options.session));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
-  BOUGH_TRY(store.restoreLabel(session, options.label));
+  if (auto restored = store.restoreLabel(session, options.label); !restored) {
+    return std::unexpected(withNearestLabel(store, session, options.label, std::move(restored.error())));
+  }
   BOUGH_TRY(auto state, store.sessionState(session));
   if (!context.json) {
     printMessage(fmt::format("the head of {} is now {}, labelled {}", idAndTitle(store, session), state.headId,
                              text::printable(options.label)));
+    if (const std::string said = lastSaid(store, session, state.headId); !said.empty()) printMessage("  " + said);
     return kDone;
   }
   std::string out;

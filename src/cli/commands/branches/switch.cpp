@@ -7,6 +7,7 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
+#include "cli/views/entry_view.h"
 #include "cli/views/head_history.h"
 
 namespace bough::cli::switch_command {
@@ -37,6 +38,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!context.json) {
     printMessage(
         fmt::format("the head of {} is now {}", idAndTitle(store, session), entryId.empty() ? "@start" : entryId));
+    if (const std::string said = lastSaid(store, session, entryId); !said.empty()) printMessage("  " + said);
     return kDone;
   }
   std::string out;
