@@ -154,9 +154,10 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
   for (Entry& entry : entries) {
     const bool large = entry.payload.size() > options.attachmentBytes && !isControlType(entry.type);
     if (attachments == nullptr || (!large && !looksLikeAttachmentReference(entry.payload))) continue;
-    // What is not an object stays where it is: the rules of an append refuse it, and say which entry it is.
+    // What breaks a rule, which a reference would not show, stays where it is: the rules of an append refuse it, and
+    // say which entry it is.
     if (!entry.payload.starts_with('{') || !json::check(entry.payload)) continue;
-    BOUGH_TRY(checkPayload(entry, entryKind(entry.type)));  // a reference does not show what it stands for
+    if (!checkPayload(entry, entryKind(entry.type))) continue;
     if (!hold) {
       BOUGH_TRY(hold, attachments->hold());
     }

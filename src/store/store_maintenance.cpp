@@ -4,6 +4,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/try.h"
+#include "store/rules/attachment_reference.h"
 #include "store/session_store_impl.h"
 
 namespace bough {
@@ -133,6 +134,8 @@ Result<std::string> StoreMaintenance::putAttachment(std::string_view bytes) cons
 
 Result<std::string> StoreMaintenance::readAttachment(const std::string& sha256) const {
   BOUGH_TRY(auto* part, attachmentsOf(*store_->impl));
+  if (!isSha256(sha256))
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a SHA-256", sha256.substr(0, 120)));
   return part->get(sha256);
 }
 

@@ -18,6 +18,7 @@
 #include "store/file/parts/turn_number.h"
 #include "store/file/session_watcher.h"
 #include "store/rules/append_rules.h"
+#include "store/rules/header.h"
 
 namespace bough {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/system/file_io.h"
 #include "base/try.h"
+#include "store/rules/header.h"
 
 namespace bough {
 namespace {
@@ -18,12 +19,6 @@ Result<std::shared_ptr<Directory>> makeFolder(Directory& parent, std::string_vie
 }
 
 }  // namespace
-
-Result<void> checkSessionId(const std::string& sessionId) {
-  if (isSessionId(sessionId)) return {};
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
-              "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
-}
 
 FileStore::FileStore(std::shared_ptr<Directory> rootFolder, LogFolders logFolders, const StoreOptions& storeOptions,
                      const EntrySerializer& entrySerializer, Environment& env)

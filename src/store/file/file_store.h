@@ -33,9 +33,6 @@ inline constexpr std::string_view kTrash = "trash";
 inline constexpr std::string_view kSettings = "settings.json";
 }  // namespace store_folder
 
-/// InvalidArgument when it is not a session id.
-Result<void> checkSessionId(const std::string& sessionId);
-
 /// All calls may come from any thread.
 struct FileStore {
   FileStore(std::shared_ptr<Directory> rootFolder, LogFolders logFolders, const StoreOptions& storeOptions,

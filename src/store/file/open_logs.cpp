@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/try.h"
+#include "store/rules/header.h"
 
 namespace bough {
 namespace {

@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "log/file/log_files.h"
 #include "store/file/file_store.h"
+#include "store/rules/header.h"
 
 namespace bough {
 namespace {

@@ -48,6 +48,7 @@ MemoryBackend::MemoryBackend(std::shared_ptr<MemoryStore> store)
     : SharingBackend(store->ids), store_(std::move(store)), trash_(*this), attachments_(*this) {}
 
 Result<std::shared_ptr<MemorySession>> MemoryBackend::find(const std::string& sessionId) {
+  BOUGH_TRY(checkSessionId(sessionId));
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(sessionId);
   if (found != sessions_.end() && found->second->log()) return found->second;
@@ -100,10 +101,7 @@ Result<SeenOrigin> MemoryBackend::seenOrigin(const std::string& sessionId) {
 }
 
 Result<void> MemoryBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
-  if (!isSessionId(sessionId)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
-                "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
-  }
+  BOUGH_TRY(checkSessionId(sessionId));
   BOUGH_TRY(const auto lines, prepareFirstBatch(entries, store_->serializer));
   auto log = std::make_shared<MemoryLog>();
   log->add(lines);

@@ -120,7 +120,8 @@ class NamedEntries final : public LogView, public SharedEntries {
   std::unordered_map<std::string, Named> found_;
 };
 
-// Every id that a batch names: its own, parents, what control entries speak about.
+// Every id that a batch names: its own, parents, what control entries speak about. What is not an id is no entry's, and
+// need not be text at all.
 std::vector<std::string> namesIn(const AppendRequest& request) {
   std::unordered_set<std::string> names;
   for (const Entry& entry : request.entries) {
@@ -129,7 +130,18 @@ std::vector<std::string> namesIn(const AppendRequest& request) {
     if (!isControlType(entry.type)) continue;
     if (auto target = json::findString(entry.payload, "entryId")) names.insert(std::move(*target));
   }
+  std::erase_if(names, [](const std::string& name) { return !isEntryId(name); });
   return {names.begin(), names.end()};
+}
+
+// Whether a batch itself names what stands for the session's head, or a control entry names the empty id, which is the
+// head of a session without any: the database would take both for the head.
+bool looksLikeHead(const AppendRequest& request, const BatchPlan& plan) {
+  return std::ranges::any_of(
+             request.entries,
+             [](const Entry& entry) { return entry.id == kAssumedHead || entry.parentId == kAssumedHead; }) ||
+         std::ranges::any_of(plan.targets,
+                             [](const auto& target) { return target && (target->empty() || *target == kAssumedHead); });
 }
 
 // Gives entries the ids that were made for them: a repetition must not store under other ids what an attempt may have
@@ -176,6 +188,7 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
   prepared->result = std::move(*result);
   prepared->ownIds = areIdsMade(request);
   prepared->plan = planBatch(prepared->lines, kAssumedHead);
+  if (looksLikeHead(request, prepared->plan)) return nullptr;
   for (std::size_t i = 0; i < request.entries.size(); ++i) {
     if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
   }

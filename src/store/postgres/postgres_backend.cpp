@@ -183,12 +183,18 @@ Result<void> PostgresBackend::create(const SessionCreation& creation) {
 
 // The header names the origin; the database looks whether a fork can continue from it, under its row lock.
 Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
-  if (!isSessionId(sessionId)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
-                "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
+  BOUGH_TRY(checkSessionId(sessionId));
+  const HeaderInfo header = entries.empty() ? HeaderInfo{} : readHeader(entries.front());
+  const auto noEntry = [&] {
+    return fail(ErrorCode::NotFound,
+                fmt::format("session {} has no entry {}", header.origin->sessionId, header.origin->entryId),
+                "`bough cat` prints all entries of a session");
+  };
+  if (header.origin && !isEntryId(header.origin->entryId)) {  // which a header cannot name
+    BOUGH_TRY(stamp(header.origin->sessionId));
+    return noEntry();
   }
   BOUGH_TRY(const BatchLines lines, prepareFirstBatch(entries, database_->serializer));
-  const HeaderInfo header = readHeader(entries.front());
   const std::int64_t life = newLife(database_->environment);
   BOUGH_TRY(const Rows rows, database_->pool.run(createCall(*database_, sessionId, life, lines, header)));
   switch (rows.number(0, 0)) {
@@ -197,10 +203,7 @@ Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::
       return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),
                   "choose another id, or append to that one");
     case 2: return std::unexpected(database_->noSession(header.origin->sessionId));
-    case 3:
-      return fail(ErrorCode::NotFound,
-                  fmt::format("session {} has no entry {}", header.origin->sessionId, header.origin->entryId),
-                  "`bough cat` prints all entries of a session");
+    case 3: return noEntry();
     default: {
       const std::string said = rows.string(0, 1);
       const bool number = !said.empty() && said.find_first_not_of("0123456789") == std::string::npos;

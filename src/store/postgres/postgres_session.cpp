@@ -187,6 +187,9 @@ Result<SessionOutline> PostgresSession::ownOutline() {
 
 Result<std::vector<std::string>> PostgresSession::ownIds(std::string_view prefix, std::size_t limit) {
   BOUGH_TRY(const Rows rows, database_.run(kIds, byId().text(prefix).number(integer(limit))));
+  if (rows.empty()) {
+    BOUGH_TRY(state());
+  }
   std::vector<std::string> found;
   for (int row = 0; row < rows.size(); ++row) found.push_back(rows.string(row, 0));
   return found;

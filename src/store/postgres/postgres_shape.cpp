@@ -180,6 +180,9 @@ Result<std::vector<Entry>> PostgresSession::loadOwn(std::uint64_t fromSequence, 
 
 Result<std::vector<std::string>> PostgresSession::findIds(std::string_view prefix, std::size_t limit) {
   BOUGH_TRY(const Rows rows, database_.run(kFindIds, byId().text(prefix).number(bigint(limit))));
+  if (rows.empty()) {
+    BOUGH_TRY(state());
+  }
   std::vector<std::string> found;
   for (int row = 0; row < rows.size(); ++row) found.push_back(rows.string(row, 0));
   return found;

@@ -4,6 +4,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/ids.h"
 
 namespace bough {
 namespace {
@@ -26,6 +27,12 @@ int readFormat(std::string_view payload) {
 }
 
 }  // namespace
+
+Result<void> checkSessionId(const std::string& sessionId) {
+  if (isSessionId(sessionId)) return {};
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a session id", sessionId.substr(0, 120)),
+              "session ids are 1 to 100 of [A-Za-z0-9._-] without a leading dot");
+}
 
 HeaderInfo readHeader(const Entry& first) {
   HeaderInfo info;

@@ -15,6 +15,9 @@ namespace bough {
 /// What a header says that is not a small whole number: of a version to come, so newer than all.
 inline constexpr int kUnknownFormat = INT_MAX;
 
+/// InvalidArgument when it is not a session id.
+Result<void> checkSessionId(const std::string& sessionId);
+
 struct HeaderInfo {
   int format = 0;  ///< 0 when the header is a draft's, or missing.
   std::optional<ForkOrigin> origin;

@@ -242,7 +242,17 @@ Result<std::vector<Entry>> SessionLoader::entriesAt(std::span<const std::uint64_
     if (isOwn(sequence)) own.push_back(sequence == 0 ? 0 : sequence - shared);
     if (!isOwn(sequence)) others.push_back(static_cast<std::size_t>(sequence - 1));
   }
-  BOUGH_TRY(auto mine, session_.ownRead(own));
+  auto read = session_.ownRead(own);
+  if (!read && !own.empty()) {
+    BOUGH_TRY(const SessionState now, session_.state());
+    const auto beyond = std::ranges::find_if(own, [&](std::uint64_t sequence) { return sequence >= now.entryCount; });
+    if (beyond != own.end()) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("session {} has no sequence {}", session_.sessionId(), *beyond + shared),
+                  "load the session's tree again");
+    }
+  }
+  BOUGH_TRY(auto mine, std::move(read));
   if (others.empty()) return mine;
   BOUGH_TRY(auto theirs, past->readAt(others));
   std::vector<Entry> entries;

@@ -95,7 +95,7 @@ struct TextArrays {
     sequences.push_back(static_cast<std::int64_t>(text.sequence));
     times.push_back(fitting(text.timeMs));
     counts.push_back(static_cast<std::int64_t>(text.words.size()));
-    ids.push_back(cleanText(text.entryId));
+    ids.push_back(text.entryId);
     roles.push_back(text.role);
     bodies.emplace_back(text.text);
   }
@@ -112,7 +112,7 @@ struct AnswerArrays {
     branches.push_back(answer.branch);
     quarters.push_back(fitting(answer.quarter));
     certain.push_back(answer.certain ? 1 : 0);
-    models.push_back(cleanText(answer.model));
+    models.push_back(answer.model);
     const Usage& used = answer.tokens;
     for (const std::uint64_t each :
          {used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens}) {
@@ -128,8 +128,6 @@ Call keepCall(Database& database, const CatalogChange& change) {
   for (const CatalogedAnswer& answer : change.answers) answers.add(answer);
   TextArrays texts;
   for (const SearchText& text : change.texts) texts.add(text);
-  std::vector<std::string> redacted;
-  for (const std::string& id : change.redacted) redacted.push_back(cleanText(id));
   Parameters parameters;
   parameters.text(change.after.summary.sessionId).number(stamp.life).number(sure ? stamp.version : -1);
   parameters.number(fitting(change.before.taken)).number(fitting(change.before.indexed));
@@ -138,7 +136,7 @@ Call keepCall(Database& database, const CatalogChange& change) {
   parameters.numbers(answers.ids).numbers(answers.firsts).numbers(answers.branches).numbers(answers.quarters);
   parameters.texts(answers.models).numbers(answers.certain).numbers(answers.tokens);
   parameters.numbers(texts.sequences).texts(texts.ids).texts(texts.roles).numbers(texts.times).numbers(texts.counts);
-  parameters.texts(texts.words).texts(texts.folded).byteTexts(texts.bodies).texts(redacted);
+  parameters.texts(texts.words).texts(texts.folded).byteTexts(texts.bodies).texts(change.redacted);
   return database.call(kKeep, std::move(parameters));
 }
 

@@ -23,22 +23,12 @@ std::string patternOf(std::string_view text) {
 
 }  // namespace
 
-std::string cleanText(std::string_view text) {
-  const bool clean = isUtf8(text);
-  std::string out(text);
-  for (char& c : out) {
-    if (c == '\0') c = ' ';
-    if (!clean && static_cast<unsigned char>(c) >= 0x80) c = '?';
-  }
-  return out;
-}
-
 std::int64_t fitting(std::uint64_t number) {
   return static_cast<std::int64_t>(std::min(number, static_cast<std::uint64_t>(INT64_MAX)));
 }
 
 std::string Composed::text(std::string_view value) {
-  parameters.text(cleanText(value));
+  parameters.text(value);
   return fmt::format("${}", parameters.size());
 }
 
@@ -122,7 +112,7 @@ std::vector<std::string> summaryTexts(const SessionSummary& summary) {
   std::vector<std::string> texts;
   for (const std::string* text : {&summary.key, &summary.agent, &summary.writtenBy, &summary.cwd, &summary.title,
                                   &origin.sessionId, &origin.entryId, &summary.headId, &summary.problem}) {
-    texts.push_back(cleanText(*text));
+    texts.push_back(*text);
   }
   return texts;
 }

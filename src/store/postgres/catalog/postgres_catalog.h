@@ -84,8 +84,6 @@ SessionSummary summaryFrom(const Rows& rows, int row, int column = 0);
 std::vector<std::string> summaryTexts(const SessionSummary& summary);
 std::vector<std::int64_t> summaryNumbers(const CatalogedSession& session);
 
-/// What PostgreSQL takes as text: without NUL, and UTF-8.
-std::string cleanText(std::string_view text);
 /// What fits a bigint.
 std::int64_t fitting(std::uint64_t number);
 

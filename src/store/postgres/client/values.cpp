@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text/utf8.h"
+
 namespace bough::postgres {
 namespace {
 
@@ -46,6 +48,19 @@ void forEachElement(std::string_view array, Use use) {
   }
 }
 
+// What the server takes as text: UTF-8 without NUL. What is stored as text elsewhere is that already; what is only
+// looked for may be anything, and a replaced byte is in no id.
+void addText(std::string_view text, std::string& out) {
+  const bool clean = isUtf8(text);
+  if (clean && text.find('\0') == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  for (const char c : text) {
+    out += c == '\0' ? ' ' : !clean && static_cast<unsigned char>(c) >= 0x80 ? '?' : c;
+  }
+}
+
 }  // namespace
 
 void Parameters::begin(Oid type) {
@@ -69,7 +84,7 @@ void Parameters::put64(std::uint64_t value) {
 
 Parameters& Parameters::text(std::string_view value) {
   begin(kText);
-  data_ += value;
+  addText(value, data_);
   end();
   return *this;
 }
@@ -116,7 +131,7 @@ Parameters& Parameters::texts(std::span<const std::optional<std::string_view>> v
   arrayHeader(kText, values.size(), std::ranges::any_of(values, [](const auto& value) { return !value; }));
   for (const auto& value : values) {
     put32(value ? static_cast<std::uint32_t>(value->size()) : 0xFFFFFFFF);
-    if (value) data_ += *value;
+    if (value) addText(*value, data_);
   }
   end();
   return *this;

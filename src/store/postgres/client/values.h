@@ -23,7 +23,8 @@ inline std::int64_t integer(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX));
 }
 
-/// The parameters of one statement, in order. The texts are copied.
+/// The parameters of one statement, in order. The texts are copied; in one that is not UTF-8, and for each NUL, another
+/// character takes the place of what PostgreSQL does not take.
 class Parameters {
  public:
   Parameters& text(std::string_view value);
