@@ -154,6 +154,18 @@ TEST_F(PostgresConnection, AStatementThatTakesTooLongEndsWithTheDeadline) {
   EXPECT_TRUE(pool.run({.sql = "SELECT 1"}));
 }
 
+TEST_F(PostgresConnection, MoreThanAMessageHoldsIsToldAndNotRepeated) {
+  Pool pool(locate(sharedServer().url()));
+  Call call{.sql = "SELECT length($1)"};
+  call.parameters.bytes(std::string(1'000'000'001, 'x'));
+  const auto large = pool.run(call);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().code, ErrorCode::InvalidArgument) << large.error().message;
+  EXPECT_TRUE(large.error().hint.contains("fewer entries")) << large.error().hint;
+  EXPECT_FALSE(large.error().retryable);
+  EXPECT_TRUE(pool.run({.sql = "SELECT 1"}));
+}
+
 TEST_F(PostgresConnection, TheSchemaIsCreatedOnceAndANewerOneIsRefused) {
   Pool pool(locate(freshStoreUrl()));
   EXPECT_EQ(checkSchema(pool).error().code, ErrorCode::NotFound);

@@ -151,6 +151,15 @@ Exchange<PGresult*> Connection::nextResult(Deadline& deadline, std::chrono::nano
 
 Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool prepare, Deadline deadline) {
   if (connection_ == nullptr) return std::unexpected(lost({}));
+  // The server would end the connection, which looks like one that was lost.
+  constexpr std::size_t kMostMessageBytes = 1'000'000'000;
+  const auto large =
+      std::ranges::find_if(calls, [](const Call& call) { return call.parameters.totalBytes() > kMostMessageBytes; });
+  if (large != calls.end()) {
+    return std::unexpected(
+        sqlFailure(location_, kTooLarge,
+                   fmt::format("{} bytes at once, and PostgreSQL takes a billion", large->parameters.totalBytes())));
+  }
   const auto patience = deadline - std::chrono::steady_clock::now();
   sent_ = false;
   struct Answer {

@@ -51,11 +51,13 @@ constexpr std::array<Meaning, 26> kMeanings{{
     {"53", Trouble::Refused, ErrorCode::NoSpace, "the server is out of memory or disk space; retry later"},
     {"54000", Trouble::Refused, ErrorCode::InvalidArgument,
      "the entry is larger than the server takes: store large data as an attachment"},
-    {"54", Trouble::Refused, ErrorCode::InvalidArgument,
+    {kTooLarge, Trouble::Refused, ErrorCode::InvalidArgument,
      "the batch is larger than the server takes: append fewer entries at once"},
     {"23505", Trouble::Refused, ErrorCode::IdConflict, "another client has stored the same; look at it, then retry"},
     {"42501", Trouble::Refused, ErrorCode::ReadOnly,
-     "this role lacks a right; docs/scale.md says which rights each role has"},
+     "this role lacks a right: `bough store init --writer ROLE` lets it append, --keeper ROLE also throw away, erase "
+     "and "
+     "change settings; see docs/scale.md"},
     {"42704", Trouble::Refused, ErrorCode::InvalidArgument, "create the role with CREATE ROLE, then repeat this"},
     {"3F000", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"42P01", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},

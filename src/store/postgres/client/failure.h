@@ -35,6 +35,8 @@ Failure connectFailure(const Location& location, std::string_view words);
 /// A connection was lost; `sent`: after something had been sent.
 Failure lostFailure(const Location& location, std::string_view words, bool sent);
 Failure timeoutFailure(const Location& location, bool sent);
+/// The class of SQLSTATEs for what is more than the server takes.
+inline constexpr std::string_view kTooLarge = "54";
 /// The server refused a statement with a SQLSTATE.
 Failure sqlFailure(const Location& location, std::string_view state, std::string_view words);
 /// What sqlFailure returned, from a primary whose settings make transactions read-only: no other server will do it.
