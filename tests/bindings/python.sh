@@ -5,6 +5,11 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 package=$here/../../bindings/python
 BOUGH_LIBRARY=$1 PYTHONPATH=$package python3 -m unittest discover -s "$package/tests" 2>&1 | tail -40
+if command -v mypy >/dev/null; then
+  mypy --strict --allow-subclassing-any --ignore-missing-imports --cache-dir=/dev/null "$package/bough"
+else
+  echo "the types were not checked: mypy is not installed"
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bindings/python/dist"

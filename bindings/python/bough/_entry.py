@@ -16,7 +16,7 @@ REDACTED = 1
 ROOT = 2
 _TEXTS = 8
 
-Json = Union[str, bytes, Dict[str, Any]]
+Json = Union[str, c.Buffer, Dict[str, Any]]
 _Part = Tuple[bytes, Sequence[int], Sequence[int]]  # the texts of entries, where each ends, and flags
 
 
@@ -27,8 +27,8 @@ _HALF = re.compile("[\ud800-\udfff]")
 def _json_text(value: Optional[Json]) -> Optional[str]:
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, bytes):
-        return _decoded(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return _decoded(bytes(value))
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if text.isascii():
         return text
@@ -115,7 +115,7 @@ class NewEntry:
             data = c.encoded(self.run_id)
             one.run_id, one.run_id_size = data, len(data)
         if self.meta is not None:
-            data = c.encoded(_json_text(self.meta))
+            data = c.encoded(_json_text(self.meta) or "")
             one.meta, one.meta_size = data, len(data)
         return one
 
@@ -219,7 +219,7 @@ def taken_entries(handle: int) -> List[Entry]:
 
 def filled_batch(entries: Iterable[NewEntry]) -> Tuple[Any, int]:
     """The entries as the library takes them, and how many there are."""
-    given = list(entries) if isinstance(entries, Iterable) else [entries]
+    given: List[Any] = list(entries) if isinstance(entries, Iterable) else [entries]
     batch = (c.CEntry * len(given))()
     for place, entry in zip(batch, given):
         if not isinstance(entry, NewEntry):

@@ -34,7 +34,8 @@ def _is_hashed(prefix: str, session_id: str) -> bool:
 
 def _stored_name(session: Session) -> Optional[str]:
     try:
-        return session.entry("name").payload["name"]
+        name: Optional[str] = session.entry("name").payload["name"]
+        return name
     except NotFound:
         return None
 

@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from ._errors import BoughError, InvalidArgument, error_class
 
@@ -187,8 +187,9 @@ def _find() -> str:
     return ctypes.util.find_library("bough") or "libbough.so.0"
 
 
-def _argument_types(form: str) -> list:
-    types, at = [], 0
+def _argument_types(form: str) -> List[Any]:
+    types: List[Any] = []
+    at = 0
     while at < len(form):
         if form[at] == "&":
             end = form.index(" ", at)
@@ -245,16 +246,21 @@ _free, _bytes_at = library.bough_free, ctypes.string_at
 ABSENT = Text(None, 0)
 
 
-def encoded(value: str | bytes) -> bytes:
-    """The bytes of a text that goes in. A lone surrogate is an error, as it is not UTF-8."""
+Buffer = Union[bytes, bytearray, memoryview]
+
+
+def encoded(value: Union[str, Buffer]) -> bytes:
+    """The bytes of a text that goes in. A lone surrogate is an error, as it is not UTF-8. What may change is copied."""
     if isinstance(value, str):
         return value.encode()
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
     if not isinstance(value, bytes):
         raise TypeError(f"a text or bytes are expected, not {type(value).__name__}")
     return value
 
 
-def text(value: Optional[str | bytes]) -> Text:
+def text(value: Optional[Union[str, Buffer]]) -> Text:
     """A text that goes in; None is an absent one."""
     if value is None:
         return ABSENT
@@ -320,8 +326,15 @@ def call_text(name: str, handle: Any, *arguments: Any) -> str:
     return taken_bytes(out).decode()
 
 
-def call_json(name: str, handle: Any, *arguments: Any) -> Any:
-    return json.loads(call_text(name, handle, *arguments))
+def call_json(name: str, handle: Any, *arguments: Any) -> Dict[str, Any]:
+    answer: Dict[str, Any] = json.loads(call_text(name, handle, *arguments))
+    return answer
+
+
+def call_list(member: str, name: str, handle: Any, *arguments: Any) -> List[Any]:
+    """A call whose answer is the list in one member of an object."""
+    found: List[Any] = call_json(name, handle, *arguments)[member]
+    return found
 
 
 def call_handle(name: str, handle: Any, *arguments: Any) -> int:

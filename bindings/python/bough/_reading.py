@@ -148,7 +148,7 @@ class _Reader(Handle):
         return bool(part)
 
     def _give_kept(self, count: int) -> Part:
-        part = []
+        part: Part = []
         while self._kept and len(part) < count:
             part.append(self._kept.popleft())
         return self._given(part)

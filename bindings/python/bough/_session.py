@@ -59,7 +59,7 @@ class Session(Handle):
         """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered".
 
         `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun."""
-        options = None
+        options: Any = None
         if expected_tail is not None or durability is not None or turn is not None:
             options = c.AppendOptions()
             c.library.bough_append_options_init(ctypes.byref(options), ctypes.sizeof(options))
@@ -151,7 +151,7 @@ class Session(Handle):
 
     @property
     def tail(self) -> str:
-        return self.state()["tailId"]
+        return str(self.state()["tailId"])
 
     def move_head(self, entry_id: Optional[str]) -> None:
         c.call("move_head", self._open(), c.text(entry_id))
@@ -166,7 +166,7 @@ class Session(Handle):
         c.call("label_remove", self._open(), c.text(name))
 
     def labels(self) -> List[Dict[str, Any]]:
-        return c.call_json("label_list", self._open())["labels"]
+        return c.call_list("labels", "label_list", self._open())
 
     def redact(self, entry_id: str, *, by: str, reason: str) -> None:
         """Hides an entry's payload from every view; the log keeps it."""
@@ -189,7 +189,7 @@ class Session(Handle):
         return c.call_json("tree", self._open())
 
     def branches(self) -> List[Dict[str, Any]]:
-        return c.call_json("branches", self._open())["branches"]
+        return c.call_list("branches", "branches", self._open())
 
     def diff(self, left: Optional[str] = None, right: Optional[str] = None, other: Optional["Session"] = None) -> Dict[str, Any]:
         session = self if other is None else other
@@ -204,7 +204,7 @@ class Session(Handle):
         return c.call_json("context", self._open(), c.text(json.dumps(options) if options else None))
 
     def unfinished_calls(self) -> List[Dict[str, Any]]:
-        return c.call_json("unfinished_calls", self._open())["calls"]
+        return c.call_list("calls", "unfinished_calls", self._open())
 
     def migrate_provider(self, dialect: str) -> Tuple["Session", Dict[str, Any]]:
         """A fork whose messages are in another dialect, and the report of what that cost."""
@@ -231,7 +231,7 @@ class Session(Handle):
 
     def forks(self) -> List[str]:
         """The ids of the sessions that share this one's history."""
-        return c.call_json("forks", self._open())["sessionIds"]
+        return c.call_list("sessionIds", "forks", self._open())
 
     def detach(self, *, rest: bool = False) -> None:
         """Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import functools
 import json
 import os
 import warnings
@@ -18,7 +19,7 @@ from ._session import Session
 
 def _current(answer: Dict[str, Any]) -> Dict[str, Any]:
     if "outOfDate" in answer:
-        warnings.warn(f"newer entries are missing: {answer['outOfDate']}", OutOfDate, stacklevel=3)
+        warnings.warn(f"newer entries are missing: {answer['outOfDate']}", OutOfDate, stacklevel=4)
     return answer
 
 
@@ -95,7 +96,7 @@ class Store:
         c.call("store_flush", self._open())
 
     def session_ids(self) -> List[str]:
-        return c.call_json("store_list_ids", self._open())["sessionIds"]
+        return c.call_list("sessionIds", "store_list_ids", self._open())
 
     @staticmethod
     def _new_session(id: Optional[str], key: Optional[str], cwd: Optional[str], title: Optional[str]) -> c.NewSession:
@@ -113,17 +114,22 @@ class Store:
         """Opens a session. NotFound when there is none."""
         return Session(self, c.call_handle("session_open", self._open(), c.text(session_id)))
 
+    def _query(self, name: str, query: Dict[str, Any], *arguments: Any) -> Dict[str, Any]:
+        return _current(c.call_json(name, self._open(), *arguments, c.text(json.dumps(query) if query else None)))
+
     def list(self, **query: Any) -> List[Dict[str, Any]]:
         """Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip."""
-        return _current(c.call_json("list", self._open(), c.text(json.dumps(query) if query else None)))["sessions"]
+        sessions: List[Dict[str, Any]] = self._query("list", query)["sessions"]
+        return sessions
 
     def search(self, words: str, **query: Any) -> List[Dict[str, Any]]:
-        return _current(c.call_json("search", self._open(), c.text(words), c.text(json.dumps(query) if query else None)))["hits"]
+        hits: List[Dict[str, Any]] = self._query("search", query, c.text(words))["hits"]
+        return hits
 
     def usage(self, **query: Any) -> Dict[str, Any]:
-        return _current(c.call_json("usage", self._open(), c.text(json.dumps(query) if query else None)))
+        return self._query("usage", query)
 
-    def put_attachment(self, data: bytes) -> str:
+    def put_attachment(self, data: c.Buffer) -> str:
         """Stores bytes once, by content; returns their SHA-256."""
         return c.call_text("attachment_put", self._open(), c.text(data))
 
@@ -138,7 +144,7 @@ class Store:
         return c.call_text("trash", self._open(), c.text(session_id))
 
     def trashed(self) -> List[Dict[str, Any]]:
-        return c.call_json("trash_list", self._open())["trashed"]
+        return c.call_list("trashed", "trash_list", self._open())
 
     def restore(self, trash_id: str) -> None:
         c.call("trash_restore", self._open(), c.text(trash_id))
@@ -149,19 +155,21 @@ class Store:
 
     def unused_attachments(self) -> List[str]:
         """Attachments that no entry names. Reads every session."""
-        return c.call_json("attachment_unused", self._open())["unused"]
+        return c.call_list("unused", "attachment_unused", self._open())
 
     def remove_attachments(self, unused: Sequence[str]) -> int:
         """Removes those of the given ones that are still unused; returns how many."""
         if isinstance(unused, str):
             raise TypeError("unused is a list of names, not one text")
-        return c.call_json("attachment_remove", self._open(), c.text(json.dumps({"unused": list(unused)})))["removed"]
+        request = json.dumps({"unused": [*unused]})
+        removed: int = c.call_json("attachment_remove", self._open(), c.text(request))["removed"]
+        return removed
 
     # The same without blocking the event loop.
 
     @classmethod
     async def aopen(cls, location: Optional[Union[str, "os.PathLike[str]"]] = None, **options: Any) -> "Store":
-        return await asyncio.to_thread(cls, location, **options)
+        return await asyncio.to_thread(functools.partial(cls, location, **options))
 
     aclose = twin(close)
     aflush = twin(flush)
@@ -187,4 +195,5 @@ def convert(document: str, source: str, target: str, way_back: Optional[str] = N
     out = c.OutText()
     texts = (c.text(document), c.text(source), c.text(target), c.text(way_back))
     c.check(c.library.bough_convert(*texts, ctypes.byref(out)), None)
-    return json.loads(c.taken_bytes(out))
+    converted: Dict[str, Any] = json.loads(c.taken_bytes(out))
+    return converted

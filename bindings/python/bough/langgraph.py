@@ -404,7 +404,7 @@ class BoughSaver(BaseCheckpointSaver):
 
     async def alist(self, config: Any, **options: Any) -> AsyncIterator[Any]:
         steps, end = self.list(config, **options), object()
-        while (found := await asyncio.to_thread(next, steps, end)) is not end:
+        while (found := await asyncio.to_thread(lambda: next(steps, end))) is not end:
             yield found
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

@@ -253,6 +253,19 @@ class Mistakes(StoreCase):
                     copied(each)
         session.append(bough.user_text("hi"))
 
+    def test_buffers_are_taken_as_they_are_at_the_call(self):
+        session = self.store.create()
+        data = bytearray(b'{"a":1}')
+        for payload in (data, memoryview(data), memoryview(b"x{x}x")[1::2]):
+            session.append(bough.NewEntry(payload, meta=data))
+        data[5:6] = b"2"
+        self.assertEqual([entry.payload_json for entry in session.history()], ['{"a":1}', '{"a":1}', "{}"])
+        digest = self.store.put_attachment(memoryview(b"abcdef")[::2])
+        self.assertEqual(self.store.attachment(digest), b"ace")
+        self.assertEqual(self.store.put_attachment(bytearray(b"ace")), digest)
+        with self.assertRaises(bough.InvalidArgument):
+            session.append(bough.NewEntry(bytearray(b'{"a":"\xff"}')))
+
     def test_bad_input_is_refused(self):
         with self.assertRaises(bough.NotFound):
             self.store.session("nobody")
