@@ -160,6 +160,7 @@ class TranscriptWriting {
     const bool headMoved = head_ != fileHead_;
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     std::string lines;
+    if (head_ != kNone) writer_->headEntryId = entries_.id(head_);
     if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), lines);
     // Programs look for names at the very end, so the last message carries what is left.
     if (carrying_.holds()) text += carrying_.take(/*last=*/true);

@@ -101,6 +101,37 @@ std::string lastId(const std::string& bytes) {
   return id;
 }
 
+// The branch ends in an entry that most formats have no line for, and other branches come after what it continues.
+TEST(WayBack, AHeadWithoutALineOfItsOwnComesBack) {
+  TempFolder folder;
+  const auto line = [](std::string_view id, std::string_view parent, std::string_view rest) {
+    return fmt::format(R"({{"type":{},"id":"{}","parentId":{},"timestamp":"2026-01-02T03:04:05.000Z",{}}})"
+                       "\n",
+                       rest.starts_with("\"message\"") ? "\"message\"" : "\"branch_summary\"", id,
+                       parent.empty() ? "null" : fmt::format("\"{}\"", parent), rest);
+  };
+  const auto words = [](std::string_view text) {
+    return fmt::format(R"("message":{{"role":"user","content":"{}","timestamp":1}})", text);
+  };
+  const std::string bytes =
+      R"({"type":"session","version":3,"id":"s","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/p"})"
+      "\n" +
+      line("00000001", "", words("one")) + line("00000002", "00000001", words("two")) +
+      line("00000003", "00000001", R"("fromId":"00000002","summary":"tried two")");
+  const fs::path path = fs::path(folder.path()) / "s.jsonl";
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  for (const std::string agent : {"claude-code", "claw0", "codex", "gemini-cli", "myagents", "plain"}) {
+    const fs::path there = fs::path(folder.path()) / agent / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
+    TranscriptFacts facts = file.report.facts;
+    facts.sessionId = "01a1dc74-8eea-7b72-9f3d-075316710001";
+    writeBytes(there, writeAll(file.entries, {.agent = agent, .facts = facts, .headId = file.report.headId}));
+    const ReadFile read = readAll(there);
+    EXPECT_EQ(writeAll(read.entries, {.agent = "pi", .facts = read.report.facts, .headId = read.report.headId}), bytes)
+        << agent;
+  }
+}
+
 TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
   TempFolder folder;
   for (const std::string name :

@@ -11,7 +11,8 @@
 namespace bough::transcript {
 namespace {
 
-// Only written where the session continues from another line than its last: `parentId` names that line.
+// Only written where the session continues from another line than its last: `parentId` names that line. `entryId` names
+// the entry, where it has no line and one carries it.
 constexpr std::string_view kHead = "head";
 
 bool isPlainType(std::string_view type) {
@@ -47,7 +48,10 @@ class PlainReader : public Reader {
     place.id = id;
     if (line.has("parentId")) place.parent = parent;
     place.timestamp = time;
-    if (type == kHead) head_ = parent;
+    if (type == kHead) {
+      head_ = parent;
+      headEntry_ = line.text("entryId");
+    }
     if (!isPlainType(type)) return out.keep(record, place, type.empty() ? "unknown" : type);
     if (line.isString("model")) out.facts.model = line.text("model");
     if (out.facts.created.empty()) out.facts.created = time;
@@ -57,14 +61,16 @@ class PlainReader : public Reader {
     }
     out.message(record, place, Dialect::Plain, record.text);
     head_.clear();
+    headEntry_.clear();
   }
 
   void end(Builder& out) override {
-    if (!head_.empty()) out.setHead(head_);
+    if (!head_.empty()) out.setHead(head_, headEntry_);
   }
 
  private:
-  std::string head_;  // where the session continues when it does not at its last message
+  std::string headEntry_;  // the entry that it continues from, where it has no line
+  std::string head_;       // where the session continues when it does not at its last message
 };
 
 class PlainWriter : public Writer {
@@ -110,7 +116,9 @@ class PlainWriter : public Writer {
     if (head.empty() || head == lastId_) return;
     json::Writer writer(out);
     writer.beginObject().member("id", "head:" + head).member("parentId", head).member("timestamp", lastTime_);
-    writer.member("type", kHead).endObject();
+    writer.member("type", kHead);
+    if (headEntryId != headId) writer.member("entryId", headEntryId);
+    writer.endObject();
     out += '\n';
   }
 

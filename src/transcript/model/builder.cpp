@@ -81,8 +81,8 @@ void Builder::removeLabel(const Record& record, const Place& place, std::string_
   give(record, place, entry_type::kLabel, std::move(payload), {}, "label");
 }
 
-void Builder::setHead(std::string_view id) {
-  std::string target = entryFor(id);
+void Builder::setHead(std::string_view id, std::string_view carried) {
+  std::string target = carried_.contains(std::string(carried)) ? std::string(carried) : entryFor(id);
   if (target.empty() && !id.empty()) return;
   headId_ = std::move(target);
   headSet_ = true;

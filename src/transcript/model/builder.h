@@ -85,7 +85,8 @@ class Builder {
 
   /// The entry the agent would continue from, by the agent's id. Empty: none, it would begin a new history. Not called:
   /// the last of the conversation in the file.
-  void setHead(std::string_view id);
+  /// `carried`: the entry itself, where it has no id of the agent's and a line carries it.
+  void setHead(std::string_view id, std::string_view carried = "");
   /// The entry that an agent's id means; empty when there is none (yet).
   [[nodiscard]] std::string entryFor(std::string_view id) const;
   [[nodiscard]] const Wanted& wanted() const { return wanted_; }
