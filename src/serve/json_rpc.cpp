@@ -4,6 +4,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "serve/session_text.h"
 
 namespace bough::serve {
 namespace {
@@ -37,8 +38,10 @@ RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id) 
   }
   request.method = *method;
   if (const auto params = json::findMember(line, "params")) {
-    if (json::kindOf(*params) != json::Kind::Object) return rpcFail(RpcCode::InvalidParams, "params is not an object");
-    request.params = *params;
+    const bool isObject = json::kindOf(*params) == json::Kind::Object;
+    // A notification has no answer, whatever is in it.
+    if (!isObject && !id.empty()) return rpcFail(RpcCode::InvalidParams, "params is not an object");
+    if (isObject) request.params = *params;
   }
   return request;
 }
@@ -47,10 +50,16 @@ std::string rpcAnswer(std::string_view id, std::string_view result) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);
 }
 
+std::string cutMessage(std::string_view message) {
+  constexpr std::size_t kMostBytes = 2000;
+  if (message.size() <= kMostBytes) return std::string(message);
+  return std::string(textPart(message, 0, kMostBytes)) + "…";
+}
+
 std::string rpcFailure(std::string_view id, const RpcError& error) {
   const std::string data = error.data.empty() ? "" : ",\"data\":" + error.data;
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}{}}}}})", id.empty() ? "null" : id,
-                     static_cast<int>(error.code), json::quoted(error.message), data);
+                     static_cast<int>(error.code), json::quoted(cutMessage(error.message)), data);
 }
 
 }  // namespace bough::serve

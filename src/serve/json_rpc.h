@@ -44,7 +44,9 @@ RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id);
 
 /// The answer to a request, without a line end. `result` is a JSON object.
 std::string rpcAnswer(std::string_view id, std::string_view result);
-/// The same for a failure. An empty id becomes null.
+/// A message or an address as an answer repeats it: not all of what a client may have sent.
+std::string cutMessage(std::string_view message);
+/// The answer to a request that failed. An empty id becomes null.
 std::string rpcFailure(std::string_view id, const RpcError& error);
 
 }  // namespace bough::serve

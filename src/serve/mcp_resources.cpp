@@ -126,7 +126,7 @@ std::string resourceTemplates() {
 RpcResult<std::string> readResource(SessionStore& store, std::string_view params) {
   const auto uri = json::findString(params, "uri");
   if (!uri) return rpcFail(RpcCode::InvalidParams, "resources/read needs a uri");
-  const std::string data = fmt::format(R"({{"uri":{}}})", json::quoted(*uri));
+  const std::string data = fmt::format(R"({{"uri":{}}})", json::quoted(cutMessage(*uri)));
   const auto address = parseAddress(*uri);
   if (!address) return rpcFail(RpcCode::InvalidParams, fmt::format("not a resource of bough: {}", *uri), data);
   auto text = readAddress(store, *address);

@@ -160,7 +160,8 @@ RpcResult<std::string> McpServer::callTool(std::string_view params) {
     return result + "}]}";
   }
   const Error& error = text.error();
-  json::appendQuoted(result, error.hint.empty() ? error.message : error.message + "; " + error.hint);
+  const std::string message = cutMessage(error.message);
+  json::appendQuoted(result, error.hint.empty() ? message : message + "; " + error.hint);
   return result + R"(}],"isError":true})";
 }
 

@@ -40,6 +40,23 @@ TEST(JsonRpc, ParametersAreAnObject) {
   EXPECT_EQ(id, "1");
 }
 
+TEST(JsonRpc, ANotificationHasNoAnswerWhateverItHolds) {
+  std::string_view id;
+  const auto request = parseRequest(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":5})", id);
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->id.empty());
+  EXPECT_TRUE(request->params.empty());
+}
+
+TEST(JsonRpc, AMessageRepeatsLittleOfALongName) {
+  std::string name;
+  while (name.size() < 1'000'000) name += "木";
+  const std::string answer =
+      rpcFailure("1", {.code = RpcCode::MethodNotFound, .message = "there is no method " + name});
+  EXPECT_LT(answer.size(), 2'200U);
+  EXPECT_TRUE(answer.contains("木…\"}}")) << answer;
+}
+
 TEST(ToolArguments, NumbersAreWholeAndWithinTheirLimits) {
   const ToolArguments given(R"({"zero":0,"ten":10,"much":11,"less":-1,"part":1.5,"text":"3","none":null})");
   EXPECT_EQ(given.number("zero", 5, 10).value(), 0U);
