@@ -61,6 +61,39 @@ TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
   }
 }
 
+TEST(Clean, ACopyOfASoundFileIsThatFile) {
+  for (const auto& path : fixtures()) {
+    const ReadFile file = readAll(path);
+    const bool isLines = path.extension() == ".jsonl";
+    if (!isLines || file.report.recovered + file.report.unreadable > 0) continue;
+    const std::string bytes = readBytes(path);
+    if (!bytes.ends_with('\n') || bytes.contains("\n\n") || bytes.contains('\r')) continue;
+    EXPECT_EQ(writeAll(file.entries, {.agent = file.report.facts.agent,
+                                      .facts = file.report.facts,
+                                      .headId = file.report.headId,
+                                      .clean = true}),
+              bytes)
+        << path;
+  }
+}
+
+TEST(Clean, ACopyKeepsLinesThatOnlyUpdateAMessage) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "session-2026-01-02T03-04-aaaabbbb.jsonl";
+  const std::string bytes =
+      R"({"sessionId":"aaaabbbb-0000-4000-8000-000000000001","projectHash":"9eec","startTime":"2026-01-02T03:04:05.000Z","lastUpdated":"2026-01-02T03:04:05.000Z","kind":"main"})"
+      "\n"
+      R"({"id":"m1","timestamp":"2026-01-02T03:04:03.000Z","type":"gemini","content":"One"})"
+      "\n"
+      R"({"id":"m1","timestamp":"2026-01-02T03:04:04.000Z","type":"gemini","content":"One","tokens":{"input":5}})"
+      "\n";
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(writeAll(file.entries,
+                     {.agent = "gemini-cli", .facts = file.report.facts, .headId = file.report.headId, .clean = true}),
+            bytes);
+}
+
 TEST(Clean, ACopyBeginsWithAHeader) {
   TempFolder folder;
   for (const std::string name :

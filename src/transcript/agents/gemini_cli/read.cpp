@@ -304,7 +304,7 @@ class GeminiReader : public Reader {
     const std::size_t place = tree_.placeOf(message.id);
     if (place < tree_.path().size() && tree_.node(tree_.path()[place]).meaning == message.meaning) {
       addLateResults(record, message, tree_.path()[place], out);
-      if (!given_) keep(record, kRepeated, {}, out);
+      if (!given_) keep(record, "update", {}, out);
       return;
     }
     // Another version of a message goes beside it.
