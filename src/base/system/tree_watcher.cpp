@@ -108,13 +108,13 @@ void TreeWatcher::addBelow(const std::string& folder, int depth, std::set<std::s
 
 SysResult<TreeWatcher::Changed> TreeWatcher::wait(int timeoutMs, int stop) {
   using std::chrono::milliseconds;
-  using SteadyClock = std::chrono::steady_clock;
-  const auto end = SteadyClock::now() + milliseconds(timeoutMs);
+  using std::chrono::steady_clock;
+  const auto end = steady_clock::now() + milliseconds(timeoutMs);
   while (true) {
     Changed changed;
     std::array<pollfd, 2> sources{
         {{.fd = events_, .events = POLLIN, .revents = 0}, {.fd = stop, .events = POLLIN, .revents = 0}}};
-    const auto left = std::max(std::chrono::ceil<milliseconds>(end - SteadyClock::now()), milliseconds(0));
+    const auto left = std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), milliseconds(0));
     const int ready = ::poll(sources.data(), sources.size(), static_cast<int>(left.count()));
     if (ready < 0 && errno != EINTR) return std::unexpected(errno);
     if (ready > 0) readEvents(changed);
