@@ -105,6 +105,7 @@ TEST_F(StoreTest, AStoreThatIsMissingOrNoneIsNotFound) {
   EXPECT_EQ(refused(SessionStore::open(folder / "missing", noCreate)).code, ErrorCode::NotFound);
   std::filesystem::create_directory(folder / "empty");
   EXPECT_EQ(refused(SessionStore::open(folder / "empty", noCreate)).code, ErrorCode::NotFound);
+  EXPECT_EQ(refused(SessionStore::open(folder / std::string(300, 'x'))).code, ErrorCode::InvalidArgument);
   spill(folder / "file", "x");
   EXPECT_EQ(refused(SessionStore::open(folder / "file")).code, ErrorCode::InvalidArgument);
   EXPECT_EQ(refused(SessionStore::open(SessionStoreInit{})).code, ErrorCode::InvalidArgument);

@@ -31,6 +31,10 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.code = ErrorCode::ReadOnly;
       error.hint = "check who owns it and its permissions";
       break;
+    case ENAMETOOLONG:
+      error.code = ErrorCode::InvalidArgument;
+      error.hint = "use a shorter path: a name has at most 255 bytes, a path 4,095";
+      break;
     case EFBIG:
       error.code = ErrorCode::NoSpace;
       error.hint = "files may not grow that large here: see `ulimit -f` and what the disk allows";
