@@ -6,8 +6,8 @@
 // and the caller gets Unsupported.
 //
 // Right for a database, too: each call can be answered in one round trip. A load resolves shared history, redactions
-// and attachments itself; an append is data that one statement can judge (append_plan.h makes it so); conditions take
-// the place of callbacks under a lock.
+// and attachments itself; an append is data that one statement can judge; conditions take the place of callbacks under
+// a lock.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,6 @@
 
 #include <cstdlib>
 
-#include "base/system/environment.h"
-#include "store/rules/append_plan.h"
 #include "store/store_support.h"
 
 namespace bough {
@@ -61,48 +59,6 @@ TEST(Location, OfAPersonsStoreComesFromTheEnvironment) {
   ::setenv("HOME", home.c_str(), 1);
   EXPECT_EQ(refused(SessionStore::open("~/sessions")).code, ErrorCode::InvalidArgument);
   EXPECT_EQ(refused(SessionStore::open(std::string("a\0b", 3))).code, ErrorCode::InvalidArgument);
-}
-
-class AppendPlan : public testing::Test {
- protected:
-  Result<std::vector<PlannedEntry>> plan(std::vector<Entry> entries) {
-    Environment& environment = systemEnvironment();
-    IdGenerator ids(environment.clock, environment.random);
-    return planAppend({.entries = std::move(entries)}, jsonEntrySerializer(), ids, environment.clock);
-  }
-};
-
-TEST_F(AppendPlan, FillsInWhatIsMissingAndNamesWhatIsLeftToJudge) {
-  const auto planned = must(plan({message("x"), entryOf("redaction", R"({"entryId":"e","by":"me","reason":"r"})", "r1"),
-                                  entryOf("head", R"({"entryId":null})")}));
-  EXPECT_FALSE(planned[0].idGiven);
-  EXPECT_FALSE(planned[0].entry.id.empty());
-  EXPECT_EQ(planned[0].movesHead, planned[0].entry.id);
-  EXPECT_FALSE(planned[0].entry.parentId.has_value()) << "the head at that point";
-  ASSERT_TRUE(planned[1].target.has_value());
-  EXPECT_EQ(planned[1].target->entryId, "e");
-  EXPECT_TRUE(planned[1].idGiven);
-  EXPECT_FALSE(planned[1].movesHead.has_value());
-  EXPECT_FALSE(planned[2].target.has_value());
-  EXPECT_EQ(planned[2].movesHead, "");
-}
-
-TEST_F(AppendPlan, HashesContentAlikeHoweverItWasDelivered) {
-  const auto one = must(plan({entryOf("custom", R"({"a":1})", "x")}));
-  const auto again = must(plan({entryOf("custom", "  {\"a\":1}\n", "x")}));
-  const auto other = must(plan({entryOf("custom", R"({"a":2})", "x")}));
-  EXPECT_EQ(one[0].contentHash, again[0].contentHash);
-  EXPECT_NE(one[0].contentHash, other[0].contentHash);
-  EXPECT_EQ(contentHashOf(one[0].entry), one[0].contentHash);
-}
-
-TEST_F(AppendPlan, RefusesWhatBreaksARuleAndSaysWhichEntry) {
-  Error error = refused(plan({message("x"), entryOf("session_header", "{}")}));
-  EXPECT_EQ(error.batchPlace, 2U);
-  error = refused(plan({message("x", "a", "b"), message("y", "b")}));
-  EXPECT_TRUE(error.message.contains("later in the batch")) << error.message;
-  EXPECT_EQ(refused(plan({entryOf("custom", "no object")})).code, ErrorCode::InvalidArgument);
-  EXPECT_EQ(refused(plan({})).code, ErrorCode::InvalidArgument);
 }
 
 }  // namespace
