@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "agent/parts/base64.h"
 #include "agent/parts/json_parts.h"
+#include "base/bytes/base64.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 

@@ -10,9 +10,9 @@
 
 #include "agent/loop/interruption.h"
 #include "agent/loop/journal.h"
-#include "agent/parts/base64.h"
 #include "agent/parts/json_parts.h"
 #include "agent/tools/builtin.h"
+#include "base/bytes/base64.h"
 #include "base/bytes/sha256.h"
 #include "base/try.h"
 

@@ -5,12 +5,12 @@
 // {"type":"tool_use","tool":{"id","name","input","result","isError"}}. Such a line becomes two entries.
 #include <fmt/format.h>
 
+#include "base/bytes/base64.h"
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
-#include "transcript/model/base64.h"
 #include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/lock_file.h"

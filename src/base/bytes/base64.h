@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace bough::agent {
+namespace bough {
 
 inline constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -42,4 +42,4 @@ inline std::optional<std::string> fromBase64(std::string_view text) {
   return out;
 }
 
-}  // namespace bough::agent
+}  // namespace bough
