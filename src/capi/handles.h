@@ -5,12 +5,10 @@
 // works on a shared copy of the object: closing it meanwhile on another thread takes only the number away.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
 #include <new>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -1,8 +1,6 @@
 // The report of a migration, for a session of any length: what a long one would lose is found out part by part.
 #include <bough/context.h>
 
-#include <algorithm>
-
 #include "base/model/unreadable.h"
 #include "base/try.h"
 #include "context/branch.h"

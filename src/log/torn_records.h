@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "bough/entry.h"
 #include "bough/error.h"

@@ -5,7 +5,6 @@
 // in `_meta`, and nothing is remembered between requests. Each line is answered on its own, in order.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 

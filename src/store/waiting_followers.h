@@ -1,7 +1,6 @@
 // The followers that wait for entries now, so that closing the store ends their wait.
 #pragma once
 
-#include <memory>
 #include <mutex>
 #include <set>
 

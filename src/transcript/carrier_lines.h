@@ -2,7 +2,6 @@
 // travelled in which line.
 #pragma once
 
-#include <cstdint>
 #include <unordered_map>
 #include <vector>
 

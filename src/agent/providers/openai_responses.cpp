@@ -1,8 +1,6 @@
 // OpenAI's Responses API, stateless: nothing is kept on the server, so reasoning comes back encrypted.
 #include <fmt/format.h>
 
-#include <map>
-
 #include "agent/parts/json_parts.h"
 #include "agent/providers/stream_reader.h"
 #include "base/try.h"

@@ -1,6 +1,5 @@
 #include "catalog/database/answers.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>

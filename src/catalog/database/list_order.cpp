@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <ranges>
-#include <tuple>
 #include <unordered_map>
 
 namespace bough::catalog {

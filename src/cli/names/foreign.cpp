@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <fstream>
-#include <unordered_map>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <filesystem>
 #include <ranges>
 
 #include "cli/names/damage.h"

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bough::cli {

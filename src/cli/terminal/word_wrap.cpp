@@ -1,7 +1,6 @@
 #include "cli/terminal/word_wrap.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text/text.h"
 #include "cli/terminal/terminal.h"

@@ -1,8 +1,6 @@
 // A compatibility report for people.
 #pragma once
 
-#include <string>
-
 #include "bough/convert.h"
 
 namespace bough::cli {

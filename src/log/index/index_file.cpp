@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include "base/bytes/crc32c.h"
 #include "base/bytes/crc32c_step.h"

@@ -2,8 +2,6 @@
 
 #include "base/try.h"
 
-#include <algorithm>
-
 namespace bough {
 
 bool RecentLines::mayKeep(std::span<const IndexRecord> records) {

@@ -17,11 +17,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/bytes/crc32c.h"
 #include "bough/entry.h"

@@ -1,5 +1,4 @@
 // Writes OpenAI's Chat Completions.
-#include <algorithm>
 
 #include "message/dialect/writers.h"
 

@@ -5,7 +5,6 @@
 
 #include <initializer_list>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "message/json/json_tree.h"

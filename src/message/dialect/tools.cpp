@@ -1,7 +1,5 @@
 #include "message/dialect/tools.h"
 
-#include <algorithm>
-
 #include "base/check.h"
 #include "message/dialect/reader.h"
 #include "message/dialect/schema.h"

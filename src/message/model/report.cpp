@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
 #include "message/model/request_names.h"

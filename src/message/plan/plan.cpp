@@ -1,7 +1,6 @@
 #include "message/plan/plan.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/json/json_write.h"

@@ -1,7 +1,5 @@
 #include "message/request/stored.h"
 
-#include <algorithm>
-
 #include "message/dialect/entry_message.h"
 #include "message/dialect/read_original.h"
 #include "message/dialect/reader.h"

@@ -2,8 +2,6 @@
 #include <bough/convert.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "message/dialect/tools.h"
 #include "message/json/content_hash.h"
 #include "message/model/signatures.h"

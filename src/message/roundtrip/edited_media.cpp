@@ -1,6 +1,5 @@
 #include "message/roundtrip/edited_media.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace bough::message {

@@ -12,7 +12,6 @@
 #include <bough/convert.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "message/model/history.h"

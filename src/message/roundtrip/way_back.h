@@ -3,7 +3,6 @@
 
 #include <bough/convert.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

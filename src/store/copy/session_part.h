@@ -1,9 +1,7 @@
 // What copying and syncing share: reading a session's own entries, making a session that is missing, appending.
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "base/system/file_io.h"
 #include "base/try.h"

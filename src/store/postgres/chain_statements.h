@@ -8,8 +8,6 @@
 // A fact of an entry is its kind and, 64 times, one more than where in its body a time is that was made (0: none is).
 #pragma once
 
-#include <string_view>
-
 #include "store/postgres/schema/database.h"
 
 namespace bough::postgres {

@@ -1,7 +1,6 @@
 // One session in PostgreSQL. An append and a load are one round trip each.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // How a tree sees a session, its labels, its own entries and ids: one exchange each.
 
-#include <algorithm>
 #include <map>
 #include <set>
 

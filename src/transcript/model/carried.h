@@ -10,7 +10,6 @@
 
 #include <bough/entry.h>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -4,7 +4,6 @@
 #include <bough/entry.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "transcript/model/carried.h"

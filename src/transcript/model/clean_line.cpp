@@ -1,6 +1,5 @@
 #include "transcript/model/clean_line.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "base/json/json_scan.h"

@@ -1,7 +1,6 @@
 #include "transcript/model/conversion.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <unordered_set>

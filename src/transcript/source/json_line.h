@@ -1,8 +1,6 @@
 // Small helpers that readers and writers of JSON lines share.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 

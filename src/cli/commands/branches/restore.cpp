@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "base/try.h"

@@ -1,7 +1,6 @@
 // Colors for code: a small tokenizer for the commonest languages. What it does not know stays as it is.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>

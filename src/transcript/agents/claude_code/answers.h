@@ -6,7 +6,6 @@
 // its parent continues from the last.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 // One line of a Claude Code session file, as slices.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
