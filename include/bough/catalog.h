@@ -420,12 +420,6 @@ class Catalog {
   /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
   [[nodiscard]] Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
 
-  /// Keeps the ids of a listing that was shown; writes only when it differs from the last. ReadOnly where it cannot be
-  /// kept: there the numbers count the newest sessions.
-  [[nodiscard]] Result<void> rememberListing(const std::vector<std::string>& sessionIds);
-  /// The number-th (from 1) of the listing shown last; NotFound when there is no such.
-  [[nodiscard]] Result<std::string> listed(std::size_t number);
-
   /// Entries that match, best first; see docs/search.md for the query. InvalidArgument says what is wrong with it.
   /// Call catchUp with `search` first.
   [[nodiscard]] Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options = {});

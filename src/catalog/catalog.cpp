@@ -68,7 +68,7 @@ Result<void> Catalog::State::enter() {
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
   take(std::move(opened));
   forks = forkCount();
-  if (memory && source == nullptr) {
+  if (memory) {
     BOUGH_TRY(catchUp({.search = searched}));
   }
   return {};
@@ -277,10 +277,11 @@ const std::vector<std::string>& Catalog::notes() const {
 }
 
 Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const CatalogOptions& options) {
-  CatalogSource* source = store.catalog();
-  BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
-  auto state = std::make_unique<State>(store, options, source);
-  state->take(std::move(opened));
+  auto state = std::make_unique<State>(store, options, store.catalog());
+  if (state->source == nullptr) {
+    BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
+    state->take(std::move(opened));
+  }
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }
 

@@ -17,7 +17,7 @@ namespace bough {
 struct Catalog::State {
   SessionStore& store;
   CatalogOptions options;
-  CatalogSource* source = nullptr;  ///< Of the backend, when that answers; the database then keeps the listing alone.
+  CatalogSource* source = nullptr;  ///< Of the backend, when that answers; then there is no database.
   std::unique_ptr<catalog::Database> database;
   bool memory = false;
   bool readOnly = false;
@@ -61,9 +61,7 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   }
   if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
   BOUGH_TRY(replaceDamaged());
-  if (source == nullptr) {
-    BOUGH_TRY(catchUp({.search = searched}));
-  }
+  BOUGH_TRY(catchUp({.search = searched}));
   return operation();
 }
 

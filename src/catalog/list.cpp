@@ -148,59 +148,6 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
   });
 }
 
-Result<void> Catalog::rememberListing(const std::vector<std::string>& sessionIds) {
-  State& state = *state_;
-  BOUGH_TRY(state.enter());
-  std::string lines;
-  for (const std::string& id : sessionIds) lines += id + "\n";
-  const bool kept = !state.memory && !state.readOnly;
-  if (!kept) {
-    // Whoever asks next finds the newest there; see listed().
-    auto newest = list({.filter = {}, .limit = sessionIds.size(), .models = false});
-    if (!newest) return std::unexpected(newest.error());
-    std::string theirs;
-    for (const SessionSummary& each : *newest) theirs += each.sessionId + "\n";
-    if (theirs == lines) return {};
-    if (!state.memory) {
-      return fail(ErrorCode::ReadOnly, "the catalog cannot be written to, so numbers count the newest sessions");
-    }
-  }
-  if (state.meta("listing") == lines) return state.database->take();
-  BOUGH_TRY(state.makeWritable());
-  state.setMeta("listing", Blob{lines});
-  BOUGH_TRY(state.database->take());
-  if (!kept && !state.store.folder().empty() && !state.options.inMemory) {
-    return fail(ErrorCode::ReadOnly, "the catalog cannot be kept, so numbers count the newest sessions");
-  }
-  return {};
-}
-
-Result<std::string> Catalog::listed(std::size_t number) {
-  const auto missing = fail(ErrorCode::NotFound, fmt::format("the last listing has no number {}", number),
-                            "`bough ls` shows the sessions and numbers them");
-  if (number == 0) return missing;
-  auto lines = state_->guarded([&]() -> Result<std::string> {
-    std::string read = state_->meta("listing");
-    BOUGH_TRY(state_->database->take());
-    return read;
-  });
-  if (!lines) return std::unexpected(lines.error());
-  if (state_->readOnly || (state_->memory && lines->empty())) {
-    // Where no listing can be kept, the numbers are those of the newest sessions.
-    BOUGH_TRY(catchUp());
-    auto newest = list({.filter = {}, .limit = 1, .skip = number - 1, .models = false});
-    if (!newest) return std::unexpected(newest.error());
-    return newest->empty() ? Result<std::string>(missing) : newest->front().sessionId;
-  }
-  std::string_view rest = *lines;
-  for (std::size_t i = 1; !rest.empty(); ++i) {
-    const std::size_t end = rest.find('\n');
-    if (i == number) return std::string(rest.substr(0, end));
-    rest.remove_prefix(std::min(rest.size(), end == std::string_view::npos ? rest.size() : end + 1));
-  }
-  return missing;
-}
-
 std::optional<SessionKey> parseSessionKey(std::string_view key) {
   std::vector<std::string> parts;
   std::string_view rest = key;

@@ -373,28 +373,6 @@ TEST_F(CatalogTest, NamesAreIdsThenKeysThenBeginningsThenTitles) {
   EXPECT_EQ(must(catalog->findByName("nothing")).kind, NameMatch::Kind::None);
 }
 
-TEST_F(CatalogTest, ListingsAreRemembered) {
-  make({.sessionId = "a"});
-  auto catalog = open();
-  must(catalog->rememberListing({"x", "y"}));
-  EXPECT_EQ(must(open()->listed(2)), "y");
-  EXPECT_EQ(refused(open()->listed(3)).code, ErrorCode::NotFound);
-  EXPECT_EQ(refused(open()->listed(0)).code, ErrorCode::NotFound);
-}
-
-TEST_F(CatalogTest, WhereNoListingIsKeptTheNumbersCountTheNewest) {
-  store = must(SessionStore::open("memory:"));
-  make({.sessionId = "a"}, {said("user", "x", "u1", "2034-01-01T00:00:00Z")});
-  make({.sessionId = "b"}, {said("user", "x", "u1", "2035-01-01T00:00:00Z")});
-  EXPECT_EQ(must(must(Catalog::open(*store))->listed(1)), "b");
-  EXPECT_EQ(must(must(Catalog::open(*store))->listed(2)), "a");
-  EXPECT_EQ(refused(must(Catalog::open(*store))->listed(3)).code, ErrorCode::NotFound);
-  EXPECT_EQ(refused(must(Catalog::open(*store))->listed(0)).code, ErrorCode::NotFound);
-  auto catalog = open();
-  must(catalog->rememberListing({"a"}));
-  EXPECT_EQ(must(catalog->listed(1)), "a");
-}
-
 TEST_F(CatalogTest, AStoreInMemoryHasACatalogInMemory) {
   store = must(SessionStore::open("memory:"));
   make({.sessionId = "a", .key = "m:c:p"}, {said("user", "hello")});
