@@ -108,8 +108,6 @@ struct Entry {
 [[nodiscard]] Entry rawMessage(std::string_view dialect, std::string_view rawJson);
 /// What a tool returned for a call.
 [[nodiscard]] Entry toolResult(std::string_view callId, std::string_view text, bool isError = false);
-/// An entry of a type of one's own; `payloadJson` is a JSON object.
-[[nodiscard]] Entry customEntry(std::string_view type, std::string_view payloadJson);
 
 /// Where a forked session continues from: an entry of another session, whose branch it shares.
 struct ForkOrigin {

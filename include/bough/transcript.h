@@ -279,10 +279,6 @@ struct TranscriptWalk {
 Result<TranscriptWalk> eachTranscript(const TranscriptHome& home, const std::vector<std::string>& agents,
                                       const std::function<bool(FoundTranscript&&)>& use);
 
-/// The same as a list, in the order of their paths.
-Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
-                                                     const std::vector<std::string>& agents);
-
 /// Gives the regular files below a folder to `use`, in the same way; their `agent` is empty.
 TranscriptWalk eachFileBelow(const std::string& folder, const std::function<bool(FoundTranscript&&)>& use);
 

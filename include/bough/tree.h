@@ -94,7 +94,6 @@ class SessionTree {
   [[nodiscard]] Sequence head() const { return head_; }
   /// By name.
   [[nodiscard]] const std::vector<TreeLabel>& labels() const { return labels_; }
-  [[nodiscard]] std::optional<Sequence> labelled(std::string_view name) const;
   /// The labels of one node, by name.
   [[nodiscard]] std::vector<std::string_view> labelsOf(Sequence node) const;
 

@@ -98,19 +98,6 @@ TranscriptWalk eachFileBelow(const std::string& folder, const std::function<bool
   return report;
 }
 
-Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
-                                                     const std::vector<std::string>& agentNames) {
-  std::vector<FoundTranscript> found;
-  BOUGH_TRY(eachTranscript(home, agentNames, [&](FoundTranscript&& file) {
-    found.push_back(std::move(file));
-    return true;
-  }));
-  std::ranges::sort(found, {}, &FoundTranscript::path);
-  const auto repeated = std::ranges::unique(found, {}, &FoundTranscript::path);
-  found.erase(repeated.begin(), repeated.end());
-  return found;
-}
-
 std::vector<std::string> transcriptFolders(const TranscriptHome& home, const std::vector<std::string>& agentNames) {
   std::vector<std::string> folders;
   for (const auto& [root, owners] : rootsOf(home, agentNames)) folders.push_back(root);

@@ -166,12 +166,6 @@ std::vector<Sequence> SessionTree::branchPoints() const {
   return found;
 }
 
-std::optional<Sequence> SessionTree::labelled(std::string_view name) const {
-  const auto found = std::ranges::lower_bound(labels_, name, {}, &TreeLabel::name);
-  if (found == labels_.end() || found->name != name) return std::nullopt;
-  return found->node;
-}
-
 std::vector<std::string_view> SessionTree::labelsOf(Sequence node) const {
   std::vector<std::string_view> names;
   for (const TreeLabel& label : std::ranges::equal_range(labelsByNode_, node, {}, &TreeLabel::node)) {

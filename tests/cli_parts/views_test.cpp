@@ -62,17 +62,7 @@ TEST(Views, TheArgumentThatSaysMostIsShown) {
   EXPECT_EQ(briefArguments(R"({"x":"\u001b"})"), R"({"x":"\u001b"})");
 }
 
-TEST(Views, ASummaryIsTheFirstThingThatWasSaid) {
-  EntryView view;
-  EXPECT_EQ(summaryLine(view, 20), "");
-  view.parts = {{.kind = BlockKind::Thinking, .text = "hm"}};
-  EXPECT_EQ(summaryLine(view, 20), "hm");
-  view.parts.push_back({.kind = BlockKind::ToolCall, .text = "{}", .name = "ls"});
-  EXPECT_EQ(summaryLine(view, 20), "ls({})");
-  view.parts.push_back({.kind = BlockKind::Text, .text = ""});
-  EXPECT_EQ(summaryLine(view, 20), "ls({})");
-  view.parts.push_back({.kind = BlockKind::Text, .text = "said"});
-  EXPECT_EQ(summaryLine(view, 20), "said");
+TEST(Views, ALineNamesItsSpeakerWhenThereIsOne) {
   EXPECT_EQ(spokenLine("user", "x") + spokenLine("", "y"), "[user] xy");
 }
 

@@ -57,6 +57,19 @@ inline std::string writeAll(const std::vector<Entry>& entries, const WriteTransc
   return bytes;
 }
 
+/// What eachTranscript gives, in the order of the paths.
+inline Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
+                                                            const std::vector<std::string>& agents) {
+  std::vector<FoundTranscript> found;
+  const auto walk = eachTranscript(home, agents, [&](FoundTranscript&& file) {
+    found.push_back(std::move(file));
+    return true;
+  });
+  if (!walk) return std::unexpected(walk.error());
+  std::ranges::sort(found, {}, &FoundTranscript::path);
+  return found;
+}
+
 inline std::vector<std::filesystem::path> fixtures() {
   std::vector<std::filesystem::path> paths;
   for (const auto& file : std::filesystem::recursive_directory_iterator(BOUGH_TESTS_DIR "/transcript/fixtures")) {

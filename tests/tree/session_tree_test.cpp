@@ -34,8 +34,6 @@ TEST(SessionTree, KnowsTheSpecificationsExample) {
   EXPECT_EQ(tree.ancestor(6, 3), 1u);
   EXPECT_EQ(tree.ancestor(6, 4), kNone);
   EXPECT_EQ(tree.head(), 6u);
-  EXPECT_EQ(tree.labelled("joke"), 5u);
-  EXPECT_EQ(tree.labelled("nothing"), std::nullopt);
   EXPECT_EQ(tree.labelsOf(5), (std::vector<std::string_view>{"also", "joke"}));
   EXPECT_TRUE(tree.problems().empty());
   const auto branches = tree.branches();

@@ -59,8 +59,4 @@ Entry toolResult(std::string_view callId, std::string_view text, bool isError) {
   return makeEntry(entry_type::kMessage, std::move(payload));
 }
 
-Entry customEntry(std::string_view type, std::string_view payloadJson) {
-  return makeEntry(type, std::string(payloadJson));
-}
-
 }  // namespace bough

@@ -97,10 +97,6 @@ void Database::note(int code) {
                    .actualTail = {}};
 }
 
-void Database::failWith(Error error) {
-  if (!failure_) failure_ = std::move(error);
-}
-
 Result<void> Database::take() {
   if (!failure_) return {};
   Error error = std::move(*failure_);

@@ -39,7 +39,6 @@ class Database {
   /// The failure that sticks, if any; afterwards there is none.
   Result<void> take();
   [[nodiscard]] bool failed() const { return failure_.has_value(); }
-  void failWith(Error error);
 
   /// Brings everything into the file itself and empties the log beside it; false when another process keeps that from
   /// happening now.

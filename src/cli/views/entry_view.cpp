@@ -11,18 +11,6 @@
 
 namespace bough::cli {
 
-std::string summaryLine(const EntryView& view, std::size_t graphemes) {
-  const auto says = [](const EntryPart& part) { return part.kind == BlockKind::Text && !part.text.empty(); };
-  auto part = std::ranges::find_if(view.parts, says);
-  if (part == view.parts.end()) {
-    part = std::ranges::find_if(view.parts, [](const EntryPart& other) { return other.kind != BlockKind::Thinking; });
-  }
-  if (part == view.parts.end()) part = view.parts.begin();
-  if (part == view.parts.end()) return {};
-  if (part->kind == BlockKind::ToolCall) return text::excerpt(fmt::format("{}({})", part->name, part->text), graphemes);
-  return text::excerpt(part->text, graphemes);
-}
-
 std::size_t saidGraphemes(std::size_t usual) {
   return stdoutIsTerminal() ? std::max(usual, terminalWidth()) : usual;
 }

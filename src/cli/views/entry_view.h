@@ -13,9 +13,6 @@
 
 namespace bough::cli {
 
-/// What the entry says in one line of at most `graphemes`: its first text, else its first tool call or result.
-std::string summaryLine(const EntryView& view, std::size_t graphemes);
-
 /// How much of what was said a line of a list holds: `usual` graphemes, and more on a terminal that is wider.
 std::size_t saidGraphemes(std::size_t usual);
 
