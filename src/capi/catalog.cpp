@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/model/payloads.h"
 #include "base/try.h"
 #include "capi/json_options.h"
 #include "capi/objects.h"
@@ -37,10 +38,8 @@ void writeSession(json::Writer& writer, const SessionSummary& row) {
 
 void writeUsage(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", row.name).member("messages", row.messages);
-  writer.member("inputTokens", row.tokens.inputTokens).member("outputTokens", row.tokens.outputTokens);
-  writer.member("cacheReadTokens", row.tokens.cacheReadTokens);
-  writer.member("cacheWriteTokens", row.tokens.cacheWriteTokens);
-  writer.key("costUsd").raw(fmt::format("{:.6f}", row.costUsd)).member("costKnown", row.costKnown).endObject();
+  writeTokens(writer, row.tokens).key("costUsd").raw(fmt::format("{:.6f}", row.costUsd));
+  writer.member("costKnown", row.costKnown).endObject();
 }
 
 void endAnswer(json::Writer& writer, const std::string& outOfDate) {
@@ -78,13 +77,12 @@ int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) 
     BOUGH_TRY(read.outcome());
     return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto rows, catalog.list(options));
-      std::string out;
-      json::Writer writer(out);
+      json::Writer writer;
       writer.beginObject().key("sessions").beginArray();
       for (const SessionSummary& row : rows) writeSession(writer, row);
       writer.endArray();
       endAnswer(writer, outOfDate);
-      return give(out, json);
+      return give(writer.text(), json);
     });
   });
 }
@@ -103,8 +101,7 @@ int32_t bough_search(bough_store* store, bough_text words, bough_text query_json
     BOUGH_TRY(read.outcome());
     return object->withCatalog(true, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(auto hits, catalog.search(query, options));
-      std::string out;
-      json::Writer writer(out);
+      json::Writer writer;
       writer.beginObject().key("hits").beginArray();
       for (SearchHit& hit : hits) {
         std::erase_if(hit.excerpt, [](char c) { return c == kMarkBegin || c == kMarkEnd; });
@@ -114,7 +111,7 @@ int32_t bough_search(bough_store* store, bough_text words, bough_text query_json
       }
       writer.endArray();
       endAnswer(writer, outOfDate);
-      return give(out, json);
+      return give(writer.text(), json);
     });
   });
 }
@@ -134,14 +131,13 @@ int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json)
     BOUGH_TRY(options.by, readBy(by));
     return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto report, catalog.usage(options));
-      std::string out;
-      json::Writer writer(out);
+      json::Writer writer;
       writer.beginObject().key("rows").beginArray();
       for (const UsageRow& row : report.rows) writeUsage(writer, row);
       writer.endArray().key("total");
       writeUsage(writer, report.total);
       endAnswer(writer, outOfDate);
-      return give(out, json);
+      return give(writer.text(), json);
     });
   });
 }

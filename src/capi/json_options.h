@@ -1,4 +1,4 @@
-// Options that come as one JSON object: every member must be known and of the right kind. Lists on their way out.
+// Options that come as one JSON object: every member must be known and of the right kind.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json/json_write.h"
 #include "capi/handles.h"
 
 namespace bough::capi {
@@ -42,12 +41,5 @@ class JsonOptions {
   std::vector<Member> members_;
   std::string problem_;
 };
-
-/// A member that is a list of texts.
-void writeTexts(json::Writer& writer, std::string_view name, const auto& texts) {
-  writer.key(name).beginArray();
-  for (const auto& text : texts) writer.string(text);
-  writer.endArray();
-}
 
 }  // namespace bough::capi

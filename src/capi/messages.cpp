@@ -44,16 +44,14 @@ int32_t bough_context(bough_session* session, bough_text options_json, bough_tex
     BOUGH_TRY(const auto text, givenOr(options_json, "options_json"));
     BOUGH_TRY(const auto options, readContextOptions(text));
     BOUGH_TRY(const auto context, buildContext(object->store(), object->id, options));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("dialect", toString(context.dialect)).member("headId", context.headId);
     writer.member("model", context.model);
     writeJson(writer, "system", context.system);
     writeJson(writer, "tools", context.tools);
     writeJson(writer, "messages", context.messages);
     writer.member("tokens", context.tokens).member("turnsLeftOut", context.turnsLeftOut);
-    writer.key("report").raw(context.report.toJson()).endObject();
-    return give(out, json);
+    return give(writer.key("report").raw(context.report.toJson()).endObject().text(), json);
   });
 }
 
@@ -61,8 +59,7 @@ int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto calls, unfinishedToolCalls(object->store(), object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().key("calls").beginArray();
     for (const UnfinishedToolCall& call : calls) {
       writer.beginObject().member("entryId", call.entryId).member("toolCallId", call.toolCallId);
@@ -70,8 +67,7 @@ int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
       writeJson(writer, "input", call.input);
       writer.member("started", call.started).endObject();
     }
-    writer.endArray().endObject();
-    return give(out, json);
+    return give(writer.endArray().endObject().text(), json);
   });
 }
 
@@ -85,11 +81,9 @@ int32_t bough_convert(bough_text document, bough_text from, bough_text to, bough
     BOUGH_TRY(const auto kept, givenOr(way_back, "way_back"));
     const WayBack wayBack{std::string(kept)};
     BOUGH_TRY(const auto done, convertHistory(text, source, target, {}, kept.empty() ? nullptr : &wayBack));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("document", done.document).member("wayBack", done.wayBack.json);
-    writer.key("report").raw(done.report.toJson()).endObject();
-    return give(out, json);
+    return give(writer.key("report").raw(done.report.toJson()).endObject().text(), json);
   });
 }
 

@@ -24,15 +24,13 @@ int32_t bough_trash_list(bough_store* store, bough_text* json) {
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto trashed, object->store->listTrash());
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().key("trashed").beginArray();
     for (const TrashedSession& each : trashed) {
       writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
       writer.member("removedMs", each.removedMs).member("bytes", each.bytes).endObject();
     }
-    writer.endArray().endObject();
-    return give(out, json);
+    return give(writer.endArray().endObject().text(), json);
   });
 }
 
@@ -67,20 +65,18 @@ int32_t bough_erase(bough_session* session, bough_text request_json, bough_text*
     read.take("reason", erasure.reason);
     BOUGH_TRY(read.outcome());
     BOUGH_TRY(const auto report, object->store().maintenance().erase(erasure));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("timestamp", report.timestamp).key("entries").beginArray();
     for (const ErasedEntry& entry : report.entries) {
       writer.beginObject().member("entryId", entry.entryId).member("receiptId", entry.receiptId);
       writer.member("sha256", entry.sha256).member("bytes", entry.bytes).endObject();
     }
     writer.endArray();
-    writeTexts(writer, "rewritten", report.rewritten);
+    writer.list("rewritten", report.rewritten);
     writer.member("removedAttachments", report.removedAttachments);
-    writeTexts(writer, "keptAttachments", report.keptAttachments);
-    writeTexts(writer, "unreached", report.unreached);
-    writer.endObject();
-    return give(out, json);
+    writer.list("keptAttachments", report.keptAttachments);
+    writer.list("unreached", report.unreached);
+    return give(writer.endObject().text(), json);
   });
 }
 
@@ -88,12 +84,10 @@ int32_t bough_attachment_unused(bough_store* store, bough_text* json) {
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto unused, object->store->findUnusedAttachments());
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
-    writeTexts(writer, "unused", unused);
-    writer.endObject();
-    return give(out, json);
+    writer.list("unused", unused);
+    return give(writer.endObject().text(), json);
   });
 }
 
@@ -107,8 +101,7 @@ int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bou
     read.take("unused", names);
     BOUGH_TRY(read.outcome());
     BOUGH_TRY(const std::uint64_t removed, object->store->removeUnusedAttachments(names));
-    std::string out;
-    json::Writer(out).beginObject().member("removed", removed).endObject();
+    const std::string out = json::Writer().beginObject().member("removed", removed).endObject().take();
     return give(out, json);
   });
 }

@@ -105,12 +105,10 @@ int32_t bough_store_list_ids(bough_store* store, bough_text* json) {
   return guarded(store, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
     BOUGH_TRY(const auto ids, object->store->listSessions());
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
-    writeTexts(writer, "sessionIds", ids);
-    writer.endObject();
-    return give(out, json);
+    writer.list("sessionIds", ids);
+    return give(writer.endObject().text(), json);
   });
 }
 
@@ -139,17 +137,14 @@ void bough_session_close(bough_session* session) {
 
 int32_t bough_session_id(bough_session* session, bough_text* id) {
   return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
-    return give(object->id, id);
-  });
+    BOUGH_TRY(const auto object, objectOf<SessionObject>(session)); return give(object->id, id); });
 }
 
 int32_t bough_session_state(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto state, object->store().sessionState(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("sessionId", state.sessionId).member("entryCount", state.entryCount);
     writer.member("tailId", state.tailId).member("headId", state.headId).key("origin");
     if (state.origin) {
@@ -159,8 +154,7 @@ int32_t bough_session_state(bough_session* session, bough_text* json) {
       writer.null();
     }
     writer.member("archived", state.archived).member("bytes", state.bytes);
-    writer.member("problemCount", state.problemCount).endObject();
-    return give(out, json);
+    return give(writer.member("problemCount", state.problemCount).endObject().text(), json);
   });
 }
 

@@ -37,7 +37,7 @@ Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::st
       parent == kNoSequence ? writer.null() : writer.string(ids[parent]);
       writer.member("role", described[i].speaker).member("timestamp", described[i].timestamp);
       writer.member("text", described[i].text);
-      writeTexts(writer, "labels", tree.labelsOf(node));
+      writer.list("labels", tree.labelsOf(node));
       writer.endObject();
     }
   }
@@ -108,15 +108,13 @@ int32_t bough_label_list(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto labels, object->store().labels(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().key("labels").beginArray();
     for (const SessionLabel& label : labels) {
       writer.beginObject().member("name", label.name).member("entryId", label.entryId);
       writer.member("timestamp", label.timestamp).member("sessionId", label.sessionId).endObject();
     }
-    writer.endArray().endObject();
-    return give(out, json);
+    return give(writer.endArray().endObject().text(), json);
   });
 }
 
@@ -145,18 +143,16 @@ int32_t bough_branches(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto branches, listBranches(object->store(), object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().key("branches").beginArray();
     for (const BranchListing& branch : branches) {
       writer.beginObject().member("leafId", branch.leafId).member("firstOwnId", branch.firstOwnId);
-      writer.member("length", std::uint64_t{branch.length}).member("timestamp", branch.timestamp);
+      writer.member("length", branch.length).member("timestamp", branch.timestamp);
       writer.member("role", branch.speaker).member("lastMessage", branch.lastMessage);
-      writeTexts(writer, "labels", branch.names);
+      writer.list("labels", branch.names);
       writer.member("isHead", branch.isHead).endObject();
     }
-    writer.endArray().endObject();
-    return give(out, json);
+    return give(writer.endArray().endObject().text(), json);
   });
 }
 
@@ -173,15 +169,13 @@ int32_t bough_diff(bough_session* session, bough_text entry_id, bough_session* o
     BOUGH_TRY(leftEnd.entryId, givenOr(entry_id, "entry_id"));
     BOUGH_TRY(rightEnd.entryId, givenOr(other_entry_id, "other_entry_id"));
     BOUGH_TRY(const auto diff, left->store().diffBranches(leftEnd, rightEnd));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
     BOUGH_TRY(writeIds(writer, "common", *left, diff.common));
-    writer.member("sameEntries", std::uint64_t{diff.sameEntries});
+    writer.member("sameEntries", diff.sameEntries);
     BOUGH_TRY(writeIds(writer, "left", *left, diff.left));
     BOUGH_TRY(writeIds(writer, "right", *right, diff.right));
-    writer.endObject();
-    return give(out, json);
+    return give(writer.endObject().text(), json);
   });
 }
 

@@ -14,8 +14,7 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto report, object->store().verifySession(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("entries", report.entries).member("bytes", report.bytes);
     writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount);
     writer.key("problems").beginArray();
@@ -23,8 +22,7 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
       writer.beginObject().member("kind", toString(problem.kind)).member("offset", problem.offset);
       writer.member("bytes", problem.bytes).member("message", problem.message).endObject();
     }
-    writer.endArray().endObject();
-    return give(out, json);
+    return give(writer.endArray().endObject().text(), json);
   });
 }
 
@@ -33,11 +31,9 @@ int32_t bough_repair(bough_session* session, bough_text* json) {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto report, object->store().repairSession(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
-    writer.member("indexRebuilt", report.indexRebuilt).endObject();
-    return give(out, json);
+    return give(writer.member("indexRebuilt", report.indexRebuilt).endObject().text(), json);
   });
 }
 
@@ -46,12 +42,10 @@ int32_t bough_migrate(bough_session* session, bough_text* json) {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto result, object->store().migrateSession(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().key("fromFormat").number(std::int64_t{result.fromFormat});
     writer.key("toFormat").number(std::int64_t{result.toFormat});
-    writer.member("entries", result.entries).member("keptAs", result.keptAs).endObject();
-    return give(out, json);
+    return give(writer.member("entries", result.entries).member("keptAs", result.keptAs).endObject().text(), json);
   });
 }
 
@@ -60,10 +54,9 @@ int32_t bough_archive(bough_session* session, bough_text* json) {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto result, object->store().archiveSession(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
-    return give(out, json);
+    return give(writer.text(), json);
   });
 }
 
@@ -71,12 +64,10 @@ int32_t bough_forks(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto forks, object->store().forksOf(object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
-    writeTexts(writer, "sessionIds", forks);
-    writer.endObject();
-    return give(out, json);
+    writer.list("sessionIds", forks);
+    return give(writer.endObject().text(), json);
   });
 }
 
@@ -93,8 +84,7 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
   return guarded(session, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(const auto report, readTorn(object->store(), object->id));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("fileBytes", report.fileBytes).key("records").beginArray();
     for (const TornRecord& record : report.records) {
       writer.beginObject().member("offset", record.offset).member("bytes", record.bytes);
@@ -104,8 +94,7 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
       }
       writer.endArray().member("unreadableBytes", record.unreadableBytes).endObject();
     }
-    writer.endArray().endObject();
-    return give(out, json);
+    return give(writer.endArray().endObject().text(), json);
   });
 }
 
@@ -114,12 +103,10 @@ int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
     BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto done, putBackTorn(object->store(), object->id));
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("appendedCount", std::uint64_t{done.appendedCount});
-    writer.member("storedCount", std::uint64_t{done.storedCount});
-    writer.member("movedCount", std::uint64_t{done.movedCount}).member("keptBytes", done.keptBytes).endObject();
-    return give(out, json);
+    json::Writer writer;
+    writer.beginObject().member("appendedCount", done.appendedCount).member("storedCount", done.storedCount);
+    writer.member("movedCount", done.movedCount).member("keptBytes", done.keptBytes).endObject();
+    return give(writer.text(), json);
   });
 }
 

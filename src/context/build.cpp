@@ -89,10 +89,8 @@ class Builder {
   }
 
   void addUserText(std::string_view entryId, std::string_view text) {
-    std::string message;
-    json::Writer writer(message);
-    writer.beginObject().member("role", "user").member("content", text).endObject();
-    const std::string& kept = history_.texts.emplace_back(std::move(message));
+    const std::string& kept = history_.texts.emplace_back(
+        json::Writer().beginObject().member("role", "user").member("content", text).endObject().take());
     message::addMessage({.entryId = entryId, .dialect = Dialect::Bough, .raw = kept}, history_);
   }
 
@@ -330,15 +328,13 @@ Result<Context> buildContext(SessionStore& store, const std::string& sessionId, 
 
 std::string Context::requestJson() const {
   const message::RequestNames names = message::requestNames(dialect);
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject();
   if (!model.empty() && dialect != Dialect::Gemini && !foreignModel) writer.member("model", model);
   if (dialect == Dialect::Anthropic) writer.member("max_tokens", message::kDefaultMaxTokens);
   if (!system.empty() && !names.system.empty()) writer.key(names.system).raw(system);
   if (!tools.empty()) writer.key(names.tools).raw(tools);
-  writer.key(names.messages).raw(messages).endObject();
-  return out;
+  return writer.key(names.messages).raw(messages).endObject().take();
 }
 
 }  // namespace bough

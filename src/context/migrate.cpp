@@ -169,12 +169,10 @@ class Migrator {
   }
 
   [[nodiscard]] std::string migrationOf(const SessionNode& node, const std::vector<std::size_t>& places) const {
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
     if (node.originals.empty()) {
-      writer.member("synthetic", true).endObject();
-      return out;
+      return writer.member("synthetic", true).endObject().take();
     }
     writer.key("sources").beginArray();
     for (const std::size_t place : places) {
@@ -195,22 +193,18 @@ class Migrator {
         if (std::ranges::find(lost, field) == lost.end()) lost.push_back(field);
       }
     }
-    writer.endArray().key("notExpressed").beginArray();
-    for (const std::string& field : lost) writer.string(field);
-    writer.endArray().endObject();
-    return out;
+    return writer.endArray().list("notExpressed", lost).endObject().take();
   }
 
   // The entry's own meta, with what this migration says in it.
   static std::string metaOf(std::string_view meta, std::string_view migration) {
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
     json::ObjectReader reader(meta);
     while (const auto member = meta.empty() ? std::nullopt : reader.next()) {
       if (!member->keyIs("migration")) writer.key(member->key).raw(member->value);
     }
-    writer.key("migration").raw(migration).endObject();
+    std::string out = writer.key("migration").raw(migration).endObject().take();
     out.shrink_to_fit();
     return out;
   }

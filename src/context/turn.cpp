@@ -4,18 +4,11 @@
 #include <fmt/format.h>
 
 #include "base/json/json_scan.h"
-#include "base/json/json_write.h"
+#include "base/model/payloads.h"
 #include "base/try.h"
 
 namespace bough {
 namespace {
-
-std::string messagePayload(Dialect dialect, std::string_view message) {
-  std::string payload;
-  json::Writer writer(payload);
-  writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject();
-  return payload;
-}
 
 void writeContent(json::Writer& writer, const TurnBlock& block) {
   writer.beginObject().member("type", toString(block.kind));
@@ -62,19 +55,10 @@ Result<std::string> blockPayload(const TurnBlock& block) {
   const Role role = block.kind == BlockKind::ToolResult ? Role::Tool
                     : block.kind == BlockKind::Text     ? block.role
                                                         : Role::Assistant;
-  std::string message;
-  json::Writer writer(message);
+  json::Writer writer;
   writer.beginObject().member("role", toString(role)).key("content").beginArray();
   writeContent(writer, block);
-  writer.endArray().endObject();
-  return messagePayload(Dialect::Bough, message);
-}
-
-void writeUsage(json::Writer& writer, std::string_view name, const Usage& usage) {
-  writer.key(name).beginObject().member("inputTokens", usage.inputTokens);
-  writer.member("outputTokens", usage.outputTokens).member("cacheReadTokens", usage.cacheReadTokens);
-  writer.member("cacheWriteTokens", usage.cacheWriteTokens);
-  writer.member("reasoningTokens", usage.reasoningTokens).endObject();
+  return messagePayload(Dialect::Bough, writer.endArray().endObject().text());
 }
 
 bool isEmpty(const Usage& usage) {
@@ -84,15 +68,13 @@ bool isEmpty(const Usage& usage) {
 
 // `counted`: the part of the usage that messages of the turn say themselves, so that nobody counts it twice.
 std::string totalsPayload(const TurnTotals& totals, const Usage& counted) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("kind", "turn");
   if (!totals.model.empty()) writer.member("model", totals.model);
   if (!totals.stopReason.empty()) writer.member("stopReason", totals.stopReason);
-  writeUsage(writer, "usage", totals.usage);
-  if (!isEmpty(counted)) writeUsage(writer, "counted", counted);
-  writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject();
-  return payload;
+  writeUsage(writer, totals.usage);
+  if (!isEmpty(counted)) writeUsage(writer, counted, "counted");
+  return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
 
 Entry makeEntry(std::string_view type, std::string payload, const TurnOptions& options) {
@@ -145,10 +127,9 @@ Result<std::string> TurnSaver::toolUse(std::string_view toolCallId, std::string_
 }
 
 Result<std::string> TurnSaver::toolStart(std::string_view toolCallId, std::string_view name) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("toolCallId", toolCallId).member("name", name).endObject();
-  return append(entry_type::kToolStart, std::move(payload));
+  return append(entry_type::kToolStart, writer.take());
 }
 
 Result<std::string> TurnSaver::toolResult(std::string_view toolCallId, std::string_view content, bool isError) {

@@ -71,10 +71,9 @@ std::optional<Address> parseAddress(std::string_view uri) {
 Result<std::string> readAddress(SessionStore& store, const Address& address) {
   if (address.entryId.empty()) return readStretch(store, address.sessionId, {.from = address.from});
   BOUGH_TRY(auto entry, store.loadEntry(address.sessionId, address.entryId));
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writeEntry(writer, entry, address.from, kMaxResultBytes);
-  return out;
+  return writer.take();
 }
 
 }  // namespace
@@ -99,8 +98,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
   if (!rows) return std::unexpected(rpcError(rows.error()));
   const bool more = rows->size() > kPageSessions;
   if (more) rows->pop_back();
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().key("resources").beginArray();
   for (const SessionSummary& row : *rows) {
     writer.beginObject().member("uri", fmt::format("{}{}", kScheme, row.sessionId)).member("name", row.sessionId);
@@ -111,8 +109,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
   if (more) writer.member("nextCursor", std::to_string(options.skip + kPageSessions));
   // The list of the protocol has no member for this; `_meta` is for what a server adds.
   if (!caught) writer.key("_meta").beginObject().member("bough/outOfDate", caught.error().message).endObject();
-  writer.endObject();
-  return out;
+  return writer.endObject().take();
 }
 
 std::string resourceTemplates() {
@@ -135,12 +132,10 @@ RpcResult<std::string> readResource(SessionStore& store, std::string_view params
     error.data = data;
     return std::unexpected(std::move(error));
   }
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().key("contents").beginArray().beginObject();
   writer.member("uri", *uri).member("mimeType", "application/json").member("text", *text);
-  writer.endObject().endArray().endObject();
-  return out;
+  return writer.endObject().endArray().endObject().take();
 }
 
 }  // namespace bough::serve

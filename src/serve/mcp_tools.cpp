@@ -11,6 +11,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/out_of_date.h"
+#include "base/model/payloads.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
@@ -77,8 +78,7 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
     BOUGH_TRY(options.filter.session, namedSession(world, session, !outOfDate.empty()));
   }
   BOUGH_TRY(auto hits, world.catalog.search(query, options));
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().key("hits").beginArray();
   const std::size_t end = std::min<std::size_t>(hits.size(), skip + limit);
   for (std::size_t i = skip; i < end; ++i) {
@@ -92,7 +92,7 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   writer.endArray();
   writeNext(writer, "nextSkip", end, hits.size());
   endAnswer(writer, outOfDate);
-  return out;
+  return writer.take();
 }
 
 Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments) {
@@ -106,23 +106,20 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   BOUGH_TRY(const auto outOfDate, caughtUp(world));
   BOUGH_TRY(const auto rows, world.catalog.list(options));
   BOUGH_TRY(const auto total, world.catalog.count(options.filter));
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().member("total", total).key("sessions").beginArray();
   std::uint64_t next = options.skip;
   for (const SessionSummary& row : rows) {
-    if (out.size() > kMaxResultBytes) break;
+    if (writer.text().size() > kMaxResultBytes) break;
     ++next;
     writer.beginObject().member("sessionId", row.sessionId).member("title", shortText(row.title));
-    writer.member("folder", shortText(row.cwd));
-    writer.member("lastActive", formatTimestamp(row.activeMs));
-    writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches);
-    writer.endObject();
+    writer.member("folder", shortText(row.cwd)).member("lastActive", formatTimestamp(row.activeMs));
+    writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches).endObject();
   }
   writer.endArray();
   writeNext(writer, "nextSkip", next, rows.empty() ? 0 : total);
   endAnswer(writer, outOfDate);
-  return out;
+  return writer.take();
 }
 
 Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments) {
@@ -131,10 +128,9 @@ Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments)
   if (!entryId.empty()) {
     BOUGH_TRY(const auto offset, arguments.number("offset", 0, UINT32_MAX));
     BOUGH_TRY(const auto entry, world.store.loadEntry(session, entryId));
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writeEntry(writer, entry, offset, kMaxResultBytes);
-    return out;
+    return writer.take();
   }
   Stretch stretch;
   BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
@@ -169,45 +165,41 @@ Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& ar
   BOUGH_TRY(const auto session, foundSession(world, arguments));
   BOUGH_TRY(const auto from, arguments.number("from", 0, UINT32_MAX));
   BOUGH_TRY(const auto branches, listBranches(world.store, session));
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("total", std::uint64_t{branches.size()}).key("branches").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("total", branches.size()).key("branches").beginArray();
   const std::size_t begin = std::min<std::size_t>(from, branches.size());
   std::size_t next = begin;
-  for (; next < branches.size() && next - begin < kMost && out.size() < kMaxResultBytes; ++next) {
+  for (; next < branches.size() && next - begin < kMost && writer.text().size() < kMaxResultBytes; ++next) {
     const BranchListing& branch = branches[next];
-    writer.beginObject().member("leafEntryId", branch.leafId).member("length", std::uint64_t{branch.length});
-    writer.member("timestamp", branch.timestamp)
-        .member("role", branch.speaker)
-        .member("lastMessage", branch.lastMessage);
-    writer.member("isHead", branch.isHead).key("labels").beginArray();
+    writer.beginObject().member("leafEntryId", branch.leafId).member("length", branch.length);
+    writer.member("timestamp", branch.timestamp).member("role", branch.speaker);
+    writer.member("lastMessage", branch.lastMessage).member("isHead", branch.isHead).key("labels").beginArray();
     for (const std::string& name : branch.names | std::views::take(kMaxNames)) writer.string(shortText(name));
     writer.endArray().endObject();
   }
   writer.endArray();
   writeNext(writer, "next", next, branches.size());
-  writer.endObject();
-  return out;
+  return writer.endObject().take();
 }
 
 // One side of a comparison, cut where the result gets too long: `mostBytes` of it. `common` entries come before it on
 // its branch, so read_session can go on.
-Result<void> writeSide(json::Writer& writer, const std::string& out, SessionStore& store, const std::string& sessionId,
+Result<void> writeSide(json::Writer& writer, SessionStore& store, const std::string& sessionId,
                        const std::vector<Sequence>& nodes, std::size_t common, std::size_t mostBytes) {
-  writer.beginObject().member("count", std::uint64_t{nodes.size()}).key("entries").beginArray();
+  writer.beginObject().member("count", nodes.size()).key("entries").beginArray();
   std::size_t written = 0;
   BOUGH_TRY(const auto session, store.session(sessionId));
   BOUGH_TRY(forEachEntryAt(session, nodes, [&](const Entry& entry) {
-    if (out.size() >= mostBytes) return false;
+    if (writer.text().size() >= mostBytes) return false;
     writeEntry(writer, entry, 0, kMaxListedBytes / 4);
     ++written;
-    return out.size() < mostBytes;
+    return writer.text().size() < mostBytes;
   }));
   writer.endArray();
   if (written < nodes.size()) {
     BOUGH_TRY(const auto last, store.loadEntriesAt(sessionId, {nodes.back()}));
     writer.key("readOn").beginObject().member("session", sessionId).member("branch", last.front().id);
-    writer.member("from", std::uint64_t{common + written}).endObject();
+    writer.member("from", common + written).endObject();
   }
   writer.endObject();
   return {};
@@ -224,22 +216,18 @@ Result<std::string> diffBranches(ToolWorld world, const ToolArguments& arguments
     BOUGH_TRY(right.sessionId, findSession(world.catalog, other));
   }
   BOUGH_TRY(const auto diff, world.store.diffBranches(left, right));
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("commonEntries", std::uint64_t{diff.common.size()}).key("left");
-  BOUGH_TRY(writeSide(writer, out, world.store, left.sessionId, diff.left, diff.common.size(), kMaxResultBytes / 2));
+  json::Writer writer;
+  writer.beginObject().member("commonEntries", diff.common.size()).key("left");
+  BOUGH_TRY(writeSide(writer, world.store, left.sessionId, diff.left, diff.common.size(), kMaxResultBytes / 2));
   writer.key("right");
-  BOUGH_TRY(writeSide(writer, out, world.store, right.sessionId, diff.right, diff.common.size(), kMaxResultBytes));
-  writer.endObject();
-  return out;
+  BOUGH_TRY(writeSide(writer, world.store, right.sessionId, diff.right, diff.common.size(), kMaxResultBytes));
+  return writer.endObject().take();
 }
 
 void writeUsage(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", shortText(row.name)).member("answers", row.messages);
-  writer.member("inputTokens", row.tokens.inputTokens).member("outputTokens", row.tokens.outputTokens);
-  writer.member("cacheReadTokens", row.tokens.cacheReadTokens);
-  writer.member("cacheWriteTokens", row.tokens.cacheWriteTokens);
-  writer.key("costUsd").raw(fmt::format("{:.4f}", row.costUsd)).member("costKnown", row.costKnown).endObject();
+  writeTokens(writer, row.tokens).key("costUsd").raw(fmt::format("{:.4f}", row.costUsd));
+  writer.member("costKnown", row.costKnown).endObject();
 }
 
 Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
@@ -264,17 +252,17 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   // Of days the newest matter, of other rows the costliest: those come first.
   const bool byTime = options.by == UsageBy::Day || options.by == UsageBy::Week || options.by == UsageBy::Month;
   if (byTime) std::ranges::reverse(report.rows);
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("rowCount", std::uint64_t{report.rows.size()}).key("rows").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("rowCount", report.rows.size()).key("rows").beginArray();
   std::size_t next = std::min<std::size_t>(skip, report.rows.size());
-  for (; next < report.rows.size() && out.size() < kMaxResultBytes; ++next) writeUsage(writer, report.rows[next]);
+  for (; next < report.rows.size() && writer.text().size() < kMaxResultBytes; ++next)
+    writeUsage(writer, report.rows[next]);
   writer.endArray();
   writeNext(writer, "nextSkip", next, report.rows.size());
   writer.key("total");
   writeUsage(writer, report.total);
   endAnswer(writer, outOfDate);
-  return out;
+  return writer.take();
 }
 
 // What changes a session takes its whole id: a name that is merely close must not change another one.
@@ -285,11 +273,7 @@ Result<std::string> appendMessage(ToolWorld world, const ToolArguments& argument
   if (role != "user" && role != "assistant") {
     return fail(ErrorCode::InvalidArgument, "the argument \"role\" is not user or assistant");
   }
-  Entry entry;
-  entry.type = entry_type::kMessage;
-  json::Writer writer(entry.payload);
-  writer.beginObject().member("dialect", "bough").key("message").beginObject();
-  writer.member("role", role).member("content", text).endObject().endObject();
+  Entry entry = role == "user" ? userText(text) : assistantText(text);
   BOUGH_TRY(const auto appended, world.store.appendSessionEntries(session, {std::move(entry)}));
   return fmt::format(R"({{"entryId":{}}})", json::quoted(appended.lastAppendedEntryId));
 }
@@ -396,8 +380,7 @@ Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_vi
 }
 
 std::string listTools(bool write) {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().key("tools").beginArray();
   for (const McpTool& tool : kTools) {
     if (tool.writes && !write) continue;
@@ -405,11 +388,9 @@ std::string listTools(bool write) {
     writer.key("inputSchema")
         .raw(fmt::format(R"({{"type":"object","properties":{{{}}},"required":[{}]}})", propertiesOf(tool),
                          tool.required));
-    writer.key("annotations").beginObject().member("readOnlyHint", !tool.writes).endObject();
-    writer.endObject();
+    writer.key("annotations").beginObject().member("readOnlyHint", !tool.writes).endObject().endObject();
   }
-  writer.endArray().endObject();
-  return out;
+  return writer.endArray().endObject().take();
 }
 
 }  // namespace bough::serve

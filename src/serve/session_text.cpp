@@ -64,7 +64,7 @@ void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std:
   writer.member("timestamp", entry.timestamp).member("text", part);
   const std::size_t end = static_cast<std::size_t>(part.data() - text.data()) + part.size();
   if (end < text.size()) {
-    writer.member("nextOffset", std::uint64_t{end}).member("textBytes", std::uint64_t{text.size()});
+    writer.member("nextOffset", end).member("textBytes", text.size());
   }
   writer.endObject();
 }
@@ -91,8 +91,7 @@ Result<std::string> readStretch(SessionStore& store, const std::string& sessionI
     BOUGH_TRY(auto state, store.sessionState(sessionId));
     leaf = std::move(state.headId);
   }
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().member("sessionId", sessionId).member("branch", leaf).key("entries").beginArray();
   std::optional<std::uint64_t> next;
   if (!leaf.empty()) {
@@ -105,15 +104,14 @@ Result<std::string> readStretch(SessionStore& store, const std::string& sessionI
     load.limitBytes = kMaxLoadedBytes;
     BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, load));
     std::size_t written = 0;
-    for (; written < entries.size() && written < wanted && out.size() < kMaxResultBytes; ++written, ++place) {
+    for (; written < entries.size() && written < wanted && writer.text().size() < kMaxResultBytes; ++written, ++place) {
       writeEntry(writer, entries[written], 0, kMaxListedBytes);
     }
     if (written > 0 && entries[written - 1].id != leaf) next = place;
   }
   writer.endArray().key("next");
   next ? writer.number(*next) : writer.null();
-  writer.endObject();
-  return out;
+  return writer.endObject().take();
 }
 
 }  // namespace bough::serve

@@ -226,25 +226,22 @@ Result<AppendResult> Session::moveHeadToLabel(const std::string& name) const {
 }
 
 Result<AppendResult> Session::setTitle(const std::string& title) const {
-  std::string payload;
-  json::Writer(payload).beginObject().member("title", title).endObject();
+  std::string payload = json::Writer().beginObject().member("title", title).endObject().take();
   return state_->append(entry_type::kSessionInfo, std::move(payload), Durability::Sync);
 }
 
 Result<AppendResult> Session::appendBranchSummary(const BranchSummary& summary) const {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("sourceSessionId", summary.sourceSessionId);
   writer.member("sourceEntryId", summary.sourceEntryId).member("summary", summary.summary).endObject();
-  return state_->append(entry_type::kBranchSummary, std::move(payload));
+  return state_->append(entry_type::kBranchSummary, writer.take());
 }
 
 Result<AppendResult> Session::redact(const std::string& entryId, const std::string& by,
                                      const std::string& reason) const {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("entryId", entryId).member("by", by).member("reason", reason).endObject();
-  return state_->append(entry_type::kRedaction, std::move(payload));
+  return state_->append(entry_type::kRedaction, writer.take());
 }
 
 }  // namespace bough

@@ -34,12 +34,10 @@ Result<StoreSettings> SessionStore::settings() {
 
 Result<void> SessionStore::saveSettings(const StoreSettings& settings) {
   BOUGH_TRY(impl_->checkOpen());
-  std::string text;
-  json::Writer writer(text);
+  json::Writer writer;
   writer.beginObject().member("schema", kSchema);
   if (settings.timeToLiveMs) writer.member("timeToLiveMs", *settings.timeToLiveMs);
-  writer.endObject();
-  return impl_->backend->saveSettings(text + "\n");
+  return impl_->backend->saveSettings(writer.endObject().text() + "\n");
 }
 
 }  // namespace bough

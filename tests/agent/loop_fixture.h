@@ -15,6 +15,7 @@
 #include "agent/providers/http_provider.h"
 #include "agent/providers/offline.h"
 #include "agent/scenario.h"
+#include "base/model/payloads.h"
 #include "bough/agent/chat.h"
 #include "support/temp_folder.h"
 

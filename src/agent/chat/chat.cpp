@@ -206,17 +206,13 @@ Result<bool> Chat::recordSetup() {
   for (const std::string& notice : instructions_.notices) {
     listener_.onEvent({.kind = EventKind::Notice, .text = notice});
   }
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject();
   if (first) writeModel(writer, provider_->name());
   if (first && !thinkingLevel_.empty()) writer.member("thinkingLevel", thinkingLevel_);
-  writer.member("systemPrompt", prompt).member("folder", folder()).key("instructions").beginArray();
-  for (const std::string& file : instructions_.files) writer.string(file);
-  writer.endArray();
+  writer.member("systemPrompt", prompt).member("folder", folder()).list("instructions", instructions_.files);
   if (first) writer.key("tools").raw(toolDefinitions(builtInTools()));
-  writer.endObject();
-  BOUGH_TRY(appendNow(first ? entry_type::kRuntimeInit : entry_type::kSystemPromptOverride, std::move(payload)));
+  BOUGH_TRY(appendNow(first ? entry_type::kRuntimeInit : entry_type::kSystemPromptOverride, writer.endObject().take()));
   if (first) return true;
   std::string why = "the instructions for the model have changed; the new ones hold from here on";
   if (base != recordedBase) why = "the system prompt has changed; the new one holds from here on";
@@ -276,13 +272,11 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
 
 Result<ToolOutcome> Chat::runCommand(const std::string& command) {
   BOUGH_TRY(const Held held, hold());
-  std::string arguments;
-  json::Writer(arguments).beginObject().member("command", command).endObject();
+  std::string arguments = json::Writer().beginObject().member("command", command).endObject().take();
   const ToolCall call{.id = {}, .name = "bash", .arguments = std::move(arguments)};
   ToolOutcome outcome = prepareCall(builtInTools(), call, environment_).run(cancel_);
   BOUGH_TRY(recordSetup());
-  std::string meta;
-  json::Writer(meta).beginObject().member("command", withoutKeys(command)).endObject();
+  std::string meta = json::Writer().beginObject().member("command", withoutKeys(command)).endObject().take();
   const std::string said = fmt::format("I ran this command myself:\n$ {}\n{}", withoutKeys(command), outcome.text);
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return outcome;
@@ -295,8 +289,7 @@ Result<UndoReport> Chat::undoFiles() {
   std::string said = "I undid your changes of files in that turn:";
   for (const std::string& path : report.restored) said += fmt::format("\n{} holds again what it held before", path);
   for (const std::string& path : report.removed) said += fmt::format("\n{} is removed", path);
-  std::string meta;
-  json::Writer(meta).beginObject().member("undo", report.turnId).endObject();
+  std::string meta = json::Writer().beginObject().member("undo", report.turnId).endObject().take();
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return report;
 }
@@ -336,12 +329,11 @@ Result<std::string> Chat::setModel(const std::string& name) {
         buildContext(store_, at_.sessionId,
                      {.dialect = provider->dialect(), .at = at_.headId, .budgetTokens = provider->limits().window}));
     line = compatibilityLine(context.report);
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     writer.beginObject();
     writeModel(writer, provider->name());
     writer.endObject();
-    if (auto stored = appendNow(entry_type::kModelChange, std::move(payload)); !stored) return stored;
+    if (auto stored = appendNow(entry_type::kModelChange, writer.take()); !stored) return stored;
   }
   provider_ = std::move(provider);
   return fmt::format("{}: {}", provider_->name(), line);
@@ -355,8 +347,7 @@ Result<std::string> Chat::setThinkingLevel(const std::string& level) {
   }
   thinkingLevel_ = level;
   if (!at_.headId.empty()) {
-    std::string payload;
-    json::Writer(payload).beginObject().member("thinkingLevel", level).endObject();
+    std::string payload = json::Writer().beginObject().member("thinkingLevel", level).endObject().take();
     BOUGH_TRY(appendNow(entry_type::kThinkingLevelChange, std::move(payload)));
   }
   if (provider_->takesThinking(level)) return "thinking " + level;

@@ -47,14 +47,12 @@ std::string_view mediaTypeOf(std::string_view bytes) {
 }
 
 std::string mediaBlock(std::string_view type, std::string_view bytes, std::string_view name) {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   const bool image = type.starts_with("image/");  // no API has a place for the name of an image
   writer.beginObject().member("type", image ? "image" : "document");
   writer.member("mediaType", type).member("data", toBase64(bytes));
   if (!image) writer.member("name", name);
-  writer.endObject();
-  return out;
+  return writer.endObject().take();
 }
 
 // What may follow a name in a sentence.

@@ -14,11 +14,10 @@
 namespace bough::agent {
 
 Result<std::string> askOnce(const Agent& agent, std::string_view instruction, std::string_view about, Usage& paid) {
-  std::string document;
-  json::Writer writer(document);
+  json::Writer writer;
   writer.beginObject().key("messages").beginArray().beginObject().member("role", "user");
   writer.member("content", fmt::format("{}\n\n{}", instruction, about)).endObject().endArray().endObject();
-  BOUGH_TRY(const auto request, convertHistory(document, Dialect::Bough, agent.provider.dialect()));
+  BOUGH_TRY(const auto request, convertHistory(writer.text(), Dialect::Bough, agent.provider.dialect()));
   const std::uint64_t most = agent.provider.limits().maxOutput;
   // A model that thinks may use up a small limit before it has said everything, or anything.
   for (std::uint64_t limit = std::min<std::uint64_t>(8'192, most);; limit = most) {

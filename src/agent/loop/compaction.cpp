@@ -8,6 +8,7 @@
 #include "agent/loop/requests.h"
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
+#include "base/model/payloads.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -208,15 +209,13 @@ Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& jou
     return std::unexpected(summary.error());
   }
   CompactionReport report{.entryId = {}, .firstKeptEntryId = pieces[kept].entryId, .messages = kept};
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("summary", summaryText(pieces, kept, goal, *summary));
   writer.member("firstKeptEntryId", report.firstKeptEntryId).member("goal", goal);
   if (!keep.empty()) writer.member("keep", keep);
   writer.member("tokensBefore", tokensBefore).member("model", agent.provider.name());
   writeUsage(writer, paid);
-  writer.endObject();
-  BOUGH_TRY(report.entryId, journal.append(entry_type::kCompactionSummary, std::move(payload)));
+  BOUGH_TRY(report.entryId, journal.append(entry_type::kCompactionSummary, writer.endObject().take()));
   return report;
 }
 

@@ -100,8 +100,7 @@ std::string putBack(const WorkingFolder& folder, const std::string& path, const 
 
 std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
   const auto content = WorkingFolder::read(place, kMostCopiedBytes + 1);
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("kind", kCopyKind).member("toolCallId", toolCallId).member("path", place.path);
   const bool unreadable = !content && content.error().code != ErrorCode::NotFound;
   writer.member("existed", content.has_value() || unreadable);
@@ -112,18 +111,15 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
   } else if (content) {
     writer.member("base64", toBase64(content->bytes));
   }
-  writer.endObject();
-  return payload;
+  return writer.endObject().take();
 }
 
 std::string changedFileMeta(const Place& place) {
   const auto sum = WorkingFolder::digest(place);
   if (!sum) return {};
-  std::string meta;
-  json::Writer writer(meta);
+  json::Writer writer;
   writer.beginObject().key("changedFile").beginObject().member("path", place.path);
-  writer.member("sha256", *sum).endObject().endObject();
-  return meta;
+  return writer.member("sha256", *sum).endObject().endObject().take();
 }
 
 Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder) {

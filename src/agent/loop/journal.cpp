@@ -6,6 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/payloads.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -94,12 +95,11 @@ Result<void> Journal::beginTurn() {
 
 Result<std::string> Journal::startTool(const std::string& toolCallId, const std::string& name,
                                        std::optional<std::string> copy) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("toolCallId", toolCallId).member("name", name).endObject();
   std::vector<Entry> batch;
   if (copy) batch.push_back(makeEntry(entry_type::kCustom, std::move(*copy)));
-  batch.push_back(makeEntry(entry_type::kToolStart, std::move(payload)));
+  batch.push_back(makeEntry(entry_type::kToolStart, writer.take()));
   return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
     if (std::ranges::none_of(others, [&](const Entry& entry) { return concernsCall(entry, toolCallId); })) return {};
     return fail(ErrorCode::Conflict, fmt::format("another chat has taken over the tool call {}", toolCallId),
@@ -148,36 +148,23 @@ Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sess
   }
 }
 
-std::string messagePayload(Dialect dialect, std::string_view message) {
-  std::string payload;
-  json::Writer writer(payload);
-  writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject();
-  return payload;
-}
-
 std::string textBlock(std::string_view text) {
-  std::string block;
-  json::Writer(block).beginObject().member("type", "text").member("text", text).endObject();
-  return block;
+  return json::Writer().beginObject().member("type", "text").member("text", text).endObject().take();
 }
 
 std::string userPayload(const UserMessage& message) {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().member("role", "user").key("content").beginArray().raw(textBlock(message.text));
   for (const std::string& block : message.blocks) writer.raw(block);
-  writer.endArray().endObject();
-  return messagePayload(Dialect::Bough, out);
+  return messagePayload(Dialect::Bough, writer.endArray().endObject().text());
 }
 
 std::string resultPayload(std::string_view toolCallId, std::string_view name, std::string_view text, bool isError) {
-  std::string message;
-  json::Writer writer(message);
+  json::Writer writer;
   writer.beginObject().member("role", "tool").key("content").beginArray();
   writer.beginObject().member("type", "tool_result").member("id", toolCallId).member("name", name);
   if (isError) writer.member("isError", true);
-  writer.member("content", text).endObject().endArray().endObject();
-  return messagePayload(Dialect::Bough, message);
+  return messagePayload(Dialect::Bough, writer.member("content", text).endObject().endArray().endObject().text());
 }
 
 }  // namespace bough::agent

@@ -66,8 +66,6 @@ class Journal {
 Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sessionId, const std::string& headId,
                                     const std::function<bool(const std::vector<Entry>&)>& enough);
 
-/// {"dialect":…,"message":…}
-std::string messagePayload(Dialect dialect, std::string_view message);
 /// A message no provider has written: typed text.
 std::string userPayload(const UserMessage& message);
 /// The result of a call.

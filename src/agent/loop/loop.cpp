@@ -16,6 +16,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/model/payloads.h"
 #include "base/system/environment.h"
 #include "base/text/counted.h"
 #include "base/try.h"
@@ -40,25 +41,20 @@ std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
 
 // What is beside a stored answer: which model gave it, how long it took, and how it broke off.
 std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
-  std::string meta;
-  json::Writer writer(meta);
+  json::Writer writer;
   writer.beginObject().member("agent", kAgentName).member("model", model).member("durationMs", durationMs);
   if (answer.aborted) writer.member("aborted", true);
   if (answer.error) writer.member("error", answer.error->message);
   if (!answer.partial.empty()) writer.key("partial").raw(answer.partial);
-  writer.endObject();
-  return meta;
+  return writer.endObject().take();
 }
 
 std::string totalsPayload(const TurnTotals& totals) {
-  std::string payload;
-  json::Writer writer(payload);
-  writer.beginObject().member("kind", kTurnKind).member("model", totals.model);
-  writer.member("stopReason", totals.stopReason);
+  json::Writer writer;
+  writer.beginObject().member("kind", kTurnKind).member("model", totals.model).member("stopReason", totals.stopReason);
   writeUsage(writer, totals.usage);
   writeUsage(writer, totals.usage, "counted");  // with the entries of the requests: nothing is left to count here
-  writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject();
-  return payload;
+  return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
 
 // Whether the provider does not take what it was sent, however often it is.
@@ -79,8 +75,7 @@ class Turn {
         report_{.end = start, .totals = {.model = agent.provider.name()}} {}
 
   Result<TurnReport> run(const UserMessage& message) {
-    std::string meta;
-    json::Writer(meta).beginObject().member("agent", kAgentName).endObject();
+    std::string meta = json::Writer().beginObject().member("agent", kAgentName).endObject().take();
     BOUGH_TRY(const std::string stored,
               journal_.begin(entry_type::kMessage, userPayload(message), agent_.options.onConflict, std::move(meta)));
     BOUGH_TRY(beginTurn());

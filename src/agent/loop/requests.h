@@ -6,16 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/json/json_write.h"
-
 namespace bough::agent {
 
 /// The kind of the `custom` entry for a request that gave no message of the conversation: a title, an answer that was
 /// asked for again.
 inline constexpr std::string_view kRequestKind = "request";
 
-/// Writes `"usage":{…}`, or another member of that form.
-void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage");
 /// Whether a provider counted any token.
 constexpr bool hasTokens(const Usage& usage) {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens > 0;

@@ -17,8 +17,7 @@ bool isThinking(std::string_view block) {
 std::string withoutThinking(std::string_view message) {
   const std::string_view content = memberOr(message, "content", "[]");
   if (json::kindOf(content) != json::Kind::Array) return std::string(message);
-  std::string kept;
-  json::Writer writer(kept);
+  json::Writer writer;
   std::size_t count = 0;
   writer.beginArray();
   json::ArrayReader blocks(content);
@@ -30,7 +29,7 @@ std::string withoutThinking(std::string_view message) {
   writer.endArray();
   if (count == 0) return {};
   MemberList members(message);
-  members.set("content", std::move(kept));
+  members.set("content", writer.take());
   return members.text();
 }
 
@@ -42,8 +41,7 @@ std::string requestWithoutStaleThinking(const Context& context) {
     if (each.state == SignatureState::Invalid && each.provider == context.dialect) stale.insert(each.entryId);
   }
   if (stale.empty() || context.dialect != Dialect::Anthropic) return context.requestJson();
-  std::string messages;
-  json::Writer writer(messages);
+  json::Writer writer;
   writer.beginArray();
   for (const ContextMessage& part : context.parts) {
     const auto isStale = [&](const std::string& id) { return stale.contains(id); };
@@ -55,7 +53,7 @@ std::string requestWithoutStaleThinking(const Context& context) {
   }
   writer.endArray();
   MemberList request(context.requestJson());
-  request.set("messages", std::move(messages));
+  request.set("messages", writer.take());
   return request.text();
 }
 

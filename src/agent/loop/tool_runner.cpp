@@ -156,12 +156,10 @@ Result<void> applyChoice(const RecoveryChoice& choice, Results& results, const T
 }  // namespace
 
 std::string abortedPayload(std::string_view reason, std::string_view partial) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("kind", kAbortedKind).member("reason", reason);
   if (!partial.empty()) writer.key("partial").raw(partial);
-  writer.endObject();
-  return payload;
+  return writer.endObject().take();
 }
 
 std::string argumentsOf(const Block& block) {
@@ -174,15 +172,13 @@ std::string argumentsOf(const Block& block) {
 }
 
 std::string toolDefinitions(const std::vector<Tool>& tools) {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginArray();
   for (const Tool& tool : tools) {
     writer.beginObject().member("name", tool.name).member("description", tool.description);
     writer.key("input_schema").raw(tool.parameters).endObject();
   }
-  writer.endArray();
-  return out;
+  return writer.endArray().take();
 }
 
 Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls) {

@@ -113,8 +113,7 @@ class PartialParts {
   /// Empty when there is nothing.
   [[nodiscard]] std::string text() const {
     if (thinking_.empty() && calls_.empty()) return {};
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject();
     if (!thinking_.empty()) writer.key("thinking").raw(requoted(thinking_));
     if (!calls_.empty()) {
@@ -122,8 +121,7 @@ class PartialParts {
       for (const std::string& call : calls_) writer.raw(call);
       writer.endArray();
     }
-    writer.endObject();
-    return out;
+    return writer.endObject().take();
   }
 
  private:

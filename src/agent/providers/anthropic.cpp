@@ -32,12 +32,10 @@ std::string written(const StreamedBlock& block) {
   MemberList members = block.members;
   if (takesArguments(block) && !block.arguments.empty()) members.set("input", argumentsObject(block.arguments));
   if (!block.citations.empty()) {
-    std::string list;
-    json::Writer writer(list);
+    json::Writer writer;
     writer.beginArray();
     for (const std::string& citation : block.citations) writer.raw(citation);
-    writer.endArray();
-    members.set("citations", std::move(list));
+    members.set("citations", writer.endArray().take());
   }
   return members.text();
 }
@@ -74,16 +72,15 @@ class AnthropicReader final : public StreamReader {
     PartialParts partial;
     if (aborted) leaveOut(partial);
     answer.partial = partial.text();
-    std::string content;
-    json::Writer writer(content);
+    json::Writer writer;
     writer.beginArray();
     giveIds();
     for (const StreamedBlock& block : blocks_) {
       if (block.begun) writer.raw(written(block));
     }
     writer.endArray();
-    if (!begun_ || (aborted && content == "[]")) return answer;
-    message_.set("content", std::move(content));
+    if (!begun_ || (aborted && writer.text() == "[]")) return answer;
+    message_.set("content", writer.take());
     message_.set("usage", usage_.text());
     answer.message = message_.text();
     return answer;

@@ -47,14 +47,13 @@ class GeminiReader final : public StreamReader {
     PartialParts partial;
     if (aborted) leaveOut(partial);
     answer.partial = partial.text();
-    std::string content;
-    json::Writer writer(content);
+    json::Writer writer;
     writer.beginObject().member("role", "model").key("parts").beginArray();
     for (const StreamedPart& part : parts_) writer.raw(part.members.text());
     writer.endArray().endObject();
     // A whole answer without parts is kept: its reason says why it has none, and it was paid for.
     if (!begun_ || (parts_.empty() && (aborted || !finished_))) return answer;
-    candidate_.set("content", std::move(content));
+    candidate_.set("content", writer.take());
     response_.set("candidates", "[" + candidate_.text() + "]");
     answer.message = response_.text();
     return answer;
@@ -141,8 +140,7 @@ std::string thinkingConfig(ThinkingKind kind, std::string_view level) {
 std::string withSignature(std::string_view message) {
   const std::string_view parts = memberOr(message, "parts", "[]");
   if (!parts.starts_with('[') || json::findString(message, "role") != "model") return {};
-  std::string signedParts;
-  json::Writer writer(signedParts);
+  json::Writer writer;
   writer.beginArray();
   bool isFirst = true;
   bool changed = false;
@@ -162,7 +160,7 @@ std::string withSignature(std::string_view message) {
   writer.endArray();
   if (!changed) return {};
   MemberList members(message);
-  members.set("parts", std::move(signedParts));
+  members.set("parts", writer.take());
   return members.text();
 }
 
@@ -171,8 +169,7 @@ std::string withSignature(std::string_view message) {
 void signCalls(MemberList& body) {
   const std::string* contents = body.find("contents");
   if (contents == nullptr || !contents->starts_with('[')) return;
-  std::string signedContents;
-  json::Writer writer(signedContents);
+  json::Writer writer;
   writer.beginArray();
   bool changed = false;
   json::ArrayReader list(*contents);
@@ -181,8 +178,7 @@ void signCalls(MemberList& body) {
     changed |= !other.empty();
     writer.raw(other.empty() ? *message : std::string_view(other));
   }
-  writer.endArray();
-  if (changed) body.set("contents", std::move(signedContents));
+  if (changed) body.set("contents", writer.endArray().take());
 }
 
 }  // namespace

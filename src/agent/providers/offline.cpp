@@ -88,12 +88,10 @@ struct PlannedCall {
 };
 
 std::string inputOf(std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject();
   for (const auto& [name, value] : members) writer.member(name, value);
-  writer.endObject();
-  return out;
+  return writer.endObject().take();
 }
 
 std::optional<PlannedCall> callOf(const Line& line) {
@@ -233,8 +231,7 @@ class OfflineProvider final : public Provider {
 
   static std::string write(const ModelRequest& request, const Situation& situation, const Plan& plan,
                            std::string_view text, bool cancelled) {
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().member("role", "assistant").member("model", kOfflineModel).key("content").beginArray();
     if (!plan.thinking.empty()) {
       writer.beginObject().member("type", "thinking").member("text", plan.thinking).endObject();
@@ -249,9 +246,8 @@ class OfflineProvider final : public Provider {
       writer.key("input").raw(call.input).endObject();
     }
     writer.endArray().member("stopReason", cancelled ? "aborted" : plan.calls.empty() ? "stop" : "tool_use");
-    writer.key("usage").beginObject().member("inputTokens", std::uint64_t{request.context.size() / 4});
-    writer.member("outputTokens", std::uint64_t{text.size() / 4 + 1}).endObject().endObject();
-    return out;
+    writer.key("usage").beginObject().member("inputTokens", request.context.size() / 4);
+    return writer.member("outputTokens", text.size() / 4 + 1).endObject().endObject().take();
   }
 };
 

@@ -1,7 +1,5 @@
 #include "base/json/json_write.h"
 
-#include <charconv>
-
 namespace bough::json {
 
 void appendQuoted(std::string& out, std::string_view text) {
@@ -68,18 +66,6 @@ Writer& Writer::string(std::string_view text) {
   separate();
   appendQuoted(out_, text);
   return *this;
-}
-
-Writer& Writer::number(std::int64_t value) {
-  char digits[24];
-  const auto [end, status] = std::to_chars(digits, digits + sizeof digits, value);
-  return raw(std::string_view(digits, end));
-}
-
-Writer& Writer::number(std::uint64_t value) {
-  char digits[24];
-  const auto [end, status] = std::to_chars(digits, digits + sizeof digits, value);
-  return raw(std::string_view(digits, end));
 }
 
 Writer& Writer::raw(std::string_view value) {

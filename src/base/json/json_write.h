@@ -1,10 +1,11 @@
 // Writes JSON by appending to a string, and splices raw values in between without touching them.
 #pragma once
 
+#include <charconv>
 #include <concepts>
-#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace bough::json {
 
@@ -17,7 +18,14 @@ std::string quoted(std::string_view text);
 /// Writes one value; commas take care of themselves. The caller balances begin and end.
 class Writer {
  public:
+  /// Writes to a text of its own: see text() and take().
+  Writer() : out_(own_) {}
   explicit Writer(std::string& out) : out_(out) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  [[nodiscard]] const std::string& text() const { return out_; }
+  [[nodiscard]] std::string take() { return std::move(out_); }
 
   Writer& beginObject() { return open('{'); }
   Writer& endObject() { return close('}'); }
@@ -25,19 +33,36 @@ class Writer {
   Writer& endArray() { return close(']'); }
   Writer& key(std::string_view name);
   Writer& string(std::string_view text);
-  Writer& number(std::int64_t value);
-  Writer& number(std::uint64_t value);
+  template <std::integral Number>
+  Writer& number(Number value) {
+    char digits[24];
+    return raw(std::string_view(digits, std::to_chars(digits, digits + sizeof digits, value).ptr));
+  }
   Writer& boolean(bool value) { return raw(value ? "true" : "false"); }
   Writer& null() { return raw("null"); }
   /// Splices a value that is JSON already.
   Writer& raw(std::string_view value);
 
   Writer& member(std::string_view name, std::string_view text) { return key(name).string(text); }
-  Writer& member(std::string_view name, std::uint64_t value) { return key(name).number(value); }
   /// A template so that a string literal does not turn into a bool.
-  template <std::same_as<bool> Bool>
-  Writer& member(std::string_view name, Bool value) {
-    return key(name).boolean(value);
+  template <std::integral Value>
+  Writer& member(std::string_view name, Value value) {
+    if constexpr (std::same_as<Value, bool>) {
+      return key(name).boolean(value);
+    } else {
+      return key(name).number(value);
+    }
+  }
+  /// A text, or null where it is empty.
+  Writer& memberOrNull(std::string_view name, std::string_view text) {
+    return text.empty() ? key(name).null() : member(name, text);
+  }
+  /// A list of texts.
+  template <typename Texts>
+  Writer& list(std::string_view name, Texts&& texts) {
+    key(name).beginArray();
+    for (const auto& text : texts) string(text);
+    return endArray();
   }
 
  private:
@@ -45,6 +70,7 @@ class Writer {
   Writer& open(char bracket);
   Writer& close(char bracket);
 
+  std::string own_;
   std::string& out_;
   bool comma_ = false;
 };

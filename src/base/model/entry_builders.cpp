@@ -14,11 +14,10 @@ Entry makeEntry(std::string_view type, std::string payload) {
 }
 
 Entry textMessage(std::string_view role, std::string_view text) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("dialect", "bough").key("message").beginObject();
   writer.member("role", role).member("content", text).endObject().endObject();
-  return makeEntry(entry_type::kMessage, std::move(payload));
+  return makeEntry(entry_type::kMessage, writer.take());
 }
 
 }  // namespace
@@ -38,10 +37,9 @@ Entry systemText(std::string_view text) {
 Entry rawMessage(std::string_view dialect, std::string_view rawJson) {
   // Half a message must not become a whole payload: what is not JSON stays as it is, for the append to refuse.
   if (!json::check(rawJson)) return makeEntry(entry_type::kMessage, std::string(rawJson));
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("dialect", dialect).key("message").raw(rawJson).endObject();
-  return makeEntry(entry_type::kMessage, std::move(payload));
+  return makeEntry(entry_type::kMessage, writer.take());
 }
 
 Entry assistant(std::string_view dialect, std::string_view rawJson) {
@@ -49,14 +47,12 @@ Entry assistant(std::string_view dialect, std::string_view rawJson) {
 }
 
 Entry toolResult(std::string_view callId, std::string_view text, bool isError) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", "tool");
   writer.key("content").beginArray().beginObject().member("type", "tool_result").member("id", callId);
   writer.member("content", text);
   if (isError) writer.member("isError", true);
-  writer.endObject().endArray().endObject().endObject();
-  return makeEntry(entry_type::kMessage, std::move(payload));
+  return makeEntry(entry_type::kMessage, writer.endObject().endArray().endObject().endObject().take());
 }
 
 }  // namespace bough

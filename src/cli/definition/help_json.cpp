@@ -12,9 +12,7 @@ void writeOptions(json::Writer& writer, const std::vector<Option>& options) {
     writer.beginObject().member("name", option.name).member("syntax", optionSyntax(option));
     writer.member("help", option.help).member("required", option.required);
     if (!option.choices.empty()) {
-      writer.key("choices").beginArray();
-      for (const std::string& choice : option.choices) writer.string(choice);
-      writer.endArray();
+      writer.list("choices", option.choices);
     }
     writer.endObject();
   }
@@ -31,9 +29,8 @@ void writeCommand(json::Writer& writer, const Command& command) {
 }  // namespace
 
 std::string overviewJson(const std::vector<CommandGroup>& groups) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("groups").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).key("groups").beginArray();
   for (const CommandGroup& group : groups) {
     writer.beginObject().member("title", group.title).key("commands").beginArray();
     for (const Command& command : group.commands) writeCommand(writer, command);
@@ -42,17 +39,14 @@ std::string overviewJson(const std::vector<CommandGroup>& groups) {
   writer.endArray();
   Context context;
   writeOptions(writer, globalOptions(context));
-  writer.endObject();
-  return out + "\n";
+  return writer.endObject().text() + "\n";
 }
 
 std::string commandJson(const Command& command) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("command");
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).key("command");
   writeCommand(writer, command);
-  writer.endObject();
-  return out + "\n";
+  return writer.endObject().text() + "\n";
 }
 
 }  // namespace bough::cli

@@ -71,7 +71,7 @@ class ShapeReader {
     rest_.remove_prefix(size);
     writer_.beginObject();
     if (word == "text") writer_.member("type", "string");
-    if (word == "count") writer_.member("type", "integer").member("minimum", std::uint64_t{0});
+    if (word == "count") writer_.member("type", "integer").member("minimum", 0);
     if (word == "number") writer_.member("type", "number");
     if (word == "bool") writer_.member("type", "boolean");
     if (word == "null") writer_.member("type", "null");
@@ -99,9 +99,7 @@ class ShapeReader {
       skip();
     }
     take("}");
-    writer_.endObject().key("required").beginArray();
-    for (const std::string_view member : required) writer_.string(member);
-    writer_.endArray().endObject();
+    writer_.endObject().list("required", required).endObject();
   }
 
   void skip() {
@@ -127,8 +125,7 @@ Result<std::string> jsonSchema(std::string_view command) {
     return fail(ErrorCode::NotFound, fmt::format("{} has no answer for programs", command),
                 "`bough schema` lists the commands that have one");
   }
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   std::set<std::string, std::less<>> named;
   writer.beginObject().member("$schema", "https://json-schema.org/draft/2020-12/schema");
   writer.member("title",
@@ -146,8 +143,7 @@ Result<std::string> jsonSchema(std::string_view command) {
       ShapeReader(part.shape, writer, named).type();
     }
   }
-  writer.endObject().endObject();
-  return out;
+  return writer.endObject().endObject().take();
 }
 
 std::string shapesAsMarkdown() {

@@ -319,8 +319,7 @@ Result<void> allowInFolder(const std::string& folder, const std::string& permiss
   std::vector<std::string>& exactly = settings.folders[folder].exactly;
   if (std::ranges::find(exactly, permission) != exactly.end()) return {};
   exactly.push_back(permission);
-  std::string list;
-  json::Writer writer(list);
+  json::Writer writer;
   writer.beginArray();
   for (const std::string& each : exactly) writer.string(each);
   writer.endArray();
@@ -328,10 +327,10 @@ Result<void> allowInFolder(const std::string& folder, const std::string& permiss
   const std::string folders(json::findMember(permissions, "folders").value_or("{}"));
   const std::string here(json::findMember(folders, folder).value_or("{}"));
   const std::string changed =
-      withMember(
-          text, "permissions",
-          withMember(permissions, "folders", withMember(folders, folder, withMember(here, "exactly", list, 3), 2), 1),
-          0) +
+      withMember(text, "permissions",
+                 withMember(permissions, "folders",
+                            withMember(folders, folder, withMember(here, "exactly", writer.text(), 3), 2), 1),
+                 0) +
       "\n";
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);

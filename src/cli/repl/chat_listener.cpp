@@ -6,6 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/payloads.h"
 #include "base/text/text.h"
 #include "cli/definition/settings.h"
 #include "cli/terminal/fitted.h"
@@ -205,9 +206,8 @@ agent::RecoveryChoice TextListener::recover(const UnfinishedToolCall& call) {
 }
 
 void JsonListener::onEvent(const AgentEvent& event) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("event", toString(event.kind));
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("event", toString(event.kind));
   if (!event.entryId.empty()) writer.member("entryId", event.entryId);
   if (!event.toolCallId.empty()) writer.member("toolCallId", event.toolCallId);
   if (!event.name.empty()) writer.member("name", event.name);
@@ -215,17 +215,12 @@ void JsonListener::onEvent(const AgentEvent& event) {
   if (event.kind == EventKind::ToolResult) writer.member("isError", event.isError);
   if (event.kind == EventKind::Retry) writer.member("waitMs", event.waitMs);
   if (event.kind == EventKind::AssistantMessage || event.kind == EventKind::TurnEnd) {
-    writer.member("durationMs", event.durationMs).key("usage").beginObject();
-    writer.member("inputTokens", event.usage.inputTokens).member("outputTokens", event.usage.outputTokens);
-    writer.member("cacheReadTokens", event.usage.cacheReadTokens);
-    writer.member("cacheWriteTokens", event.usage.cacheWriteTokens);
-    writer.member("reasoningTokens", event.usage.reasoningTokens).endObject();
+    writeUsage(writer.member("durationMs", event.durationMs), event.usage);
   }
   if (event.kind == EventKind::TurnEnd) {
     writer.member("toolCount", event.toolCount).member("contextTokens", event.contextTokens);
   }
-  writer.endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endObject().text());
 }
 
 }  // namespace bough::cli

@@ -20,12 +20,10 @@ namespace {
 
 void printOpened(const OpenedChat& opened, bool json) {
   if (json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("event", "session");
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("event", "session");
     writer.member("sessionId", opened.chat->sessionId()).member("model", opened.chat->model());
-    writer.member("restoredTurns", opened.restoredTurns).endObject();
-    printJsonLine(out);
+    printJsonLine(writer.member("restoredTurns", opened.restoredTurns).endObject().text());
   } else if (opened.restoredTurns > 0) {
     printMessage("Restored: " + counted(opened.restoredTurns, "turn"));
   }
@@ -111,15 +109,14 @@ class PipedLines {
   Result<void> runCommand(const TypedLine& typed, const std::string& line) {
     if (!context_.json) return dispatch(typed);
     Result<void> done;
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("event", "command").member("name", line);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("event", "command").member("name", line);
     {
       const OutputCapture output;
       done = dispatch(typed);
       writer.member("text", output.text()).member("isError", !done.has_value()).endObject();
     }
-    printJsonLine(out);
+    printJsonLine(writer.text());
     return done;
   }
 

@@ -221,15 +221,13 @@ void reopenOutput() {
 
 void printError(const Error& error, bool json) {
   if (json) {
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginObject().key("error").beginObject();
-    writer.member("code", toString(error.code)).member("message", error.message).key("hint");
-    error.hint.empty() ? writer.null() : writer.string(error.hint);
+    writer.member("code", toString(error.code)).member("message", error.message).memberOrNull("hint", error.hint);
     writer.member("retryable", error.retryable);
     if (!error.actualTail.empty()) writer.member("actualTail", error.actualTail);
     writer.endObject().endObject();
-    writeAll(STDERR_FILENO, (::isatty(STDERR_FILENO) == 1 ? safeJson(out) : out) + "\n");
+    writeAll(STDERR_FILENO, (::isatty(STDERR_FILENO) == 1 ? safeJson(writer.text()) : writer.text()) + "\n");
     return;
   }
   printMessage(fmt::format("bough: {}", text::printableLines(error.message)));

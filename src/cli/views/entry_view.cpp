@@ -45,26 +45,17 @@ std::string lastSaid(SessionStore& store, const std::string& sessionId, const st
   return spokenLine(summary.speaker, summary.text);
 }
 
-void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text) {
-  writer.key(name);
-  text.empty() ? writer.null() : writer.string(text);
-}
-
 std::string entryJson(const Entry& entry, const EntryView& view) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("entryId", entry.id);
-  memberOrNull(writer, "parentId", entry.parentId.value_or(""));
+  json::Writer writer;
+  writer.beginObject().member("schema", 2).member("entryId", entry.id);
+  writer.memberOrNull("parentId", entry.parentId.value_or(""));
   writer.member("type", entry.type).member("timestamp", entry.timestamp).member("role", view.speaker);
-  writer.member("redacted", entry.redacted);
-  writer.key("parts").beginArray();
+  writer.member("redacted", entry.redacted).key("parts").beginArray();
   for (const EntryPart& part : view.parts) {
-    writer.beginObject().member("kind", toString(part.kind));
-    memberOrNull(writer, "name", part.name);
+    writer.beginObject().member("kind", toString(part.kind)).memberOrNull("name", part.name);
     writer.member("text", part.text).member("isError", part.isError).endObject();
   }
-  writer.endArray().endObject();
-  return out;
+  return writer.endArray().endObject().take();
 }
 
 }  // namespace bough::cli

@@ -56,8 +56,6 @@ std::string briefArguments(std::string_view arguments);
 Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted);
 /// "[user] Hello": the last message of the branch that ends in this entry, in one line. Empty when there is none near.
 std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId);
-/// What is absent is null in every answer for programs.
-void memberOrNull(json::Writer& writer, std::string_view name, std::string_view text);
 /// As one JSON object, with `schema`.
 std::string entryJson(const Entry& entry, const EntryView& view);
 

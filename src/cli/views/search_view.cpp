@@ -167,14 +167,12 @@ void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::siz
 }
 
 void printHitsJson(const std::vector<SearchHit>& hits, bool more) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("more", more).key("hits").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 2).member("more", more).key("hits").beginArray();
   for (const SearchHit& hit : hits) {
-    writer.beginObject().member("sessionId", hit.sessionId);
-    memberOrNull(writer, "title", hit.title);
+    writer.beginObject().member("sessionId", hit.sessionId).memberOrNull("title", hit.title);
 
-    memberOrNull(writer, "entryId", hit.entryId);
+    writer.memberOrNull("entryId", hit.entryId);
     writer.member("role", hit.role).member("timestamp", formatTimestamp(hit.timeMs));
     writer.key("score").raw(fmt::format("{:.4f}", hit.score)).key("excerpt").beginArray();
     forEachPiece(hit.excerpt, [&](std::string_view piece, bool found) {
@@ -182,8 +180,7 @@ void printHitsJson(const std::vector<SearchHit>& hits, bool more) {
     });
     writer.endArray().endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
@@ -197,12 +194,10 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
   for (const auto& [hit, count] : sessions) {
     idColumns = std::max(idColumns, text::displayWidth(shortId(hit->sessionId)));
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("sessions").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).key("sessions").beginArray();
   for (const auto& [hit, count] : sessions) {
-    writer.beginObject().member("sessionId", hit->sessionId);
-    memberOrNull(writer, "title", hit->title);
+    writer.beginObject().member("sessionId", hit->sessionId).memberOrNull("title", hit->title);
     writer.member("hitCount", count).endObject();
     if (!json) {
       const std::string id = shortId(hit->sessionId);
@@ -215,8 +210,7 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
                 (isCut ? text::excerptToWidth(hit->title, terminalWidth() - used) : text::printable(hit->title)));
     }
   }
-  writer.endArray().endObject();
-  if (json) printJsonLine(out);
+  if (json) printJsonLine(writer.endArray().endObject().text());
 }
 
 Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "base/model/payloads.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/fitted.h"
@@ -166,17 +167,15 @@ std::vector<std::string> cells(const std::string& name, std::uint64_t answers, c
 }
 
 void writeRow(json::Writer& writer, const UsageRow& row) {
-  writer.beginObject().member("name", row.name);
-  memberOrNull(writer, "title", row.title);
+  writer.beginObject().member("name", row.name).memberOrNull("title", row.title);
   writer.member("messages", row.messages).member("withoutId", row.withoutId);
-  writeTokens(writer, row.tokens);
+  writeAllTokens(writer, row.tokens);
   // Without an answer that has figures nobody knows what it cost.
   writer.key("costUsd").raw(row.messages == 0 ? "null" : fmt::format("{:.6f}", row.costUsd));
-  writer.member("costKnown", row.costKnown);
-  writer.key("models").beginArray();
+  writer.member("costKnown", row.costKnown).key("models").beginArray();
   for (const ModelUsage& used : row.byModel) {
     writer.beginObject().member("model", used.model).member("messages", used.messages);
-    writeTokens(writer, used.tokens);
+    writeAllTokens(writer, used.tokens);
     writer.key("costUsd").raw(used.costUsd ? fmt::format("{:.6f}", *used.costUsd) : "null").endObject();
   }
   writer.endArray().endObject();
@@ -188,10 +187,9 @@ std::uint64_t totalTokens(const Usage& used) {
   return used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens;
 }
 
-void writeTokens(json::Writer& writer, const Usage& used) {
-  writer.member("inputTokens", used.inputTokens).member("outputTokens", used.outputTokens);
-  writer.member("cacheReadTokens", used.cacheReadTokens).member("cacheWriteTokens", used.cacheWriteTokens);
-  writer.member("reasoningTokens", used.reasoningTokens).member("totalTokens", totalTokens(used));
+void writeAllTokens(json::Writer& writer, const Usage& used) {
+  writeTokens(writer, used).member("reasoningTokens", used.reasoningTokens);
+  writer.member("totalTokens", totalTokens(used));
 }
 
 void printUsageTable(const UsageReport& report, const UsageLook& look) {
@@ -236,16 +234,12 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
 }
 
 void printUsageJson(const UsageReport& report, const std::string& by) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("by", by).key("rows").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 2).member("by", by).key("rows").beginArray();
   for (const UsageRow& row : report.rows) writeRow(writer, row);
   writer.endArray().key("total");
   writeRow(writer, report.total);
-  writer.key("unknownModels").beginArray();
-  for (const std::string& model : report.unknownModels) writer.string(model);
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.list("unknownModels", report.unknownModels).endObject().text());
 }
 
 }  // namespace bough::cli

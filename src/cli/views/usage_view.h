@@ -20,6 +20,6 @@ void printUsageJson(const UsageReport& report, const std::string& by);
 /// All tokens: input, output, read from a cache and written to one.
 std::uint64_t totalTokens(const Usage& used);
 /// Members inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens and totalTokens.
-void writeTokens(json::Writer& writer, const Usage& used);
+void writeAllTokens(json::Writer& writer, const Usage& used);
 
 }  // namespace bough::cli

@@ -27,8 +27,8 @@ void writeChatMedia(NodeWriter& writer, const Block& block) {
   if (block.source == MediaSource::FileId) {
     writer.member("file_id", block.text);
   } else {
-    writer.member("filename", block.name.empty() ? literal(fileNameOf(mediaTypeOf(block))) : block.name)
-        .key("file_data");
+    writer.member("filename", block.name.empty() ? literal(fileNameOf(mediaTypeOf(block))) : block.name);
+    writer.key("file_data");
     writeDataUrl(writer, block);
   }
   writer.endObject().endObject();

@@ -26,8 +26,8 @@ void writeResponsesMedia(NodeWriter& writer, const Block& block) {
   } else if (block.source == MediaSource::Url) {
     writer.member("file_url", block.text);
   } else {
-    writer.member("filename", block.name.empty() ? literal(fileNameOf(mediaTypeOf(block))) : block.name)
-        .key("file_data");
+    writer.member("filename", block.name.empty() ? literal(fileNameOf(mediaTypeOf(block))) : block.name);
+    writer.key("file_data");
     writeDataUrl(writer, block);
   }
   writer.endObject();

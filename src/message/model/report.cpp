@@ -34,20 +34,13 @@ std::string_view toString(SignatureState state) {
 }
 
 std::string CompatibilityReport::toJson() const {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().member("compatible", compatible);
-  writer.key("warnings").beginArray();
-  for (const std::string& warning : warnings) writer.string(warning);
-  writer.endArray().key("lossyFields").beginArray();
-  for (const std::string& field : lossyFields) writer.string(field);
-  writer.endArray().key("lossyCounts").beginObject();
+  writer.list("warnings", warnings).list("lossyFields", lossyFields).key("lossyCounts").beginObject();
   for (std::size_t i = 0; i < lossyFields.size(); ++i) writer.member(lossyFields[i], lossyCounts[i]);
   writer.endObject();
   if (!betas.empty()) {
-    writer.key("betas").beginArray();
-    for (const std::string& beta : betas) writer.string(beta);
-    writer.endArray();
+    writer.list("betas", betas);
   }
   writer.member("messages", messages).member("lossyMessages", lossyMessages).member("restored", restored);
   writer.key("signatures").beginArray();
@@ -61,11 +54,9 @@ std::string CompatibilityReport::toJson() const {
   for (const Finding& finding : findings) {
     writer.beginObject().member("change", toString(finding.change));
     if (!finding.entryId.empty()) writer.member("entryId", finding.entryId);
-    writer.member("path", finding.path);
-    writer.member("field", finding.field).member("reason", finding.reason).endObject();
+    writer.member("path", finding.path).member("field", finding.field).member("reason", finding.reason).endObject();
   }
-  writer.endArray().member("findingsDropped", findingsDropped).endObject();
-  return out;
+  return writer.endArray().member("findingsDropped", findingsDropped).endObject().take();
 }
 
 namespace message {

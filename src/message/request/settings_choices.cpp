@@ -187,8 +187,7 @@ void writeOpenaiFormat(SettingsSource& from, const Format& format, Dialect targe
     out.push_back({.path = place, .json = R"({"type":"json_object"})"});
     return;
   }
-  std::string body;
-  json::Writer writer(body);
+  json::Writer writer;
   writer.beginObject();
   if (!chat) writer.member("type", "json_schema");
   const bool described = isOpenai(from.dialect());
@@ -202,7 +201,8 @@ void writeOpenaiFormat(SettingsSource& from, const Format& format, Dialect targe
     from.use(format.prefix + key);
   }
   writer.endObject();
-  out.push_back({.path = place, .json = chat ? R"({"type":"json_schema","json_schema":)" + body + "}" : body});
+  out.push_back(
+      {.path = place, .json = chat ? R"({"type":"json_schema","json_schema":)" + writer.text() + "}" : writer.text()});
 }
 
 }  // namespace

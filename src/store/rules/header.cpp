@@ -84,8 +84,7 @@ Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::st
 }
 
 std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin, int format) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().member("format", static_cast<std::uint64_t>(format)).member("sessionId", session.sessionId);
   if (!session.key.empty()) writer.member("key", session.key);
   if (!session.cwd.empty()) writer.member("cwd", session.cwd);
@@ -93,17 +92,14 @@ std::string makeHeaderPayload(const NewSession& session, const std::optional<For
     writer.key("parentSession").beginObject();
     writer.member("sessionId", origin->sessionId).member("entryId", origin->entryId).endObject();
   }
-  writer.endObject();
-  return payload;
+  return writer.endObject().take();
 }
 
 std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format) {
-  std::string upgraded;
-  json::Writer writer(upgraded);
+  json::Writer writer;
   writer.beginObject().member("format", static_cast<std::uint64_t>(format)).member("sessionId", sessionId);
   copyMembers(writer, payload, {"format", "sessionId"});
-  writer.endObject();
-  return upgraded;
+  return writer.endObject().take();
 }
 
 std::optional<ForkOrigin> originNamedIn(std::string_view damaged) {
@@ -125,22 +121,18 @@ std::optional<int> formatNamedIn(std::string_view damaged) {
 }
 
 std::string detachHeaderPayload(std::string_view payload) {
-  std::string detached;
-  json::Writer writer(detached);
+  json::Writer writer;
   writer.beginObject();
   copyMembers(writer, payload, {"parentSession"});
   if (const auto parent = json::findMember(payload, "parentSession")) writer.key("detachedFrom").raw(*parent);
-  writer.endObject();
-  return detached;
+  return writer.endObject().take();
 }
 
 std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().key("entryId");
   entryId ? writer.string(*entryId) : writer.null();
-  writer.member("name", name).endObject();
-  return payload;
+  return writer.member("name", name).endObject().take();
 }
 
 }  // namespace bough

@@ -10,14 +10,12 @@ namespace {
 
 // What takes the place of a redacted payload.
 std::string redactedPayload(const Entry& redaction) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject().key("redacted").beginObject().member("redactionId", redaction.id);
   for (const std::string_view name : {"by", "reason", "erased"}) {
     if (const auto value = json::findMember(redaction.payload, name)) writer.key(name).raw(*value);
   }
-  writer.endObject().endObject();
-  return payload;
+  return writer.endObject().endObject().take();
 }
 
 }  // namespace

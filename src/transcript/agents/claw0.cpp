@@ -87,20 +87,18 @@ class Claw0Reader : public Reader {
       out.keep(record, place, role);
       return;
     }
-    std::string text;
-    json::Writer(text).beginObject().member("role", role).key("content").raw(content).endObject();
+    const std::string text =
+        json::Writer().beginObject().member("role", role).key("content").raw(content).endObject().take();
     out.message(record, place, Dialect::Anthropic, text, {{"content", content}});
   }
 
   static void toolUse(const Record& record, const Place& place, const Members& line, Builder& out) {
     const std::string_view input = line.isObject("input") ? line.raw("input") : std::string_view("{}");
-    std::string text;
-    json::Writer writer(text);
+    json::Writer writer;
     writer.beginObject().member("role", "assistant").key("content").beginArray();
     writer.beginObject().member("type", "tool_use").member("id", line.text("tool_use_id"));
-    writer.member("name", line.text("name")).key("input").raw(input).endObject();
-    writer.endArray().endObject();
-    out.message(record, place, Dialect::Anthropic, text, {{"content/0/input", input}});
+    writer.member("name", line.text("name")).key("input").raw(input).endObject().endArray().endObject();
+    out.message(record, place, Dialect::Anthropic, writer.text(), {{"content/0/input", input}});
   }
 
   static void toolResult(const Record& record, const Place& place, const Members& line, Builder& out) {
@@ -111,14 +109,13 @@ class Claw0Reader : public Reader {
       asText = json::quoted(content);
       content = asText;
     }
-    std::string text;
-    json::Writer writer(text);
+    json::Writer writer;
     writer.beginObject().member("role", "user").key("content").beginArray();
     writer.beginObject().member("type", "tool_result").member("tool_use_id", line.text("tool_use_id"));
     writer.key("content").raw(content);
     if (line.isTrue("is_error")) writer.member("is_error", true);
     writer.endObject().endArray().endObject();
-    out.message(record, place, Dialect::Anthropic, text, {{"content/0/content", content}});
+    out.message(record, place, Dialect::Anthropic, writer.text(), {{"content/0/content", content}});
   }
 
   std::unordered_set<std::string> calls_;
@@ -221,12 +218,11 @@ Result<void> announceClaw0(const TranscriptHome&, const TranscriptFacts& facts, 
   });
   if (known) return {};
   BOUGH_TRY(const auto told, toldIn(path));
-  std::string entry;
-  json::Writer writer(entry);
+  json::Writer writer;
   writer.beginObject().member("session_key", key).member("session_id", facts.sessionId);
   writer.member("created_at", facts.created).member("updated_at", told.last.empty() ? facts.created : told.last);
   writer.member("message_count", told.messages).member("transcript_file", nameOf(path)).endObject();
-  BOUGH_TRY(const std::string bytes, withMember(list, key, entry));
+  BOUGH_TRY(const std::string bytes, withMember(list, key, writer.text()));
   return replaceList(listPath, bytes);
 }
 

@@ -103,8 +103,8 @@ class LineReading {
   }
 
   void addText(std::string_view text) {
-    std::string block;
-    json::Writer(block).beginObject().member("type", "text").member("text", text).endObject();
+    const std::string block =
+        json::Writer().beginObject().member("type", "text").member("text", text).endObject().take();
     add(block);
   }
 
@@ -128,11 +128,9 @@ class LineReading {
     const Members block(raw);
     if (block.text("type") != "tool_use" || !block.isObject("tool")) return add(raw);
     const Members tool(block.raw("tool"));
-    std::string use;
-    json::Writer writer(use);
+    json::Writer writer;
     writer.beginObject().member("type", "tool_use").member("id", tool.text("id")).member("name", tool.text("name"));
-    writer.key("input").raw(tool.isObject("input") ? tool.raw("input") : "{}").endObject();
-    add(use);
+    add(writer.key("input").raw(tool.isObject("input") ? tool.raw("input") : "{}").endObject().text());
     const std::string_view given = tool.raw("result");
     if (given.empty() || json::kindOf(given) == json::Kind::Null) return;
     if (!results_.empty()) results_ += ',';
@@ -156,22 +154,19 @@ class LineReading {
     if (!bytes || bytes->empty() || bytes->size() > kMostBytes) {
       return addText(fmt::format("[attached file: {}, {}]", attachment.text("name"), type));
     }
-    std::string block;
-    json::Writer writer(block);
+    json::Writer writer;
     writer.beginObject().member("type", "image").key("source").beginObject().member("type", "base64");
-    writer.member("media_type", type).member("data", toBase64(*bytes)).endObject().endObject();
-    add(block);
+    add(writer.member("media_type", type).member("data", toBase64(*bytes)).endObject().endObject().text());
   }
 
   // Gives what was collected: a message, and the results of its tools.
   void flush() {
     if (blocks_.empty() && given_ > 0) return;
-    std::string message;
-    json::Writer writer(message);
+    json::Writer writer;
     writer.beginObject();
     if (line_.text("role") == "assistant") head(writer);
     writer.member("role", line_.text("role")).key("content").beginArray().raw(blocks_).endArray().endObject();
-    give(message);
+    give(writer.text());
     if (!results_.empty()) give("{\"role\":\"user\",\"content\":[" + results_ + "]}");
     blocks_.clear();
     results_.clear();
@@ -271,8 +266,7 @@ class MyAgentsWriter : public Writer {
 
   // Blocks as MyAgents has them: a tool's use in an object of its own. Results stay blocks of Anthropic's.
   static std::string blocks(std::string_view content) {
-    std::string out;
-    json::Writer writer(out);
+    json::Writer writer;
     writer.beginArray();
     json::ArrayReader elements(content);
     while (const auto element = elements.next()) {
@@ -285,8 +279,7 @@ class MyAgentsWriter : public Writer {
       writer.member("name", use.text("name")).key("input").raw(use.isObject("input") ? use.raw("input") : "{}");
       writer.endObject().endObject();
     }
-    writer.endArray();
-    return out;
+    return writer.endArray().take();
   }
 };
 

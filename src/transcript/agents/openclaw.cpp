@@ -112,14 +112,12 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
     return known;
   });
   if (known) return {};
-  std::string entry;
-  json::Writer writer(entry);
+  json::Writer writer;
   writer.beginObject().member("sessionId", facts.sessionId);
   // OpenClaw removes sessions whose time is long ago, also one that is about to be continued.
   writer.member("updatedAt", systemEnvironment().clock.nowMs()).member("sessionFile", path);
   if (!facts.title.empty()) writer.member("displayName", facts.title);
-  writer.endObject();
-  BOUGH_TRY(const std::string bytes, withMember(list, key, entry));
+  BOUGH_TRY(const std::string bytes, withMember(list, key, writer.endObject().text()));
   return replaceList(listPath, bytes);
 }
 

@@ -161,8 +161,7 @@ std::string systemText(const Members& message) {
 
 void writePiUsage(json::Writer& writer, std::string_view usage, std::string_view id) {
   const auto count = [&](std::string_view name) { return json::findUnsigned(usage, name).value_or(0); };
-  writer.key("usage").beginObject();
-  writer.member("inputTokens", count("input")).member("outputTokens", count("output"));
+  writer.key("usage").beginObject().member("inputTokens", count("input")).member("outputTokens", count("output"));
   writer.member("cacheReadTokens", count("cacheRead")).member("cacheWriteTokens", count("cacheWrite"));
   writer.member("reasoningTokens", count("reasoning"));
   if (!id.empty()) writer.member("id", id);
@@ -222,16 +221,13 @@ std::string resultMessage(const Block& block, const PiAnswer& answer, const Tool
                           std::vector<std::string>& notHeld) {
   const std::string id = block.id.decode();
   const std::string known = block.name.empty() ? toolNames.of(id) : block.name.decode();
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().member("role", "toolResult").member("toolCallId", id);
-  writer.member("toolName", known.empty() ? "tool" : known);
-  writer.key("content").beginArray();
+  writer.member("toolName", known.empty() ? "tool" : known).key("content").beginArray();
   for (const Block& part : block.content) {
     if (!writePart(writer, part)) notHeld.push_back(fmt::format("tool_result.{}", toString(part.kind)));
   }
-  writer.endArray().member("isError", block.isError).key("timestamp").raw(answer.timestampMs).endObject();
-  return out;
+  return writer.endArray().member("isError", block.isError).key("timestamp").raw(answer.timestampMs).endObject().take();
 }
 
 // pi has arguments as an object: what is not one goes into one.
@@ -274,8 +270,7 @@ void writeAnswerBlock(json::Writer& writer, const Block& block, ToolNames& toolN
 
 std::string answerMessage(const Message& message, const PiAnswer& answer, ToolNames& toolNames,
                           std::vector<std::string>& notHeld) {
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   bool calls = false;
   writer.beginObject().member("role", "assistant").key("content").beginArray();
   for (const Block& block : message.blocks) {
@@ -284,8 +279,7 @@ std::string answerMessage(const Message& message, const PiAnswer& answer, ToolNa
   }
   writer.endArray().member("api", answer.api).member("provider", answer.provider).member("model", answer.model);
   writer.key("usage").raw(answer.usage).member("stopReason", calls ? "toolUse" : "stop");
-  writer.key("timestamp").raw(answer.timestampMs).endObject();
-  return out;
+  return writer.key("timestamp").raw(answer.timestampMs).endObject().take();
 }
 
 }  // namespace
@@ -307,8 +301,7 @@ std::vector<std::string> writePiMessages(std::string_view message, const PiAnswe
   const auto read = normalize(message, Dialect::Bough);
   if (!read) return out;
   if (read->role == Role::Assistant) return {answerMessage(*read, answer, toolNames, notHeld)};
-  std::string user;
-  json::Writer writer(user);
+  json::Writer writer;
   bool any = false;
   writer.beginObject().member("role", "user").key("content").beginArray();
   for (const Block& block : read->blocks) {
@@ -320,8 +313,7 @@ std::vector<std::string> writePiMessages(std::string_view message, const PiAnswe
       notHeld.push_back(fmt::format("user.{}", toString(block.kind)));
     }
   }
-  writer.endArray().key("timestamp").raw(answer.timestampMs).endObject();
-  if (any) out.push_back(std::move(user));
+  if (any) out.push_back(writer.endArray().key("timestamp").raw(answer.timestampMs).endObject().take());
   return out;
 }
 

@@ -90,13 +90,12 @@ class PiReader : public Reader {
       message(record, place, readPiContent(line.raw("content")), type, out);
     } else if (type == "model_change") {
       out.facts.model = line.text("modelId");
-      std::string payload;
-      json::Writer writer(payload);
+      json::Writer writer;
       writer.beginObject().member("model", out.facts.model).member("provider", line.text("provider")).endObject();
-      out.entry(record, place, entry_type::kModelChange, payload);
+      out.entry(record, place, entry_type::kModelChange, writer.text());
     } else if (type == "thinking_level_change") {
-      std::string payload;
-      json::Writer(payload).beginObject().member("level", line.text("thinkingLevel")).endObject();
+      const std::string payload =
+          json::Writer().beginObject().member("level", line.text("thinkingLevel")).endObject().take();
       out.entry(record, place, entry_type::kThinkingLevelChange, payload);
     } else if (type == "compaction" && line.isString("summary")) {
       compaction(record, place, line, out);
@@ -109,12 +108,10 @@ class PiReader : public Reader {
       const std::string title = out.facts.title.empty() ? "null" : json::quoted(out.facts.title);
       out.keep(record, place, type, "\"title\":" + title);
     } else if (type == "usage" && line.isObject("usage")) {
-      std::string payload;
-      json::Writer writer(payload);
+      json::Writer writer;
       writer.beginObject().member("customType", fmt::format("{}.{}", agent_, type)).member("kind", "request");
       request(place, line, line.text("model"), writer);
-      writer.endObject();
-      out.entry(record, place, entry_type::kCustom, payload);
+      out.entry(record, place, entry_type::kCustom, writer.endObject().text());
     } else {
       custom(record, place, type, out);
     }
@@ -135,8 +132,8 @@ class PiReader : public Reader {
 
   // A node of the tree that no model sees. Its line says the rest.
   void custom(const Record& record, const Place& place, std::string_view type, Builder& out) const {
-    std::string payload;
-    json::Writer(payload).beginObject().member("customType", fmt::format("{}.{}", agent_, type)).endObject();
+    const std::string payload =
+        json::Writer().beginObject().member("customType", fmt::format("{}.{}", agent_, type)).endObject().take();
     out.entry(record, place, entry_type::kCustom, payload);
   }
 
@@ -151,13 +148,12 @@ class PiReader : public Reader {
       kept = named == place.id ? entryIdOf(place.id) : out.entryFor(named);
       if (kept.empty() && !named.empty()) out.damage(record, "a summary that keeps an entry that is not there");
     }
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     writer.beginObject().key("summary").raw(line.raw("summary")).member("firstKeptEntryId", kept);
     if (const auto tokens = json::findUnsigned(record.text, "tokensBefore")) writer.member("tokensBefore", *tokens);
     request(place, line, out.facts.model, writer);
     writer.endObject();
-    out.entry(record, place, entry_type::kCompactionSummary, payload, {{"summary", line.raw("summary")}});
+    out.entry(record, place, entry_type::kCompactionSummary, writer.text(), {{"summary", line.raw("summary")}});
   }
 
   // Up to 0.73 fromId is where the summary was put (its parent, or "root"); from 0.87 on it is the end of the branch
@@ -167,13 +163,11 @@ class PiReader : public Reader {
     const bool isEnd = from != "root" && place.parent && from != *place.parent;
     std::string end = isEnd ? out.entryFor(from) : std::string();
     if (end.empty()) end = out.lastId();
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     writer.beginObject().member("sourceSessionId", sessionIdOf(agent_, out.facts.sessionId));
     writer.member("sourceEntryId", end).key("summary").raw(line.raw("summary"));
     request(place, line, out.facts.model, writer);
-    writer.endObject();
-    out.entry(record, place, entry_type::kBranchSummary, payload, {{"summary", line.raw("summary")}});
+    out.entry(record, place, entry_type::kBranchSummary, writer.endObject().text(), {{"summary", line.raw("summary")}});
   }
 
   // In pi an entry has one label; a new one replaces it, and none takes it away.

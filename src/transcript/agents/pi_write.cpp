@@ -58,7 +58,7 @@ class PiWriter : public Writer {
  public:
   void begin(const TranscriptFacts& facts, std::string& out) override {
     json::Writer writer(out);
-    writer.beginObject().member("type", "session").key("version").number(std::uint64_t{3});
+    writer.beginObject().member("type", "session").member("version", 3);
     writer.member("id", facts.sessionId).member("timestamp", facts.created).member("cwd", facts.cwd);
     if (!facts.parentSession.empty()) writer.member("parentSession", facts.parentSession);
     writer.endObject();
@@ -127,9 +127,7 @@ class PiWriter : public Writer {
   }
 
   void base(json::Writer& writer, const std::string& id, const std::string& parent, const Entry& entry) {
-    writer.member("id", id).key("parentId");
-    parent.empty() ? writer.null() : writer.string(parent);
-    writer.member("timestamp", timeOf(entry));
+    writer.member("id", id).memberOrNull("parentId", parent).member("timestamp", timeOf(entry));
     lastId_ = id;
   }
 
@@ -203,8 +201,7 @@ class PiWriter : public Writer {
     json::Writer writer(out);
     writer.beginObject().member("type", "label");
     base(writer, freshId(entry.id), lastId_, entry);
-    writer.member("targetId", target);
-    writer.member("label", json::findString(entry.payload, "name").value_or("")).endObject();
+    writer.member("targetId", target).member("label", json::findString(entry.payload, "name").value_or("")).endObject();
     out += '\n';
   }
 

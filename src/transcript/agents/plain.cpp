@@ -161,8 +161,7 @@ class PlainWriter : public Writer {
       return false;
     }
     json::Writer writer(out);
-    writer.beginObject().member("id", id).key("parentId");
-    parent.empty() ? writer.null() : writer.string(parent);
+    writer.beginObject().member("id", id).memberOrNull("parentId", parent);
     writer.member("timestamp", time).member("type", type);
     if (block.kind == BlockKind::ToolCall) {
       writer.member("tool_call_id", block.id.decode()).member("name", block.name.decode()).key("arguments");

@@ -25,8 +25,7 @@ std::string sumOf(std::string_view bare, std::string_view entries) {
 
 void writeEntry(json::Writer& writer, const CarriedEntry& carried) {
   const Entry& entry = *carried.entry;
-  writer.beginObject().member("id", entry.id).key("parentId");
-  carried.parentId.empty() ? writer.null() : writer.string(carried.parentId);
+  writer.beginObject().member("id", entry.id).memberOrNull("parentId", carried.parentId);
   writer.member("type", entry.type).member("timestamp", entry.timestamp);
   if (!entry.runId.empty()) writer.member("runId", entry.runId);
   writer.key("payload").raw(entry.payload);
@@ -85,19 +84,18 @@ std::size_t carriedBytes(const Entry& entry) {
 std::string withCarried(std::string_view line, const std::vector<CarriedEntry>& entries, std::size_t own) {
   const std::size_t brace = line.rfind('}');
   if (brace == std::string_view::npos || brace < 2) return std::string(line);
-  std::string list;
-  json::Writer writer(list);
+  json::Writer writer;
   writer.beginArray();
   for (const CarriedEntry& entry : entries) writeEntry(writer, entry);
   writer.endArray();
   std::string out(line.substr(0, brace));
   out += kName;
   out += "{\"entries\":";
-  out += list;
+  out += writer.text();
   if (own != CarriedIds::kNone) out += fmt::format(",\"own\":{}", own);
   out += ',';
   out += kSum;
-  out += sumOf(line.substr(0, brace + 1), list);
+  out += sumOf(line.substr(0, brace + 1), writer.text());
   out += kEnd;
   // What it carries may be nested so deep that the line would not be read.
   if (!json::check(out)) return std::string(line);

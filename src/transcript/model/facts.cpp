@@ -35,8 +35,7 @@ constexpr Field kFields[] = {{"agent", &TranscriptFacts::agent},
 }  // namespace
 
 std::string factsPayload(const TranscriptFacts& facts) {
-  std::string payload;
-  json::Writer writer(payload);
+  json::Writer writer;
   writer.beginObject();
   if (!facts.title.empty()) writer.member("title", facts.title);
   writer.key("transcript").beginObject().key("facts").beginObject();
@@ -44,8 +43,7 @@ std::string factsPayload(const TranscriptFacts& facts) {
     if (!(facts.*field.member).empty()) writer.member(field.name, facts.*field.member);
   }
   if (!facts.metadata.empty()) writer.key("metadata").raw(facts.metadata);
-  writer.endObject().endObject().endObject();
-  return payload;
+  return writer.endObject().endObject().endObject().take();
 }
 
 bool holdsFacts(const Entry& entry) {

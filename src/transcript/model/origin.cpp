@@ -86,10 +86,8 @@ void appendOrigin(std::string& payload, const Origin& origin, std::string_view r
   }
   if (origin.sizeBytes > 0) writer.member("size", origin.sizeBytes);
   if (origin.carries) {
-    writer.key("carries").beginArray();
-    for (const std::string& id : origin.carries->ids) writer.string(id);
-    writer.endArray();
-    if (origin.carries->own != CarriedIds::kNone) writer.member("own", std::uint64_t{origin.carries->own});
+    writer.list("carries", origin.carries->ids);
+    if (origin.carries->own != CarriedIds::kNone) writer.member("own", origin.carries->own);
   }
   writer.endObject();
 }

@@ -57,8 +57,7 @@ class Attributes {
   }
   void list(std::string_view name, std::string_view value) {
     json::Writer& writer = open(name).key("arrayValue").beginObject().key("values").beginArray();
-    writer.beginObject().member("stringValue", value).endObject();
-    writer.endArray().endObject().endObject().endObject();
+    writer.beginObject().member("stringValue", value).endObject().endArray().endObject().endObject().endObject();
   }
 
  private:
@@ -218,20 +217,17 @@ class SpanWriting {
       attributes.number("gen_ai.usage.cache_write.input_tokens", used.cacheWriteTokens);
       if (used.reasoningTokens > 0) attributes.number("gen_ai.usage.reasoning.output_tokens", used.reasoningTokens);
     }
-    std::string messages;
-    json::Writer writer(messages);
+    json::Writer writer;
     writer.beginArray();
     for (const TraceStep& each : input) {
       each.role == Role::Assistant ? writeResults(writer, each) : writeMessage(writer, each, false);
     }
-    writer.endArray();
-    attributes.text("gen_ai.input.messages", messages);
-    std::string answer;
-    json::Writer outputs(answer);
+    attributes.text("gen_ai.input.messages", writer.endArray().text());
+    json::Writer outputs;
     outputs.beginArray();
     writeMessage(outputs, step, true);
     outputs.endArray();
-    attributes.text("gen_ai.output.messages", answer);
+    attributes.text("gen_ai.output.messages", outputs.text());
   }
 
   static void addMessage(Attributes& attributes, const std::string& prefix, const TraceStep& step) {

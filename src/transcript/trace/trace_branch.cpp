@@ -25,13 +25,9 @@ std::string argumentsOf(const Block& call) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '{' && json::check(text)) return text;
     if (first == std::string::npos) return "{}";
-    std::string wrapped;
-    json::Writer(wrapped).beginObject().member("input", text).endObject();
-    return wrapped;
+    return json::Writer().beginObject().member("input", text).endObject().take();
   }
-  std::string wrapped;
-  json::Writer(wrapped).beginObject().member("input", call.text.decode()).endObject();
-  return wrapped;
+  return json::Writer().beginObject().member("input", call.text.decode()).endObject().take();
 }
 
 bool isSummary(EntryKind kind) {
@@ -166,7 +162,6 @@ class TraceFinding {
     }
     return first;
   }
-
 
   void lose(std::string_view what) {
     auto& fields = report_.lossyFields;

@@ -219,10 +219,9 @@ Words candidates(Context context, Words words, bool notes) {
 void printScript(const std::string& shell, bool json) {
   const std::string_view script = shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish;
   if (!json) return printText(script);
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("shell", shell).member("script", script).endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("shell", shell).member("script", script).endObject();
+  printJsonLine(writer.text());
 }
 
 void printCandidates(const Words& found, bool json) {
@@ -230,12 +229,7 @@ void printCandidates(const Words& found, bool json) {
     for (const std::string& candidate : found) printLine(candidate);
     return;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("candidates").beginArray();
-  for (const std::string& candidate : found) writer.string(candidate);
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(json::Writer().beginObject().member("schema", 1).list("candidates", found).endObject().text());
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

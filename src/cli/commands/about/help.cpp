@@ -21,11 +21,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printText(text);
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("format", options.format).member("text", text);
-  writer.endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("format", options.format).member("text", text).endObject();
+  printJsonLine(writer.text());
   return kDone;
 }
 

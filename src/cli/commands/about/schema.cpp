@@ -22,15 +22,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printText(shapesAsMarkdown());
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("commands").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).key("commands").beginArray();
   for (const JsonShape& each : commandShapes()) {
     writer.string(each.name);
     if (!context.json) printLine(each.name);
   }
-  writer.endArray().endObject();
-  if (context.json) printJsonLine(out);
+  if (context.json) printJsonLine(writer.endArray().endObject().text());
   return kDone;
 }
 

@@ -69,12 +69,10 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
   BOUGH_TRY(const auto report, writeTrace(entries, wish, output.sink()));
   BOUGH_TRY(output.finish());
   if (context.json && !options.output.empty()) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);
     writer.member("format", options.agent).member("file", options.output);
-    writer.key("report").raw(report.toJson()).endObject();
-    printLine(out);
+    printLine(writer.key("report").raw(report.toJson()).endObject().text());
   } else if (!context.json && !report.lossyFields.empty()) {
     printMessage(fmt::format("{} has no place for:", options.agent));
     printLosses(report);
@@ -133,17 +131,15 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     }
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);
   writer.member("agent", options.agent).key("files").beginArray();
   for (std::size_t i = 0; i < files.size(); ++i) {
     writer.beginObject().member("agentSessionId", files[i].sessionId).member("file", paths[i]);
     if (!files[i].parentSession.empty()) writer.member("continues", files[i].parentSession);
     writer.endObject();
   }
-  writer.endArray().key("report").raw(report.toJson()).endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().key("report").raw(report.toJson()).endObject().text());
   return kDone;
 }
 
@@ -169,15 +165,13 @@ Result<ExitCode> run(const Context& context, Options options) {
   BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish, output.sink()));
   BOUGH_TRY(output.finish());
   if (context.json && !options.output.empty()) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);
     writer.member("agent", made.facts.agent).member("agentSessionId", made.facts.sessionId);
     writer.member("file", options.output).member("entries", made.written.entries);
     writer.member("verbatim", made.written.verbatim).member("sameBytes", made.written.sameBytes);
-    writer.member("carried", made.written.carried);
-    writer.key("report").raw(made.written.report.toJson()).endObject();
-    printLine(out);
+    writer.member("carried", made.written.carried).key("report").raw(made.written.report.toJson()).endObject();
+    printLine(writer.text());
   } else if (!context.json) {
     printWritten(made);
   }

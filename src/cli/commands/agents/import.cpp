@@ -87,9 +87,8 @@ Result<bool> eachSource(const std::string& name, const UseSource& use) {
 void print(const ImportResult& done, const std::string& path, bool json, bool withDamage) {
   const TranscriptReport& report = done.report;
   if (json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", done.sessionId);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", done.sessionId);
     writer.member("agent", report.facts.agent).member("file", path).member("created", done.created);
     writer.member("appended", done.appended).member("messages", report.messages);
     writer.member("recovered", report.recovered).member("unreadable", report.unreadable);
@@ -98,8 +97,7 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
       writer.beginObject().member("offset", damage.offset).member("bytes", damage.sizeBytes);
       writer.member("reason", damage.reason).member("recovered", damage.recovered).endObject();
     }
-    writer.endArray().endObject();
-    return printLine(out);
+    return printLine(writer.endArray().endObject().text());
   }
   const std::string what = done.created         ? counted(done.appended, "new entry", "new entries")
                            : done.appended == 0 ? std::string("nothing new")

@@ -101,12 +101,9 @@ Result<std::optional<std::string>> readService(const std::string& path) {
 
 void print(const Context& context, std::string_view state, const std::string& path, std::string_view command) {
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("state", state).member("file", path);
-    memberOrNull(writer, "command", command);
-    writer.endObject();
-    return printJsonLine(out);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("state", state).member("file", path);
+    return printJsonLine(writer.memberOrNull("command", command).endObject().text());
   }
   printMessage(fmt::format("{}: {}", state, path));
   if (!command.empty()) printLine(command);

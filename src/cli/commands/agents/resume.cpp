@@ -119,17 +119,15 @@ Result<void> announce(const Resumed& resumed) {
 void print(const Resumed& resumed, const Context& context, bool dryRun) {
   const auto& [made, place, isThere, instead] = resumed;
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("agent", made.facts.agent);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("agent", made.facts.agent);
     writer.member("agentSessionId", made.facts.sessionId).member("file", place.path);
     std::error_code gone;
-    memberOrNull(writer, "cwd", made.facts.cwd);
+    writer.memberOrNull("cwd", made.facts.cwd);
     writer.member("cwdMissing", !made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, gone));
     writer.member("command", place.command).member("written", !dryRun && !isThere);
-    writer.member("carried", made.written.carried);
-    writer.key("report").raw(made.written.report.toJson()).endObject();
-    return printLine(out);
+    writer.member("carried", made.written.carried).key("report").raw(made.written.report.toJson()).endObject();
+    return printLine(writer.text());
   }
   printWritten(made);
   if (!instead.empty()) {

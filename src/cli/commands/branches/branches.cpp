@@ -25,21 +25,15 @@ struct Options {
 };
 
 void printJson(const std::string& sessionId, const std::vector<BranchListing>& branches) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("sessionId", sessionId).key("branches").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 2).member("sessionId", sessionId).key("branches").beginArray();
   for (const BranchListing& branch : branches) {
     writer.beginObject().member("leafId", branch.leafId).member("firstOwnId", branch.firstOwnId);
-    writer.member("length", std::uint64_t{branch.length}).member("ownLength", std::uint64_t{branch.ownLength});
-    writer.member("timestamp", branch.timestamp);
-    memberOrNull(writer, "role", branch.speaker);
-    memberOrNull(writer, "lastMessage", branch.lastMessage);
-    writer.key("names").beginArray();
-    for (const std::string& name : branch.names) writer.string(name);
-    writer.endArray().member("isHead", branch.isHead).member("isOrphan", branch.isOrphan).endObject();
+    writer.member("length", branch.length).member("ownLength", branch.ownLength).member("timestamp", branch.timestamp);
+    writer.memberOrNull("role", branch.speaker).memberOrNull("lastMessage", branch.lastMessage);
+    writer.list("names", branch.names).member("isHead", branch.isHead).member("isOrphan", branch.isOrphan).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 // On a wide terminal there is room for more of what was said last.

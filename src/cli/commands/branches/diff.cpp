@@ -90,8 +90,7 @@ Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const Bra
   std::string out;
   json::Writer writer(out);
   const auto list = [&](std::string_view name, const BranchEnd& end, const std::vector<Sequence>& nodes) {
-    writer.key(name).beginObject().member("sessionId", end.sessionId);
-    memberOrNull(writer, "entryId", end.entryId);
+    writer.key(name).beginObject().member("sessionId", end.sessionId).memberOrNull("entryId", end.entryId);
     writer.key("entries").beginArray();
     auto done = forEachEntry(store, end.sessionId, nodes, [&](const Entry& entry) {
       writer.raw(entryJson(entry, viewEntry(entry)));
@@ -101,9 +100,8 @@ Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const Bra
     writer.endArray().endObject();
     return done;
   };
-  writer.beginObject().member("schema", std::uint64_t{1}).key("common").beginObject();
-  writer.member("count", std::uint64_t{diff.common.size()});
-  writer.member("sameEntries", std::uint64_t{diff.sameEntries}).key("lastEntryId");
+  writer.beginObject().member("schema", 1).key("common").beginObject().member("count", diff.common.size());
+  writer.member("sameEntries", diff.sameEntries).key("lastEntryId");
   if (diff.common.empty()) {
     writer.null();
   } else {

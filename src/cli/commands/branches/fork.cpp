@@ -31,11 +31,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printLine(fork.sessionId);
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", fork.sessionId).key("parentSession");
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", fork.sessionId).key("parentSession");
   writer.beginObject().member("sessionId", session).member("entryId", entry).endObject().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.text());
   return kDone;
 }
 

@@ -32,11 +32,8 @@ EntrySummary summaryOf(SessionStore& store, const std::string& session, const st
 }
 
 void writeHead(json::Writer& writer, const HeadMove& head, const EntrySummary& summary) {
-  writer.beginObject();
-  memberOrNull(writer, "entryId", head.entryId);
-  memberOrNull(writer, "timestamp", head.timestamp);
-  memberOrNull(writer, "role", summary.speaker);
-  writer.member("text", summary.text).endObject();
+  writer.beginObject().memberOrNull("entryId", head.entryId).memberOrNull("timestamp", head.timestamp);
+  writer.memberOrNull("role", summary.speaker).member("text", summary.text).endObject();
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
@@ -47,13 +44,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   heads.insert(heads.begin(), {.entryId = state.headId});
   constexpr std::size_t kUsual = 72;
   const std::size_t graphemes = context.json ? kUsual : saidGraphemes(kUsual);
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject()
-      .member("schema", std::uint64_t{1})
-      .member("sessionId", named.sessionId)
-      .key("heads")
-      .beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", named.sessionId).key("heads").beginArray();
   Table table({{.title = ""}, {.title = "entry"}, {.title = "until"}, {.title = "says"}});
   for (const HeadMove& head : heads) {
     const EntrySummary summary = summaryOf(store, named.sessionId, head.entryId, graphemes);
@@ -64,7 +56,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   writer.endArray().endObject();
   if (context.json) {
-    printJsonLine(out);
+    printJsonLine(writer.text());
     return kDone;
   }
   const Pager pager;

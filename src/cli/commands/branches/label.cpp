@@ -25,13 +25,9 @@ void print(const Context& context, const std::string& sessionId, const std::stri
                                  : fmt::format("label {} is now on {}", shown, entryId));
     return;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).member("name", name);
-  writer.key("entryId");
-  entryId.empty() ? writer.null() : writer.string(entryId);
-  writer.endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", sessionId).member("name", name);
+  printJsonLine(writer.memberOrNull("entryId", entryId).endObject().text());
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

@@ -20,15 +20,13 @@ struct Options {
 };
 
 void printJson(const std::string& sessionId, const std::vector<SessionLabel>& labels) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).key("labels").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", sessionId).key("labels").beginArray();
   for (const SessionLabel& label : labels) {
     writer.beginObject().member("name", label.name).member("entryId", label.entryId);
     writer.member("timestamp", label.timestamp).member("sessionId", label.sessionId).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 // What an entry says; of bookkeeping, such as the sums of a turn, what was said before it.

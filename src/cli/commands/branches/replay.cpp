@@ -38,12 +38,11 @@ std::string clockText(std::uint64_t ms) {
 }
 
 void printJson(const ReplayStep& step) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("place", std::uint64_t{step.place});
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("place", step.place);
   writer.member("sinceStartMs", step.sinceStartMs).member("sincePreviousMs", step.sincePreviousMs);
   writer.member("failed", step.failed).key("entry").raw(entryJson(step.entry, viewEntry(step.entry))).endObject();
-  printJsonLine(out);
+  printJsonLine(writer.text());
 }
 
 void printStep(const ReplayStep& step, std::size_t total, const Options& options) {

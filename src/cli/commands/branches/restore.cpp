@@ -32,11 +32,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (const std::string said = lastSaid(store, session, state.headId); !said.empty()) printMessage("  " + said);
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session);
-  writer.member("name", options.label).member("headId", state.headId).endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", session);
+  printJsonLine(writer.member("name", options.label).member("headId", state.headId).endObject().text());
   return kDone;
 }
 

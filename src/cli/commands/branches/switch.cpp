@@ -41,12 +41,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (const std::string said = lastSaid(store, session, entryId); !said.empty()) printMessage("  " + said);
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).key("headId");
-  entryId.empty() ? writer.null() : writer.string(entryId);
-  writer.endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", session).memberOrNull("headId", entryId).endObject();
+  printJsonLine(writer.text());
   return kDone;
 }
 

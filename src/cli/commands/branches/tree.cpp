@@ -52,16 +52,12 @@ std::string entryAge(const std::string& timestamp) {
 
 void writeNode(json::Writer& writer, const SessionTree& tree, Sequence node, const EntrySummary& summary,
                const std::string& parentId) {
-  writer.beginObject().member("entryId", summary.entryId);
-  memberOrNull(writer, "parentId", parentId);
-  writer.member("sequence", std::uint64_t{node}).member("depth", std::uint64_t{tree.depth(node)});
+  writer.beginObject().member("entryId", summary.entryId).memberOrNull("parentId", parentId);
+  writer.member("sequence", node).member("depth", tree.depth(node));
   writer.member("timestamp", summary.timestamp).member("role", summary.speaker).member("text", summary.text);
-  writer.member("failed", summary.failed).key("labels").beginArray();
-  for (const std::string_view name : tree.labelsOf(node)) writer.string(name);
-  writer.endArray();
+  writer.member("failed", summary.failed).list("labels", tree.labelsOf(node));
   const auto problem = std::ranges::lower_bound(tree.problems(), node, {}, &TreeProblem::node);
-  memberOrNull(writer, "problem", tree.isOrphan(node) ? toString(problem->kind) : "");
-  writer.endObject();
+  writer.memberOrNull("problem", tree.isOrphan(node) ? toString(problem->kind) : "").endObject();
 }
 
 // All entries, in log order, each with its parent: a tree of any depth without nesting.
@@ -69,15 +65,15 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
   const auto describe = describeEntries(store, sessionId);
   std::string out;
   json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("sessionId", sessionId).key("headId");
+  writer.beginObject().member("schema", 2).member("sessionId", sessionId).key("headId");
   if (tree.head() == kNoSequence) {
     writer.null();
   } else {
     BOUGH_TRY(auto head, describe({tree.head()}));
     writer.string(head.front().entryId);
   }
-  writer.member("branchCount", std::uint64_t{tree.leaves().size()});
-  writer.member("problemCount", std::uint64_t{tree.problems().size()}).key("entries").beginArray();
+  writer.member("branchCount", tree.leaves().size());
+  writer.member("problemCount", tree.problems().size()).key("entries").beginArray();
   for (Sequence from = 0; from < tree.entryCount() && !outputClosed(); from += kPart) {
     // Each entry and, after them all, its parent, for the parent's id.
     std::vector<Sequence> nodes;

@@ -32,11 +32,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto report = checkCompatibility(store, session, target, at);
   if (!report) return std::unexpected(report.error());
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session);
-    writer.member("to", options.to).key("report").raw(report->toJson()).endObject();
-    printJsonLine(out);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", session);
+    printJsonLine(writer.member("to", options.to).key("report").raw(report->toJson()).endObject().text());
   } else {
     printEntries(*report);
     printMessage(fmt::format("{} to {}: {}", counted(report->messages, "message"), options.to,

@@ -52,20 +52,16 @@ void printWithMessages(bough::Context& built, const std::function<std::string(co
 }
 
 std::string asJson(const bough::Context& built, const std::string& request) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", built.sessionId);
-  memberOrNull(writer, "headId", built.headId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", built.sessionId).memberOrNull("headId", built.headId);
   writer.member("dialect", toString(built.dialect));
   if (!built.model.empty()) writer.member("model", built.model);
   if (!built.provider.empty()) writer.member("provider", built.provider);
   if (!built.thinkingLevel.empty()) writer.member("thinkingLevel", built.thinkingLevel);
   writer.member("tokens", built.tokens).member("countedTokens", built.countedTokens);
   writer.member("turnsLeftOut", built.turnsLeftOut).member("messagesLeftOut", built.messagesLeftOut);
-  memberOrNull(writer, "firstEntryId", built.firstEntryId);
-  memberOrNull(writer, "summaryEntryId", built.summaryEntryId);
-  writer.key("request").raw(request).key("report").raw(built.report.toJson()).endObject();
-  return out;
+  writer.memberOrNull("firstEntryId", built.firstEntryId).memberOrNull("summaryEntryId", built.summaryEntryId);
+  return writer.key("request").raw(request).key("report").raw(built.report.toJson()).endObject().take();
 }
 
 void printFindings(const bough::Context& built) {
@@ -80,14 +76,12 @@ void printFindings(const bough::Context& built) {
 }
 
 void printStepJson(const PrefixStep& step) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("entryId", step.at);
-  writer.member("messages", std::uint64_t{step.messages}).member("sameMessages", std::uint64_t{step.same});
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("entryId", step.at);
+  writer.member("messages", step.messages).member("sameMessages", step.same);
   writer.member("tokens", step.tokens).member("newTokens", step.newTokens).member("extends", step.extends);
   step.extends ? writer.key("reason").null() : writer.member("reason", step.reason);
-  writer.endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endObject().text());
 }
 
 // One row a request: what it sends again as it was, and what is new.

@@ -23,14 +23,12 @@ struct Options {
 };
 
 void printJson(const ProviderMigration& done) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", done.sessionId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", done.sessionId);
   writer.member("sourceSessionId", done.sourceSessionId).member("sourceEntryId", done.sourceEntryId);
   writer.member("migratedFrom", toString(done.from)).member("migratedTo", toString(done.to));
   writer.member("migratedAt", done.migratedAt).member("nodes", done.nodes).member("verbatim", done.verbatim);
-  writer.member("synthetic", done.synthetic).key("report").raw(done.report.toJson()).endObject();
-  printJsonLine(out);
+  printJsonLine(writer.member("synthetic", done.synthetic).key("report").raw(done.report.toJson()).endObject().text());
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

@@ -133,14 +133,12 @@ void printResult(const AppendResult& result, bool json) {
     }
     return;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
-  writer.member("lastAppendedEntryId", result.lastAppendedEntryId);
-  writer.member("appendedCount", std::uint64_t{result.appendedCount});
-  writer.member("duplicateCount", std::uint64_t{result.duplicateCount});
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", result.sessionId);
+  writer.member("lastAppendedEntryId", result.lastAppendedEntryId).member("appendedCount", result.appendedCount);
+  writer.member("duplicateCount", result.duplicateCount);
   writer.member("tornBytes", result.tornBytes).member("problemCount", result.problemCount).endObject();
-  printJsonLine(out);
+  printJsonLine(writer.text());
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {

@@ -75,23 +75,20 @@ void printJson(const Home& home) {
   const auto rows = [](json::Writer& writer, const std::vector<SessionSummary>& sessions) {
     writer.beginArray();
     for (const SessionSummary& row : sessions) {
-      writer.beginObject().member("sessionId", row.sessionId);
-      memberOrNull(writer, "title", row.title);
-      memberOrNull(writer, "key", row.key);
+      writer.beginObject().member("sessionId", row.sessionId).memberOrNull("title", row.title);
+      writer.memberOrNull("key", row.key);
       writer.member("lastActive", formatTimestamp(row.activeMs)).member("entries", row.entries);
       writer.member("bytes", row.bytes).member("state", toString(row.condition)).endObject();
     }
     writer.endArray();
   };
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2}).member("store", home.location);
+  json::Writer writer;
+  writer.beginObject().member("schema", 2).member("store", home.location);
   writer.member("sessionCount", home.total).key("sessions");
   rows(writer, home.recent);
   writer.key("attention");
   rows(writer, home.attention);
-  writer.endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endObject().text());
 }
 
 void printRecent(const Home& home) {

@@ -72,14 +72,11 @@ Cost costOf(const SessionSummary& row) {
 
 void writeModels(json::Writer& writer, const SessionSummary& row) {
   const Cost sum = costOf(row);
-  writer.key("costUsd")
-      .raw(row.models.empty() ? "null" : fmt::format("{:.6f}", sum.usd))
-      .member("costKnown", sum.known)
-      .key("models")
-      .beginArray();
+  writer.key("costUsd").raw(row.models.empty() ? "null" : fmt::format("{:.6f}", sum.usd));
+  writer.member("costKnown", sum.known).key("models").beginArray();
   for (const ModelUsage& each : row.models) {
     writer.beginObject().member("model", each.model).member("messages", each.messages);
-    writeTokens(writer, each.tokens);
+    writeAllTokens(writer, each.tokens);
     writer.key("costUsd").raw(each.costUsd ? fmt::format("{:.6f}", *each.costUsd) : "null").endObject();
   }
   writer.endArray();
@@ -102,12 +99,8 @@ std::string metadataOf(SessionStore& store, const std::string& sessionId) {
 }
 
 void writeRow(json::Writer& writer, const SessionSummary& row, const std::string& metadata) {
-  writer.beginObject().member("sessionId", row.sessionId);
-  memberOrNull(writer, "key", row.key);
-  memberOrNull(writer, "agent", row.agent);
-  memberOrNull(writer, "cwd", row.cwd);
-  memberOrNull(writer, "title", row.title);
-  writer.member("titleSource", toString(row.titleSource));
+  writer.beginObject().member("sessionId", row.sessionId).memberOrNull("key", row.key).memberOrNull("agent", row.agent);
+  writer.memberOrNull("cwd", row.cwd).memberOrNull("title", row.title).member("titleSource", toString(row.titleSource));
   writer.member("created", formatTimestamp(row.createdMs)).member("lastActive", formatTimestamp(row.activeMs));
   writer.member("durationMs", row.durationMs).key("messages").beginObject();
   writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
@@ -117,16 +110,14 @@ void writeRow(json::Writer& writer, const SessionSummary& row, const std::string
     writer.null();  // nobody said what was used
   } else {
     writer.beginObject();
-    writeTokens(writer, row.tokens);
+    writeAllTokens(writer, row.tokens);
     writer.endObject();
   }
   writeModels(writer, row);
   writer.member("entries", row.entries).member("branches", row.branches).member("bytes", row.bytes);
-  writer.member("state", toString(row.condition)).member("pinned", row.pinned);
-  writer.key("timeToLiveMs");
+  writer.member("state", toString(row.condition)).member("pinned", row.pinned).key("timeToLiveMs");
   row.timeToLiveMs ? writer.number(*row.timeToLiveMs) : writer.null();
-  memberOrNull(writer, "problem", row.problem);
-  writer.key("origin");
+  writer.memberOrNull("problem", row.problem).key("origin");
   if (row.origin) {
     writer.beginObject().member("sessionId", row.origin->sessionId).member("entryId", row.origin->entryId).endObject();
   } else {
@@ -170,15 +161,11 @@ std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSum
 
 void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows,
                const std::vector<Inside>& inside) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{2});
-  memberOrNull(writer, "store", location);
-  writer.member("sessionCount", total);
+  json::Writer writer;
+  writer.beginObject().member("schema", 2).memberOrNull("store", location).member("sessionCount", total);
   writer.key("sessions").beginArray();
   for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], inside[i].metadata);
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 // What a fork has lost with the session that it continues.

@@ -24,14 +24,9 @@ Result<ExitCode> run(const Context& context, NewSession session) {
     printLine(made.sessionId);
     return kDone;
   }
-  std::string out;
-  json::Writer(out)
-      .beginObject()
-      .member("schema", std::uint64_t{1})
-      .member("sessionId", made.sessionId)
-      .member("format", static_cast<std::uint64_t>(made.schemaVersion))
-      .endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", made.sessionId);
+  printJsonLine(writer.member("format", made.schemaVersion).endObject().text());
   return kDone;
 }
 

@@ -28,12 +28,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
             : fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::excerpt(title, 200)));
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", session.sessionId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);
   title.empty() ? writer.key("title").null() : writer.member("title", title);
-  writer.endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endObject().text());
   return kDone;
 }
 

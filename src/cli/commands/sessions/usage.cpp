@@ -47,9 +47,8 @@ constexpr std::pair<const char*, UsageBy> kWays[] = {
 
 // In the form that --prices reads.
 ExitCode printPrices(const PriceTable& table, bool json) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("prices").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).key("prices").beginArray();
   if (!json) printLine("# dollars for a million tokens\n# model  input  output  cacheRead  cacheWrite");
   for (const ModelPrice& each : table.prices()) {
     if (!json) {
@@ -60,8 +59,7 @@ ExitCode printPrices(const PriceTable& table, bool json) {
     writer.key("output").raw(fmt::format("{}", each.output)).key("cacheRead").raw(fmt::format("{}", each.cacheRead));
     writer.key("cacheWrite").raw(fmt::format("{}", each.cacheWrite)).endObject();
   }
-  writer.endArray().endObject();
-  if (json) printJsonLine(out);
+  if (json) printJsonLine(writer.endArray().endObject().text());
   return kDone;
 }
 

@@ -18,11 +18,10 @@ void printResult(SessionTitles& titles, const ArchiveResult& result, bool compre
                             formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
     return;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", result.sessionId);
   writer.member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
-  printJsonLine(out);
+  printJsonLine(writer.text());
 }
 
 Result<ExitCode> run(const Context& context, const std::vector<std::string>& names) {

@@ -73,11 +73,10 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
       entries += each.copiedEntries;
       grown += each.copiedEntries > 0 ? 1 : 0;
       if (!context.json) continue;
-      std::string out;
-      json::Writer writer(out);
-      writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", each.sessionId);
+      json::Writer writer;
+      writer.beginObject().member("schema", 1).member("sessionId", each.sessionId);
       writer.member("present", each.presentEntries).member("copied", each.copiedEntries).endObject();
-      printJsonLine(out);
+      printJsonLine(writer.text());
     }
   }
   if (!context.json) {
@@ -119,13 +118,10 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
           printMessage(text::printable(fmt::format("{}: {}", each.sessionId, note)));
         continue;
       }
-      std::string out;
-      json::Writer writer(out);
-      writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", each.sessionId);
-      writer.member("toLeft", each.toLeft).member("toRight", each.toRight).key("notes").beginArray();
-      for (const std::string& note : each.notes) writer.string(note);
-      writer.endArray().endObject();
-      printJsonLine(out);
+      json::Writer writer;
+      writer.beginObject().member("schema", 1).member("sessionId", each.sessionId);
+      writer.member("toLeft", each.toLeft).member("toRight", each.toRight).list("notes", each.notes).endObject();
+      printJsonLine(writer.text());
     }
   }
   if (!context.json) {

@@ -356,17 +356,13 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
 
 void printJson(const Findings& findings) {
   constexpr std::string_view kNames[] = {"good", "note", "bad"};
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).key("findings").beginArray();
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).key("findings").beginArray();
   for (const Finding& finding : findings) {
     writer.beginObject().member("health", kNames[static_cast<std::size_t>(finding.health)]);
-    writer.member("what", finding.what);
-    memberOrNull(writer, "advice", finding.advice);
-    writer.endObject();
+    writer.member("what", finding.what).memberOrNull("advice", finding.advice).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printForPeople(const Findings& findings) {

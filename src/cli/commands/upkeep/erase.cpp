@@ -88,16 +88,14 @@ void printMatches(const std::string& sessionId, const std::vector<Entry>& matche
     }
     return;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId).member("erased", false);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", sessionId).member("erased", false);
   writer.key("matches").beginArray();
   for (const Entry& entry : matches) {
     writer.beginObject().member("entryId", entry.id).member("type", entry.type).member("timestamp", entry.timestamp);
-    writer.member("bytes", std::uint64_t{entry.payload.size()}).endObject();
+    writer.member("bytes", entry.payload.size()).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printReport(const ErasureReport& report, bool json) {
@@ -113,27 +111,20 @@ void printReport(const ErasureReport& report, bool json) {
     for (const char* copy : kNotReached) printMessage(fmt::format("not reached: {}", copy));
     return;
   }
-  const auto texts = [](json::Writer& writer, std::string_view name, const auto& list) {
-    writer.key(name).beginArray();
-    for (const auto& each : list) writer.string(each);
-    writer.endArray();
-  };
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId).member("erased", true);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", report.sessionId).member("erased", true);
   writer.member("timestamp", report.timestamp).key("entries").beginArray();
   for (const ErasedEntry& entry : report.entries) {
     writer.beginObject().member("entryId", entry.entryId).member("receiptId", entry.receiptId);
     writer.member("sha256", entry.sha256).member("bytes", entry.bytes).endObject();
   }
   writer.endArray();
-  texts(writer, "rewritten", report.rewritten);
+  writer.list("rewritten", report.rewritten);
   writer.member("removedAttachments", report.removedAttachments);
-  texts(writer, "keptAttachments", report.keptAttachments);
-  texts(writer, "unreached", report.unreached);
-  texts(writer, "notReached", kNotReached);
-  writer.endObject();
-  printJsonLine(out);
+  writer.list("keptAttachments", report.keptAttachments);
+  writer.list("unreached", report.unreached);
+  writer.list("notReached", kNotReached);
+  printJsonLine(writer.endObject().text());
 }
 
 // What a pattern means is shown and asked about first; false when nothing is to be erased.

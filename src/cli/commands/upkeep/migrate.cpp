@@ -21,20 +21,16 @@ namespace {
 
 void print(SessionStore& store, const MigrationResult& result, bool json) {
   if (json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", result.sessionId);
-    writer.member("fromFormat", static_cast<std::uint64_t>(result.fromFormat));
-    writer.member("toFormat", static_cast<std::uint64_t>(result.toFormat));
-    writer.member("entries", result.entries);
-    memberOrNull(writer, "keptAs", result.keptAs);
-    writer.key("problems").beginArray();
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", result.sessionId);
+    writer.member("fromFormat", result.fromFormat);
+    writer.member("toFormat", result.toFormat).member("entries", result.entries);
+    writer.memberOrNull("keptAs", result.keptAs).key("problems").beginArray();
     for (const Problem& problem : result.problems) {
       writer.beginObject().member("kind", toString(problem.kind)).member("offset", problem.offset);
       writer.member("bytes", problem.bytes).member("message", problem.message).endObject();
     }
-    writer.endArray().endObject();
-    return printJsonLine(out);
+    return printJsonLine(writer.endArray().endObject().text());
   }
   const std::string name = idAndTitle(store, result.sessionId);
   if (result.keptAs.empty()) {

@@ -79,14 +79,9 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
                      : fmt::format("{} follows the default of the store", name));
     return kDone;
   }
-  std::string out;
-  json::Writer(out)
-      .beginObject()
-      .member("schema", std::uint64_t{1})
-      .member("sessionId", session)
-      .member("entryId", done.lastAppendedEntryId)
-      .endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", session).member("entryId", done.lastAppendedEntryId);
+  printJsonLine(writer.endObject().text());
   return kDone;
 }
 
@@ -130,18 +125,15 @@ Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expire
 }
 
 void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const Outcome& outcome) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("applied", applied);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("applied", applied);
   writer.member("moved", outcome.moved).member("bytes", outcome.bytes).key("sessions").beginArray();
   for (const Catalog::Expired& each : expired) {
-    writer.beginObject().member("sessionId", each.session.sessionId);
-    memberOrNull(writer, "title", each.session.title);
+    writer.beginObject().member("sessionId", each.session.sessionId).memberOrNull("title", each.session.title);
     writer.member("lastActive", formatTimestamp(each.session.activeMs)).member("bytes", each.session.bytes);
     writer.member("expired", formatTimestamp(each.expiredMs)).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printTable(const std::vector<Catalog::Expired>& expired) {

@@ -58,9 +58,8 @@ bool isGone(const std::string& path) {
 }
 
 void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t removed, std::uint64_t bytes) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("applied", apply).member("removed", removed);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("applied", apply).member("removed", removed);
   writer.member("bytes", bytes).key("files").beginArray();
   for (const OldFile& old : files) {
     writer.beginObject().member("agent", old.file.agent).member("file", old.file.path);
@@ -68,8 +67,7 @@ void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t remo
     if (!old.sessionId.empty()) writer.member("sessionId", old.sessionId);
     writer.member("removed", old.removed).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printList(const std::vector<OldFile>& files) {

@@ -29,15 +29,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                              idAndTitle(*session.store, session.sessionId)));
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject()
-      .member("schema", std::uint64_t{1})
-      .member("sessionId", session.sessionId)
-      .member("entryId", entry);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", session.sessionId).member("entryId", entry);
   writer.member("redactionId", redacted.lastAppendedEntryId).member("by", by).member("reason", options.reason);
-  writer.endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endObject().text());
   return kDone;
 }
 

@@ -57,13 +57,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                                              : counted(report->entries, "entry is", "entries are")));
     return whole ? kDone : kProblem;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessions", report->sessions);
-  writer.member("entries", report->entries).key("notes").beginArray();
-  for (const std::string& note : report->notes) writer.string(note);
-  writer.endArray().endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessions", report->sessions);
+  printJsonLine(writer.member("entries", report->entries).list("notes", report->notes).endObject().text());
   return whole ? kDone : kProblem;
 }
 

@@ -28,16 +28,12 @@ struct Options {
 
 void print(SessionStore& store, const RepairReport& report, bool json) {
   if (json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", report.sessionId);
     writer.member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
-    writer.member("indexRebuilt", report.indexRebuilt).key("removedFiles").beginArray();
-    for (const std::string& name : report.removedFiles) writer.string(name);
-    writer.endArray().key("otherCopies").beginArray();
-    for (const std::string& path : report.otherCopies) writer.string(path);
-    writer.endArray().member("appendable", !report.refusal).endObject();
-    return printJsonLine(out);
+    writer.member("indexRebuilt", report.indexRebuilt).list("removedFiles", report.removedFiles);
+    writer.list("otherCopies", report.otherCopies).member("appendable", !report.refusal).endObject();
+    return printJsonLine(writer.text());
   }
   if (report.tornBytes > 0) {
     printFitted(fmt::format("moved {} to {}.torn", counted(report.tornBytes, "torn byte"), report.sessionId));
@@ -117,12 +113,10 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
                             [&](std::string_view piece) { return file->add(piece); }));
   BOUGH_TRY(file->finish());
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("agent", agent).member("file", options.output);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("agent", agent).member("file", options.output);
     writer.member("messages", report.messages).member("entries", written.entries);
-    writer.member("recovered", report.recovered).member("unreadable", report.unreadable).endObject();
-    printLine(out);
+    printLine(writer.member("recovered", report.recovered).member("unreadable", report.unreadable).endObject().text());
     return kDone;
   }
   printFitted(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),

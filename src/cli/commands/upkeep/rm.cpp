@@ -27,15 +27,9 @@ void printResult(SessionStore& store, const TrashedSession& moved, bool json) {
                              moved.sessionId));
     return;
   }
-  std::string out;
-  json::Writer(out)
-      .beginObject()
-      .member("schema", std::uint64_t{1})
-      .member("sessionId", moved.sessionId)
-      .member("trashId", moved.trashId)
-      .member("bytes", moved.bytes)
-      .endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", moved.sessionId).member("trashId", moved.trashId);
+  printJsonLine(writer.member("bytes", moved.bytes).endObject().text());
 }
 
 // What the question calls the sessions. A catalog that cannot be used costs the titles, not the question.

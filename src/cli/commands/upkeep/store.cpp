@@ -32,11 +32,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     // A folder needs no tables: it is made when it is missing.
     BOUGH_TRY(context.openStore(/*create=*/true));
     if (context.json) {
-      std::string out;
-      json::Writer writer(out);
-      writer.beginObject().member("schema", std::uint64_t{1}).member("store", location);
-      writer.key("versionBefore").null().key("version").null().endObject();
-      printJsonLine(out);
+      json::Writer writer;
+      writer.beginObject().member("schema", 1).member("store", location);
+      printJsonLine(writer.key("versionBefore").null().key("version").null().endObject().text());
     } else {
       printMessage(fmt::format("the store {} is ready", location));
     }
@@ -47,12 +45,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(grant(location, options.writers, "writer"));
   BOUGH_TRY(grant(location, options.keepers, "keeper"));
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("store", shownLocation(location));
-    writer.member("versionBefore", static_cast<std::uint64_t>(schema.versionBefore));
-    writer.member("version", static_cast<std::uint64_t>(schema.version)).endObject();
-    printLine(out);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("store", shownLocation(location));
+    writer.member("versionBefore", schema.versionBefore);
+    printLine(writer.member("version", schema.version).endObject().text());
     return kDone;
   }
   const bool same = schema.versionBefore == schema.version;

@@ -25,9 +25,8 @@ bool isStored(SessionStore& store, const std::string& sessionId, const std::stri
 }
 
 void printJson(SessionStore& store, const TornReport& report) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", report.sessionId);
   writer.member("file", report.file).key("records").beginArray();
   for (const TornRecord& record : report.records) {
     writer.beginObject().member("offset", record.offset).member("bytes", record.bytes);
@@ -39,8 +38,7 @@ void printJson(SessionStore& store, const TornReport& report) {
     }
     writer.endArray().endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printText(SessionStore& store, const TornReport& report) {
@@ -73,14 +71,11 @@ Result<ExitCode> list(const Context& context, const Options& options) {
 
 void printDone(const Context& context, const std::string& sessionId, const TornPutBack& done, std::uint64_t dropped) {
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", sessionId);
-    writer.member("appendedCount", std::uint64_t{done.appendedCount});
-    writer.member("storedCount", std::uint64_t{done.storedCount});
-    writer.member("movedCount", std::uint64_t{done.movedCount}).member("keptBytes", done.keptBytes);
-    writer.member("droppedBytes", dropped).endObject();
-    return printJsonLine(out);
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("sessionId", sessionId).member("appendedCount", done.appendedCount);
+    writer.member("storedCount", done.storedCount);
+    writer.member("movedCount", done.movedCount).member("keptBytes", done.keptBytes);
+    return printJsonLine(writer.member("droppedBytes", dropped).endObject().text());
   }
   if (dropped > 0)
     return printMessage(fmt::format("deleted {} set aside", counted(dropped, "byte that was", "bytes that were")));

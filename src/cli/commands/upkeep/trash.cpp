@@ -61,17 +61,14 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
   // One that cannot be read is listed all the same.
   const auto titleOf = [&](const TrashedSession& each) { return trashedTitle(store, each.trashId).value_or(""); };
   if (context.json) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginObject().member("schema", std::uint64_t{1}).member("bytes", bytesOf(trash)).key("trash").beginArray();
+    json::Writer writer;
+    writer.beginObject().member("schema", 1).member("bytes", bytesOf(trash)).key("trash").beginArray();
     for (const TrashedSession& each : trash) {
       writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
-      memberOrNull(writer, "title", titleOf(each));
-      writer.member("removed", formatTimestamp(each.removedMs));
+      writer.memberOrNull("title", titleOf(each)).member("removed", formatTimestamp(each.removedMs));
       writer.member("bytes", each.bytes).endObject();
     }
-    writer.endArray().endObject();
-    printJsonLine(out);
+    printJsonLine(writer.endArray().endObject().text());
     return kDone;
   }
   if (trash.empty()) {
@@ -109,9 +106,7 @@ Result<ExitCode> restore(const Context& context, SessionStore& store, const std:
       printMessage(fmt::format("{} is restored", idAndTitle(store, session)));
       continue;
     }
-    std::string out;
-    json::Writer(out).beginObject().member("schema", std::uint64_t{1}).member("sessionId", session).endObject();
-    printJsonLine(out);
+    printJsonLine(json::Writer().beginObject().member("schema", 1).member("sessionId", session).endObject().text());
   }
   return code;
 }
@@ -138,11 +133,9 @@ Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<
                                            formatBytes(*bytes)));
     return kDone;
   }
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("removed", std::uint64_t{ids.size()});
-  writer.member("bytes", *bytes).endObject();
-  printJsonLine(out);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("removed", ids.size()).member("bytes", *bytes).endObject();
+  printJsonLine(writer.text());
   return kDone;
 }
 

@@ -35,23 +35,17 @@ std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
 
 // `hint`: what to do; by default what is for sessions of a store.
 void printJson(const VerifyReport& report, const std::string& hint = {}) {
-  std::string out;
-  json::Writer writer(out);
-  writer.beginObject().member("schema", std::uint64_t{1}).member("sessionId", report.sessionId);
+  json::Writer writer;
+  writer.beginObject().member("schema", 1).member("sessionId", report.sessionId);
   if (!report.problems.empty()) writer.member("file", report.file);
   writer.member("entries", report.entries).member("bytes", report.bytes);
-  writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount);
-  writer.key("problems").beginArray();
+  writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount).key("problems").beginArray();
   for (const Problem& problem : report.problems) {
     writer.beginObject().member("kind", toString(problem.kind)).member("note", isNote(problem.kind));
-    writer.member("offset", problem.offset)
-        .member("bytes", problem.bytes)
-        .member("message", problem.message)
-        .member("hint", hint.empty() ? remedyIn(report, problem.kind) : hint)
-        .endObject();
+    writer.member("offset", problem.offset).member("bytes", problem.bytes).member("message", problem.message);
+    writer.member("hint", hint.empty() ? remedyIn(report, problem.kind) : hint).endObject();
   }
-  writer.endArray().endObject();
-  printJsonLine(out);
+  printJsonLine(writer.endArray().endObject().text());
 }
 
 void printForPeople(const VerifyReport& report, const std::string& name) {

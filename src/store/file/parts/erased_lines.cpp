@@ -19,14 +19,12 @@ namespace {
 
 // As encode would write it, for a line of a draft whose time or type encode refuses.
 std::string plainText(const Entry& entry) {
-  std::string text;
-  json::Writer writer(text);
+  json::Writer writer;
   writer.beginObject().member("id", entry.id).key("parentId");
   entry.parentId.value_or("").empty() ? writer.null() : writer.string(*entry.parentId);
   writer.member("type", entry.type).member("timestamp", entry.timestamp);
   if (!entry.runId.empty()) writer.member("runId", entry.runId);
-  writer.key("payload").raw(entry.payload).endObject();
-  return text;
+  return writer.key("payload").raw(entry.payload).endObject().take();
 }
 
 }  // namespace

@@ -19,21 +19,16 @@ constexpr std::string_view kLock = "erasure.lock";
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 
 std::string textOf(const ErasurePlan& plan) {
-  std::string text;
-  json::Writer writer(text);
-  writer.beginObject().member("version", std::uint64_t{1}).member("sessionId", plan.sessionId).member("by", plan.by);
+  json::Writer writer;
+  writer.beginObject().member("version", 1).member("sessionId", plan.sessionId).member("by", plan.by);
   writer.member("reason", plan.reason).member("timestamp", plan.timestamp).key("entries").beginArray();
   for (const auto& [id, target] : plan.targets) {
     writer.beginObject().member("entryId", id).member("sessionId", target.sessionId);
     writer.member("storedSha256", target.storedSha256).member("sha256", target.sha256).member("bytes", target.bytes);
     writer.member("receiptId", target.receiptId).endObject();
   }
-  writer.endArray().key("attachments").beginArray();
-  for (const std::string& sha256 : plan.attachments) writer.string(sha256);
-  writer.endArray().key("wayBacks").beginArray();
-  for (const std::string& sha256 : plan.wayBacks) writer.string(sha256);
-  writer.endArray().endObject();
-  return text + "\n";
+  writer.endArray().list("attachments", plan.attachments).list("wayBacks", plan.wayBacks).endObject();
+  return writer.text() + "\n";
 }
 
 std::optional<ErasureTarget> targetFrom(std::string_view text) {

@@ -200,8 +200,7 @@ class ClaudeReader : public Reader {
       }
     }
     content += ']';
-    std::string message;
-    json::Writer writer(message);
+    json::Writer writer;
     writer.beginObject();
     // Damage may have taken who said it from some of the lines.
     const auto says = std::ranges::find_if(blocks.rbegin(), blocks.rend(), [](const Line& block) {
@@ -217,7 +216,7 @@ class ClaudeReader : public Reader {
     Line line = blocks.back();
     line.parentUuid = blocks.front().parentUuid;
     line.timestamp = blocks.front().timestamp;
-    line.message = message;
+    line.message = writer.text();
     line.parts.reset();
     noteFacts(line, out.facts);
     giveMessage(whole, line, std::move(holes), out);
@@ -240,8 +239,8 @@ class ClaudeReader : public Reader {
       }
     } else if (line.type == "system" && line.subtype == "local_command" && isKind(line.content, json::Kind::String)) {
       // What a command that was typed printed; the model gets it as the user's words.
-      std::string message;
-      json::Writer(message).beginObject().member("role", "user").key("content").raw(line.content).endObject();
+      const std::string message =
+          json::Writer().beginObject().member("role", "user").key("content").raw(line.content).endObject().take();
       Line said = line;
       said.message = message;
       said.parts.reset();
@@ -278,8 +277,7 @@ class ClaudeReader : public Reader {
   void giveSummary(const Record& record, const Line& line, Builder& out) {
     const std::string_view content = partsOf(line).content;
     const std::string text = isKind(content, json::Kind::String) ? std::string(content) : json::quoted(textOf(content));
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     writer.beginObject().key("summary").raw(text);
     // One that keeps nothing names itself.
     writer.member("firstKeptEntryId", compaction_.firstKept.empty() ? entryIdOf(line.uuid) : compaction_.firstKept);
@@ -289,7 +287,7 @@ class ClaudeReader : public Reader {
     std::vector<Hole> holes;
     if (isKind(content, json::Kind::String)) holes.push_back({"summary", content});
     const Place place = placeOf(line, line.parentUuid);
-    out.entry(record, place, entry_type::kCompactionSummary, payload, std::move(holes));
+    out.entry(record, place, entry_type::kCompactionSummary, writer.text(), std::move(holes));
     noteEntry(line, place, out);
   }
 

@@ -88,9 +88,7 @@ class ClaudeWriter : public Writer {
 
   // Writes what every line of the conversation begins with, up to its `message`.
   static json::Writer& beginLine(json::Writer& writer, std::string_view parent, std::string_view type) {
-    writer.beginObject().key("parentUuid");
-    parent.empty() ? writer.null() : writer.string(parent);
-    writer.member("isSidechain", false).member("type", type);
+    writer.beginObject().memberOrNull("parentUuid", parent).member("isSidechain", false).member("type", type);
     return writer;
   }
 
@@ -129,8 +127,7 @@ class ClaudeWriter : public Writer {
     writer.key("content");
     writeBlocks(writer, parts.raw("content"));
     writer.key("stop_reason").raw(parts.has("stop_reason") ? parts.raw("stop_reason") : "null");
-    writer.key("stop_sequence").raw(parts.has("stop_sequence") ? parts.raw("stop_sequence") : "null");
-    writer.key("usage");
+    writer.key("stop_sequence").raw(parts.has("stop_sequence") ? parts.raw("stop_sequence") : "null").key("usage");
     const bool isSaid = item.isMoreOfAnswer;
     writeUsage(writer, isSaid ? "" : parts.raw("usage"), !isSaid && stored && stored->usage ? *stored->usage : Usage());
     writer.endObject();

@@ -6,18 +6,16 @@
 namespace bough::transcript::codex {
 
 std::string userItem(std::string_view text) {
-  std::string message;
-  json::Writer writer(message);
+  json::Writer writer;
   writer.beginObject().member("type", "message").member("role", "user").key("content").beginArray();
   writer.beginObject().member("type", "input_text").member("text", text).endObject().endArray().endObject();
-  return message;
+  return writer.take();
 }
 
 std::string responseItem(std::string_view message) {
   const Members parts(message);
   if (parts.has("type") && (parts.text("type") != "message" || parts.isArray("content"))) return std::string(message);
-  std::string out;
-  json::Writer writer(out);
+  json::Writer writer;
   writer.beginObject().member("type", "message").member("role", parts.text("role")).key("content");
   if (parts.isString("content")) {
     const bool isAnswer = parts.text("role") == "assistant";
@@ -26,8 +24,7 @@ std::string responseItem(std::string_view message) {
   } else {
     writer.raw(parts.isArray("content") ? parts.raw("content") : "[]");
   }
-  writer.endObject();
-  return out;
+  return writer.endObject().take();
 }
 
 // What follows sees the replacement: the messages that were kept, and the summary as the user's words.
@@ -35,8 +32,7 @@ std::string compactedPayload(const Item& item, const WrittenItems& written) {
   const Members payload(item.entry->payload);
   const std::string summary = payload.text("summary");
   const bool isLast = payload.isTrue("summaryAfterKept");
-  std::string compacted;
-  json::Writer writer(compacted);
+  json::Writer writer;
   writer.beginObject().member("message", summary).key("replacement_history").beginArray();
   if (!isLast) writer.raw(userItem(summary));
   for (const std::string& id : item.kept) {
@@ -45,8 +41,7 @@ std::string compactedPayload(const Item& item, const WrittenItems& written) {
     for (const std::string& one : found->second) writer.raw(one);
   }
   if (isLast) writer.raw(userItem(summary));
-  writer.endArray().endObject();
-  return compacted;
+  return writer.endArray().endObject().take();
 }
 
 }  // namespace bough::transcript::codex

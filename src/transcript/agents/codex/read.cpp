@@ -257,11 +257,9 @@ class CodexReader : public HistoryReader {
     const std::string_view action = parts.isObject("action") ? parts.raw("action") : "{}";
     std::string call = parts.text("call_id");
     if (call.empty()) call = parts.text("id");
-    std::string message;
-    json::Writer writer(message);
+    json::Writer writer;
     writer.beginObject().member("type", "function_call").member("name", "local_shell").member("arguments", action);
-    writer.member("call_id", call).endObject();
-    giveMessage(record, message, {{"call_id", parts.raw("call_id")}}, out);
+    giveMessage(record, writer.member("call_id", call).endObject().text(), {{"call_id", parts.raw("call_id")}}, out);
   }
 
   void takeTurn(const Record& record, std::string_view payload, Builder& out) {
@@ -270,8 +268,7 @@ class CodexReader : public HistoryReader {
     if (out.facts.cwd.empty()) out.facts.cwd = turn.text("cwd");
     if (model.empty() || model == out.facts.model) return keep(record, "turn_context", out);
     out.facts.model = model;
-    std::string change;
-    json::Writer(change).beginObject().key("model").raw(turn.raw("model")).endObject();
+    const std::string change = json::Writer().beginObject().key("model").raw(turn.raw("model")).endObject().take();
     out.entry(record, nextPlace(record), entry_type::kModelChange, change, {{"model", turn.raw("model")}});
     gave();
   }
@@ -319,15 +316,13 @@ class CodexReader : public HistoryReader {
   void giveSummary(const Record& record, std::string_view summary, const std::string& firstKept, bool isAfterKept,
                    Builder& out) {
     const Place place = nextPlace(record);
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     // One that keeps nothing names itself.
     writer.beginObject().member("summary", summary);
     adoptEarlier(firstKept, out);
     writer.member("firstKeptEntryId", firstKept.empty() ? entryIdOf(place.id) : out.entryFor(firstKept));
     if (isAfterKept) writer.member("summaryAfterKept", true);
-    writer.endObject();
-    out.entry(record, place, entry_type::kCompactionSummary, payload);
+    out.entry(record, place, entry_type::kCompactionSummary, writer.endObject().text());
     gave();
   }
 

@@ -78,8 +78,7 @@ class TreeWriting {
     last_ = EntryList::kNone;
     time_ = items_.entries.at(branch.places.front())->timestamp;
     givenBytes_ = 0;
-    std::string meta;
-    json::Writer writer(meta);
+    json::Writer writer;
     writer.beginObject().member("session_id", facts.sessionId).member("id", facts.sessionId);
     if (base) writer.member("forked_from_id", facts.parentSession);
     writer.member("timestamp", time_).member("cwd", facts.cwd).member("originator", "codex_cli_rs");
@@ -90,7 +89,7 @@ class TreeWriting {
     }
     writer.endObject();
     cargo_.begin();
-    line("session_meta", meta);
+    line("session_meta", writer.text());
     // Programs find a thread by this line, which they read first and whole.
     out_ += std::exchange(text_, {});
   }
@@ -155,25 +154,17 @@ class TreeWriting {
   void openTurn() {
     if (!turn_.empty()) return;
     turn_ = fmt::format("{}-turn-{}", facts_[file_].sessionId, ordinal_);
-    std::string event;
-    json::Writer(event)
-        .beginObject()
-        .member("type", "task_started")
-        .member("turn_id", turn_)
-        .key("model_context_window")
-        .null()
-        .endObject();
-    line("event_msg", event);
+    json::Writer writer;
+    writer.beginObject().member("type", "task_started").member("turn_id", turn_).key("model_context_window").null();
+    line("event_msg", writer.endObject().text());
   }
 
   // The end of a turn belongs to its last entry.
   void closeTurn(bool last = false) {
     if (turn_.empty()) return;
-    std::string event;
-    json::Writer writer(event);
+    json::Writer writer;
     writer.beginObject().member("type", "task_complete").member("turn_id", turn_);
-    writer.member("last_agent_message", answer_).endObject();
-    line("event_msg", event);
+    line("event_msg", writer.member("last_agent_message", answer_).endObject().text());
     turn_.clear();
     answer_.clear();
     isHeld_ = true;
@@ -181,15 +172,13 @@ class TreeWriting {
   }
 
   void completed(bool isUser, std::string_view text) {
-    std::string event;
-    json::Writer writer(event);
+    json::Writer writer;
     writer.beginObject().member("type", "item_completed").member("thread_id", facts_[file_].sessionId);
     writer.member("turn_id", turn_).key("item").beginObject().member("type", isUser ? "UserMessage" : "AgentMessage");
     writer.member("id", fmt::format("item-{}", ordinal_)).key("content").beginArray().beginObject();
     writer.member("type", isUser ? "text" : "Text").member("text", text);
     if (isUser) writer.key("text_elements").beginArray().endArray();
-    writer.endObject().endArray().endObject().member("completed_at_ms", std::uint64_t{1}).endObject();
-    line("event_msg", event);
+    line("event_msg", writer.endObject().endArray().endObject().member("completed_at_ms", 1).endObject().text());
   }
 
   void line(std::string_view type, std::string_view payload) {

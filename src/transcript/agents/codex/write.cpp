@@ -62,12 +62,10 @@ class CodexWriter : public Writer {
   }
 
   static void writeEvent(const Item& item, std::string_view name, std::string_view text, std::string& out) {
-    std::string event;
-    json::Writer writer(event);
+    json::Writer writer;
     writer.beginObject().member("type", name).member("message", text);
     if (name == "user_message") writer.key("images").beginArray().endArray();
-    writer.endObject();
-    writeLine(item, "event_msg", event, out);
+    writeLine(item, "event_msg", writer.endObject().text(), out);
   }
 
   WrittenItems written_;

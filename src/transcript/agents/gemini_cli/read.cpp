@@ -276,15 +276,14 @@ class GeminiReader : public Reader {
   std::string addSummaryAgain(const Record& record, const Node& summary, const std::vector<std::size_t>& rest,
                               Builder& out) const {
     const std::string id = fmt::format("{}:{}.{}", summary.id, record.offset, tree_.size());
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     writer.beginObject().member("summary", summary.summary);
     const std::string first = rest.empty() ? std::string() : out.entryFor(tree_.node(rest.front()).first);
     writer.member("firstKeptEntryId", first.empty() ? entryIdOf(id) : first).endObject();
     Place place;
     place.id = id;
     place.parent = rest.empty() ? std::string_view(summary.last) : std::string_view(tree_.node(rest.back()).last);
-    out.entry(record, place, entry_type::kCompactionSummary, payload);
+    out.entry(record, place, entry_type::kCompactionSummary, writer.text());
     return id;
   }
 
@@ -320,8 +319,7 @@ class GeminiReader : public Reader {
   // `kept`: null when it keeps nothing that was there; then it names itself.
   void addSummary(const Record& record, const ChatMessage& message, const std::string& id,
                   const std::vector<std::size_t>& before, const Kept* kept, Builder& out) {
-    std::string payload;
-    json::Writer writer(payload);
+    json::Writer writer;
     const std::string first = kept == nullptr ? std::string() : out.entryFor(tree_.node(before[kept->first]).first);
     writer.beginObject().member("summary", message.text);
     writer.member("firstKeptEntryId", first.empty() ? entryIdOf(id) : first);
@@ -331,7 +329,7 @@ class GeminiReader : public Reader {
     place.id = id;
     place.parent = tree_.node(before.back()).last;
     place.timestamp = message.timestamp;
-    out.entry(record, place, entry_type::kCompactionSummary, payload);
+    out.entry(record, place, entry_type::kCompactionSummary, writer.text());
     Node node;
     node.id = message.id;
     node.meaning = message.meaning;

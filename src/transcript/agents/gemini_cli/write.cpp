@@ -74,11 +74,10 @@ class GeminiWriter : public Writer {
   }
 
   static std::string summaryMessage(const Item& item) {
-    std::string message;
-    json::Writer writer(message);
+    json::Writer writer;
     writer.beginObject().member("role", "user").key("parts").beginArray().beginObject();
     writer.member("text", Members(item.entry->payload).text("summary")).endObject().endArray().endObject();
-    return message;
+    return writer.take();
   }
 
   void write(const Item& item, std::string_view message, const std::string& id, std::string& out) {
@@ -91,8 +90,7 @@ class GeminiWriter : public Writer {
   std::string messageLine(const Item& item, std::string_view message, std::string_view id) {
     const Members parts(message);
     const bool isAnswer = parts.text("role") == "model";
-    std::string line;
-    json::Writer writer(line);
+    json::Writer writer;
     writer.beginObject().member("id", id).member("timestamp", item.entry->timestamp);
     writer.member("type", isAnswer ? "gemini" : "user").key("content");
     const std::string_view content = parts.isArray("parts") ? parts.raw("parts") : "[]";
@@ -103,8 +101,7 @@ class GeminiWriter : public Writer {
     } else {
       writeUserParts(writer, content);
     }
-    writer.endObject();
-    return line;
+    return writer.endObject().take();
   }
 
   // Results come right after their calls, all of them or none: the last message says which calls wait.
@@ -157,12 +154,10 @@ class GeminiWriter : public Writer {
     if (stored->usage && !item.isMoreOfAnswer) {
       const Usage& usage = *stored->usage;
       const std::uint64_t input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-      writer.key("tokens")
-          .beginObject()
-          .member("input", input)
-          .member("output", usage.outputTokens - usage.reasoningTokens);
+      writer.key("tokens").beginObject().member("input", input);
+      writer.member("output", usage.outputTokens - usage.reasoningTokens);
       writer.member("cached", usage.cacheReadTokens).member("thoughts", usage.reasoningTokens);
-      writer.member("tool", std::uint64_t{0}).member("total", input + usage.outputTokens).endObject();
+      writer.member("tool", 0).member("total", input + usage.outputTokens).endObject();
     }
     if (stored->model.present) writer.member("model", stored->model.decode());
   }

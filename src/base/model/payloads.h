@@ -1,0 +1,30 @@
+// Parts of payloads that several rooms write.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json/json_write.h"
+#include "bough/message.h"
+
+namespace bough {
+
+/// The payload of a `message` entry. `message` is JSON.
+inline std::string messagePayload(Dialect dialect, std::string_view message) {
+  json::Writer writer;
+  return writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject().take();
+}
+
+/// Writes the tokens that are paid for, as members.
+inline json::Writer& writeTokens(json::Writer& writer, const Usage& usage) {
+  writer.member("inputTokens", usage.inputTokens).member("outputTokens", usage.outputTokens);
+  return writer.member("cacheReadTokens", usage.cacheReadTokens).member("cacheWriteTokens", usage.cacheWriteTokens);
+}
+
+/// Writes `"usage":{…}`, or another member of that form.
+inline void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage") {
+  writer.key(name).beginObject();
+  writeTokens(writer, usage).member("reasoningTokens", usage.reasoningTokens).endObject();
+}
+
+}  // namespace bough
