@@ -65,8 +65,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
     JsonOptions read(text);
     ListOptions options;
@@ -88,8 +87,7 @@ int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) 
 }
 
 int32_t bough_search(bough_store* store, bough_text words, bough_text query_json, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto query, given(words, "words"));
     BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
     JsonOptions read(text);
@@ -117,8 +115,7 @@ int32_t bough_search(bough_store* store, bough_text words, bough_text query_json
 }
 
 int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
     JsonOptions read(text);
     UsageOptions options;

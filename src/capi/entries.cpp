@@ -128,8 +128,7 @@ void bough_load_options_init(bough_load_options* options, uint32_t struct_size) 
 
 int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                      const bough_append_options* options, bough_appended* counts, bough_text* last_id) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto read, givenOptions(options, bough_append_options_init));
     if (entries == nullptr && count > 0) return refuse("there are no entries");
     if (count > kMaxBatchEntries) return refuse("a batch has at most a million entries");
@@ -157,8 +156,7 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
 }
 
 int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(turn));
     BOUGH_TRY(const auto open, object->store().session(object->id));
     BOUGH_TRY(*turn, open.beginTurn());
@@ -167,8 +165,7 @@ int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
 }
 
 int32_t bough_lease_turn(bough_session* session, uint64_t lease_ms, uint64_t* turn) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(turn));
     BOUGH_TRY(const auto open, object->store().session(object->id));
     BOUGH_TRY(*turn, open.leaseTurn(lease_ms));
@@ -177,8 +174,7 @@ int32_t bough_lease_turn(bough_session* session, uint64_t lease_ms, uint64_t* tu
 }
 
 int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_ms) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto open, object->store().session(object->id));
     BOUGH_TRY(open.renewTurn(turn, lease_ms));
     return {};
@@ -186,8 +182,7 @@ int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_m
 }
 
 int32_t bough_load(bough_session* session, const bough_load_options* options, bough_entries** out) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto load, readLoadOptions(options));
     BOUGH_TRY(const auto entries, object->store().loadSessionEntries(object->id, load));
     return giveEntries(entries, out);
@@ -195,8 +190,7 @@ int32_t bough_load(bough_session* session, const bough_load_options* options, bo
 }
 
 int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** out) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entryId, given(id, "id"));
     std::vector<Entry> entries(1);
     BOUGH_TRY(entries.front(), object->store().loadEntry(object->id, std::string(entryId)));
@@ -205,8 +199,7 @@ int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** 
 }
 
 int32_t bough_load_history(bough_session* session, bough_text id, bough_entries** out) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entryId, givenOr(id, "id"));
     BOUGH_TRY(const auto entries, object->store().buildConversationHistory(object->id, std::string(entryId)));
     return giveEntries(entries, out);
@@ -219,8 +212,7 @@ size_t bough_entries_count(bough_entries* entries) {
 }
 
 int32_t bough_entries_get(bough_entries* entries, size_t index, bough_entry* out) {
-  return guarded(entries, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<EntriesObject>(entries));
+  return guardedOn<EntriesObject>(entries, [&](const auto& object) -> Outcome {
     if (index >= object->count()) return refuse("there is no entry of that index");
     BOUGH_TRY(needPlace(out));
     *out = object->entry(index);
@@ -229,8 +221,7 @@ int32_t bough_entries_get(bough_entries* entries, size_t index, bough_entry* out
 }
 
 int32_t bough_entries_packed(bough_entries* entries, bough_packed* out) {
-  return guarded(entries, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<EntriesObject>(entries));
+  return guardedOn<EntriesObject>(entries, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(out));
     *out = object->packed();
     return {};

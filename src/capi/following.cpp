@@ -65,8 +65,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cursor** out) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto at, givenOr(position, "position"));
     BOUGH_TRY(auto cursor, object->store().openCursor(object->id, std::string(at)));
     return giveObject(std::make_shared<CursorObject>(object, std::move(cursor)), out);
@@ -74,8 +73,7 @@ int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cur
 }
 
 int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** out) {
-  return guarded(cursor, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
+  return guardedOn<CursorObject>(cursor, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(out));
     if (count == 0) return refuse("count is 0; no entries mean the end");
     BOUGH_TRY(const auto turn, object->turns.take());
@@ -85,8 +83,7 @@ int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** ou
 }
 
 int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position) {
-  return guarded(cursor, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<CursorObject>(cursor));
+  return guardedOn<CursorObject>(cursor, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto turn, object->turns.take());
     return give(object->cursor.position(), position);
   });
@@ -97,8 +94,7 @@ void bough_cursor_close(bough_cursor* cursor) {
 }
 
 int32_t bough_follower_open(bough_session* session, bough_text position, bough_follower** out) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto at, givenOr(position, "position"));
     BOUGH_TRY(auto follower, object->store().follow(object->id, std::string(at)));
     return giveObject(std::make_shared<FollowerObject>(object, std::move(follower)), out);
@@ -106,8 +102,7 @@ int32_t bough_follower_open(bough_session* session, bough_text position, bough_f
 }
 
 int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_entries** out) {
-  return guarded(follower, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+  return guardedOn<FollowerObject>(follower, [&](const auto& object) -> Outcome {
     if (timeout_ms < -1) return refuse("timeout_ms is negative");
     BOUGH_TRY(needPlace(out));
     if (object->hasCallback) return refuse("the follower has a callback");
@@ -118,8 +113,7 @@ int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_
 }
 
 int32_t bough_follower_position(bough_follower* follower, bough_text* position) {
-  return guarded(follower, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+  return guardedOn<FollowerObject>(follower, [&](const auto& object) -> Outcome {
     if (object->hasCallback) return refuse("the follower has a callback: the last entry it got is its position");
     BOUGH_TRY(const auto turn, object->turns.take());
     return give(object->follower.position(), position);
@@ -127,8 +121,7 @@ int32_t bough_follower_position(bough_follower* follower, bough_text* position) 
 }
 
 int32_t bough_follower_stop(bough_follower* follower) {
-  return guarded(follower, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+  return guardedOn<FollowerObject>(follower, [&](const auto& object) -> Outcome {
     object->stop();
     return {};
   });
@@ -136,8 +129,7 @@ int32_t bough_follower_stop(bough_follower* follower) {
 
 int32_t bough_follower_start(bough_follower* follower, bough_follow_callback callback, void* data,
                              void (*destroy)(void*)) {
-  return guarded(follower, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<FollowerObject>(follower));
+  return guardedOn<FollowerObject>(follower, [&](const auto& object) -> Outcome {
     if (callback == nullptr) return refuse("there is no callback");
     constexpr std::string_view kTwice = "the follower has a callback already";
     if (object->hasCallback) return refuse(kTwice);  // its thread has the turn while it waits for entries

@@ -77,6 +77,15 @@ Given<std::shared_ptr<Kind>> objectOf(const void* handle) {
   return object;
 }
 
+/// Runs a call on the object of its handle.
+template <typename Kind, typename Body>
+std::int32_t guardedOn(const void* handle, Body body) noexcept {
+  return guarded(handle, [&]() -> Outcome {
+    BOUGH_TRY(const auto object, objectOf<Kind>(handle));
+    return body(object);
+  });
+}
+
 /// A text that must be there.
 Given<std::string_view> given(bough_text text, std::string_view name);
 /// A text that may be absent: empty then.

@@ -39,8 +39,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_context(bough_session* session, bough_text options_json, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, givenOr(options_json, "options_json"));
     BOUGH_TRY(const auto options, readContextOptions(text));
     BOUGH_TRY(const auto context, buildContext(object->store(), object->id, options));
@@ -56,8 +55,7 @@ int32_t bough_context(bough_session* session, bough_text options_json, bough_tex
 }
 
 int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto calls, unfinishedToolCalls(object->store(), object->id));
     json::Writer writer;
     writer.beginObject().key("calls").beginArray();
@@ -88,8 +86,7 @@ int32_t bough_convert(bough_text document, bough_text from, bough_text to, bough
 }
 
 int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough_session** out, bough_text* report) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto name, given(dialect, "dialect"));
     BOUGH_TRY(const auto target, parseDialect(name));
     BOUGH_TRY(needPlace(out));

@@ -11,8 +11,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash_id) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto session, given(session_id, "session_id"));
     BOUGH_TRY(needPlace(trash_id));
     BOUGH_TRY(const auto trashed, object->store->trashSession(std::string(session)));
@@ -21,8 +20,7 @@ int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash
 }
 
 int32_t bough_trash_list(bough_store* store, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto trashed, object->store->listTrash());
     json::Writer writer;
     writer.beginObject().key("trashed").beginArray();
@@ -35,8 +33,7 @@ int32_t bough_trash_list(bough_store* store, bough_text* json) {
 }
 
 int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
     BOUGH_TRY(object->store->restoreSession(std::string(id)));
     return {};
@@ -44,8 +41,7 @@ int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
 }
 
 int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
     BOUGH_TRY(object->store->emptyTrash({std::string(id)}));
     return {};
@@ -53,8 +49,7 @@ int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
 }
 
 int32_t bough_erase(bough_session* session, bough_text request_json, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, given(request_json, "request_json"));
     BOUGH_TRY(needPlace(json));
     Erasure erasure;
@@ -81,8 +76,7 @@ int32_t bough_erase(bough_session* session, bough_text request_json, bough_text*
 }
 
 int32_t bough_attachment_unused(bough_store* store, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto unused, object->store->findUnusedAttachments());
     json::Writer writer;
     writer.beginObject();
@@ -92,8 +86,7 @@ int32_t bough_attachment_unused(bough_store* store, bough_text* json) {
 }
 
 int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, given(request_json, "request_json"));
     BOUGH_TRY(needPlace(json));
     std::vector<std::string> names;

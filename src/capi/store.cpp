@@ -84,8 +84,7 @@ int32_t bough_store_open(bough_text location, const bough_store_options* options
 
 int32_t bough_store_close(bough_store* store) {
   if (store == nullptr) return BOUGH_OK;
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     auto closed = object->store->close();
     if (closed || !closed.error().retryable) removeObject(store);
     if (!closed) return std::unexpected(Failure(std::move(closed.error())));
@@ -94,16 +93,14 @@ int32_t bough_store_close(bough_store* store) {
 }
 
 int32_t bough_store_flush(bough_store* store) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(object->store->flush());
     return {};
   });
 }
 
 int32_t bough_store_list_ids(bough_store* store, bough_text* json) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto ids, object->store->listSessions());
     json::Writer writer;
     writer.beginObject();
@@ -113,8 +110,7 @@ int32_t bough_store_list_ids(bough_store* store, bough_text* json) {
 }
 
 int32_t bough_session_create(bough_store* store, const bough_new_session* options, bough_session** out) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto session, readNewSession(options));
     BOUGH_TRY(needPlace(out));
     BOUGH_TRY(auto made, object->store->createSession(session));
@@ -123,8 +119,7 @@ int32_t bough_session_create(bough_store* store, const bough_new_session* option
 }
 
 int32_t bough_session_open(bough_store* store, bough_text id, bough_session** out) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto sessionId, given(id, "id"));
     BOUGH_TRY(const auto state, object->store->sessionState(std::string(sessionId)));
     return giveObject(std::make_shared<SessionObject>(object, state.sessionId), out);
@@ -136,13 +131,11 @@ void bough_session_close(bough_session* session) {
 }
 
 int32_t bough_session_id(bough_session* session, bough_text* id) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session)); return give(object->id, id); });
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome { return give(object->id, id); });
 }
 
 int32_t bough_session_state(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto state, object->store().sessionState(object->id));
     json::Writer writer;
     writer.beginObject().member("sessionId", state.sessionId).member("entryCount", state.entryCount);
@@ -159,8 +152,7 @@ int32_t bough_session_state(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_session* options, bough_session** out) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto made, readNewSession(options));
     BOUGH_TRY(needPlace(out));
@@ -170,8 +162,7 @@ int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_
 }
 
 int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* sha256) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto content, givenOr(bytes, "bytes"));
     BOUGH_TRY(needPlace(sha256));
     BOUGH_TRY(const auto name, object->store->putAttachment(content));
@@ -180,8 +171,7 @@ int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* s
 }
 
 int32_t bough_attachment_get(bough_store* store, bough_text sha256, bough_text* bytes) {
-  return guarded(store, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<StoreObject>(store));
+  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto name, given(sha256, "sha256"));
     BOUGH_TRY(const auto content, object->store->readAttachment(std::string(name)));
     return give(content, bytes);

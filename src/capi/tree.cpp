@@ -68,8 +68,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_move_head(bough_session* session, bough_text entry_id) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entry, givenOr(entry_id, "entry_id"));
     BOUGH_TRY(object->store().moveHead(object->id, std::string(entry)));
     return {};
@@ -77,8 +76,7 @@ int32_t bough_move_head(bough_session* session, bough_text entry_id) {
 }
 
 int32_t bough_set_title(bough_session* session, bough_text title) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, given(title, "title"));
     BOUGH_TRY(object->store().setTitle(object->id, std::string(text)));
     return {};
@@ -86,8 +84,7 @@ int32_t bough_set_title(bough_session* session, bough_text title) {
 }
 
 int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text name) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto label, given(name, "name"));
     BOUGH_TRY(object->store().labelEntry(object->id, std::string(entry), std::string(label)));
@@ -96,8 +93,7 @@ int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text 
 }
 
 int32_t bough_label_remove(bough_session* session, bough_text name) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto label, given(name, "name"));
     BOUGH_TRY(object->store().removeLabel(object->id, std::string(label)));
     return {};
@@ -105,8 +101,7 @@ int32_t bough_label_remove(bough_session* session, bough_text name) {
 }
 
 int32_t bough_label_list(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto labels, object->store().labels(object->id));
     json::Writer writer;
     writer.beginObject().key("labels").beginArray();
@@ -119,8 +114,7 @@ int32_t bough_label_list(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by, bough_text reason) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto who, given(by, "by"));
     BOUGH_TRY(const auto why, given(reason, "reason"));
@@ -130,8 +124,7 @@ int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by,
 }
 
 int32_t bough_tree(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto tree, object->store().loadTree(object->id));
     std::string out;
     BOUGH_TRY(writeTree(*object, tree, out));
@@ -140,8 +133,7 @@ int32_t bough_tree(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_branches(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto branches, listBranches(object->store(), object->id));
     json::Writer writer;
     writer.beginObject().key("branches").beginArray();
@@ -158,8 +150,7 @@ int32_t bough_branches(bough_session* session, bough_text* json) {
 
 int32_t bough_diff(bough_session* session, bough_text entry_id, bough_session* other, bough_text other_entry_id,
                    bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto left, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& left) -> Outcome {
     BOUGH_TRY(const auto right, objectOf<SessionObject>(other));
     if (left->parent != right->parent) return refuse("the sessions are of different stores");
     BranchEnd leftEnd;

@@ -11,8 +11,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_verify(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto report, object->store().verifySession(object->id));
     json::Writer writer;
     writer.beginObject().member("entries", report.entries).member("bytes", report.bytes);
@@ -27,8 +26,7 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_repair(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto report, object->store().repairSession(object->id));
     json::Writer writer;
@@ -38,8 +36,7 @@ int32_t bough_repair(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_migrate(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto result, object->store().migrateSession(object->id));
     json::Writer writer;
@@ -50,8 +47,7 @@ int32_t bough_migrate(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_archive(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto result, object->store().archiveSession(object->id));
     json::Writer writer;
@@ -61,8 +57,7 @@ int32_t bough_archive(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_forks(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto forks, object->store().forksOf(object->id));
     json::Writer writer;
     writer.beginObject();
@@ -72,8 +67,7 @@ int32_t bough_forks(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_detach(bough_session* session, int32_t rest) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     const StoreMaintenance maintenance = object->store().maintenance();
     BOUGH_TRY(rest != 0 ? maintenance.detachRest(object->id) : maintenance.detach(object->id));
     return {};
@@ -81,8 +75,7 @@ int32_t bough_detach(bough_session* session, int32_t rest) {
 }
 
 int32_t bough_torn(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto report, readTorn(object->store(), object->id));
     json::Writer writer;
     writer.beginObject().member("fileBytes", report.fileBytes).key("records").beginArray();
@@ -99,8 +92,7 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
     BOUGH_TRY(const auto done, putBackTorn(object->store(), object->id));
     json::Writer writer;
@@ -111,8 +103,7 @@ int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
 }
 
 int32_t bough_torn_drop(bough_session* session, uint64_t file_bytes) {
-  return guarded(session, [&]() -> Outcome {
-    BOUGH_TRY(const auto object, objectOf<SessionObject>(session));
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(dropTorn(object->store(), object->id, file_bytes));
     return {};
   });
