@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -65,9 +64,8 @@ struct Command {
   std::string details;   ///< A few sentences; may be empty.
   std::string examples;  ///< One a line; may be empty.
   std::vector<Option> options;
-  std::shared_ptr<void> values;  ///< Keeps alive what the options point to.
-  std::function<Result<ExitCode>(const Context&)> run;
-  std::vector<std::string> aliases = {};  ///< Other names that people type.
+  std::function<Result<ExitCode>(const Context&)> run;  ///< Keeps alive what the options point to.
+  std::vector<std::string> aliases = {};                ///< Other names that people type.
   /// Where words that begin with one dash and are not options go; null: they are wrong use.
   std::vector<std::string>* dashWords = nullptr;
 };

@@ -264,7 +264,6 @@ Command define() {
                    .help = "The words typed so far, after `--`: prints what can follow. Used by the scripts",
                    .target = &options->words,
                    .mayBeEmpty = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -44,7 +44,6 @@ Command define() {
                        .choices = {"markdown", "man"},
                        .value = "FORMAT",
                        .notWith = {"COMMAND"}}},
-          .values = options,
           .run = [options](const Context& context) { return run(context, *options); }};
 }
 

@@ -51,7 +51,6 @@ Command define() {
       .options = {{.name = "--write",
                    .help = "Also offer tools that append messages, label entries and fork sessions",
                    .target = &options->write}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -52,7 +52,6 @@ Command define() {
                        .choices = {"markdown"},
                        .value = "FORMAT",
                        .notWith = {"COMMAND", "--json"}}},
-          .values = options,
           .run = [options](const Context& context) { return run(context, *options); }};
 }
 

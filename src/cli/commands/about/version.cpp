@@ -13,7 +13,6 @@ Command define() {
       .details = {},
       .examples = {},
       .options = {},
-      .values = nullptr,
       .run = [](const Context& context) -> Result<ExitCode> {
         const int format = jsonEntrySerializer().schemaVersion();
         printLine(context.json ? fmt::format(R"({{"schema":1,"version":"{}","format":{}}})", kVersion, format)

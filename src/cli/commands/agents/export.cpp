@@ -226,7 +226,6 @@ Command define() {
                    .help = "All branches: of atif, otel, openinference, and for codex as several files",
                    .target = &options->all},
                   cwdMapOption(options->cwdMap)},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -345,7 +345,6 @@ Command define() {
                    .value = "ID",
                    .notWith = {"--watch"}},
                   {.name = "--watch", .help = "Go on importing what changes", .target = &options->watch}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -168,7 +168,6 @@ Command define() {
       .examples = "  bough keep --install\n  bough keep --uninstall",
       .options = {{.name = "--install", .help = "Write the service", .target = &options->install},
                   {.name = "--uninstall", .help = "Remove the service", .target = &options->uninstall}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -203,7 +203,6 @@ Command define() {
                    .value = "ENTRY"},
                   {.name = "--dry-run", .help = "Write nothing; say what would be written", .target = &options->dryRun},
                   cwdMapOption(options->cwdMap)},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

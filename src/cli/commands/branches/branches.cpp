@@ -121,7 +121,6 @@ Command define() {
           "  bough branches @last\n"
           "  bough switch SESSION ENTRY     # continue with another branch",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

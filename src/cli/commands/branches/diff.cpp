@@ -217,7 +217,6 @@ Command define() {
            {.name = "OTHER", .help = "The last entry of the other branch", .target = &options->right},
            {.name = "--with", .help = "The session of the other branch", .target = &options->with, .value = "SESSION"},
            {.name = "--full", .help = "Show messages whole", .target = &options->full}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

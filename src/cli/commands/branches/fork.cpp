@@ -60,7 +60,6 @@ Command define() {
                    .target = &options->made.sessionId},
                   {.name = "--key", .help = "Its key: agent:channel:peer", .target = &options->made.key},
                   {.name = "--title", .help = "A title", .target = &options->made.title}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -76,7 +76,6 @@ Command define() {
           "  bough heads @last\n"
           "  bough switch SESSION -         # go back to where the head was before",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -72,7 +72,6 @@ Command define() {
                    .required = true},
                   {.name = "ENTRY", .help = std::string(kEntryHelp) + ". Default: @head", .target = &options->entry},
                   {.name = "--remove", .help = "Remove the label", .target = &options->remove}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

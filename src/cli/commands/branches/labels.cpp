@@ -83,7 +83,6 @@ Command define() {
       .details = {},
       .examples = "  bough labels @last",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -166,7 +166,6 @@ Command define() {
                   {.name = "--keep-going", .help = "Do not stop at failed tools", .target = &options->keepGoing},
                   {.name = "--step", .help = "Wait for Enter after each entry", .target = &options->step},
                   {.name = "--full", .help = "Show entries whole", .target = &options->full}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

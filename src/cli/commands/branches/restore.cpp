@@ -49,7 +49,6 @@ Command define() {
       .examples = "  bough restore SESSION before-refactoring",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "LABEL", .help = "A label of that session", .target = &options->label, .required = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -63,7 +63,6 @@ Command define() {
           "  bough switch SESSION @start    # before the first entry",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -162,7 +162,6 @@ Command define() {
             .help = "Show the id of each entry; default: on a terminal of 60 and more columns",
             .target = &options->ids},
            {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot, .notWith = {"--json"}}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

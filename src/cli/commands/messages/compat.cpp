@@ -70,7 +70,6 @@ Command define() {
                    .help = "Use the branch that ends in this entry; default: @head",
                    .target = &options->at,
                    .value = "ENTRY"}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -246,7 +246,6 @@ Command define() {
                   {.name = "--explain",
                    .help = "Say where and why consecutive requests differ",
                    .target = &options->explain}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -152,7 +152,6 @@ Command define() {
             .choices = dialects},
            {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
            {.name = "--force", .help = "Replace OUT and OUT.origin if they exist", .target = &options->force}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -86,7 +86,6 @@ Command define() {
                    .target = &options->at,
                    .value = "ENTRY"},
                   {.name = "--id", .help = "The new session's id; default: a new UUID", .target = &options->id}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

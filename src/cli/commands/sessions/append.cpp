@@ -197,7 +197,6 @@ Command define() {
                   {.name = "--text",
                    .help = "Instead of entries from stdin: one message with this text; - reads the text from stdin",
                    .target = &options->text}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -37,7 +37,6 @@ Command define() {
           "  bough cat SESSION\n"
           "  bough cat SESSION | jq -c .payload",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = name.get(), .required = true}},
-      .values = name,
       .run = [name](const Context& context) { return run(context, *name); },
   };
 }

@@ -154,7 +154,6 @@ Command define() {
             .help = "The window of the model in tokens; default: known from its name",
             .target = &options->request.options.windowTokens,
             .value = "N"}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

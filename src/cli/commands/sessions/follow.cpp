@@ -191,7 +191,6 @@ Command define() {
                   {.name = "--full",
                    .help = "Show tool arguments, results and thinking whole",
                    .target = &options->full}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -426,7 +426,6 @@ Command define() {
           "  bough ls --sort cost --long\n"
           "  bough ls --state unfinished --json",
       .options = std::move(definitions),
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
       .aliases = {"list"},
   };

@@ -50,7 +50,6 @@ Command define() {
                   {.name = "--cwd",
                    .help = "Its working folder; default: the current folder",
                    .target = &session->cwd}},
-      .values = session,
       .run = [session](const Context& context) { return run(context, *session); },
   };
 }

@@ -52,7 +52,6 @@ Command define() {
                    .target = &options->words,
                    .required = true,
                    .mayBeEmpty = true}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -374,7 +374,6 @@ Command define() {
           "  bough search --regex 'E[0-9]{4}' --in SESSION -C 1\n"
           "  bough search 東京 --json",
       .options = std::move(definitions),
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
       .dashWords = &options->dashWords,
   };

@@ -240,7 +240,6 @@ Command define() {
                    .help = "The same as --format markdown",
                    .target = &options->markdown,
                    .notWith = {"--format", "--json"}}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
       .aliases = {"log"},
   };

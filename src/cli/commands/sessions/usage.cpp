@@ -280,7 +280,6 @@ Command define() {
           "  bough usage SESSION --by branch\n"
           "  bough usage . --by model",
       .options = std::move(definitions),
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

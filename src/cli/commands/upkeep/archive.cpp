@@ -57,7 +57,6 @@ Command define() {
       .details = "The next append to an archived session decompresses it.",
       .examples = "  bough archive SESSION",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = names.get(), .required = true}},
-      .values = names,
       .run = [names](const Context& context) { return run(context, *names); },
   };
 }

@@ -156,7 +156,6 @@ Command define() {
                    .target = &options->to,
                    .required = true,
                    .value = "STORE"}},
-      .values = options,
       .run = [options](const Context& context) { return copy(context, *options); },
   };
 }
@@ -177,7 +176,6 @@ Command defineSync() {
                   {.name = "SESSION",
                    .help = "The ids of the sessions; all without any",
                    .target = &options->sessions}},
-      .values = options,
       .run = [options](const Context& context) { return sync(context, *options); },
   };
 }

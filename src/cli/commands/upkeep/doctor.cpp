@@ -411,7 +411,6 @@ Command define() {
             .help = "With --deep: remove attachments that no entry uses",
             .target = &options->removeUnused},
            {.name = "--fix", .help = "Remove files of sessions that were never created", .target = &options->fix}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

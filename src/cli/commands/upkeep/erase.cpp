@@ -197,7 +197,6 @@ Command define() {
             .value = "REGEX"},
            {.name = "--by", .help = "Who erases it; default: $USER", .target = &options->by, .value = "NAME"},
            {.name = "--yes", .help = "Do not ask", .target = &options->yes}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -85,7 +85,6 @@ Command define() {
           "The JSON document of an older MyAgents becomes a file of lines beside it.",
       .examples = "  bough migrate SESSION\n  bough migrate ~/.myagents/sessions/ID.json",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = name.get(), .required = true}},
-      .values = name,
       .run = [name](const Context& context) { return run(context, *name); },
   };
 }

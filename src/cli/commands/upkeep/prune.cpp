@@ -250,7 +250,6 @@ Command define() {
                    .target = &options->byDefault,
                    .value = "AGE",
                    .notWith = {"--pin", "--unpin", "--ttl"}}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -52,7 +52,6 @@ Command define() {
                   {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},
                   {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
                   {.name = "--by", .help = "Who redacts it; default: $USER", .target = &options->by, .value = "NAME"}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -79,7 +79,6 @@ Command define() {
                   {.name = "--new",
                    .help = "Keep what is in the catalog, and take in what is new",
                    .target = &options->onlyNew}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

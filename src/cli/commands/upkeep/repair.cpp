@@ -193,7 +193,6 @@ Command define() {
                    .help = "Instead: remove attachments that no entry uses",
                    .target = &options->removeUnused,
                    .notWith = {"SESSION", "--detach", "--out"}}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -93,7 +93,6 @@ Command define() {
                   {.name = "--detach",
                    .help = "First give each fork its own copy of the history it shares",
                    .target = &options->detach}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
       .aliases = {"delete"},
   };

@@ -86,7 +86,6 @@ Command define() {
             .help = "Let this role also throw away and erase",
             .target = &options->keepers,
             .value = "ROLE"}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -132,7 +132,6 @@ Command define() {
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "--put-back", .help = "Append the intact entries", .target = &options->putBack},
                   {.name = "--drop", .help = "Delete what was set aside", .target = &options->drop}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

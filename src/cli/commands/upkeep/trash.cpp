@@ -175,7 +175,6 @@ Command define() {
                    .target = &options->olderThan,
                    .value = "AGE"},
                   {.name = "--yes", .help = "With --empty: do not ask", .target = &options->yes}},
-      .values = options,
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

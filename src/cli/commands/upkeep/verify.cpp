@@ -242,7 +242,6 @@ Command define() {
           "  bough verify\n"
           "  bough verify SESSION --json",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = names.get()}},
-      .values = names,
       .run = [names](const Context& context) { return run(context, *names); },
   };
 }
