@@ -124,18 +124,10 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
 }  // namespace
 
 Agent openclaw() {
-  Agent agent;
+  Agent agent = pi();
   agent.name = "openclaw";
-  agent.format = "pi";
-  agent.dialect = Dialect::Bough;
-  agent.tree = true;
-  agent.idMember = "id";
-  agent.parentMember = "parentId";
-  agent.isHeader = isPiHeader;
   agent.misfit = openClawMisfit;
-  agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("openclaw"); };
-  agent.makeWriter = makePiWriter;
   agent.addFactsBeside = addOpenClawFactsBeside;
   agent.folders = openClawFolders;
   agent.isTranscript = isTranscript;

@@ -13,7 +13,5 @@ bool isPiRecord(std::string_view object);
 bool isPiHeader(std::string_view object);
 std::string piMisfit(const Sample& sample);
 std::unique_ptr<Reader> makePiReader(std::string_view agent);
-/// Version 3, with ids of 8 hex digits.
-std::unique_ptr<Writer> makePiWriter();
 
 }  // namespace bough::transcript

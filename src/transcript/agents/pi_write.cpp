@@ -254,10 +254,6 @@ Result<TranscriptPlace> piPlace(const TranscriptHome& home, const TranscriptFact
 
 }  // namespace
 
-std::unique_ptr<Writer> makePiWriter() {
-  return std::make_unique<PiWriter>();
-}
-
 Agent pi() {
   Agent agent;
   agent.name = "pi";
@@ -270,7 +266,7 @@ Agent pi() {
   agent.misfit = piMisfit;
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("pi"); };
-  agent.makeWriter = makePiWriter;
+  agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<PiWriter>(); };
   agent.folders = piFolders;
   agent.isTranscript = [](std::string_view relative) { return relative.ends_with(".jsonl"); };
   agent.place = piPlace;
