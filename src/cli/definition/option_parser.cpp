@@ -112,9 +112,8 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   });
 }
 
-// `--flag=VALUE` is a mistake whatever the value is, and so is an empty value where it may be left out: the parser
-// takes
-// `=true` and an empty value for none.
+// `--flag=VALUE` is a mistake whatever the value is, and so is an empty value where the value may be left out. The
+// parser does not tell `=true` and an empty value from no value.
 std::string refuseValue(std::string_view word, const std::vector<Option>& options) {
   const std::size_t equals = word.find('=');
   if (!word.starts_with('-') || equals == std::string_view::npos) return {};

@@ -1,5 +1,5 @@
-// Where each entry of a log stands, who its parent is, and how to find it by its id: what lets a session of any size
-// open at once and a branch be walked without reading it.
+// Where each entry of a log is, which entry is its parent, and how to find it by its id: what lets a session of any
+// size open at once and a branch be walked without reading it.
 //
 // One fixed-size record an entry, in log order; an entry's place in that order is its sequence. Records of the index
 // file (index_file.h) are loaded block by block when they are asked for; what the log has gained since is held in

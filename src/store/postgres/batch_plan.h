@@ -1,13 +1,14 @@
 // A batch as the arrays that the database's function `append` takes (schema_functions.h).
 //
 // What depends on the stored session is not known here, so it is said relative to it:
-//   places    where each entry's parent is: a place in the batch from 0, or kRoot, kNamed (look up the id), kHead (the
-//             session's head).
-//   roots     where the chain of parents leaves the batch: kRoot, kHead, or the place of the entry whose parent is
-//   kNamed. steps     how many entries of that chain are in the batch, this one included. segments  the place at which
-//   the entry's run begins; joins: kJoins when that run goes on with the run of the
-//             session's head, kMayJoin when it does if the parent that it names is the head.
-//   needs     ids outside the batch that must exist, with the kinds that each may be of, as bits.
+// - places: where each entry's parent is: a place in the batch from 0, or kRoot, kNamed (look up the id), kHead (the
+//   session's head);
+// - roots: where the chain of parents leaves the batch: kRoot, kHead, or the place of the entry whose parent is kNamed;
+// - steps: how many entries of that chain are in the batch, this one included;
+// - segments: the place at which the entry's run begins;
+// - joins: kJoins when that run continues the run of the session's head, kMayJoin when it does so if the parent that it
+//   names is the head;
+// - needs: ids outside the batch that must exist, with the kinds that each may be of, as bits.
 #pragma once
 
 #include <cstdint>

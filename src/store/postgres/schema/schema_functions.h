@@ -276,8 +276,7 @@ LANGUAGE sql STABLE ROWS 2 AS $$
   SELECT * FROM up $$;
 )sql",
     // An entry that a batch names: an own one, or what the caller has found in the shared history. p_numbers holds
-    // three
-    // numbers a name: the kinds that it may be of, -2 when it is in the shared history, and its depth there.
+    // three numbers a name: the kinds that it may be of, -2 when it is in the shared history, and its depth there.
     R"sql(
 CREATE OR REPLACE FUNCTION @.known(p_session text, p_life integer, p_id text, p_ids text[], p_numbers bigint[])
 RETURNS TABLE (seq integer, segment integer, depth integer)
