@@ -75,6 +75,7 @@ def test_a_chat_shows_where_it_was_and_how_to_come_back(folder, bough):
     chat.say("!echo from the shell")
     screen = chat.screen()
     check("\nfrom the shell" in screen, "an exclamation mark runs a command", screen)
+    check(re.search(r"\nfrom the shell *\n› *\n", screen + "\n"), "and the next line follows what it printed", screen)
     chat.close()
 
 

@@ -275,7 +275,9 @@ Result<void> ReplCommands::runShell(const std::string& command) {
     return fail(ErrorCode::InvalidArgument, "no command was given", "!ls runs ls; !! at the beginning says a !");
   }
   BOUGH_TRY(const auto outcome, chat().runCommand(command));
-  printLine(styled(outcome.isError ? Style::Red : Style::Dim, text::printableLines(outcome.text)));
+  std::string_view shown = outcome.text;
+  if (shown.ends_with('\n')) shown.remove_suffix(1);  // printLine ends it
+  printLine(styled(outcome.isError ? Style::Red : Style::Dim, text::printableLines(shown)));
   return {};
 }
 
