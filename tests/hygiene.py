@@ -101,6 +101,12 @@ def check_folders(names, problems):
             problems.append(f"{folder}: {count} source files; a folder of more than {MAX_FOLDER_SOURCES} needs folders in it")
 
 
+def check_decisions(names, problems):
+    numbers = [pathlib.PurePath(name).name[:4] for name in names if re.match(r"docs/decisions/\d{4}-", name)]
+    for number in sorted({each for each in numbers if numbers.count(each) > 1}):
+        problems.append(f"docs/decisions: {number} is there twice")
+
+
 def folder_arrows(root, names):
     """The includes between folders of one room: {room: {folder: {included folder: an example}}}."""
     arrows = collections.defaultdict(lambda: collections.defaultdict(dict))
@@ -164,6 +170,7 @@ def main():
             continue
         check_text(name, path, path.read_text(), problems)
     check_folders(names, problems)
+    check_decisions(names, problems)
     check_arrows(root, names, problems)
     check_order(root, problems)
     print("\n".join(problems))
