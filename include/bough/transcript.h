@@ -192,6 +192,7 @@ struct WrittenTranscript {
   std::uint64_t verbatim = 0;  ///< Of these, as the same agent had written them.
   bool sameBytes = false;      ///< Everything was.
   std::uint64_t carried = 0;   ///< Entries that travel in the file as they are stored.
+  std::uint64_t leftOut = 0;   ///< Messages of which nothing is there: the format has no place for them.
   CompatibilityReport report;  ///< What the agent's format cannot hold.
 };
 

@@ -322,7 +322,6 @@ class TranscriptWriting {
   }
 
   [[nodiscard]] bool isCopied(std::size_t place) { return copies_ && isOwn(place); }
-
   [[nodiscard]] bool isOwn(std::size_t place) const { return own_[place]; }
 
   // Which entries the agent wrote itself.
@@ -384,9 +383,10 @@ class TranscriptWriting {
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
-    if (options_.clean) parents_.add(lines, entry);
+    if (options_.clean) parents_.addWritten(lines, entry);
     // Entries after one that left nothing continue from what that one continues.
     if (lines.empty()) {
+      if (entries_.isTalk(place)) ++done_.leftOut;
       standIns_[entry.id] = item.parentId;
       carrying_.wait(place);
     } else {

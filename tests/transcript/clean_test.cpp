@@ -232,6 +232,33 @@ TEST(Clean, ALineWithALostParentKeepsEverythingElse) {
   EXPECT_EQ(damageText(readAll(path).report), "");
 }
 
+// A result without its call is only in its line, which a writer could not write again.
+TEST(Clean, ALineThatContinuesARepeatedIdKeepsEverythingElse) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
+  const std::string before =
+      R"({"id":"u","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"one"})"
+      "\n"
+      R"({"id":"a","parentId":"u","timestamp":"2026-01-01T00:00:01Z","type":"assistant","content":"two"})"
+      "\n";
+  const std::string again =
+      R"({"id":"a","parentId":"u","timestamp":"2026-01-01T00:00:02Z","type":"assistant","content":"other"})"
+      "\n";
+  std::string result =
+      R"({"id":"r","parentId":"a","timestamp":"2026-01-01T00:00:03Z","type":"tool_result","tool_call_id":"lost","content":"three"})"
+      "\n";
+  writeBytes(path, before + again + result);
+  const ReadFile file = readAll(path);
+  const std::string clean = writeAll(
+      file.entries, {.agent = "plain", .facts = file.report.facts, .headId = file.report.headId, .clean = true});
+  ASSERT_TRUE(clean.starts_with(before)) << clean;
+  const std::string renamed = file.entries.at(file.entries.size() - 2).id;
+  result.replace(result.find(R"("a")"), 3, '"' + renamed + '"');
+  EXPECT_TRUE(clean.ends_with(result)) << clean;
+  writeBytes(path, clean);
+  EXPECT_EQ(damageText(readAll(path).report), "");
+}
+
 // Also where ids are not UUIDs: what is written again and what is copied name each other by the same ids.
 TEST(Clean, ACopyOfClaudeCodesFileHasEveryParent) {
   const auto line = [](const std::string& id, const std::string& parent) {

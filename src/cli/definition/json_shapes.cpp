@@ -80,7 +80,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "otherCopies: any[], appendable: bool}",
      "A session of the store."},
     {"CleanCopy",
-     "{schema: 1, agent: text, file: text, messages: count, entries: count, recovered: count, unreadable: count}",
+     "{schema: 1, agent: text, file: text, messages: count, entries: count, recovered: count, unreadable: count, "
+     "leftOut: count}",
      "A copy of another agent's file."},
     {"Migrated",
      "{schema: 1, sessionId: text, fromFormat: count, toFormat: count, entries: count, keptAs: text | null, problems: "

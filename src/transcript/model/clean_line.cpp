@@ -44,6 +44,14 @@ bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent)
 
 namespace {
 
+// Whether an id was used twice, and so is another one in a clean copy. Lines that name it get that one; where they have
+// no place for it, they are written again, too.
+bool isRenamed(const Entry& entry) {
+  if (isForeignId(entry.id)) return false;
+  const auto origin = originOf(entry);
+  return origin && origin->fixed;
+}
+
 // Puts another parent into a line. `named`: where it names one. `parent`: an id as lines have it; empty: a root.
 void setParent(std::string& line, std::string_view named, const std::string& parent) {
   const std::string value = parent.empty() ? "null" : json::quoted(parent);
@@ -56,10 +64,11 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
   const auto origin = originOf(entry);
   const std::string lines = cleanLines(bytes, *origin, agent_);
   if (agent_.parentMember.empty()) return lines;
-  bool isWrong = origin->fixed;
   const bool isTalk = isConversation(entryKind(entry.type));
+  const auto renamed = isTalk ? newIds_.find(parentId) : newIds_.end();
+  bool isWrong = origin->fixed || renamed != newIds_.end();
   // A line outside the conversation belongs to what is before it.
-  std::string parent = isTalk ? foreignIdOf(parentId) : lastTalk_;
+  std::string parent = renamed != newIds_.end() ? renamed->second : isTalk ? foreignIdOf(parentId) : lastTalk_;
   std::string out;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1) + 1;
@@ -81,8 +90,14 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
   return out;
 }
 
-void CleanParents::add(std::string_view lines, const Entry& entry) {
+void CleanParents::addWritten(std::string_view lines, const Entry& entry) {
+  if (std::string id = add(lines, entry); isRenamed(entry) && !id.empty()) newIds_[entry.id] = std::move(id);
+}
+
+// Returns the id of the last line that has one.
+std::string CleanParents::add(std::string_view lines, const Entry& entry) {
   const bool isTalk = isConversation(entryKind(entry.type));
+  std::string last;
   while (!agent_.idMember.empty() && !lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(lines.size(), line.size() + 1));
@@ -90,23 +105,18 @@ void CleanParents::add(std::string_view lines, const Entry& entry) {
     if (id.empty()) continue;
     written_.insert(hashOf(id));
     if (isTalk) lastTalk_ = id;
+    last = id;
   }
+  return last;
 }
 
 namespace {
-
-// Whether an id was used twice, and so is another one in a clean copy: lines that name it are written again, too.
-bool isRenamed(const Entry& entry) {
-  if (isForeignId(entry.id)) return false;
-  const auto origin = originOf(entry);
-  return origin && origin->fixed;
-}
 
 // Whether a line says its id and its parent as a clean copy has them, also after another parent is put into it.
 bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
   // The id of a line outside the conversation is only in the line.
   if (!isConversation(entryKind(entry.type))) return true;
-  if (parent != nullptr && isRenamed(*parent)) return false;
+  if (parent != nullptr && isRenamed(*parent) && agent.parentMember.empty()) return false;
   if (!originOf(entry)->fixed) return true;
   const bool isParentNamed = parent == nullptr || isForeignId(parent->id);
   return isForeignId(entry.id) && isParentNamed && !agent.parentMember.empty();

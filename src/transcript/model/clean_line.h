@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/bytes/flat_map.h"
 #include "transcript/model/agent.h"
@@ -25,16 +26,20 @@ class CleanParents {
   explicit CleanParents(const Agent& agent) : agent_(agent) {}
 
   /// The records of an entry's own `bytes` (cleanLines), with another parent where the one that they name is not in the
-  /// copy before them. `parentId`: the entry that the first of them continues; empty: a root.
+  /// copy before them, or is written with another id. `parentId`: the entry that the first of them continues; empty: a
+  /// root.
   std::string clean(std::string_view bytes, const Entry& entry, const std::string& parentId);
-  /// Lines that are in the copy as they are.
-  void add(std::string_view lines, const Entry& entry);
+  /// The lines of an entry that is written again.
+  void addWritten(std::string_view lines, const Entry& entry);
 
  private:
+  std::string add(std::string_view lines, const Entry& entry);
+
   const Agent& agent_;
-  NumberSet written_;     // hashes of the ids of lines
-  NumberSet lines_;       // hashes of lines as they were, where they have an id
-  std::string lastTalk_;  // the id of the conversation's last line
+  NumberSet written_;                                    // hashes of the ids of lines
+  NumberSet lines_;                                      // hashes of lines as they were, where they have an id
+  std::string lastTalk_;                                 // the id of the conversation's last line
+  std::unordered_map<std::string, std::string> newIds_;  // of an entry whose id was used before, its last line's
 };
 
 /// Whether an agent's lines are copied as they are into a file of the agent.

@@ -116,11 +116,16 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("agent", agent).member("file", options.output);
     writer.member("messages", report.messages).member("entries", written.entries);
-    printLine(writer.member("recovered", report.recovered).member("unreadable", report.unreadable).endObject().text());
+    writer.member("recovered", report.recovered).member("unreadable", report.unreadable);
+    printLine(writer.member("leftOut", written.leftOut).endObject().text());
     return kDone;
   }
   printFitted(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
                           counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
+  if (written.leftOut > 0) {
+    printMessage(fmt::format("{} not in the copy: the format of {} has no place for what is left of it",
+                             counted(written.leftOut, "message is", "messages are"), agent));
+  }
   return kDone;
 }
 
