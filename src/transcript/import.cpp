@@ -447,6 +447,7 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
   };
   bool fromBeginning = false;
   ImportResult before;  // by tries that could not go on
+  std::string tailId;   // of the session at the last try: while it moves, the other import is at work
   for (int tries = 1;; ++tries) {
     Import import(store, path, options, fromBeginning);
     auto done = import.run();
@@ -462,9 +463,12 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
       fromBeginning = true;
       continue;
     }
+    if (done || tries == kMostTries) return done;
+    const auto state = store.sessionState(now.sessionId);
+    const bool moves = state && std::exchange(tailId, state->tailId) != state->tailId;
     const bool raced =
-        !done && (done.error().code == ErrorCode::Conflict || (tries < kFewTries && isIdTaken(done.error())));
-    if (!raced || tries == kMostTries) return done;
+        done.error().code == ErrorCode::Conflict || ((tries < kFewTries || moves) && isIdTaken(done.error()));
+    if (!raced) return done;
   }
 }
 
