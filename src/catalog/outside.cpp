@@ -312,17 +312,19 @@ class OutsideIntake {
             branch.number, branch.tipId, calls)
           .run();
     }
+    std::vector<std::pair<std::int64_t, Answer>> answers;
+    answers.reserve(told.answers.size());
     for (const auto& [id, answer] : told.answers) {
-      addAnswer(database_, id,
-                {.session = row.id,
-                 .sequence = answer.sequence,
-                 .branch = answer.branch,
-                 .quarter = answer.quarter,
-                 .model = modelOf(answer.model),
-                 .identity = {},
-                 .certain = answer.certain,
-                 .usage = answer.usage});
+      answers.emplace_back(id, Answer{.session = row.id,
+                                      .sequence = answer.sequence,
+                                      .branch = answer.branch,
+                                      .quarter = answer.quarter,
+                                      .model = modelOf(answer.model),
+                                      .identity = {},
+                                      .certain = answer.certain,
+                                      .usage = answer.usage});
     }
+    addAnswers(database_, answers);
   }
 
   std::int64_t modelOf(const std::string& name) {

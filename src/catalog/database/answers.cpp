@@ -26,7 +26,17 @@ struct UsedPart {
   std::uint64_t answers = 0;
   std::uint64_t uncertain = 0;
   Usage tokens = {};
+
+  UsedPart& operator+=(const UsedPart& part) {
+    answers += part.answers;
+    uncertain += part.uncertain;
+    tokens += part.tokens;
+    return *this;
+  }
 };
+
+// By quarter and model: the answers of a session have few of them.
+using UsedParts = std::map<std::pair<std::uint64_t, std::int64_t>, UsedPart>;
 
 UsedPart minus(const UsedPart& part) {
   const Usage& used = part.tokens;
@@ -51,6 +61,10 @@ void addToSums(Database& database, std::uint64_t quarter, std::int64_t model, co
       .run();
 }
 
+void addToSums(Database& database, const UsedParts& parts) {
+  for (const auto& [place, part] : parts) addToSums(database, place.first, place.second, part);
+}
+
 // Reads certain, input, output, cacheRead, cacheWrite and reasoning from this column on.
 UsedPart partIn(const Query& query, int column) {
   return {.answers = 1,
@@ -67,39 +81,36 @@ bool isCopied(Database& database, std::int64_t id) {
   return query.next();
 }
 
-// Another session has the answer, and its sums had it: takes it out of them.
-bool makeCopied(Database& database, std::int64_t id) {
-  std::uint64_t quarter = 0;
-  std::int64_t model = 0;
-  UsedPart other;
+// Another session has the answer, and the sums had it: `parts` takes it out of them.
+bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
   {
     Query query(
         database,
         "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE id = ?", id);
     if (!query.next()) return false;
-    quarter = query.number(0);
-    model = query.integer(1);
-    other = partIn(query, 2);
+    parts[{query.number(0), query.integer(1)}] += minus(partIn(query, 2));
   }
-  addToSums(database, quarter, model, minus(other));
   Query(database, "INSERT INTO copied(id) VALUES(?)", id).run();
   return true;
 }
 
 }  // namespace
 
-void addAnswer(Database& database, std::int64_t id, const Answer& answer) {
-  const Usage& used = answer.usage;
-  if (!isCopied(database, id) && !makeCopied(database, id)) {
-    addToSums(database, answer.quarter, answer.model,
-              {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = used});
+void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers) {
+  UsedParts parts;
+  for (const auto& [id, answer] : answers) {
+    const Usage& used = answer.usage;
+    if (!isCopied(database, id) && !makeCopied(database, id, parts)) {
+      parts[{answer.quarter, answer.model}] += {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = used};
+    }
+    Query(database,
+          "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, "
+          "cacheWrite, reasoning) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain,
+          used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
+        .run();
   }
-  Query(database,
-        "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, cacheWrite, "
-        "reasoning) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain,
-        used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
-      .run();
+  addToSums(database, parts);
 }
 
 Usage saveAnswer(Database& database, const Answer& answer) {
@@ -113,7 +124,7 @@ Usage saveAnswer(Database& database, const Answer& answer) {
                 "session = ? AND id = ?",
                 answer.session, id);
     if (!query.next()) {
-      addAnswer(database, id, answer);
+      addAnswers(database, {{id, answer}});
       return answer.usage;
     }
     quarter = query.number(0);
@@ -138,21 +149,17 @@ Usage saveAnswer(Database& database, const Answer& answer) {
 }
 
 void forgetAnswers(Database& database, std::int64_t session, std::uint64_t sequence) {
-  std::map<std::pair<std::uint64_t, std::int64_t>, UsedPart> gone;  // by quarter and model
+  UsedParts gone;
   {
     Query query(database,
                 "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE "
                 "session = ? AND first >= ? AND NOT EXISTS(SELECT 1 FROM copied WHERE copied.id = answer.id)",
                 session, sequence);
     while (query.next()) {
-      const UsedPart part = partIn(query, 2);
-      UsedPart& sum = gone[{query.number(0), query.integer(1)}];
-      sum.answers += part.answers;
-      sum.uncertain += part.uncertain;
-      sum.tokens += part.tokens;
+      gone[{query.number(0), query.integer(1)}] += minus(partIn(query, 2));
     }
   }
-  for (const auto& [place, sum] : gone) addToSums(database, place.first, place.second, minus(sum));
+  addToSums(database, gone);
   Query(database, "DELETE FROM answer WHERE session = ? AND first >= ?", session, sequence).run();
 }
 

@@ -1,11 +1,13 @@
 // The table `answer`: what each answer cost. Answers are copied: by agents into the files of forks and of resumed
 // sessions, by bough when a fork gets its own copy. So every session that holds an answer has a row of it, and sums
-// take each answer once. Whoever stores or forgets an answer does it here, where the sums in `used` are kept. No trigger
-// does it: with each statement that has one, FTS5 would write what it holds.
+// take each answer once. Whoever stores or forgets an answer does it here, where the sums in `used` are kept. No
+// trigger does it: with each statement that has one, FTS5 would write what it holds.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bough/message.h"
 #include "catalog/database/database.h"
@@ -30,8 +32,8 @@ std::int64_t answerId(const std::string& identity);
 /// The number of a model in the table `model`.
 std::int64_t modelId(Database& database, const std::string& name);
 
-/// Stores an answer that its session does not have yet, under this id.
-void addAnswer(Database& database, std::int64_t id, const Answer& answer);
+/// Stores answers that their session does not have yet, each under its id.
+void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers);
 
 /// Stores an answer. One that the session has already keeps its place, and of each
 /// number the greater: an answer that is still being written says less. Returns what is new of its usage.
