@@ -42,9 +42,11 @@ Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes, std::si
   if (expectedBytes > 0) bytes.reserve(std::min(limitBytes, expectedBytes + kBeginningBytes));
   while (bytes.size() < limitBytes) {
     const std::size_t had = bytes.size();
-    bytes.resize(std::min(limitBytes, had + kBeginningBytes));
-    auto got = source.read(std::span(bytes).subspan(had));
-    bytes.resize(had + got.value_or(0));
+    Result<std::size_t> got = std::size_t{0};
+    bytes.resize_and_overwrite(std::min(limitBytes, had + kBeginningBytes), [&](char* data, std::size_t size) {
+      got = source.read(std::span(data, size).subspan(had));
+      return had + got.value_or(0);
+    });
     if (!got) return std::unexpected(got.error());
     if (*got == 0) break;
   }
@@ -117,8 +119,10 @@ class Driver {
     builder_.path = path;
   }
 
-  Result<TranscriptReport> run(ByteSource& source) {
-    BOUGH_TRY(agent_.framing == Framing::Lines ? readLines(source) : readDocument(source));
+  // `beginning`: what was read from the source already.
+  Result<TranscriptReport> run(ByteSource& source, std::string beginning = {}) {
+    BOUGH_TRY(agent_.framing == Framing::Lines ? readLines(source, std::move(beginning))
+                                               : readDocument(source, beginning));
     reader_->end(builder_);
     if (builder_.error()) return std::unexpected(*builder_.error());
     TranscriptReport report = builder_.finish();
@@ -128,8 +132,8 @@ class Driver {
   }
 
  private:
-  Result<void> readLines(ByteSource& source) {
-    LineRecords records(source, agent_.isRecord, fromOffset_);
+  Result<void> readLines(ByteSource& source, std::string beginning) {
+    LineRecords records(source, agent_.isRecord, fromOffset_, std::move(beginning));
     while (true) {
       BOUGH_TRY(const auto record, records.next());
       if (!record) return {};
@@ -137,7 +141,8 @@ class Driver {
     }
   }
 
-  Result<void> readDocument(ByteSource& source) {
+  Result<void> readDocument(ByteSource& rest, std::string_view beginning) {
+    Resumed source(beginning, rest);
     BOUGH_TRY(const std::string document, readWholeDocument(source, builder_.path));
     BOUGH_TRY(auto records, documentRecords(document, agent_.listName, agent_.isRecord));
     for (Record& record : records) {
@@ -268,8 +273,7 @@ Result<TranscriptReport> readTranscript(const std::string& path, const ReadTrans
     agent = named;
   }
   if (!agent) return std::unexpected(agent.error());
-  Resumed source(begun.bytes, *file);
-  BOUGH_TRY(TranscriptReport report, Driver(**agent, path, options, use).run(source));
+  BOUGH_TRY(TranscriptReport report, Driver(**agent, path, options, use).run(*file, std::move(begun.bytes)));
   const auto beside =
       (*agent)->addFactsBeside == nullptr ? Result<void>() : (*agent)->addFactsBeside(path, report.facts);
   if (beside) return report;

@@ -36,10 +36,10 @@ std::string Sha256::finish() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   BOUGH_CHECK(EVP_DigestFinal_ex(state_->context, digest, &size) == 1);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kHex[digest[i] >> 4];
-    hex += kHex[digest[i] & 15];
+  std::string hex(std::size_t{2} * size, '\0');
+  for (std::size_t i = 0; i < size; ++i) {
+    hex[2 * i] = kHex[digest[i] >> 4];
+    hex[2 * i + 1] = kHex[digest[i] & 15];
   }
   return hex;
 }

@@ -200,17 +200,19 @@ void Builder::damage(const Record& record, std::string_view reason, bool recover
 
 // The entry's id. One that occurs a second time is another entry; from then on its id means that one.
 std::string Builder::idOf(const Record& record, const Place& place) {
-  std::string byOffset = entryIdAt(idScope, record.offset, part_);
-  if (place.id.empty()) return byOffset;
+  if (place.id.empty()) return entryIdAt(idScope, record.offset, part_);
+  const std::uint64_t hash = hashOf(place.id);
   const std::string key(place.id);
-  if (known_.contains(hashOf(place.id)) || ids_.contains(key) || carried_.contains(entryIdOf(place.id))) {
+  std::string id = entryIdOf(place.id);
+  if (known_.contains(hash) || ids_.contains(key) || carried_.contains(id)) {
     damage(record, "an id that was used before");
     fixed_ = true;
-    ids_[key] = byOffset;
-    return byOffset;
+    id = entryIdAt(idScope, record.offset, part_);
+    ids_[key] = id;
+    return id;
   }
-  known_.insert(hashOf(place.id));
-  return entryIdOf(place.id);
+  known_.insert(hash);
+  return id;
 }
 
 std::string Builder::parentOf(const Record& record, const Place& place, std::string_view id) {

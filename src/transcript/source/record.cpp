@@ -52,7 +52,9 @@ class Memory : public ByteSource {
  public:
   explicit Memory(std::string_view bytes) : left_(bytes) {}
   Result<std::size_t> read(std::span<char> out) override {
-    const std::size_t count = std::min(out.size(), left_.size());
+    // In pieces: whoever looks at the first records copies only those.
+    constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
+    const std::size_t count = std::min({out.size(), left_.size(), kPieceBytes});
     std::memcpy(out.data(), left_.data(), count);
     left_.remove_prefix(count);
     return count;
@@ -107,8 +109,8 @@ std::unique_ptr<ByteSource> fromMemory(std::string_view bytes) {
   return std::make_unique<Memory>(bytes);
 }
 
-LineRecords::LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cutAt)
-    : source_(source), isRecord_(std::move(isRecord)), cutAt_(cutAt) {}
+LineRecords::LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cutAt, std::string beginning)
+    : source_(source), isRecord_(std::move(isRecord)), cutAt_(cutAt), buffer_(std::move(beginning)) {}
 
 Result<std::optional<Record>> LineRecords::next() {
   while (records_.empty()) {

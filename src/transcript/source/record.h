@@ -64,8 +64,9 @@ using IsRecord = std::function<bool(std::string_view object)>;
 /// Gives the records of a file of lines.
 class LineRecords {
  public:
-  /// `cutAt`: a record ends there, also inside a line: where an earlier reading ended.
-  LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cutAt = 0);
+  /// `cutAt`: a record ends there, also inside a line: where an earlier reading ended. `beginning`: bytes that were
+  /// read from the source already.
+  LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cutAt = 0, std::string beginning = {});
 
   /// The next record; none at the end.
   Result<std::optional<Record>> next();

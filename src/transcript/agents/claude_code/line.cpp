@@ -28,24 +28,24 @@ constexpr RawMember kRaw[] = {
     {"forkedFrom", &Line::forkedFrom},
 };
 
-void take(Line& line, const json::ObjectReader::Member& member) {
+void take(Line& line, std::string_view name, std::string_view value) {
   for (const TextMember& text : kTexts) {
-    if (!member.keyIs(text.name)) continue;
-    line.*text.field = decoded(member.value);
+    if (name != text.name) continue;
+    line.*text.field = decoded(value);
     return;
   }
   for (const RawMember& raw : kRaw) {
-    if (!member.keyIs(raw.name)) continue;
-    line.*raw.field = member.value;
+    if (name != raw.name) continue;
+    line.*raw.field = value;
     return;
   }
-  if (member.keyIs("parentUuid")) {
-    if (member.value == "null") line.parentUuid = "";
-    if (isKind(member.value, json::Kind::String)) line.parentUuid = decoded(member.value);
-  } else if (member.keyIs("isSidechain")) {
-    line.isSidechain = member.value == "true";
-  } else if (member.keyIs("isCompactSummary")) {
-    line.isCompactSummary = member.value == "true";
+  if (name == "parentUuid") {
+    if (value == "null") line.parentUuid = "";
+    if (isKind(value, json::Kind::String)) line.parentUuid = decoded(value);
+  } else if (name == "isSidechain") {
+    line.isSidechain = value == "true";
+  } else if (name == "isCompactSummary") {
+    line.isCompactSummary = value == "true";
   }
 }
 
@@ -54,7 +54,17 @@ void take(Line& line, const json::ObjectReader::Member& member) {
 Line parseLine(std::string_view object) {
   Line line;
   json::CheckedObject members(object);
-  while (const auto member = members.next()) take(line, *member);
+  std::string decodedName;
+  while (auto name = members.nextKey()) {
+    const std::string_view value = members.takeValue();
+    if (members.isBroken()) break;
+    if (name->contains('\\')) {
+      decodedName.clear();
+      json::appendDecoded(decodedName, *name);
+      name = decodedName;
+    }
+    take(line, *name, value);
+  }
   return line;
 }
 
@@ -80,11 +90,13 @@ void moveTo(Line& line, std::string_view before, std::string_view now) {
 MessageParts parseMessage(std::string_view message) {
   MessageParts parts;
   json::CheckedObject members(message);
-  while (const auto member = members.next()) {
-    if (member->keyIs("id")) parts.id = decoded(member->value);
-    if (member->keyIs("model")) parts.model = decoded(member->value);
-    if (member->keyIs("content")) parts.content = member->value;
-    if (member->keyIs("usage")) parts.usage = member->value;
+  while (members.nextKey()) {
+    const std::string_view value = members.takeValue();
+    if (members.isBroken()) break;
+    if (members.keyIs("id")) parts.id = decoded(value);
+    if (members.keyIs("model")) parts.model = decoded(value);
+    if (members.keyIs("content")) parts.content = value;
+    if (members.keyIs("usage")) parts.usage = value;
   }
   return parts;
 }
