@@ -32,6 +32,7 @@ TEST(DisplayWidth, CountsColumnsOfATerminal) {
   EXPECT_EQ(displayWidth("한글"), 4u);
   EXPECT_EQ(displayWidth("\u1112\u1161\u11AB"), 2u) << "one syllable in three letters";
   EXPECT_EQ(displayWidth(kAccent), 1u);
+  EXPECT_EQ(displayWidth("plain" + kAccent + "plain你"), 13u);
   EXPECT_EQ(displayWidth("🌳"), 2u);
   EXPECT_EQ(displayWidth(kFamily), 2u);
   EXPECT_EQ(displayWidth(kFlag + kFlag), 4u);

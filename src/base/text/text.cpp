@@ -177,10 +177,13 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::size_t displayWidth(std::string_view utf8) {
-  // Most texts; a column each.
-  if (std::ranges::all_of(utf8, [](char c) { return c >= ' ' && c <= '~'; })) return utf8.size();
+  // Most of a text: a column each. What follows may join the last of them.
+  const auto other = std::ranges::find_if(utf8, [](char c) { return c < ' ' || c > '~'; });
+  std::size_t width = static_cast<std::size_t>(other - utf8.begin());
+  if (width == utf8.size()) return width;
+  if (width > 0) --width;
+  utf8.remove_prefix(width);
   GraphemeWalk walk;
-  std::size_t width = 0;
   for (bool first = true; !utf8.empty(); first = false) {
     const CodePoint point = codePoint(utf8);
     const std::size_t before = walk.width();
