@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "base/text/text.h"
 #include "cli/definition/help.h"
@@ -95,7 +96,15 @@ std::string describe(const CLI::ParseError& error) {
   return text::excerpt(message, 400);
 }
 
-// Only the command that is meant gets its options; making all of them takes longer than most commands.
+// Only commands that a word of the line names are known to the parser: making all of them takes longer than most
+// commands.
+bool isNamed(const Command& command, std::span<char* const> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return word == command.name || std::ranges::find(command.aliases, word) != command.aliases.end();
+  });
+}
+
+// Of those, only the command that is meant gets its options.
 void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   CLI::App* parser = app.add_subcommand(command.name, command.summary);
   for (const std::string& alias : command.aliases) parser->alias(alias);
@@ -170,7 +179,9 @@ ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywher
   app.allow_extras();  // The caller looks at them: some commands take words that begin with a dash.
   app.fallthrough();
   for (const CommandGroup& group : groups) {
-    for (const Command& command : group.commands) addCommand(app, command, line.command);
+    for (const Command& command : group.commands) {
+      if (isNamed(command, {argv, static_cast<std::size_t>(argc)})) addCommand(app, command, line.command);
+    }
   }
   try {
     app.parse(argc, argv);
