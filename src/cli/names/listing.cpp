@@ -9,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -65,6 +66,19 @@ Result<void> write(const std::string& path, const std::string& text) {
   return failed;
 }
 
+// Whether the file holds this text, and is too young to be forgotten soon. A file that replaces another one costs the
+// disk more than all else of a list.
+bool isKept(const std::string& path, const std::string& text) {
+  constexpr std::time_t kYoungSeconds = 24 * 3600;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != static_cast<off_t>(text.size()))
+    return false;
+  if (std::time(nullptr) - info.st_mtime > kYoungSeconds) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string kept(text.size(), '\0');
+  return file.read(kept.data(), static_cast<std::streamsize>(kept.size())) && kept == text;
+}
+
 // Lists of terminals that are long gone.
 void forgetOld(const fs::path& folder) {
   std::error_code error;
@@ -90,7 +104,8 @@ Result<void> rememberListing(SessionStore& store, const std::vector<std::string>
   std::string lines;
   for (const std::string& id : ids) lines += id + "\n";
   forgetOld(folder);
-  return write(folder + "/" + terminalKey(), lines);
+  const std::string path = folder + "/" + terminalKey();
+  return isKept(path, lines) ? Result<void>() : write(path, lines);
 }
 
 std::optional<std::size_t> listingNumber(std::string_view name) {
