@@ -137,6 +137,7 @@ class TranscriptWriting {
     BOUGH_TRY(entries_.check());
     if (head_ == kNone && !beginsWithCopy()) return tree_.noHead();
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
+    messages_->setHead(head_);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
       TranscriptFacts facts = options_.facts;
@@ -160,7 +161,7 @@ class TranscriptWriting {
     const bool headMoved = head_ != fileHead_;
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     std::string lines;
-    if (head_ != kNone) writer_->headEntryId = entries_.id(head_);
+    if (head_ != kNone && carrying_.isEnabled()) writer_->headEntryId = entries_.id(head_);
     if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), lines);
     // Programs look for names at the very end, so the last message carries what is left.
     if (carrying_.holds()) text += carrying_.take(/*last=*/true);

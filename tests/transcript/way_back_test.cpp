@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
@@ -129,6 +130,29 @@ TEST(WayBack, AHeadWithoutALineOfItsOwnComesBack) {
     const ReadFile read = readAll(there);
     EXPECT_EQ(writeAll(read.entries, {.agent = "pi", .facts = read.report.facts, .headId = read.report.headId}), bytes)
         << agent;
+  }
+}
+
+// Also one that is in a line with others, or that only its own agent has a line for, with other entries after it.
+TEST(WayBack, EveryEntryComesBackAsTheHead) {
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    const ReadFile file = readAll(path);
+    if (file.report.messages == 0 || !file.report.facts.parentEntryId.empty()) continue;
+    std::set<std::string> talk;  // entries with a message before them; without one there is nothing to continue
+    for (const Entry& entry : file.entries) {
+      if (entry.type != entry_type::kMessage && !talk.contains(entry.parentId.value_or(""))) continue;
+      talk.insert(entry.id);
+      for (const std::string_view agent : {"claude-code", "codex", "pi", "plain"}) {
+        if (agent == file.report.facts.agent) continue;  // its lines say which entries can be one
+        SCOPED_TRACE(fmt::format("{} of {} through {}", entry.id, path.string(), agent));
+        const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(agent).sessionId);
+        ReadFile moved = file;
+        moved.report.headId = entry.id;
+        EXPECT_EQ(through(agent, moved, there).report.headId, entry.id);
+      }
+    }
+    if (HasFailure()) return;
   }
 }
 

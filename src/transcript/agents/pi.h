@@ -9,6 +9,9 @@
 
 namespace bough::transcript {
 
+/// `customType` of a line that only says where a session continues.
+inline constexpr std::string_view kHeadType = "bough.head";
+
 bool isPiRecord(std::string_view object);
 bool isPiHeader(std::string_view object);
 std::string piMisfit(const Sample& sample);

@@ -43,12 +43,13 @@ class PiReader : public Reader {
     if (line.has("parentId")) place.parent = parent;
     place.timestamp = time;
     read(record, place, type, line, out);
+    headEntry_ = line.text("customType") == kHeadType ? json::findString(line.raw("data"), "entryId").value_or("") : "";
     remember(out, id_);
   }
 
   void end(Builder& out) override {
     // pi continues from the last line, also when that is a label or a title.
-    if (!lastLine_.empty()) out.setHead(lastLine_);
+    if (!lastLine_.empty()) out.setHead(lastLine_, headEntry_);
   }
 
  private:
@@ -188,6 +189,7 @@ class PiReader : public Reader {
   bool isFirstVersion_ = false;
   std::string id_;
   std::string lastLine_;
+  std::string headEntry_;                                // the entry that it stands for, where that has no line
   std::vector<std::string> byPlace_;                     // version 1: the entry of each line
   std::unordered_map<std::string, std::string> labels_;  // of each target
   std::unordered_map<std::size_t, std::size_t> lines_;   // hashes: of an id, and of the first line that has it

@@ -110,7 +110,9 @@ class PiWriter : public Writer {
     const std::string head = ids_.of(headId);
     if (head.empty() || head == lastId_) return;
     json::Writer writer(out);
-    writer.beginObject().member("type", "custom").member("customType", "bough.head");
+    writer.beginObject().member("type", "custom").member("customType", kHeadType);
+    if (!headEntryId.empty() && headEntryId != headId)
+      writer.key("data").beginObject().member("entryId", headEntryId).endObject();
     writer.member("id", freshId("head:" + headId)).member("parentId", head);
     writer.member("timestamp", lastTime_.empty() ? formatTimestamp(0) : lastTime_).endObject();
     out += '\n';

@@ -117,7 +117,7 @@ class PlainWriter : public Writer {
     json::Writer writer(out);
     writer.beginObject().member("id", "head:" + head).member("parentId", head).member("timestamp", lastTime_);
     writer.member("type", kHead);
-    if (headEntryId != headId) writer.member("entryId", headEntryId);
+    if (!headEntryId.empty() && headEntryId != headId) writer.member("entryId", headEntryId);
     writer.endObject();
     out += '\n';
   }

@@ -86,7 +86,8 @@ class Writer {
     notHeld.push_back(type);
   }
 
-  /// The entry that the session continues from. It may have no line: then `end` gets one that it continues.
+  /// The entry that the session continues from, where entries travel. It may have no line: then `end` gets one that it
+  /// continues.
   std::string headEntryId;
   std::vector<std::string> notHeld;  ///< Names of what could not be written, as `lossyFields` has them.
 };

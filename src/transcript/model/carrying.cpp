@@ -19,7 +19,15 @@ std::shared_ptr<const Entry> storable(std::shared_ptr<const Entry> entry) {
 }  // namespace
 
 void Carrying::wait(std::size_t place) {
-  if (enabled_ && canBeCarried(entries_.kind(place), entries_.isRedacted(place))) waiting_.push_back(place);
+  if (!enabled_ || !canBeCarried(entries_.kind(place), entries_.isRedacted(place))) return;
+  (isInLine(place) ? joined_ : waiting_).push_back(place);
+}
+
+bool Carrying::isInLine(std::size_t place) const {
+  const std::size_t before = joined_.empty() ? place_ : joined_.back();
+  if (lines_.empty() || !entries_.isMessage(place) || before == EntryTree::kNone) return false;
+  const bool isHead = branch_[before] && !branch_[place];  // the agent continues from the entry itself
+  return tree_.parent(place) == before && !tree_.isBranchPoint(before) && !isHead;
 }
 
 void Carrying::hold(std::string lines, std::size_t place) {
@@ -81,9 +89,15 @@ std::string Carrying::take(bool last) {
     if (!add(place_, cargo)) {
       unload(cargo);
       before_ = before;
+      std::ranges::move(waiting_, std::back_inserter(joined_));
+      waiting_ = std::exchange(joined_, {});
       return lines;
     }
     if (entries_.isTalk(place_)) own = cargo.places.size() - 1;
+    for (const std::size_t place : joined_) {
+      if (add(place, cargo)) own = cargo.places.size() - 1;
+    }
+    joined_.clear();
   }
   if (last) load(waiting_, cargo);
   const std::size_t count = cargo.places.size();

@@ -18,7 +18,7 @@ class Carrying {
   Carrying(const EntryList& entries, const EntryTree& tree, bool enabled)
       : entries_(entries), tree_(tree), enabled_(enabled), there_(entries.size()), branch_(entries.size()) {}
 
-  /// An entry without a line of its own.
+  /// An entry without a line of its own. A message that continues the entry whose line is held is in that line, too.
   void wait(std::size_t place);
   /// An entry whose line the agent wrote itself.
   void isThere(std::size_t place) { there_[place] = true; }
@@ -31,6 +31,7 @@ class Carrying {
   /// What is held, with what it carries. `last`: no line follows, so all that waits goes with it.
   std::string take(bool last = false);
 
+  [[nodiscard]] bool isEnabled() const { return enabled_; }
   [[nodiscard]] bool holds() const { return !lines_.empty(); }
   [[nodiscard]] std::size_t count() const { return count_; }  ///< Entries that travel.
 
@@ -41,6 +42,7 @@ class Carrying {
     std::size_t room = kMaxCarriedBytes;  // that is left
   };
 
+  [[nodiscard]] bool isInLine(std::size_t place) const;
   // Moves the entries that fit into the cargo.
   void load(std::vector<std::size_t>& from, Cargo& cargo);
   void unload(const Cargo& cargo);
@@ -53,6 +55,7 @@ class Carrying {
   const EntryTree& tree_;
   bool enabled_;
   std::vector<std::size_t> before_;   // those that come before what is held
+  std::vector<std::size_t> joined_;   // those that are in it, too
   std::vector<std::size_t> waiting_;  // those that come after it
   std::vector<bool> there_;           // by place
   std::vector<bool> branch_;          // the same

@@ -218,9 +218,11 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   std::vector<SessionMessage> messages;
   std::vector<std::size_t> places;
   std::vector<EntryPin> pins;
-  bool isAfterSummary = false;  // which is a line of its own between two messages
+  bool isApart =
+      false;  // the next message: a branch begins, the head's ends, or a summary is a line between two messages
   for (const std::size_t place : part) {
-    isAfterSummary |= entries_.kind(place) == EntryKind::BranchSummary;
+    const bool isAfterHead = head_ != EntryTree::kNone && tree_.parent(place) == head_;
+    isApart |= isAfterHead || tree_.isBranch(place) || entries_.kind(place) == EntryKind::BranchSummary;
     if (!entries_.isMessage(place) || entries_.isRedacted(place)) continue;
     const EntryPin& entry = pins.emplace_back(entries_.at(place));
     messages.push_back({.entryId = entry->id,
@@ -228,7 +230,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
                         .payload = entry->payload,
                         .system = {},
                         .tools = {},
-                        .apart = tree_.isBranch(place) || std::exchange(isAfterSummary, false)});
+                        .apart = std::exchange(isApart, false)});
     places.push_back(place);
   }
   if (places.empty()) return;

@@ -24,6 +24,8 @@ class MessageConversion {
   MessageConversion(const EntryList& entries, const EntryTree& tree, const std::vector<std::size_t>& leaves,
                     Dialect target, CompatibilityReport& report);
 
+  /// The branch that the agent continues ends here: what comes after this entry is not joined with it.
+  void setHead(std::size_t place) { head_ = place; }
   /// The messages of an entry in the dialect; none for an entry of no chosen branch. Each entry is asked for once.
   std::vector<std::string> take(std::size_t place);
   /// Nobody will ask for this entry.
@@ -54,6 +56,7 @@ class MessageConversion {
   const EntryTree& tree_;
   Dialect target_;
   CompatibilityReport& report_;
+  std::size_t head_ = EntryTree::kNone;
   std::vector<Branch> branches_;
   std::vector<std::uint32_t> branchOf_;  // by place: 0 for none, else one more than its place in branches_
   std::vector<bool> isSkipped_;          // by place

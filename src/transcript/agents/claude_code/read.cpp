@@ -99,7 +99,7 @@ class ClaudeReader : public Reader {
   void end(Builder& out) override {
     releaseAll(out);
     if (!leafHead_.empty()) {
-      out.setHead(leafHead_);
+      out.setHead(leafHead_, leafEntry_);
     } else if (!lastMain_.empty()) {
       out.setHead(lastMain_);
     }
@@ -301,7 +301,10 @@ class ClaudeReader : public Reader {
   }
 
   void giveOther(const Record& record, const Line& line, Builder& out) {
-    if (line.type == "last-prompt") noteLeaf(decoded(line.leafUuid), out);
+    if (line.type == "last-prompt") {
+      noteLeaf(decoded(line.leafUuid), out);
+      leafEntry_ = json::findString(record.text, "entryId").value_or("");
+    }
     const std::string what = line.type.empty()      ? "unknown"
                              : line.subtype.empty() ? line.type
                                                     : line.type + '/' + line.subtype;
@@ -330,6 +333,7 @@ class ClaudeReader : public Reader {
     if (parent.empty() || !fromLeaf_.contains(hashOf(parent))) return;
     fromLeaf_.insert(hashOf(out.entryFor(line.uuid)));
     leafHead_ = line.uuid;
+    leafEntry_.clear();
   }
 
   // The leaf that the program itself noted is where it goes on; or the last line that continues from there.
@@ -380,6 +384,7 @@ class ClaudeReader : public Reader {
   std::string lastMain_;
   std::string lastSide_;
   std::string leafHead_;
+  std::string leafEntry_;              // the entry that bough noted with it
   NumberSet fromLeaf_;                 // hashes of the entries that continue from the leaf
   std::optional<std::string> parent_;  // what a Place points to
   int titleRank_ = 0;

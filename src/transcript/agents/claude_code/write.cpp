@@ -65,7 +65,10 @@ class ClaudeWriter : public Writer {
     if (headId.empty()) return;
     json::Writer writer(out);
     writer.beginObject().member("type", "last-prompt").member("lastPrompt", prompt_);
-    writer.member("leafUuid", uuidOf(headId)).member("sessionId", facts_.sessionId).endObject();
+    writer.member("leafUuid", uuidOf(headId)).member("sessionId", facts_.sessionId);
+    // Its program continues after the results of a call, and some entries have no line.
+    if (!headEntryId.empty()) writer.member("entryId", headEntryId);
+    writer.endObject();
     out += '\n';
   }
 
