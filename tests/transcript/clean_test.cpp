@@ -13,13 +13,20 @@
 namespace bough {
 namespace {
 
+// What a block says, a result's content and a call's arguments included.
+std::string wordsOf(const Block& block) {
+  std::string words = block.text.decode() + block.name.decode() + std::string(block.input);
+  for (const Block& part : block.content) words += wordsOf(part);
+  return words;
+}
+
 std::vector<std::string> textsOf(const std::vector<Entry>& entries) {
   std::vector<std::string> texts;
   for (const Entry& entry : entries) {
     if (!holdsMessage(entry)) continue;
     const auto message = normalizeEntry(entry);
     if (!message) continue;
-    for (const Block& block : message->blocks) texts.push_back(block.text.decode() + block.name.decode());
+    for (const Block& block : message->blocks) texts.push_back(wordsOf(block));
   }
   return texts;
 }
@@ -31,7 +38,7 @@ std::vector<std::string> linksOf(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries) {
     const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(fail(ErrorCode::NotFound, ""));
     if (!message) continue;
-    for (const Block& block : message->blocks) texts[entry.id] += block.text.decode() + block.name.decode();
+    for (const Block& block : message->blocks) texts[entry.id] += wordsOf(block);
     links.push_back(texts[entry.parentId.value_or("")] + " > " + texts[entry.id]);
   }
   return links;
@@ -94,6 +101,27 @@ TEST(Clean, ACopyKeepsLinesThatOnlyUpdateAMessage) {
             bytes);
 }
 
+// The last line of an id counts, also where it says what one before it says.
+TEST(Clean, ACopyKeepsALineThatTakesAnUpdateBack) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "session-2026-01-02T03-04-aaaabbbb.jsonl";
+  const std::string first = R"({"id":"m1","timestamp":"2026-01-02T03:04:03.000Z","type":"gemini","content":"One"})"
+                            "\n";
+  const std::string bytes =
+      R"({"sessionId":"aaaabbbb-0000-4000-8000-000000000001","projectHash":"9eec","startTime":"2026-01-02T03:04:05.000Z","lastUpdated":"2026-01-02T03:04:05.000Z","kind":"main"})"
+      "\n" +
+      first +
+      R"({"id":"m1","timestamp":"2026-01-02T03:04:04.000Z","type":"gemini","content":"Two"})"
+      "\n" +
+      first;
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(textsOf(file.entries), std::vector<std::string>{"One"});
+  EXPECT_EQ(writeAll(file.entries,
+                     {.agent = "gemini-cli", .facts = file.report.facts, .headId = file.report.headId, .clean = true}),
+            bytes);
+}
+
 TEST(Clean, ACopyBeginsWithAHeader) {
   TempFolder folder;
   for (const std::string name :
@@ -115,15 +143,40 @@ TEST(Clean, ACopyBeginsWithAHeader) {
   }
 }
 
-// The texts of the head's branch, the last first.
-std::vector<std::string> branchOf(const ReadFile& file) {
-  std::map<std::string, const Entry*> byId;
-  for (const Entry& entry : file.entries) byId[entry.id] = &entry;
-  std::vector<std::string> texts;
-  for (std::string id = file.report.headId; byId.contains(id); id = byId[id]->parentId.value_or("")) {
-    std::ranges::copy(textsOf({*byId[id]}), std::back_inserter(texts));
+using Branch = std::vector<std::string>;
+
+// The texts of each entry's branch, the first first, by the entry's id.
+std::map<std::string, Branch> branchesOf(const ReadFile& file) {
+  std::map<std::string, Branch> branches;
+  for (const Entry& entry : file.entries) {
+    if (!isConversation(entryKind(entry.type))) continue;
+    Branch branch = branches[entry.parentId.value_or("")];
+    std::ranges::copy(textsOf({entry}), std::back_inserter(branch));
+    branches[entry.id] = std::move(branch);
   }
-  return texts;
+  return branches;
+}
+
+Branch branchOf(const ReadFile& file) {
+  return branchesOf(file)[file.report.headId];
+}
+
+// Whether all texts of a branch are in another one.
+bool isWithin(Branch part, Branch whole) {
+  std::ranges::sort(part);
+  std::ranges::sort(whole);
+  return std::ranges::includes(whole, part);
+}
+
+// The branches of a file that no branch of the copy holds.
+std::vector<Branch> branchesLost(const ReadFile& file, const ReadFile& copy) {
+  const auto kept = branchesOf(copy);
+  std::vector<Branch> lost;
+  for (const auto& [id, branch] : branchesOf(file)) {
+    const bool isThere = std::ranges::any_of(kept, [&](const auto& other) { return isWithin(branch, other.second); });
+    if (!isThere) lost.push_back(branch);
+  }
+  return lost;
 }
 
 std::set<std::string> setOf(const std::vector<std::string>& texts) {
@@ -160,8 +213,7 @@ TEST(Clean, ACopyOfAnyDamagedFileHoldsItsTreeAndNoDamage) {
   for (const auto& path : fixtures()) {
     const ReadFile sound = readAll(path);
     const bool isDocument = path.extension() == ".json";
-    const bool isUpdated = path.stem().string().starts_with("repeated");  // later lines take the place of earlier ones
-    if (isDocument || isUpdated || path.extension() == ".zst" || !sound.report.facts.parentSession.empty()) continue;
+    if (isDocument || path.extension() == ".zst" || !sound.report.facts.parentSession.empty()) continue;
     const auto copy = std::filesystem::path(folder.path()) / sound.report.facts.agent / "s" / path.filename();
     const std::string original = readBytes(path);
     for (int i = 0; i < 12; ++i) {
@@ -179,6 +231,8 @@ TEST(Clean, ACopyOfAnyDamagedFileHoldsItsTreeAndNoDamage) {
       const ReadFile clean = readAll(copy);
       EXPECT_TRUE(std::ranges::includes(setOf(textsOf(clean.entries)), setOf(textsOf(file.entries)))) << once;
       // Lines of one answer that damage tore apart may be together again.
+      EXPECT_EQ(branchesLost(file, clean), std::vector<Branch>()) << once;
+      EXPECT_TRUE(isWithin(branchOf(file), branchOf(clean))) << once;
       if (how.agent != "claude-code" && how.agent != "gemini-cli") {
         EXPECT_EQ(linksOf(clean.entries), linksOf(file.entries)) << once;
         EXPECT_EQ(branchOf(clean), branchOf(file)) << once;
@@ -257,6 +311,29 @@ TEST(Clean, ALineThatContinuesARepeatedIdKeepsEverythingElse) {
   EXPECT_TRUE(clean.ends_with(result)) << clean;
   writeBytes(path, clean);
   EXPECT_EQ(damageText(readAll(path).report), "");
+}
+
+// Its call is lost, and what it continues then has an id that was used before.
+TEST(Clean, AResultWithoutItsCallIsCopied) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
+  const std::string one =
+      R"({"id":"u","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"one"})"
+      "\n";
+  const std::string result =
+      R"({"id":"r","parentId":"lost","timestamp":"2026-01-01T00:00:03Z","type":"tool_result","tool_call_id":"c","content":"three"})"
+      "\n";
+  const std::string other =
+      R"({"id":"u","parentId":null,"timestamp":"2026-01-01T00:00:02Z","type":"user","content":"other"})"
+      "\n";
+  writeBytes(path, one + other + result);
+  const ReadFile file = readAll(path);
+  writeBytes(path,
+             writeAll(file.entries,
+                      {.agent = "plain", .facts = file.report.facts, .headId = file.report.headId, .clean = true}));
+  const ReadFile clean = readAll(path);
+  EXPECT_EQ(linksOf(clean.entries), (std::vector<std::string>{" > one", " > other", "other > three"}));
+  EXPECT_EQ(damageText(clean.report), "");
 }
 
 // Also where ids are not UUIDs: what is written again and what is copied name each other by the same ids.

@@ -24,11 +24,12 @@ std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent
   }
   const auto source = fromMemory(bytes);
   LineRecords records(*source, agent.isRecord);
-  std::unordered_set<std::string> written;  // lines of one entry: one that was written twice is one
+  std::unordered_set<std::string> written;  // lines of one entry with ids: one that was written twice is one
   for (auto record = records.next(); record && *record; record = records.next()) {
     if ((*record)->kind != RecordKind::Json) continue;
     const std::string line = std::string((*record)->text) + "\n";
-    if (written.insert(line).second) out += line;
+    const bool hasId = !agent.idMember.empty() && json::findMember(line, agent.idMember);
+    if (!hasId || written.insert(line).second) out += line;
   }
   return out;
 }
@@ -91,7 +92,7 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
 }
 
 void CleanParents::addWritten(std::string_view lines, const Entry& entry) {
-  if (std::string id = add(lines, entry); isRenamed(entry) && !id.empty()) newIds_[entry.id] = std::move(id);
+  if (std::string id = add(lines, entry); !isForeignId(entry.id) && !id.empty()) newIds_[entry.id] = std::move(id);
 }
 
 // Returns the id of the last line that has one.
@@ -118,8 +119,8 @@ bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
   if (!isConversation(entryKind(entry.type))) return true;
   if (parent != nullptr && isRenamed(*parent) && agent.parentMember.empty()) return false;
   if (!originOf(entry)->fixed) return true;
-  const bool isParentNamed = parent == nullptr || isForeignId(parent->id);
-  return isForeignId(entry.id) && isParentNamed && !agent.parentMember.empty();
+  // A parent without an id that lines name is written again, with one.
+  return isForeignId(entry.id) && !agent.parentMember.empty();
 }
 
 }  // namespace
