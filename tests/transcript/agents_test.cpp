@@ -435,6 +435,16 @@ TEST(Moved, WindowsPathsFitWhateverTheirCaseAndSlashes) {
   EXPECT_EQ(moved(R"(/home/a\b/c)", {.from = R"(/home/a\b)", .to = "/x"}), "/x/c");
 }
 
+TEST(Pi, IsRecognizedByItsHeaderWhateverTheLinesAfterItAre) {
+  TempFolder folder;
+  const std::string path = folder.path() / "s.jsonl";
+  writeBytes(path, R"({"type":"session","version":3,"id":"s","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/p"})"
+                   "\n"
+                   R"({"type":"newer","id":"00000001","parentId":null,"timestamp":"2026-01-02T03:04:05.000Z"})"
+                   "\n");
+  EXPECT_EQ(recognizeTranscript(path).value_or(""), "pi");
+}
+
 TEST(OpenClaw, FindsArchivesAlsoPackedOnes) {
   TempFolder folder;
   const std::string bytes = readBytes(fixture("pi/01-linear.jsonl"));

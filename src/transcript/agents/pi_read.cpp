@@ -220,7 +220,8 @@ std::string piMisfit(const Sample& sample) {
   for (const std::string_view object : sample.objects) fitting += isPiRecord(object) ? 1U : 0U;
   if (fitting * 2 > sample.objects.size()) return {};
   // After the header there may be many lines of types that only newer versions know.
-  if (isPiHeader(sample.objects.front()) && isPiRecord(sample.objects.front()) && fitting > 1) return {};
+  const std::string_view first = sample.objects.front();
+  if (isPiHeader(first) && isPiRecord(first) && (fitting > 1 || Members(first).isString("cwd"))) return {};
   return "its lines are not \"session\", \"message\" … with a \"timestamp\"";
 }
 
