@@ -364,15 +364,29 @@ std::string shortId(std::string_view id) {
   return std::string(isUuid(id) ? id.substr(0, kShortId) : id);
 }
 
-std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows) {
-  std::unordered_map<std::string, int> uses;
-  for (const SessionSummary& row : rows) ++uses[shortId(row.sessionId)];
-  std::vector<std::string> ids;
-  for (const SessionSummary& row : rows) {
-    const std::string id = shortId(row.sessionId);
-    ids.push_back(uses[id] == 1 ? id : row.sessionId);
+std::vector<std::string> shortIds(const std::vector<std::string>& ids) {
+  // How many ids of the list a part of an id may mean: names are compared with both ends.
+  std::unordered_map<std::string_view, int> uses;
+  const auto beginning = [](std::string_view id) { return id.substr(0, kShortId); };
+  const auto end = [](std::string_view id) { return id.substr(id.size() - std::min(id.size(), kShortId)); };
+  for (const std::string_view id : std::set<std::string_view>(ids.begin(), ids.end())) {
+    ++uses[beginning(id)];
+    if (beginning(id) != end(id)) ++uses[end(id)];
   }
-  return ids;
+  std::vector<std::string> shown;
+  for (const std::string& id : ids) {
+    const std::string usual = shortId(id);
+    const std::string_view other = usual == end(id) ? beginning(id) : end(id);
+    const bool isCut = usual.size() < id.size();
+    shown.push_back(!isCut || uses[usual] == 1 ? usual : std::string(uses[other] == 1 ? other : id));
+  }
+  return shown;
+}
+
+std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows) {
+  std::vector<std::string> ids;
+  for (const SessionSummary& row : rows) ids.push_back(row.sessionId);
+  return shortIds(ids);
 }
 
 std::function<std::string(const std::string&)> idPainter(Catalog& catalog) {
@@ -381,9 +395,7 @@ std::function<std::string(const std::string&)> idPainter(Catalog& catalog) {
   auto sessions = catalog.list({.limit = kMost + 1, .models = false});
   if (!sessions || sessions->size() > kMost) return [](const std::string& id) { return styled(Style::Bold, id); };
   return [sessions = std::move(*sessions)](const std::string& id) {
-    // The end of an id that begins with a time, the beginning of any other.
-    const bool isEnd = std::ranges::any_of(
-        sessions, [&](const auto& each) { return isMadeId(each.sessionId) && each.sessionId.ends_with(id); });
+    const bool isEnd = std::ranges::none_of(sessions, [&](const auto& each) { return each.sessionId.starts_with(id); });
     std::size_t size = 1;
     const auto alike = [&] {
       const std::string_view part = std::string_view(id).substr(isEnd ? id.size() - size : 0, size);

@@ -68,7 +68,9 @@ bool isMadeId(std::string_view id);
 /// What a list shows of an id: the last 8 characters of one that bough made (its first ones are alike), the first 8 of
 /// any other UUID, any other id whole.
 std::string shortId(std::string_view id);
-/// The same for sessions of one list: whole where two would be alike.
+/// The same for the ids of one list: the other 8 characters, or the whole id, where these would name two of them. An id
+/// may be there several times.
+std::vector<std::string> shortIds(const std::vector<std::string>& ids);
 std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows);
 /// The shortest name that commands which change a session take: 8 characters of an id that bough made, any other whole.
 std::string exactId(std::string_view id);

@@ -114,9 +114,10 @@ std::span<const UsageRow> fittingRows(const UsageReport& report, const UsageLook
   return fromEnd ? all.last(count) : all.first(count);
 }
 
-std::string nameOf(const UsageRow& row, const std::string& by) {
-  if (row.name.empty()) return "(none)";
-  return by == "session" || by == "branch" ? shortId(row.name) : row.name;
+std::vector<std::string> namesOf(std::span<const UsageRow> rows, const std::string& by) {
+  std::vector<std::string> names;
+  for (const UsageRow& row : rows) names.push_back(row.name.empty() ? "(none)" : row.name);
+  return by == "session" || by == "branch" ? shortIds(names) : names;
 }
 
 // How long the block goes on that is not over yet; none for other rows.
@@ -205,8 +206,8 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
   if (bars) columns.push_back({"", Left, bySession ? 2 : 5});
   columns.push_back({bySession ? "title" : look.by == "model" ? "" : "models", Left, !bars ? 0 : bySession ? 1 : 8});
   Table table(std::move(columns));
-  const auto add = [&](const UsageRow& row, const std::string& bar) {
-    auto made = cells(nameOf(row, look.by), row.messages, row.tokens, row.costUsd, row.costKnown);
+  const auto add = [&](const std::string& name, const UsageRow& row, const std::string& bar) {
+    auto made = cells(name, row.messages, row.tokens, row.costUsd, row.costKnown);
     if (bars) made.push_back(bar);
     made.push_back(look.breakdown ? (look.by == "session" ? row.title : "") : remark(row, look.by));
     table.add(std::move(made));
@@ -218,9 +219,12 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
     }
   };
   const auto shown = fittingRows(report, look);
-  for (const UsageRow& row : shown) add(row, most > 0 ? barOf(weightOf(row, byCost) / most) : "");
+  const std::vector<std::string> names = namesOf(shown, look.by);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    add(names[i], shown[i], most > 0 ? barOf(weightOf(shown[i], byCost) / most) : "");
+  }
   table.addRule();
-  add(report.total, "");
+  add(report.total.name, report.total, "");
   table.print();
   if (bars && isOverTime(look.by) && report.rows.size() > 1) {
     const std::string line = sparkline(report, look.by, byCost, std::max<std::size_t>(terminalWidth(), 20) - 16);

@@ -143,8 +143,12 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
                {.title = "size", .align = Table::Align::Right, .spare = 2},
                {.title = "title"}});
   const std::uint64_t now = nowMs();
-  for (const Catalog::Expired& each : expired) {
-    table.add({shortId(each.session.sessionId), formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
+  std::vector<std::string> ids;
+  for (const Catalog::Expired& each : expired) ids.push_back(each.session.sessionId);
+  ids = shortIds(ids);
+  for (std::size_t i = 0; i < expired.size(); ++i) {
+    const Catalog::Expired& each = expired[i];
+    table.add({ids[i], formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
                formatBytes(each.session.bytes), each.session.title});
   }
   table.print();

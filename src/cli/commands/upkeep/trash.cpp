@@ -80,8 +80,12 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
                {.title = "size", .align = Table::Align::Right, .spare = 1},
                {.title = "title"}});
   const std::uint64_t now = nowMs();
-  for (const TrashedSession& each : trash) {
-    table.add({shortId(each.sessionId), formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
+  std::vector<std::string> ids;
+  for (const TrashedSession& each : trash) ids.push_back(each.sessionId);
+  ids = shortIds(ids);
+  for (std::size_t i = 0; i < trash.size(); ++i) {
+    const TrashedSession& each = trash[i];
+    table.add({ids[i], formatAge(each.removedMs, now), formatBytes(each.bytes), titleOf(each)});
   }
   table.print();
   printMessage(
