@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/spelling.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/terminal/output.h"
@@ -109,27 +110,6 @@ std::string helpOf(const Option& option) {
   return help;
 }
 
-bool areSwapped(std::string_view from, std::size_t i, std::string_view to, std::size_t j) {
-  return i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j];
-}
-
-// How many letters to change, add, drop or swap with the next one to get from one word to the other.
-std::size_t distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> before;  // the row before the previous one
-  std::vector<std::size_t> previous(to.size() + 1);
-  for (std::size_t i = 0; i <= to.size(); ++i) previous[i] = i;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::vector<std::size_t> current{i + 1};
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = previous[j] + (from[i] == to[j] ? 0 : 1);
-      current.push_back(std::min({replaced, previous[j + 1] + 1, current[j] + 1}));
-      if (areSwapped(from, i, to, j)) current.back() = std::min(current.back(), before[j - 1] + 1);
-    }
-    before = std::exchange(previous, std::move(current));
-  }
-  return previous.back();
-}
-
 }  // namespace
 
 Result<ExitCode> printHelp(const std::vector<CommandGroup>& groups, const std::string& name, bool json) {
@@ -217,7 +197,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   const auto letters = static_cast<std::size_t>(std::ranges::count_if(typed, isLetter));
   std::size_t least = std::min<std::size_t>(letters, letters <= 3 ? 2 : 3);
   for (const std::string& each : known) {
-    if (const std::size_t found = distance(typed, each); found < least) {
+    if (const std::size_t found = text::typingErrors(typed, each); found < least) {
       least = found;
       best = each;
     }

@@ -10,6 +10,8 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
+#include "catalog/search/tokenizer.h"
+#include "catalog/session_scan.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
@@ -114,6 +116,33 @@ Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
   return around;
 }
 
+// A title is short: a part of a word is enough. Empty unless it holds all of them; the first one is marked.
+std::string partsIn(std::string_view title, const std::vector<std::string>& parts) {
+  const std::string lower = inLowerCase(title);
+  const auto holds = [&](const std::string& part) { return lower.contains(inLowerCase(part)); };
+  if (parts.empty() || !std::ranges::all_of(parts, holds)) return {};
+  std::string out(title);
+  const std::size_t at = lower.find(inLowerCase(parts.front()));
+  out.insert(at + parts.front().size(), 1, kMarkEnd);
+  out.insert(at, 1, kMarkBegin);
+  return out;
+}
+
+// Whether a text has one of these words, or a word that begins with one: most texts do not, and need no other look.
+bool holdsAnchor(std::string_view text, const std::vector<std::string>& anchors) {
+  bool holds = false;
+  catalog::eachWord(text, [&](std::string_view word) {
+    holds = holds || std::ranges::any_of(anchors, [&](const std::string& anchor) { return word.starts_with(anchor); });
+  });
+  return holds;
+}
+
+std::vector<std::string> sessionsOf(const std::vector<SearchHit>& hits) {
+  std::vector<std::string> ids;
+  for (const SearchHit& hit : hits) ids.push_back(hit.sessionId);
+  return ids;
+}
+
 }  // namespace
 
 std::string joinPhrases(std::string_view excerpt, std::string_view query) {
@@ -144,10 +173,12 @@ std::string joinPhrases(std::string_view excerpt, std::string_view query) {
 
 void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::size_t around) {
   const std::uint64_t now = nowMs();
-  for (const SearchHit& hit : hits) {
+  const std::vector<std::string> ids = shortIds(sessionsOf(hits));
+  for (std::size_t i = 0; i < hits.size(); ++i) {
     if (outputClosed()) return;
+    const SearchHit& hit = hits[i];
     const std::string entry = hit.entryId.empty() ? "" : "  " + shortId(hit.entryId);
-    printLine(fmt::format("{}{}", styled(Style::Bold, shortId(hit.sessionId)), entry));
+    printLine(fmt::format("{}{}", styled(Style::Bold, ids[i]), entry));
     std::vector<Span> about = {{.text = fmt::format("[{}]  {}", hit.role, formatAge(hit.timeMs, now))}};
     if (!hit.title.empty() && hit.role != "title") {
       // What was found matters more: the title has the rest of the line.
@@ -190,17 +221,19 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
         std::ranges::find(sessions, hit.sessionId, [](const auto& each) { return each.first->sessionId; });
     known == sessions.end() ? sessions.emplace_back(&hit, 1) : * known = {known->first, known->second + 1};
   }
+  std::vector<std::string> ids;
+  for (const auto& [hit, count] : sessions) ids.push_back(hit->sessionId);
+  ids = shortIds(ids);
   std::size_t idColumns = 0;
-  for (const auto& [hit, count] : sessions) {
-    idColumns = std::max(idColumns, text::displayWidth(shortId(hit->sessionId)));
-  }
+  for (const std::string& id : ids) idColumns = std::max(idColumns, text::displayWidth(id));
+  auto nextId = ids.begin();
   json::Writer writer;
   writer.beginObject().member("schema", 1).key("sessions").beginArray();
   for (const auto& [hit, count] : sessions) {
     writer.beginObject().member("sessionId", hit->sessionId).memberOrNull("title", hit->title);
     writer.member("hitCount", count).endObject();
     if (!json) {
-      const std::string id = shortId(hit->sessionId);
+      const std::string& id = *nextId++;
       const std::string number =
           fmt::format("{}  {:>4}  ", std::string(idColumns - text::displayWidth(id), ' '), count);
       const std::string place = styled(Style::Bold, id) + number;
@@ -215,30 +248,37 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
 
 Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,
                                             std::size_t limit) {
-  const std::vector<std::string> words = plainWords(query);
-  std::vector<SearchHit> hits;
-  if (words.empty()) return hits;
-  // The beginning of the first message is the title of many sessions: it is found as a message.
-  ListOptions wanted{.filter = filter, .models = false};
-  wanted.filter.title = words.front();
-  wanted.filter.named = true;
+  constexpr std::size_t kPage = 1'000;
   constexpr std::size_t kMost = 10'000;
-  for (wanted.limit = limit; hits.size() < limit && wanted.skip < kMost; wanted.limit *= 8) {
-    BOUGH_TRY(const auto rows, catalog.list(wanted));
-    for (const SessionSummary& row : rows) {
-      const std::string title = inLowerCase(row.title);
-      const auto holds = [&](const std::string& word) { return title.find(inLowerCase(word)) != std::string::npos; };
-      if (hits.size() >= limit || !std::ranges::all_of(words, holds)) continue;
-      SearchHit hit{.sessionId = row.sessionId, .title = row.title, .role = "title", .timeMs = row.activeMs};
-      const std::size_t at = title.find(inLowerCase(words.front()));
-      hit.excerpt = row.title.substr(0, at) + kMarkBegin + row.title.substr(at, words.front().size()) + kMarkEnd +
-                    row.title.substr(at + words.front().size());
-      hits.push_back(std::move(hit));
-    }
-    if (rows.size() < wanted.limit) break;
-    wanted.skip += rows.size();
+  std::vector<SearchHit> hits;
+  BOUGH_TRY(const auto wanted, catalog::scanForWords(query));
+  BOUGH_TRY(const auto excerptOf, wanted.matcher());
+  const std::vector<std::string> words = plainWords(query);
+  // The beginning of the first message is the title of many sessions: it is found as a message.
+  ListOptions options{.filter = filter, .limit = kPage, .models = false};
+  options.filter.named = true;
+  BOUGH_TRY(auto rows, catalog.list(options));
+  // Of very many titles the list chooses those that hold the word; it does not know that é is e.
+  if (rows.size() == kPage && wanted.anchors.size() == 1) {
+    options.filter.title = words.empty() ? wanted.anchors.front() : words.front();
+    BOUGH_TRY(rows, catalog.list(options));
   }
-  return hits;
+  for (;;) {
+    for (const SessionSummary& row : rows) {
+      if (hits.size() >= limit) return hits;
+      std::string excerpt = partsIn(row.title, words);
+      if (excerpt.empty() && holdsAnchor(row.title, wanted.anchors)) {
+        BOUGH_TRY(const auto found, excerptOf(row.title));
+        excerpt = joinPhrases(found.value_or(""), query);
+      }
+      if (excerpt.empty()) continue;
+      hits.push_back({.sessionId = row.sessionId, .title = row.title, .role = "title", .timeMs = row.activeMs});
+      hits.back().excerpt = std::move(excerpt);
+    }
+    options.skip += kPage;
+    if (rows.size() < kPage || hits.size() >= limit || options.skip >= kMost) return hits;
+    BOUGH_TRY(rows, catalog.list(options));
+  }
 }
 
 std::string withBeginnings(std::string_view query) {

@@ -19,7 +19,7 @@ void printHitsJson(const std::vector<SearchHit>& hits, bool more);
 /// Each session once, in the order of its best entry, with how many were found in it.
 void printSessionsWith(const std::vector<SearchHit>& hits, bool json);
 
-/// Hits in titles, for queries of plain words; a hit has no entry.
+/// Hits in titles that somebody gave; a hit has no entry.
 Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,
                                             std::size_t limit);
 /// The query with * after each word, for when nothing was found; empty when that is no other query.

@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "catalog/outside_search.h"
+#include "catalog/search/similar_query.h"
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
@@ -193,16 +194,22 @@ Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::str
   return hits;
 }
 
+// With a query that was perhaps meant, if it finds something.
 void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                      const Options& options) {
-  const std::string wider = options.fixed || options.regex ? "" : withBeginnings(query);
-  const auto hits = wider.empty() ? Result<std::vector<SearchHit>>(std::vector<SearchHit>())
-                                  : findWords(view, wider, filter, options, 1);
-  if (hits && !hits->empty()) {
-    printMessage(fmt::format("nothing found; did you mean \"{}\"?", text::printable(wider)));
-  } else {
-    printMessage("nothing found");
+  std::vector<std::string> others;
+  if (!options.fixed && !options.regex) others.push_back(withBeginnings(query));
+  if (!others.empty() && !view.behind && !isOutside(options)) {
+    others.push_back(catalog::similarQuery(view.store->folder(), query).value_or(""));
   }
+  for (const std::string& other : others) {
+    if (other.empty()) continue;
+    const auto hits = findWords(view, other, filter, options, 1);
+    if (!hits || hits->empty()) continue;
+    const std::string shown = other.contains('"') ? other : fmt::format("\"{}\"", other);
+    return printMessage(fmt::format("nothing found; did you mean {}?", text::printable(shown)));
+  }
+  printMessage("nothing found");
 }
 
 // With what is around it, where that is asked for.
