@@ -337,85 +337,6 @@ def test_diff_and_replay_fit_their_terminals(folder, bough):
         terminal.close()
 
 
-def test_usage_has_bars_and_a_line_over_time(folder, bough):
-    store = f"{folder}/used"
-    answer = lambda day, tokens: subprocess.run([bough, "--store", store, "append", "work"], check=True, capture_output=True, input=(
-        f'{{"type":"message","timestamp":"2026-01-{day}T10:00:00.000Z","payload":{{"dialect":"anthropic","message":{{"role":"assistant","model":"claude-sonnet-4-5",'
-        f'"content":[],"usage":{{"input_tokens":{tokens},"output_tokens":{tokens}}}}}}}}}').encode())
-    subprocess.run([bough, "--store", store, "new", "--id", "work"], check=True, capture_output=True)
-    for day, tokens in (("01", 1000), ("02", 4000), ("03", 2000)):
-        answer(day, tokens)
-    for width in (40, 80, 120):
-        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=store, TZ="UTC")
-        screen = terminal.run("bough usage")
-        rows = [line for line in screen.splitlines() if line.startswith("2026-01-0")]
-        check(len(rows) == 3 and re.search("▃█▅|▂█▄|▃█▄", screen), f"a row a day and a line over time in {width} columns", screen)
-        bars = [row.count("█") for row in rows]
-        check(width < 80 or bars == [2, 8, 4], "bars show what each day cost", screen)
-        terminal.close()
-    subprocess.run([bough, "--store", f"{store}2", "new", "--id", "now"], check=True, capture_output=True)
-    subprocess.run([bough, "--store", f"{store}2", "append", "now"], check=True, capture_output=True, input=(
-        b'{"type":"message","payload":{"dialect":"anthropic","message":{"role":"assistant","model":"claude-sonnet-4-5",'
-        b'"content":[],"usage":{"input_tokens":1000000,"output_tokens":1}}}}'))
-    for width in (40, 80):
-        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=f"{store}2", TZ="UTC")
-        screen = terminal.run("bough usage --by block")
-        said = " ".join(screen.split())
-        check(re.search(r"active: [\d.]+[hm] left of the block of .*at this rate it will cost \$\d", said), f"the block that is active, in {width} columns", screen)
-        terminal.close()
-    terminal = Terminal(folder, bough, BOUGH_STORE=store, TZ="UTC")
-    terminal.type("bough usage --watch=1")
-    terminal.wait(lambda text: "2026-01-03" in text)
-    answer("04", 1)
-    terminal.wait(lambda text: "2026-01-04" in text)
-    terminal.tmux("send-keys", "C-c")
-    terminal.wait(lambda text: text.rstrip().endswith(PROMPT))
-    terminal.close()
-
-
-def test_usage_over_time_has_gaps_keeps_its_order_and_fits_while_it_is_watched(folder, bough):
-    store = f"{folder}/gaps"
-    subprocess.run([bough, "--store", store, "new", "--id", "work"], check=True, capture_output=True)
-    days = [*range(1, 21), 24]
-    lines = [f'{{"type":"message","timestamp":"2026-01-{day:02}T10:00:00.000Z","payload":{{"dialect":"anthropic","message":{{"role":"assistant",'
-             f'"model":"claude-sonnet-4-5","content":[],"usage":{{"input_tokens":{day * 1000},"output_tokens":0}}}}}}}}' for day in days]
-    subprocess.run([bough, "--store", store, "append", "work"], check=True, capture_output=True, input="\n".join(lines).encode())
-    terminal = Terminal(folder, bough, height=50, BOUGH_STORE=store, TZ="UTC")
-    for order in ("asc", "desc", "cost"):
-        screen = terminal.run(f"bough usage --order {order}")
-        check(re.search("cost over time ▁.*▇   █", screen), f"the line goes from old to new, with a gap for three days, ordered by {order}", screen)
-    terminal.close()
-    terminal = Terminal(folder, bough, height=16, BOUGH_STORE=store, TZ="UTC")
-    terminal.type("bough usage --watch=1")
-    screen = terminal.wait(lambda text: "every 1 s; Ctrl-C ends" in text)
-    check(screen.startswith("day ") and "2026-01-24" in screen and "total" in screen, "heading, newest rows and sum are seen together", screen)
-    check("9 of 21 rows fit" in screen, "and how many rows there are", screen)
-    terminal.tmux("send-keys", "C-c")
-    terminal.close()
-
-
-def test_tables_fit_narrow_terminals(folder, bough):
-    store = f"{folder}/narrow"
-    for i in range(3):
-        made = subprocess.run([bough, "--store", store, "new", "--title", f"会话 {i} 👩‍👩‍👧 with a title that is longer than its place"],
-                              check=True, capture_output=True).stdout.decode().strip()
-        subprocess.run([bough, "--store", store, "append", made], check=True, capture_output=True, input=(
-            '{"type":"message","payload":{"dialect":"anthropic","message":{"role":"assistant","model":"claude-sonnet-4-5","content":'
-            '[{"type":"tool_use","id":"t1","name":"bash","input":{}}],"usage":{"input_tokens":1234567,"output_tokens":20}}}}').encode())
-    for width in (40, 60, 80, 200):
-        terminal = Terminal(folder, bough, width=width, BOUGH_STORE=store)
-        for command, first in (("ls", "@"), ("ls --long", "@"), ("home < /dev/null", "@"), ("prune --older-than 0m", "0"), ("usage --by session", "0")):
-            if width < 80 and (first == "0" or "home" in command) or width < 60 and "long" in command:
-                continue  # without a number the whole id is shown, and all that was asked for
-            screen = terminal.run("bough " + command.replace("home ", ""))
-            rows = [at for at, line in enumerate(screen.splitlines()) if re.match("@" if first == "@" else "[0-9a-f]{8} ", line)]
-            check(len(rows) == 3 and rows[2] - rows[0] == 2, f"three lines of {command}, none of which wraps in {width} columns", screen)
-        screen = terminal.run("bough ls")
-        check("unfinished" in screen or width < 80, "the state is shown where there is room", screen)
-        check(("messages" in screen and "size" in screen) == (width >= 80), "the rest is shown where there is more room", screen)
-        terminal.close()
-
-
 def test_a_pager_that_cannot_start_leaves_the_text_on_the_terminal(folder, bough):
     terminal = Terminal(folder, bough)
     for pager in ("/nothing/there", "exit 126"):
@@ -495,17 +416,17 @@ def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
     terminal.close()
 
 
-def main():
+def run(tests):
+    """Runs the tests of a file; terminal.py BOUGH."""
     if not shutil.which("tmux") or not shutil.which("less"):
-        print("terminal: tmux or less is missing, so nothing is tested")
+        print("tmux or less is missing, so nothing is tested")
         sys.exit(77)
     bough = str(pathlib.Path(sys.argv[1]).resolve())
-    tests = [test for name, test in globals().items() if name.startswith("test_")]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        for test in tests:
+        for test in [test for name, test in tests.items() if name.startswith("test_")]:
             test(folder, bough)
             print(re.sub("_", " ", test.__name__), "ok")
 
 
 if __name__ == "__main__":
-    main()
+    run(globals())

@@ -17,6 +17,12 @@ std::size_t cellWidth(std::string_view cell) {
   return ascii ? cell.size() : text::displayWidth(cell);
 }
 
+// What is indented stays so.
+std::string cutCell(std::string_view cell, std::size_t width) {
+  const std::size_t indent = std::min(cell.find_first_not_of(' '), width / 2);
+  return std::string(indent, ' ') + text::excerptToWidth(cell.substr(indent), width - indent);
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
@@ -88,7 +94,7 @@ std::string Table::line(const std::vector<std::string>& cells, const Layout& lay
   for (const std::size_t c : layout.shown) {
     const bool isLast = c == layout.shown.back();
     const std::size_t width = layout.widths[c];
-    const std::string cell = cellWidth(cells[c]) > width ? text::excerptToWidth(cells[c], width) : cells[c];
+    const std::string cell = cellWidth(cells[c]) > width ? cutCell(cells[c], width) : cells[c];
     const std::string pad(width - std::min(width, cellWidth(cell)), ' ');
     const std::string shown = painted && columns_[c].paint && cell == cells[c] ? columns_[c].paint(cell) : cell;
     out += columns_[c].align == Align::Right ? pad + shown : shown + pad;

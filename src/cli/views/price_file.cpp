@@ -61,6 +61,7 @@ std::string grouped(std::uint64_t number) {
 std::string formatCost(double usd, bool known) {
   // Sums of the same amounts in another order differ in their last digits; a half cent must not fall either way.
   constexpr double kNoise = 1e-9;
+  if (usd > 0 && usd + kNoise < 0.005) return fmt::format("<$0.01{}", known ? "" : "+");
   return fmt::format("${:.2f}{}", usd + kNoise, known ? "" : "+");
 }
 

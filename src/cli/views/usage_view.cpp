@@ -200,10 +200,10 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
   const double most = greatest(report, byCost);
   std::vector<Table::Column> columns = {
       {look.by, Left, 0, true},  {"answers", Right, 7},    {"input", Right, 3},     {"output", Right, 2},
-      {"cache write", Right, 6}, {"cache read", Right, 4}, {"total tokens", Right}, {"cost", Right}};
+      {"cache write", Right, 6}, {"cache read", Right, 5}, {"total tokens", Right}, {"cost", Right}};
   // A session is known by its title; days and models name themselves.
   const bool bySession = look.by == "session";
-  if (bars) columns.push_back({"", Left, bySession ? 2 : 5});
+  if (bars) columns.push_back({"", Left, bySession ? 2 : 4});
   columns.push_back({bySession ? "title" : look.by == "model" ? "" : "models", Left, !bars ? 0 : bySession ? 1 : 8});
   Table table(std::move(columns));
   const auto add = [&](const std::string& name, const UsageRow& row, const std::string& bar) {
