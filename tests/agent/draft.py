@@ -194,6 +194,24 @@ def test_lines_pasted_during_a_turn_are_one_message(folder, bough):
     chat.close()
 
 
+def test_words_and_lines_of_what_is_typed_during_a_turn(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("alpha two words", enter=False)
+    for key in ("M-BSpace", "C-w"):
+        chat.key(key)
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} alpha")
+    chat.key("BSpace")
+    chat.key("M-Enter")
+    chat.type("beta", enter=False)
+    chat.wait(lambda screen: chat.last(screen).endswith("beta"))
+    chat.type("!")
+    screen = chat.wait(lambda screen: "You said: alpha" in screen and chat.last(screen) == PROMPT)
+    check(re.search(r"You said: alpha\s+beta!", screen) is not None, "Alt-Enter begins another line of the same message", screen)
+    chat.close()
+
+
 def test_what_is_typed_and_not_sent_outlives_turns_that_wait(folder, bough):
     chat = Chat(folder, bough)
     chat.type("count to 40")

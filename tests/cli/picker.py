@@ -91,7 +91,9 @@ def test_a_session_is_found_by_typing_and_opened(folder, bough):
     terminal.type("hrn", enter=False)
     screen = terminal.wait(lambda screen: "Sessions: hrn" in screen)
     check("herons" in selected(screen), "letters in order find a title, the closest ones first", screen)
-    key(terminal, "BSpace", "BSpace", "BSpace")
+    terminal.type(" more", enter=False)
+    terminal.wait(lambda screen: "Sessions: hrn more" in screen)
+    key(terminal, "M-BSpace", "C-w")  # word by word, and the filter goes on
     terminal.type("cli:stork", enter=False)
     terminal.wait(lambda screen: "鹳" in selected(screen) and "1 of 3" in screen)
     key(terminal, "Enter")

@@ -18,6 +18,7 @@ constexpr int kPollMs = 20;
 constexpr char kBackspace = 0x08;
 constexpr char kDelete = 0x7F;
 constexpr char kEraseLine = 0x15;  // Ctrl-U
+constexpr char kEraseWord = 0x17;  // Ctrl-W
 constexpr char kEscape = 0x1B;
 constexpr int kEscapeMs = 40;  // a key that sends several bytes sends them at once
 constexpr int kPasteMs = 2'000;
@@ -125,10 +126,22 @@ bool TypedLines::receive(int waitMs) {
 bool TypedLines::takeKey() {
   std::optional<std::size_t> size = keyBytes(bytes_);
   while (!size && receive(kEscapeMs)) size = keyBytes(bytes_);
+  if (size == 0) return takeAlt(bytes_.front());
   const std::string key = bytes_.substr(0, size.value_or(0));
   bytes_.erase(0, key.size());
   if (key != kPasteBegin) return false;
   takePaste();
+  return true;
+}
+
+// Alt with a character: Alt-Enter begins another line of the same message, Alt-Backspace erases a word.
+bool TypedLines::takeAlt(char byte) {
+  const bool isEnter = byte == '\n' || byte == '\r';
+  const bool isErase = byte == kBackspace || byte == kDelete;
+  if (asked_() || (!isEnter && !isErase)) return false;
+  bytes_.erase(0, 1);
+  candidates_.clear();
+  isEnter ? line_.push_back('\n') : eraseLastWord(line_);
   return true;
 }
 
@@ -157,6 +170,8 @@ bool TypedLines::take(char byte) {
     eraseLastGrapheme(line_);
   } else if (byte == kEraseLine) {
     line_.clear();
+  } else if (byte == kEraseWord) {
+    eraseLastWord(line_);
   } else if (static_cast<unsigned char>(byte) >= ' ') {
     line_ += byte;
   } else {

@@ -35,6 +35,7 @@ class TypedLines {
   void listen();
   bool receive(int waitMs);
   bool takeKey();
+  bool takeAlt(char byte);
   void takePaste();
   bool take(char byte);
   bool completeLine();

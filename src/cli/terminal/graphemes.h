@@ -24,4 +24,11 @@ inline void eraseLastGrapheme(std::string& utf8) {
   utf8.resize(utf8.size() - lastGrapheme(utf8).size());
 }
 
+/// As Alt-Backspace does: the blanks at the end and the word before them.
+inline void eraseLastWord(std::string& utf8) {
+  constexpr std::string_view kBlanks = " \t\n";
+  utf8.resize(utf8.find_last_not_of(kBlanks) + 1);
+  utf8.resize(utf8.find_last_of(kBlanks) + 1);
+}
+
 }  // namespace bough::cli

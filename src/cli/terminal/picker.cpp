@@ -174,8 +174,8 @@ class Picker {
     if (letter == 'p' || letter == 'k') rows_.move(-1);
     if (letter == 'f') rows_.move(page);
     if (letter == 'b') rows_.move(-page);
-    if (letter == 'u') {
-      typed_.clear();
+    if (letter == 'u' || letter == 'w') {
+      letter == 'u' ? typed_.clear() : eraseLastWord(typed_);
       filterRows();
     }
     return true;
@@ -229,6 +229,7 @@ class Picker {
     }
     if (key.kind == Kind::Text) answer_ += key.text;
     if (key.kind == Kind::Backspace) eraseLastGrapheme(answer_);
+    if (key.kind == Kind::Control && key.text == "w") return eraseLastWord(answer_);
     if (key.kind == Kind::Escape || key.kind == Kind::Control) asking_.reset();
     if (key.kind != Kind::Enter) return;
     const char letter = asking_->key;

@@ -132,6 +132,7 @@ int Screen::readByte(int waitMs) {
 Key Screen::decodeEscape() {
   int byte = readByte(kEscapeMs);
   if (byte < 0) return plain(Kind::Escape);
+  if (byte == 0x08 || byte == 0x7F) return {.kind = Kind::Control, .text = "w"};  // Alt-Backspace
   if (byte != '[' && byte != 'O') {
     return byte >= ' ' && byte < 0x7F ? Key{.kind = Kind::Alt, .text = std::string(1, static_cast<char>(byte))}
                                       : plain(Kind::Escape);
