@@ -212,6 +212,19 @@ def test_words_and_lines_of_what_is_typed_during_a_turn(folder, bough):
     chat.close()
 
 
+def test_a_command_shows_what_it_prints_while_it_runs(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type(f"!echo first; until [ -e {folder}/go-on ]; do sleep 0.05; done; printf last; exit 3")
+    chat.wait(lambda screen: "\nfirst" in screen)
+    chat.type("typed meanwhile", enter=False)
+    screen = chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
+    check("last" not in screen.split("\nfirst")[1], "it still runs", screen)
+    pathlib.Path(folder, "go-on").touch()
+    screen = chat.wait(lambda screen: "[exit code 3]" in screen and chat.last(screen) == f"{PROMPT} typed meanwhile")
+    check(re.search(r"\nfirst\s*\nlast\s*\n\[exit code 3\]", screen) is not None, "each line once, and how it ended", screen)
+    chat.close()
+
+
 def test_what_is_typed_and_not_sent_outlives_turns_that_wait(folder, bough):
     chat = Chat(folder, bough)
     chat.type("count to 40")

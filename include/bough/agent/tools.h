@@ -73,6 +73,9 @@ struct ToolEnvironment {
   std::vector<std::string> allowedCommands{};
   /// Whether `write` and `edit` ask before they change a file of the folder, too. What they would change is shown.
   bool askBeforeChanges = false;
+  /// Gets what a command of bash prints, while it runs: whole lines, valid UTF-8, without keys. From the thread of the
+  /// call; may be empty.
+  std::function<void(std::string_view lines)> output{};
 };
 
 /// The permission to change files of the working folder.

@@ -270,11 +270,13 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
   return report;
 }
 
-Result<ToolOutcome> Chat::runCommand(const std::string& command) {
+Result<ToolOutcome> Chat::runCommand(const std::string& command, std::function<void(std::string_view lines)> output) {
   BOUGH_TRY(const Held held, hold());
+  ToolEnvironment environment = environment_;
+  environment.output = std::move(output);
   std::string arguments = json::Writer().beginObject().member("command", command).endObject().take();
   const ToolCall call{.id = {}, .name = "bash", .arguments = std::move(arguments)};
-  ToolOutcome outcome = prepareCall(builtInTools(), call, environment_).run(cancel_);
+  ToolOutcome outcome = prepareCall(builtInTools(), call, environment).run(cancel_);
   BOUGH_TRY(recordSetup());
   std::string meta = json::Writer().beginObject().member("command", withoutKeys(command)).endObject().take();
   const std::string said = fmt::format("I ran this command myself:\n$ {}\n{}", withoutKeys(command), outcome.text);

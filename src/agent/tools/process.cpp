@@ -175,12 +175,13 @@ class KeptProcess {
 };
 
 // Takes what is there to read; false when all writers are gone.
-bool drain(int descriptor, Excerpt& output) {
+bool drain(int descriptor, Excerpt& output, const ProcessRequest& request) {
   char part[65'536];
   for (int round = 0; round < 64; ++round) {
     const ssize_t got = ::read(descriptor, part, sizeof part);
     if (got > 0) {
       output.add({part, static_cast<std::size_t>(got)});
+      if (request.output) request.output({part, static_cast<std::size_t>(got)});
       continue;
     }
     return !(got == 0 || (errno != EAGAIN && errno != EINTR));
@@ -216,10 +217,10 @@ Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelTok
     pollfd ready[] = {{.fd = open ? reading : -1, .events = POLLIN, .revents = 0},
                       {.fd = process.reports(), .events = POLLIN, .revents = 0}};
     (void)::poll(ready, 2, kLookAtChildMs);
-    if (open && ready[0].revents != 0) open = drain(reading, output);
+    if (open && ready[0].revents != 0) open = drain(reading, output, request);
     if (ready[1].revents != 0) process.readReports();
   }
-  if (open) (void)drain(reading, output);
+  if (open) (void)drain(reading, output, request);
   BOUGH_TRY(outcome.exitCode, process.exitCode());
   outcome.output = output.text();
   outcome.outputBytes = output.total();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bough/agent/cancel.h"
@@ -15,7 +17,8 @@ struct ProcessRequest {
   int folder = -1;                     ///< An open folder: where it runs.
   int input = -1;                      ///< An open file that it reads as its standard input; none when negative.
   std::chrono::milliseconds time{120'000};
-  std::size_t outputBytes = std::size_t{48} << 10;  ///< Kept in all: the beginning and the end.
+  std::size_t outputBytes = std::size_t{48} << 10;          ///< Kept in all: the beginning and the end.
+  std::function<void(std::string_view bytes)> output = {};  ///< Gets all of it, as it comes; may be empty.
 };
 
 struct ProcessOutcome {

@@ -95,13 +95,40 @@ PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& en
   return prepared;
 }
 
+// Passes on what a command prints in whole lines: a key is inside of one.
+class OutputLines {
+ public:
+  explicit OutputLines(const ToolEnvironment& environment) : environment_(environment) {}
+
+  void add(std::string_view bytes) {
+    constexpr std::size_t kLongestLine = std::size_t{64} << 10;
+    waiting_ += bytes;
+    const std::size_t end = waiting_.rfind('\n');
+    pass(end != std::string::npos ? end + 1 : waiting_.size() > kLongestLine ? waiting_.size() : 0);
+  }
+  void finish() { pass(waiting_.size()); }
+
+ private:
+  void pass(std::size_t bytes) {
+    if (bytes == 0) return;
+    environment_.output(environment_.secrets.redact(asText(std::string_view(waiting_).substr(0, bytes), bytes)));
+    waiting_.erase(0, bytes);
+  }
+
+  const ToolEnvironment& environment_;
+  std::string waiting_;
+};
+
 ToolOutcome runBash(const std::string& command, std::uint64_t timeMs, const ToolEnvironment& environment,
                     const CancelToken& cancel) {
-  auto outcome = runProcess({.arguments = {"bash", "-c", command},
-                             .folder = environment.folder.descriptor(),
-                             .time = std::chrono::milliseconds(timeMs),
-                             .outputBytes = environment.limits.outputBytes},
-                            cancel);
+  ProcessRequest request{.arguments = {"bash", "-c", command},
+                         .folder = environment.folder.descriptor(),
+                         .time = std::chrono::milliseconds(timeMs),
+                         .outputBytes = environment.limits.outputBytes};
+  OutputLines lines(environment);
+  if (environment.output) request.output = [&](std::string_view bytes) { lines.add(bytes); };
+  auto outcome = runProcess(request, cancel);
+  lines.finish();
   if (!outcome) return failed(outcome.error().message);
   std::string text = asText(outcome->output, environment.limits.outputBytes * 2);
   if (outcome->cancelled) return failed(text + "\n[stopped by the user]");

@@ -125,7 +125,10 @@ class Repl {
         report(commands_->run(typed.text));
         draft_ = commands_->takeDraft();
         return;
-      case TypedLine::Kind::Shell: return report(commands_->runShell(typed.text));
+      case TypedLine::Kind::Shell: {
+        Result<void> done;
+        return runBeside([&] { done = commands_->runShell(typed.text); }, [&] { report(done); });
+      }
       case TypedLine::Kind::Message: break;
     }
     runTurn([&]() -> Result<agent::TurnReport> {
@@ -141,10 +144,15 @@ class Repl {
     runTurn([&] { return opened_.chat->resume(); });
   }
 
-  // The turn has a thread of its own; meanwhile lines are read: answers to its questions, commands that end it, and
-  // what is to be said next.
   void runTurn(const std::function<Result<agent::TurnReport>()>& turn) {
     std::optional<Result<agent::TurnReport>> outcome;
+    runBeside([&] { outcome = turn(); },
+              [&] { *outcome ? commands_->showStatus(**outcome) : report(std::unexpected(outcome->error())); });
+  }
+
+  // A turn or a command has a thread of its own; meanwhile lines are read: answers to its questions, commands that end
+  // it, and what is to be said next. `tell` comes after it.
+  void runBeside(const std::function<void()>& work, const std::function<void()>& tell) {
     std::atomic<bool> over{false};
     std::optional<std::string> switching;
     ThreadFailure failure;
@@ -153,7 +161,7 @@ class Repl {
                        [this](std::string_view line) { return commands_->complete(line); }, std::exchange(draft_, {}));
       if (!queue_.empty()) typed.showNext(queue_.front());
       const auto worker = startThread("for the turn", [&] {
-        failure.guard([&] { outcome = turn(); });
+        failure.guard(work);
         over = true;
       });
       if (!worker) return report(std::unexpected(worker.error()));
@@ -173,11 +181,7 @@ class Repl {
       draft_ = typed.rest();
     }
     failure.rethrow();
-    if (!*outcome) {
-      report(std::unexpected(outcome->error()));
-    } else {
-      commands_->showStatus(**outcome);
-    }
+    tell();
     if (switching) {
       signals_.token().reset();
       report(commands_->run(*switching));

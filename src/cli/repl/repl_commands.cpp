@@ -274,10 +274,20 @@ Result<void> ReplCommands::runShell(const std::string& command) {
   if (trimmed(command).empty()) {
     return fail(ErrorCode::InvalidArgument, "no command was given", "!ls runs ls; !! at the beginning says a !");
   }
-  BOUGH_TRY(const auto outcome, chat().runCommand(command));
-  std::string_view shown = outcome.text;
-  if (shown.ends_with('\n')) shown.remove_suffix(1);  // printLine ends it
-  printLine(styled(outcome.isError ? Style::Red : Style::Dim, text::printableLines(shown)));
+  std::size_t shownBytes = 0;
+  const auto show = [&](std::string_view lines, Style style) {
+    shownBytes += lines.size();
+    if (lines.ends_with('\n')) lines.remove_suffix(1);  // printLine ends it
+    printLine(styled(style, text::printableLines(lines)));
+  };
+  BOUGH_TRY(const auto outcome, chat().runCommand(command, [&](std::string_view lines) { show(lines, Style::Dim); }));
+  if (shownBytes == 0) {
+    show(outcome.text, outcome.isError ? Style::Red : Style::Dim);
+  } else if (shownBytes > outcome.text.size()) {
+    printFitted(styled(Style::Dim, "(the model reads the beginning and the end of it)"));
+  }
+  // How it ended is the last line.
+  if (shownBytes > 0 && outcome.isError) show(outcome.text.substr(outcome.text.rfind('\n') + 1), Style::Red);
   return {};
 }
 
