@@ -97,6 +97,15 @@ function storedValue(whole, before) {
   return { type: whole.type, base: before.entryId, keep: [head, tail], text: whole.text.slice(head, whole.text.length - tail) };
 }
 
+/** A stored value of this version. There may be several: each branch counts its versions for itself. */
+function valueOf(checkpoints, channel, version) {
+  for (const { values } of checkpoints?.values() ?? []) {
+    const value = values.get(channel);
+    if (value?.version === version) return value;
+  }
+  return undefined;
+}
+
 /** What is known of a thread: read from its session once, then only what is new. */
 class Thread {
   namespaces = new Map();
@@ -123,7 +132,7 @@ class Thread {
     return this.#inTurn(async () => {
       if (this.#tail === undefined) await this.#read();
       for (;;) {
-        const { texts, ...entry } = make();
+        const { texts, ...entry } = await make();
         try {
           const { lastId } = await this.session.append(entry, { expectedTail: this.#tail });
           this.#take(lastId, entry.payload, texts);
@@ -247,9 +256,10 @@ export class BoughSaver extends BaseCheckpointSaver {
   // Appends what belongs to a checkpoint: `payloadOf` is given what is known of that one.
   #append(threadId, ns, checkpointId, payloadOf, texts) {
     return this.#threads.use(threadId, true, (thread) =>
-      thread.append(() => {
-        const checkpoint = thread.namespaces.get(ns)?.checkpoints.get(checkpointId);
-        return { type: 'custom', parentId: checkpoint?.entryId ?? null, payload: payloadOf(checkpoint), texts };
+      thread.append(async () => {
+        const checkpoints = thread.namespaces.get(ns)?.checkpoints;
+        const checkpoint = checkpoints?.get(checkpointId);
+        return { type: 'custom', parentId: checkpoint?.entryId ?? null, payload: await payloadOf(checkpoint, checkpoints), texts };
       }),
     );
   }
@@ -328,9 +338,9 @@ export class BoughSaver extends BaseCheckpointSaver {
     const parentId = config.configurable?.checkpoint_id;
     const { channel_values: channelValues, ...rest } = copyCheckpoint(checkpoint);
     const serialized = new Map();
-    for (const channel of Object.keys(newVersions ?? {})) {
-      if (Object.hasOwn(channelValues, channel)) serialized.set(channel, packed(await this.serde.dumpsTyped(channelValues[channel])));
-    }
+    const serialize = async (channel) => serialized.set(channel, packed(await this.serde.dumpsTyped(channelValues[channel])));
+    const changed = Object.keys(newVersions ?? {}).filter((channel) => Object.hasOwn(channelValues, channel));
+    for (const channel of changed) await serialize(channel);
     const payload = {
       kind: 'checkpoint',
       ns,
@@ -339,11 +349,18 @@ export class BoughSaver extends BaseCheckpointSaver {
       checkpoint: packed(await this.serde.dumpsTyped(rest)),
       metadata: packed(await this.serde.dumpsTyped(metadata)),
     };
-    await this.#append(threadId, ns, parentId, (parent) => {
+    await this.#append(threadId, ns, parentId, async (parent, checkpoints) => {
       const values = Object.create(null); // a channel may have any name
-      for (const [channel, value] of serialized) {
-        const version = checkpoint.channel_versions[channel] ?? newVersions[channel];
-        values[channel] = { version, ...storedValue(value, parent?.values.get(channel)) };
+      const store = (channel, version, before) => (values[channel] = { version, ...storedValue(serialized.get(channel), before) });
+      for (const channel of changed) store(channel, checkpoint.channel_versions[channel] ?? newVersions[channel], parent?.values.get(channel));
+      // A copy of a checkpoint names no new versions, and as its parent that of the one it was copied from.
+      for (const channel of Object.keys(channelValues)) {
+        const version = checkpoint.channel_versions[channel];
+        if (channel in values || parent?.values.get(channel)?.version === version) continue;
+        const original = valueOf(checkpoints, channel, version);
+        if (!original) continue;
+        if (!serialized.has(channel)) await serialize(channel);
+        store(channel, version, original);
       }
       return { ...payload, values };
     }, serialized);

@@ -45,6 +45,23 @@ test('forks with equal versions keep their own values', () =>
     await saver.close();
   }));
 
+test('a copy of a checkpoint, which names no new versions and the parent of the one it was copied from, has its values', () =>
+  withFolder(async (location) => {
+    const saver = await BoughSaver.open(location);
+    const long = 'x'.repeat(200);
+    const root = await saver.put(at(), checkpoint('1', ['a'], 1), {}, { messages: 1 });
+    await saver.put(root, checkpoint('2', [`left ${long}`], 2), {}, { messages: 2 });
+    await saver.put(root, checkpoint('3', [`right ${long}`], 2), {}, { messages: 2 });
+    // As LangGraph's updateState does with "__copy__".
+    await saver.put(root, checkpoint('4', [`right ${long}`], 2), { source: 'fork' }, {});
+    await saver.put(at(), checkpoint('5', ['a'], 1), { source: 'fork' }, {});
+    await saver.close();
+    const fresh = await BoughSaver.open(location);
+    assert.deepEqual((await fresh.getTuple(at('4'))).checkpoint.channel_values, { messages: [`right ${long}`] });
+    assert.deepEqual((await fresh.getTuple(at('5'))).checkpoint.channel_values, { messages: ['a'] });
+    await fresh.close();
+  }));
+
 test('two writers lose nothing, and hostile thread ids stay apart', () =>
   withFolder(async (location) => {
     const savers = await Promise.all([1, 2].map(() => BoughSaver.open(location)));

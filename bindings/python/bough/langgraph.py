@@ -135,6 +135,15 @@ def _stored(typed: Tuple[str, bytes], before: Optional[_Value]) -> Dict[str, Any
     return {"type": whole["type"], "base": before.entry_id, "keep": [head, tail], "text": middle}
 
 
+def _value_of(checkpoints: Dict[str, Dict[str, Any]], channel: str, version: Any) -> Optional[_Value]:
+    """A stored value of this version. There may be several: each branch may count its versions for itself."""
+    for each in checkpoints.values():
+        value: Optional[_Value] = each["values"].get(channel)
+        if value is not None and value.stored["version"] == version:
+            return value
+    return None
+
+
 class _Thread:
     """What is known of a thread: read from its session once, then only what is new."""
 
@@ -308,10 +317,10 @@ class BoughSaver(BaseCheckpointSaver):
             with self._thread(name) as thread:
                 spaces = [*(thread.namespaces if thread else {}).items()]
             for ns, namespace in spaces:
-                if settings.get("checkpoint_ns", ns) != ns:
+                if settings.get("checkpoint_ns") not in (None, ns):
                     continue
                 for checkpoint_id in sorted(namespace["checkpoints"], reverse=True):
-                    if settings.get("checkpoint_id", checkpoint_id) != checkpoint_id or (before_id and checkpoint_id >= before_id):
+                    if settings.get("checkpoint_id") not in (None, checkpoint_id) or (before_id and checkpoint_id >= before_id):
                         continue
                     with self._thread(name):
                         found = self._tuple(name, ns, namespace, namespace["checkpoints"][checkpoint_id])
@@ -340,14 +349,18 @@ class BoughSaver(BaseCheckpointSaver):
             payload["parent"] = parent_id
         typed = {channel: self.serde.dumps_typed(channel_values[channel]) for channel in new_versions if channel in channel_values}
 
-        def with_values(parent: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+        def with_values(parent: Optional[Dict[str, Any]], checkpoints: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
             before = parent["values"] if parent else {}
-            return {
-                **payload,
-                "values": {
-                    channel: {"version": new_versions[channel], **_stored(value, before.get(channel))} for channel, value in typed.items()
-                },
-            }
+            values = {channel: {"version": new_versions[channel], **_stored(value, before.get(channel))} for channel, value in typed.items()}
+            # A copy of a checkpoint names no new versions, and as its parent that of the one it was copied from.
+            for channel, value in channel_values.items():
+                version = checkpoint["channel_versions"].get(channel)
+                if channel in values or (channel in before and before[channel].stored["version"] == version):
+                    continue
+                original = _value_of(checkpoints, channel, version)
+                if original is not None:
+                    values[channel] = {"version": version, **_stored(self.serde.dumps_typed(value), original)}
+            return {**payload, "values": values}
 
         self._append(thread_id, ns, parent_id, with_values)
         return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]}}
@@ -360,16 +373,17 @@ class BoughSaver(BaseCheckpointSaver):
             for index, (channel, value) in enumerate(writes)
         ]
         payload = {"kind": "writes", "ns": ns, "checkpoint": checkpoint_id, "task": task_id, "writes": stored}
-        self._append(str(settings["thread_id"]), ns, checkpoint_id, lambda _: payload)
+        self._append(str(settings["thread_id"]), ns, checkpoint_id, lambda *_: payload)
 
-    def _append(self, thread_id: str, ns: str, checkpoint_id: Optional[str], payload_of: Callable[[Optional[Dict[str, Any]]], Dict[str, Any]]) -> None:
-        """Appends what belongs to a checkpoint: `payload_of` is given what is known of that one, again when that has changed."""
+    def _append(self, thread_id: str, ns: str, checkpoint_id: Optional[str], payload_of: Callable[..., Dict[str, Any]]) -> None:
+        """Appends what belongs to a checkpoint: `payload_of` is given what is known of that one and of all, again when that has changed."""
         while True:
             with self._thread(thread_id, create=True) as thread:
                 assert thread is not None
-                known = thread.namespace(ns)["checkpoints"].get(checkpoint_id)
+                checkpoints = thread.namespace(ns)["checkpoints"]
+                known = checkpoints.get(checkpoint_id)
                 entry_id = known["entryId"] if known else None
-                entry = NewEntry(payload_of(known), type="custom", parent_id=entry_id, root=entry_id is None)
+                entry = NewEntry(payload_of(known, checkpoints), type="custom", parent_id=entry_id, root=entry_id is None)
                 try:
                     thread.session.append(entry, expected_tail=thread.tail)
                     return

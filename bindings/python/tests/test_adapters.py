@@ -103,6 +103,29 @@ class Adapters(StoreCase):
             at = {"configurable": {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "%04d" % turn}}
             self.assertEqual(fresh.get_tuple(at).checkpoint["channel_values"]["messages"], messages[: turn + 1])
 
+    def test_langgraph_copies_of_checkpoints_have_their_values(self):
+        from bough.langgraph import BoughSaver
+
+        saver, long = BoughSaver(self.store), "x" * 200
+        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        root = saver.put(config, self.checkpoint("1", {"words": "a"}, {"words": 1}), {}, {"words": 1})
+        saver.put(root, self.checkpoint("2", {"words": "left " + long}, {"words": 2}), {}, {"words": 2})
+        saver.put(root, self.checkpoint("3", {"words": "right " + long}, {"words": 2}), {}, {"words": 2})
+        # As LangGraph's update_state does with "__copy__": no new versions, and the parent of the one that is copied.
+        saver.put(root, self.checkpoint("4", {"words": "right " + long}, {"words": 2}), {}, {})
+        saver.put(config, self.checkpoint("5", {"words": "a"}, {"words": 1}), {}, {})
+        found = {each.checkpoint["id"]: each.checkpoint["channel_values"] for each in BoughSaver(self.store).list(None)}
+        self.assertEqual([found["4"], found["5"]], [{"words": "right " + long}, {"words": "a"}])
+
+    def test_langgraph_lists_with_settings_that_are_none(self):
+        from bough.langgraph import BoughSaver
+
+        saver = BoughSaver(self.store)
+        for ns in ("", "inner"):
+            saver.put({"configurable": {"thread_id": "t", "checkpoint_ns": ns}}, self.checkpoint("1", {}, {}), {}, {})
+        settings = {"thread_id": "t", "checkpoint_ns": None, "checkpoint_id": None}
+        self.assertEqual(len([*saver.list({"configurable": settings})]), 2)
+
     def test_langgraph_values_that_differ_in_the_middle_of_a_character(self):
         from bough.langgraph import BoughSaver
 
