@@ -12,6 +12,17 @@ const HASHED = 'uuid-';
 
 const nameOf = ({ projectKey, sessionId, subpath }) => JSON.stringify(subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath]);
 
+// The parts of a key; undefined for a name that is not that of a key, such as that of another program's session.
+function partsOf(name) {
+  try {
+    const parts = JSON.parse(name);
+    const isKey = Array.isArray(parts) && (parts.length === 2 || parts.length === 3) && parts.every((part) => typeof part === 'string');
+    return isKey ? parts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 // The id of a line's entry: its uuid where that is an id, else a hash of it. `name` is taken (foreign-key.mjs).
 function idOf(uuid) {
   if (typeof uuid !== 'string') return undefined;
@@ -145,13 +156,13 @@ export class BoughSessionStore {
   }
 
   async #keys() {
-    return (await namesOf(this.#store, PREFIX)).map((name) => JSON.parse(name));
+    return (await namesOf(this.#store, PREFIX)).map(partsOf).filter(Boolean);
   }
 
-  // Undefined when another process has removed it meanwhile.
+  // Undefined when nothing was written yet, or when another process has removed it meanwhile.
   async #lastWrite(name) {
     const [last] = (await withSession(this.#store, sessionIdOf(PREFIX, name), (session) => session.load({ last: 1 }))) ?? [];
-    return last && Date.parse(last.timestamp);
+    return last && last.type !== 'session_header' && last.id !== 'name' ? Date.parse(last.timestamp) : undefined;
   }
 
   async listSessions(projectKey) {

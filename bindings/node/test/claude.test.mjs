@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Store } from 'bough';
 import { BoughSessionStore } from 'bough/claude';
 
-import { HOSTILE_NAMES, withFolder } from './folder.mjs';
+import { HOSTILE_NAMES, withFolder, withStore } from './folder.mjs';
 
 const key = { projectKey: '-home-me-a b/木', sessionId: '11111111-2222-4333-8444-555555555555' };
 const line = (uuid, text, more) => ({ type: 'user', uuid, timestamp: '2026-01-01T00:00:00.000Z', message: { role: 'user', content: text }, ...more });
@@ -206,4 +206,29 @@ test('listing goes on while another process deletes', () =>
     const gone = { sessionIds: async () => [...(await store.sessionIds()), `claude-_h${'0'.repeat(64)}`, 'claude-_5b_22p_22_2c_22gone_22_5d'], session: (id) => store.session(id) };
     assert.deepEqual((await new BoughSessionStore(gone).listSessions('p')).map((each) => each.sessionId).sort(), keys.map((each) => each.sessionId).sort());
     await store.close();
+  }));
+
+test('sessions of other programs whose ids begin like ours are not transcripts', () =>
+  withStore(async (store) => {
+    for (const id of ['claude-', 'claude-notes', 'claude-5', 'claude-_5b_5d', 'claude-_5b1_2c2_5d', 'claude-_7b_7d', 'claude-_hx']) await store.create({ id });
+    const sessions = new BoughSessionStore(store);
+    const key = { projectKey: 'p', sessionId: 's' };
+    await sessions.append(key, [{ type: 'user', uuid: 'u' }]);
+    assert.deepEqual((await sessions.listSessions('p')).map(({ sessionId }) => sessionId), ['s']);
+    assert.deepEqual(await sessions.listSubkeys(key), []);
+    await sessions.delete(key);
+    assert.equal(await sessions.load(key), null);
+    await sessions.close();
+  }));
+
+test('a transcript whose first line was never stored is not listed', () =>
+  withStore(async (store) => {
+    const sessions = new BoughSessionStore(store);
+    const keys = ['s', 'x'.repeat(200)].map((sessionId) => ({ projectKey: 'p', sessionId }));
+    for (const key of keys) await assert.rejects(sessions.append(key, [{ type: 'user', uuid: 'u', message: { content: 1n } }]));
+    assert.equal((await store.sessionIds()).length, 2);
+    assert.deepEqual(await sessions.listSessions('p'), []);
+    for (const key of keys) await sessions.append(key, [{ type: 'user', uuid: 'u' }]);
+    assert.equal((await sessions.listSessions('p')).length, 2);
+    await sessions.close();
   }));
