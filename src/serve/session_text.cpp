@@ -31,6 +31,16 @@ bool continuesCharacter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
+// The part of a text that takes about `most` bytes as JSON, where a quote takes two and a control character six.
+std::string_view jsonPart(std::string_view text, std::size_t from, std::size_t most) {
+  std::string_view part = textPart(text, from, most);
+  constexpr std::size_t kQuotes = 2;
+  for (std::size_t size = 0; (size = json::quoted(part).size() - kQuotes) > most;) {
+    part = textPart(text, from, part.size() * most / size);
+  }
+  return part;
+}
+
 // Where a stretch begins: counted from the root, or from the end.
 Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& sessionId, const std::string& leaf,
                                  const Stretch& stretch) {
@@ -59,7 +69,7 @@ std::string_view textPart(std::string_view text, std::size_t from, std::size_t m
 
 void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std::size_t most) {
   const std::string text = entryText(entry);
-  const std::string_view part = textPart(text, from, most);
+  const std::string_view part = jsonPart(text, from, most);
   writer.beginObject().member("entryId", entry.id).member("role", viewEntry(entry).speaker);
   writer.member("timestamp", entry.timestamp).member("text", part);
   const std::size_t end = static_cast<std::size_t>(part.data() - text.data()) + part.size();

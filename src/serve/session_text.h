@@ -24,7 +24,7 @@ std::string entryText(const Entry& entry);
 /// The part of a text that begins at `from` and has at most `most` bytes; begins and ends between characters.
 std::string_view textPart(std::string_view text, std::size_t from, std::size_t most);
 
-/// Writes an entry as an object. Longer texts are cut at `most` bytes, with `nextOffset` to read on.
+/// Writes an entry as an object. Longer texts are cut at `most` bytes of JSON, with `nextOffset` to read on.
 void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std::size_t most);
 
 /// The session that a model's name means: an id, a key, the beginning of an id, or part of a title, if that is one.

@@ -95,6 +95,24 @@ def check_greeted(store):
     client.close()
 
 
+def check_escapes():
+    hostile = '\x01"' * 40000
+    with tempfile.TemporaryDirectory() as store:
+        session = bough(store, "new")
+        subprocess.run([BOUGH, "append", session, "--text", "-", "--store", store], input=hostile, capture_output=True, text=True, check=True)
+        client = Client(store)
+        entry = client.tool("read_session", session=session)["entries"][0]["entryId"]
+        text, offset = "", 0
+        while offset is not None:
+            result = client.request("tools/call", name="read_session", arguments={"session": session, "entry": entry, "offset": offset})["result"]
+            shown = result["content"][0]["text"]
+            check("a result is bounded also where JSON escapes much", len(shown) < 41_000, len(shown))
+            part = json.loads(shown)
+            text, offset = text + part["text"], part.get("nextOffset")
+        check("the parts of escaped text make the whole", text == hostile, len(text))
+        client.close()
+
+
 def check_reading(store, session, entries):
     client = Client(store)
     tools = client.request("tools/list")["result"]["tools"]
@@ -260,6 +278,7 @@ def main():
         check_resources(store, session, entries)
         check_garbage(store)
         check_writing(store, session)
+    check_escapes()
     check_pages()
     print("\n".join(failures))
     print(f"mcp: {len(failures)} problems")
