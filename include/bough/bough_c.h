@@ -272,7 +272,7 @@ BOUGH_API void bough_follower_close(bough_follower* follower);
 
 /* ---- Head, labels, redaction, forks ---- */
 
-/* Moves the head, durably. An absent id moves it before the first entry. */
+/* Moves the head, durably. An absent id moves it before the first entry; an empty one is refused. */
 BOUGH_API int32_t bough_move_head(bough_session* session, bough_text entry_id);
 BOUGH_API int32_t bough_set_title(bough_session* session, bough_text title);
 /* Gives an entry a name; a label of that name moves. */
@@ -372,7 +372,7 @@ BOUGH_API int32_t bough_trash(bough_store* store, bough_text session_id, bough_t
 /* {"trashed":[{"trashId","sessionId","removedMs","bytes"}]} */
 BOUGH_API int32_t bough_trash_list(bough_store* store, bough_text* json);
 BOUGH_API int32_t bough_trash_restore(bough_store* store, bough_text trash_id);
-/* Removes a session from the trash, forever. */
+/* Removes a session from the trash, forever. BOUGH_NOT_FOUND when it is not there. */
 BOUGH_API int32_t bough_trash_remove(bough_store* store, bough_text trash_id);
 /* Removes the payloads of entries for good, from every file of the store; the tree stays, and a receipt takes each
  * payload's place. Members of `request_json`: "entryIds" (a list), "by", "reason". Cannot reach other stores, exports,

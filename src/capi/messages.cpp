@@ -1,5 +1,6 @@
 // Contexts and conversion.
 #include "base/json/json_write.h"
+#include "base/text/utf8.h"
 #include "base/try.h"
 #include "bough/context.h"
 #include "capi/json_options.h"
@@ -72,6 +73,7 @@ int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
 int32_t bough_convert(bough_text document, bough_text from, bough_text to, bough_text way_back, bough_text* json) {
   return guarded(nullptr, [&]() -> Outcome {
     BOUGH_TRY(const auto text, given(document, "document"));
+    if (!isUtf8(text)) return refuse("document is not UTF-8");  // nor would the result be JSON
     BOUGH_TRY(const auto fromName, given(from, "from"));
     BOUGH_TRY(const auto toName, given(to, "to"));
     BOUGH_TRY(const auto source, parseDialect(fromName));

@@ -70,6 +70,9 @@ extern "C" {
 int32_t bough_move_head(bough_session* session, bough_text entry_id) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entry, givenOr(entry_id, "entry_id"));
+    if (entry_id.data != nullptr && entry.empty()) {
+      return refuse("entry_id is empty; an absent one moves the head before the first entry");
+    }
     BOUGH_TRY(object->store().moveHead(object->id, std::string(entry)));
     return {};
   });

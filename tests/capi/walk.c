@@ -248,6 +248,7 @@ static void walkTree(bough_store* store, bough_session* session, const char* ans
   OK(session, bough_set_title(session, t("Renamed \xe6\x9c\xa8")));
   OK(session, bough_move_head(session, t(answerId)));
   CHECK(bough_move_head(session, t("nobody")) == BOUGH_NOT_FOUND);
+  CHECK(bough_move_head(session, t("")) == BOUGH_INVALID_ARGUMENT);
 
   OK(session, bough_fork(session, t(answerId), NULL, &fork));
   OK(fork, bough_tree(fork, &json));
@@ -282,6 +283,7 @@ static void walkMessages(bough_session* session) {
   OK(NULL, bough_convert(t(kDocument), t("anthropic"), t("openai-chat"), t(NULL), &json));
   HAS(json, "\"wayBack\":");
   CHECK(bough_convert(t(kDocument), t("anthropic"), t("klingon"), t(NULL), &json) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_convert(t("[\"\xff\"]"), t("bough"), t("bough"), t(NULL), &json) == BOUGH_INVALID_ARGUMENT);
   OK(session, bough_migrate_provider(session, t("gemini"), &migrated, &json));
   HAS(json, "compatible");
   bough_session_close(migrated);
@@ -337,7 +339,9 @@ static void walkUpkeep(bough_store* store) {
   OK(store, bough_trash_restore(store, json));
   bough_free(json);
   OK(store, bough_trash(store, id, &json));
+  CHECK(bough_trash_remove(store, t("mistyped")) == BOUGH_NOT_FOUND);
   OK(store, bough_trash_remove(store, json));
+  CHECK(bough_trash_remove(store, json) == BOUGH_NOT_FOUND);
   bough_free(json);
   OK(store, bough_trash_list(store, &json));
   HAS(json, "\"trashed\":[]");
