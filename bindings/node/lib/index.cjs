@@ -301,7 +301,7 @@ class Session {
     return (await this.#json('label_list')).labels;
   }
   /** Hides an entry's payload from every view; the log keeps it. */
-  redact(entryId, { by, reason }) {
+  async redact(entryId, { by, reason }) {
     return this.#run('redact', entryId, by, reason);
   }
   /** A new session that continues from an entry and shares its history. */
@@ -347,7 +347,7 @@ class Session {
     return (await this.#json('forks')).sessionIds;
   }
   /** Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left. */
-  detach({ rest = false } = {}) {
+  async detach({ rest = false } = {}) {
     return this.#run('detach', rest);
   }
   /** What a crash or damage left after the last complete batch, and was set aside. */

@@ -1,6 +1,8 @@
 // The package as its users see it: node --test, with BOUGH_NODE_BINARY naming bough.node, or where the package is installed.
 import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { BoughError, Store, assistantText, convert, message, userText } from 'bough';
@@ -382,3 +384,28 @@ test('large parts that are loaded without a pause do not fill the memory', () =>
     const grown = process.memoryUsage().rss - before;
     assert.ok(grown < 400e6, `${grown} bytes more for 600 MB, one part of 2 MB after the other`);
   }));
+
+test('a wrong argument rejects, and is not thrown', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    for (const call of ['redact', 'erase', 'detach', 'label', 'fork', 'entry', 'leaseTurn', 'renewTurn', 'dropTorn', 'moveHead', 'migrateProvider']) {
+      const promise = session[call](...(call === 'detach' ? [null] : []));
+      await assert.rejects(promise, call);
+    }
+    await assert.rejects(session.moveHead(''), { code: 'invalid_argument' });
+    await assert.rejects(store.removeTrashed('mistyped'), { code: 'not_found' });
+    await assert.rejects(convert(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'bough', 'bough'), { code: 'invalid_argument' });
+  }));
+
+// Package managers that let a package see only what it names (Yarn's Plug'n'Play, pnpm without hoisting) need it.
+test('frameworks that an adapter imports are optional peers', async () => {
+  const folder = path.dirname(createRequire(import.meta.url).resolve('bough/package.json'));
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+  const imported = new Set();
+  for (const file of await readdir(path.join(folder, 'lib'))) {
+    const text = await readFile(path.join(folder, 'lib', file), 'utf8');
+    for (const [, name] of text.matchAll(/ from '(?!node:|\.)((?:@[^/']+\/)?[^/']+)/g)) imported.add(name);
+  }
+  assert.deepEqual([...imported].sort(), Object.keys(peerDependencies));
+  for (const name of imported) assert.equal(peerDependenciesMeta[name].optional, true);
+});
