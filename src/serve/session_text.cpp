@@ -88,8 +88,9 @@ Result<std::string> findSession(Catalog& catalog, const std::string& name) {
                 "list_sessions and search_sessions give session ids");
   }
   std::string candidates;
-  for (const SessionSummary& row : match.sessions)
-    candidates += fmt::format(" {} ({});", row.sessionId, textPart(row.title, 0, 80));
+  for (const SessionSummary& row : match.sessions) {
+    candidates += fmt::format("{}{} ({})", candidates.empty() ? " " : ", ", row.sessionId, textPart(row.title, 0, 80));
+  }
   return fail(ErrorCode::InvalidArgument,
               fmt::format("\"{}\" matches several sessions:{}", textPart(name, 0, 80), candidates),
               "give the id of one of them");
