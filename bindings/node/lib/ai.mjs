@@ -130,12 +130,13 @@ export class BoughChat {
    * when the reader goes away. A stream of the same name that is recorded later takes its place.
    */
   record(streamId, stream) {
+    const source = stream.getReader(); // throws at once where somebody else reads it
     let reader; // of the passing stream; undefined once it went away
     const outward = new ReadableStream({
       start: (controller) => (reader = controller),
       cancel: () => (reader = undefined),
     });
-    this.recorded = this.#record(streamId, stream, {
+    this.recorded = this.#record(streamId, source, {
       pass: (chunk) => reader?.enqueue(chunk),
       end: (error) => (error ? reader?.error(error) : reader?.close()),
     });
@@ -143,8 +144,7 @@ export class BoughChat {
     return outward;
   }
 
-  async #record(streamId, stream, outward) {
-    const reader = stream.getReader();
+  async #record(streamId, reader, outward) {
     const runId = randomUUID();
     let session;
     const add = (payload) => session.append({ type: 'message_delta_batch', runId, payload });
@@ -188,6 +188,7 @@ export class BoughChat {
    * later chunks follow. `idleMs` ends the wait for a server that died.
    */
   async resume(streamId, { idleMs = 30_000 } = {}) {
+    await this.#beginnings.get(streamId)?.catch(() => {}); // a recording that this chat has only just been asked for
     const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId));
     if (!session) return null;
     let { run, position } = await lastRun(session).catch((error) => {

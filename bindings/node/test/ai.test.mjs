@@ -277,3 +277,17 @@ test('hostile names of chats and streams stay apart', () =>
     }
     await store.close();
   }));
+
+test('a stream that somebody else reads is refused at once, and a recording is resumed as soon as it was asked for', () =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    const locked = ReadableStream.from([{ type: 'start' }]);
+    locked.getReader();
+    assert.throws(() => chat.record('locked', locked), TypeError);
+    const recorded = [{ type: 'start' }, { type: 'finish' }];
+    chat.record('s', ReadableStream.from(recorded));
+    const resumed = [];
+    for await (const chunk of await chat.resume('s')) resumed.push(chunk);
+    assert.deepEqual(resumed, recorded);
+    await chat.close();
+  }));
