@@ -38,6 +38,11 @@ Result<Entry> readEntry(const Input::Line& line) {
   if (!entry) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{}: {}", place, entry.error().message), kLeastEntry);
   }
+  for (const auto& [name, value] :
+       {std::pair<std::string_view, const std::string&>("id", entry->id), {"timestamp", entry->timestamp}}) {
+    if (!value.empty() || !json::findMember(line.text, name)) continue;
+    return fail(ErrorCode::InvalidArgument, fmt::format("{}: its {} is empty", place, name), kLeastEntry);
+  }
   if (!json::findMember(line.text, "parentId")) entry->parentId.reset();
   if (entry->type.empty() || !json::findMember(line.text, "payload")) {
     return fail(ErrorCode::InvalidArgument,
