@@ -211,6 +211,9 @@ TEST(Edits, WhatTheOtherFormCannotHoldOfAnEditedMessageIsNamed) {
   for (const Dialect to : {kC, kR, kG}) {
     EXPECT_EQ(lostBy(result, kA, to, "fine"), (Fields{"text.x_in", "tool_result.x_on"})) << toString(to);
   }
+  const std::string named =
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"fine"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD","displayName":"plot"}}]}}]}])";
+  for (const Dialect to : {kA, kC}) EXPECT_EQ(lostBy(named, kG, to, "fine"), Fields{"image.displayName"});
   const std::string tools =
       R"({"max_tokens":5,"tools":[{"name":"f","description":"does","input_schema":{"type":"object"},"defer_loading":true}],"messages":[{"role":"user","content":"x"}]})";
   for (const Dialect to : {kC, kG}) EXPECT_EQ(lostBy(tools, kA, to, "does"), Fields{"tool.defer_loading"});
@@ -273,6 +276,32 @@ TEST(Edits, AResultWhoseCallWasRemovedIsNotLeftAlone) {
   cut.erase(begin, cut.find(R"({"role":"tool")") - begin);
   const auto back = convertHistory(cut, kC, kA, {}, &there->wayBack);
   EXPECT_TRUE(brokenRules(kA, back->document).empty()) << back->document;
+}
+
+// One message of Anthropic holds several items of Responses, and reasoning is in none.
+TEST(Edits, EverythingThatGoesWithARemovedMessageIsNamed) {
+  const std::string document =
+      R"([{"role":"user","content":"go"},)"
+      R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"QUJD"},)"
+      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"one","annotations":[]}]},)"
+      R"({"type":"message","id":"msg_2","role":"assistant","status":"completed","content":[{"type":"output_text","text":"two","annotations":[]}]},)"
+      R"({"role":"user","content":"on"}])";
+  for (const Dialect to : {kA, kC, kG}) {
+    const auto there = convertHistory(document, kR, to);
+    std::string cut = there->document;
+    const std::string begin = to == kG ? R"({"role":"model")" : R"({"role":"assistant")";
+    cut.erase(cut.find(begin), cut.rfind(R"({"role":"user")") - cut.find(begin));
+    const auto back = convertHistory(cut, to, kR, {}, &there->wayBack);
+    EXPECT_EQ(back->document, R"([{"role":"user","content":"go"},{"role":"user","content":"on"}])");
+    std::vector<std::string> removed;
+    for (const Finding& finding : back->report.findings) {
+      if (finding.change == Change::Removed) removed.push_back(finding.path);
+    }
+    std::ranges::sort(removed);
+    EXPECT_EQ(removed, (std::vector<std::string>{"openai-responses:input[1]", "openai-responses:input[2]",
+                                                 "openai-responses:input[3]"}))
+        << toString(to);
+  }
 }
 
 TEST(Edits, AFirstMessageThatWasRemovedLeavesOneThatTheApiTakes) {

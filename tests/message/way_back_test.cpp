@@ -99,7 +99,7 @@ TEST(WayBack, ARemovedTurnStaysRemovedWithWhatBelongedToIt) {
       replaced(there->document, R"(,{"role":"user","content":"z"},{"role":"assistant","content":"w"})", "");
   const auto back = convertHistory(cut, kC, kR, {}, &there->wayBack);
   EXPECT_EQ(back->document, R"([{"role":"user","content":"x"},{"role":"assistant","content":"y"}])");
-  EXPECT_EQ(count(back->report, Change::Removed), 2U);
+  EXPECT_EQ(count(back->report, Change::Removed), 3U);
 }
 
 TEST(WayBack, AChangedRoleIsAnEditAlthoughTheTextIsTheSame) {

@@ -77,6 +77,14 @@ std::string_view titleName(Dialect dialect) {
   }
 }
 
+// A title is in the file name for OpenAI, and nowhere for Gemini.
+bool canHoldTitle(Dialect target, const Block& block, bool asMedia) {
+  if (target == Dialect::Bough) return true;
+  if (block.kind != BlockKind::Document || !asMedia) return false;
+  const bool isFile = block.source == MediaSource::Base64 && !mediaTypeOf(block).starts_with("audio/");
+  return target == Dialect::Anthropic || (isOpenai(target) && isFile);
+}
+
 bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
   if (target == Dialect::Bough) return true;
   if (role == Role::Assistant && target != Dialect::Gemini) return false;

@@ -16,6 +16,9 @@ std::string_view mediaTypeOf(const Block& block);
 /// The name of a file of this type that has none.
 std::string_view fileNameOf(std::string_view type);
 
+/// Whether a target keeps the name of this image or document. `asMedia`: it is written as one.
+bool canHoldTitle(Dialect target, const Block& block, bool asMedia);
+
 /// How a dialect calls the title of a document, or the name of its file.
 std::string_view titleName(Dialect dialect);
 

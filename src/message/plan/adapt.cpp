@@ -143,13 +143,8 @@ bool Adapter::unknownAsText(const Original& from, const Block* where, OutBlock& 
   return true;
 }
 
-// A title is in the file name for OpenAI, and nowhere for Gemini.
 void Adapter::reportTitle(const Original& from, const Block& block, bool asMedia) {
-  if (block.name.empty() || target_ == Dialect::Bough) return;
-  const bool document = block.kind == BlockKind::Document && asMedia;
-  const bool isFile = block.source == MediaSource::Base64 && !mediaTypeOf(block).starts_with("audio/");
-  const bool openai = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
-  if (document && (target_ == Dialect::Anthropic || (openai && isFile))) return;
+  if (block.name.empty() || canHoldTitle(target_, block, asMedia)) return;
   reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(block.kind), titleName(from.dialect)),
                   noPlace());
 }

@@ -34,10 +34,10 @@ void LossNamer::form(const Original& original, const Block& block, const Block* 
   const bool media = block.kind == BlockKind::Image || block.kind == BlockKind::Document;
   const Role role = inside == nullptr ? original.message.role : Role::Tool;
   // As text, or as a note in its place.
-  if (media && !canHoldMedia(document_, role, block, original.dialect)) {
-    lost(original, where, toString(block.kind));
-    if (!block.name.empty())
-      lost(original, where, fmt::format("{}.{}", toString(block.kind), titleName(original.dialect)));
+  const bool held = media && canHoldMedia(document_, role, block, original.dialect);
+  if (media && !held) lost(original, where, toString(block.kind));
+  if (media && !block.name.empty() && !canHoldTitle(document_, block, held)) {
+    lost(original, where, fmt::format("{}.{}", toString(block.kind), titleName(original.dialect)));
   }
   const bool openai = document_ == Dialect::OpenaiChat || document_ == Dialect::OpenaiResponses;
   if (block.kind == BlockKind::Refusal && !openai) lost(original, where, "refusal");

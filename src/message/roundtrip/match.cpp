@@ -143,15 +143,17 @@ class Matcher {
         continue;
       }
       const NodeRecord& node = records_.nodes[before[i]];
+      std::int32_t last = -1;  // The blocks of one original are beside each other.
       for (std::uint32_t k = 0; k < node.leafCount; ++k) {
         const std::int32_t original = records_.leaves[node.firstLeaf + k].original;
         if (original < 0) continue;
         if (gapsNow.contains(gap)) {
           matches_.touched[static_cast<std::size_t>(original)] = 1;
-        } else if (k == 0) {
+        } else if (original != last) {
           reporter_.note(Change::Removed, wayBack_.originals[static_cast<std::size_t>(original)], nullptr, "message",
                          "its converted form is gone");
         }
+        last = original;
       }
     }
   }

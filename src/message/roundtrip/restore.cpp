@@ -140,7 +140,9 @@ class Restorer {
       known_[i].host = known_[i].blocks > 0 ? i : hostOf(i);
       if (known_[i].blocks > 0 || !known_[i].keep) continue;
       const std::size_t host = known_[i].host;
-      if (host != kUnmatched && !known_[host].keep && !known_[host].touched) known_[i].keep = false;
+      if (host == kUnmatched || known_[host].keep || known_[host].touched) continue;
+      known_[i].keep = false;
+      reporter_.note(Change::Removed, wayBack_.originals[i], nullptr, "message", "what it belonged to is gone");
     }
   }
 
