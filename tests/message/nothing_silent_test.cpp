@@ -145,6 +145,19 @@ TEST(Losses, TitlesOfDocumentsAreNamedWhereTheTargetHasNoPlaceForThem) {
   EXPECT_TRUE(convert(file, kA, kC).document.contains("Notes"));
 }
 
+TEST(Documents, WhoseBytesAreBase64AloneAreFilesToo) {
+  const std::string chat =
+      R"([{"role":"user","content":[{"type":"file","file":{"filename":"notes.pdf","file_data":"QUJD"}}]}])";
+  const std::string responses =
+      R"([{"role":"user","content":[{"type":"input_file","filename":"notes.pdf","file_data":"QUJD"}]}])";
+  for (const auto& [document, from] : {std::pair(chat, kC), std::pair(responses, kR)}) {
+    EXPECT_TRUE(convert(document, from, kA)
+                    .document.contains(R"("source":{"type":"base64","media_type":"application/pdf","data":"QUJD"})"));
+    EXPECT_TRUE(convert(document, from, kG).document.contains(R"({"mimeType":"application/pdf","data":"QUJD"})"));
+  }
+  EXPECT_TRUE(convert(chat, kC, kR).document.contains("data:application/pdf;base64,QUJD"));
+}
+
 TEST(Losses, ALoneSurrogateIsNamed) {
   for (const Dialect to : {kC, kR, kG}) {
     const auto there = convert(R"([{"role":"user","content":"a\ud800b"}])", kA, to);

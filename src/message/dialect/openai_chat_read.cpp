@@ -39,7 +39,7 @@ void readChatPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
     block.name = reader.text(tree.find(value, "filename"));
     const TextView data = reader.text(tree.find(value, "file_data"));
     const TextView id = reader.text(tree.find(value, "file_id"));
-    readable = reader.url(data, block);
+    readable = reader.fileData(data, block);
     reader.extrasOf(block.extras, value, {"filename", "file_data", "file_id"});
     if (!readable && id.present) {
       block.source = MediaSource::FileId;

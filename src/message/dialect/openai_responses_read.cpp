@@ -21,7 +21,7 @@ bool readResponsesPart(Reader& reader, Tree::Index node, std::string_view type, 
   if (type == "input_file") {
     block.kind = BlockKind::Document;
     block.name = reader.text(tree.find(node, "filename"));
-    if (reader.url(reader.text(tree.find(node, "file_data")), block)) return true;
+    if (reader.fileData(reader.text(tree.find(node, "file_data")), block)) return true;
     if (reader.url(reader.text(tree.find(node, "file_url")), block)) return true;
     block.source = MediaSource::FileId;
     block.text = reader.text(tree.find(node, "file_id"));

@@ -82,6 +82,14 @@ bool Reader::url(TextView address, Block& block) {
   return true;
 }
 
+bool Reader::fileData(const TextView& data, Block& block) {
+  const bool address = data.escaped.starts_with("data:") || data.escaped.starts_with("http");
+  if (address || data.empty()) return url(data, block);
+  block.source = MediaSource::Base64;
+  block.text = data.escaped.contains('\\') ? own(data.decode()) : data;
+  return true;
+}
+
 namespace {
 
 // Whether lists of blocks are so long that the blocks would take a thousand times the bytes of their text. Lists in a

@@ -43,6 +43,8 @@ class Reader {
   /// Splits "data:image/png;base64,AAAA" into type and data; any other URL stays one. False when it is not a usable
   /// URL.
   bool url(TextView address, Block& block);
+  /// A file's bytes: such a URL, or base64 alone.
+  bool fileData(const TextView& data, Block& block);
 
   const Tree& tree;
   Message& out;
