@@ -54,6 +54,27 @@ TEST_F(RequestRules, TheSameItemStoredTwiceIsSentOnce) {
   EXPECT_EQ(context.messages.find("first"), context.messages.rfind("first"));
 }
 
+TEST_F(RequestRules, ASpokenAnswerIsSentBackByItsIdAndToOthersByItsWords) {
+  user("hello");
+  say(Dialect::OpenaiChat, R"({"role":"assistant","audio":{"id":"audio_1"}})", "short");
+  user("more");
+  say(Dialect::OpenaiChat,
+      R"({"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"audio":{"id":"audio_2","expires_at":9,"data":"QUJD","transcript":"It \"rains\"."}},"finish_reason":"stop"}]})",
+      "whole");
+  user("end");
+  const Context chat = build(Dialect::OpenaiChat);
+  EXPECT_EQ(
+      chat.messages,
+      R"([{"role":"user","content":"hello"},{"role":"assistant","audio":{"id":"audio_1"}},{"role":"user","content":"more"},{"role":"assistant","content":null,"audio":{"id":"audio_2"}},{"role":"user","content":"end"}])");
+  EXPECT_TRUE(reports(chat, Change::Altered, "whole", "audio"));
+  for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiResponses, Dialect::Gemini}) {
+    const Context context = build(dialect);
+    EXPECT_TRUE(context.messages.contains(R"(It \"rains\".)")) << context.messages;
+    EXPECT_TRUE(reports(context, Change::Carried, "whole", "text.audio")) << toString(dialect);
+    EXPECT_TRUE(reports(context, Change::Carried, "short", "audio")) << toString(dialect);
+  }
+}
+
 TEST_F(RequestRules, AnInterruptedServerToolIsWrittenAsText) {
   user("search");
   say(Dialect::Anthropic,

@@ -58,11 +58,12 @@ TEST(NormalizeChat, ReadsAWholeCompletion) {
       R"({"id":"chatcmpl-1","model":"gpt-5","choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","reasoning_content":"hm","content":"a","refusal":"no","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"n\":1}"}},{"id":"c2","type":"custom","custom":{"name":"sql","input":"SELECT 1"}}],"audio":{"id":"au"}}}],"usage":{"prompt_tokens":10,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":6}}})",
       Dialect::OpenaiChat);
   ASSERT_TRUE(message);
-  EXPECT_EQ(kinds(*message), (std::vector{Thinking, Text, Refusal, ToolCall, ToolCall}));
+  EXPECT_EQ(kinds(*message), (std::vector{Thinking, Text, Refusal, ToolCall, ToolCall, Unknown}));
   EXPECT_EQ(message->blocks[3].input, R"("{\"n\":1}")");
   EXPECT_TRUE(message->blocks[4].freeform);
   EXPECT_EQ(message->blocks[4].text.decode(), "SELECT 1");
-  EXPECT_EQ(message->extras, std::vector<std::string_view>{"audio"});
+  EXPECT_EQ(message->blocks[5].type.decode(), "audio");
+  EXPECT_TRUE(message->extras.empty());
   EXPECT_EQ(message->usage->inputTokens, 4U);
   EXPECT_EQ(message->usage->cacheReadTokens, 6U);
   EXPECT_EQ(message->stopReason.decode(), "tool_calls");

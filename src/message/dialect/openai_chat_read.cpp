@@ -130,6 +130,25 @@ void readChatUsage(Reader& reader, Tree::Index usage) {
   };
 }
 
+// What was spoken: its words where the answer brought them, else only a name for it that OpenAI understands.
+void readAudio(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
+  const Tree& tree = reader.tree;
+  const TextView words = reader.text(tree.find(node, "transcript"));
+  Block block = reader.unknown(node, reader.own("audio"));
+  block.id = reader.text(tree.find(node, "id"));
+  reader.extrasOf(block.extras, node, {"id", "transcript"});
+  if (!words.empty()) {
+    block.kind = BlockKind::Text;
+    block.text = words;
+    block.extras.assign({"audio"});
+  }
+  blocks.push_back(std::move(block));
+}
+
+bool isSpoken(const Tree& tree, Tree::Index message) {
+  return tree.isString(tree.find(tree.find(message, "audio"), "id"));
+}
+
 void readAssistant(Reader& reader, Tree::Index node, Tree::Index content) {
   const Tree& tree = reader.tree;
   Message& out = reader.out;
@@ -152,6 +171,7 @@ void readAssistant(Reader& reader, Tree::Index node, Tree::Index content) {
   for (const Tree::Index call : tree.elements(tree.find(node, "tool_calls"))) readToolCall(reader, call, out.blocks);
   const Tree::Index call = tree.find(node, "function_call");
   if (tree.isObject(call)) readFunctionCall(reader, call, out.blocks);
+  if (isSpoken(tree, node)) readAudio(reader, tree.find(node, "audio"), out.blocks);
 }
 
 void readTool(Reader& reader, Tree::Index node, Tree::Index content) {
@@ -204,7 +224,8 @@ Problem readOpenaiChat(const Tree& tree, Tree::Index node, Message& out) {
         name == "function_call" || name == "reasoning_content" || name == "reasoning") {
       continue;
     }
-    reader.extra(out.extras, key);
+    const bool spoken = name == "audio" && tree.stringIs(role, "assistant") && isSpoken(tree, node);
+    if (!spoken) reader.extra(out.extras, key);
   }
   if (tree.stringIs(role, "assistant")) {
     out.role = Role::Assistant;

@@ -81,6 +81,12 @@ void writeResults(const OutMessage& message, Sink& sink) {
   }
 }
 
+// A stored answer that was spoken: it is not a part, and is sent back by its id.
+bool isSpoken(const OutBlock& outBlock) {
+  return outBlock.stored && outBlock.kind != BlockKind::ToolCall && outBlock.block->id.present &&
+         outBlock.block->type.escaped == "audio";
+}
+
 void writeContent(NodeWriter& writer, const std::vector<const OutBlock*>& parts, Sink& sink) {
   if (parts.size() == 1 && parts.front()->kind == BlockKind::Text && !parts.front()->stored) {
     writer.text(parts.front()->text);
@@ -105,9 +111,12 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
   std::vector<const OutBlock*> parts;
   std::vector<const OutBlock*> calls;
   const OutBlock* reasoning = nullptr;
+  const OutBlock* spoken = nullptr;
   for (const OutBlock& outBlock : message.outBlocks) {
     if (outBlock.kind == BlockKind::Thinking) {
       reasoning = &outBlock;
+    } else if (isSpoken(outBlock)) {
+      spoken = &outBlock;
     } else {
       (outBlock.kind == BlockKind::ToolCall ? calls : parts).push_back(&outBlock);
     }
@@ -131,6 +140,10 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
       sink.leaf(*outBlock);
     }
     writer.endArray();
+  }
+  if (spoken != nullptr) {
+    writer.key("audio").beginObject().member("id", spoken->block->id).endObject();
+    sink.leaf(*spoken);
   }
   if (reasoning != nullptr) {
     writer.key("reasoning_content").text(reasoning->text);

@@ -24,6 +24,9 @@ class Rules {
       describeHalves(false);
       dropLonelyReasoning();
     }
+    if (target_ == Dialect::OpenaiChat) {
+      for (OutMessage& out : plan_.messages) sendBackById(out);
+    }
     if (target_ == Dialect::Anthropic) {
       for (OutMessage& out : plan_.messages) dropLooseThinking(out);
       mergeNeighbours();
@@ -55,6 +58,16 @@ class Rules {
 
   void leaveOut(const OutBlock& outBlock, std::string_view reason) {
     reporter_.lossy(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
+  }
+
+  // Of what was spoken, Chat takes back the id alone.
+  void sendBackById(OutMessage& out) {
+    for (const OutBlock& outBlock : out.outBlocks) {
+      const bool spoken = outBlock.stored && outBlock.block->type.escaped == "audio" && outBlock.block->id.present;
+      if (!spoken || outBlock.block->extras.empty()) continue;
+      reporter_.note(Change::Altered, originalOf(outBlock), outBlock.block, "audio", "sent back by its id");
+      out.changed = true;
+    }
   }
 
   // Two items of one id cannot both be sent. One that says the same is left out; another one gets another id.

@@ -55,6 +55,8 @@ std::string chatSubset(const Original& original, const std::vector<const Block*>
       beside += ",\"function_call\":" + std::string(block->raw);
     } else if (block->kind == BlockKind::ToolCall) {
       calls.push_back(block);
+    } else if (block->type.escaped == "audio" && block->id.present) {
+      beside += ",\"audio\":" + std::string(block->raw);
     } else if (text && (block->kind == BlockKind::Thinking || block->kind == BlockKind::Refusal)) {
       beside += block->kind == BlockKind::Thinking ? ",\"reasoning_content\":" : ",\"refusal\":";
       beside += block->raw;
