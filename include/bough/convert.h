@@ -37,7 +37,7 @@ enum class Change : std::uint8_t {
   Edited,     ///< Changed since it was converted: converted again from its new form.
   Removed,    ///< Gone since it was converted.
   Added,      ///< New since the last conversion.
-  Needs,      ///< The target takes it only with something else in the request: a beta header.
+  Needs,      ///< The target takes it only with something else: a beta header, an item that is stored there.
 };
 std::string_view toString(Change change);
 

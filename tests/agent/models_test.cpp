@@ -217,6 +217,25 @@ TEST(ModelRequest, ReasoningIsNotSentToModelsWithoutIt) {
   EXPECT_EQ(without.find("reasoning"), std::string::npos) << without;
 }
 
+// The server stores nothing, so what is only known by its id cannot be sent.
+TEST(ModelRequest, WhatOnlyAServerThatStoresCouldFindIsNotSent) {
+  const auto body = [&](const std::string& items) {
+    return openaiResponsesRequest(endpointOf(Dialect::OpenaiResponses, "gpt-5.6-sol"),
+                                  {.context = R"({"input":[{"role":"user","content":"hi"},)" + items + "]}"})
+        .body;
+  };
+  const std::string references = body(R"({"type":"item_reference","id":"msg_1"},{"id":"msg_2"})");
+  EXPECT_NE(references.find(R"("input":[{"role":"user","content":"hi"}])"), std::string::npos) << references;
+  const std::string call = R"({"id":"fc_1","type":"function_call","call_id":"c","name":"ls","arguments":"{}"})";
+  const std::string lost = body(R"({"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":null},)" + call);
+  EXPECT_EQ(lost.find("rs_1"), std::string::npos) << lost;
+  EXPECT_EQ(lost.find("fc_1"), std::string::npos) << lost;
+  const std::string open = body(
+      R"({"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"so"}]},)" + call);
+  EXPECT_NE(open.find("rs_1"), std::string::npos) << open;
+  EXPECT_NE(open.find("fc_1"), std::string::npos) << open;
+}
+
 TEST(ModelRequest, AModelSaysWhetherItCanBeToldHowMuchToThink) {
   const auto takes = [](const std::string& name, std::string_view level) {
     const auto key = [](const std::string& variable) { return std::string(variable.ends_with("_KEY") ? "k" : ""); };

@@ -54,6 +54,22 @@ TEST_F(RequestRules, TheSameItemStoredTwiceIsSentOnce) {
   EXPECT_EQ(context.messages.find("first"), context.messages.rfind("first"));
 }
 
+TEST_F(RequestRules, AReferenceToAnItemThatIsThereIsNotSent) {
+  user("hello");
+  say(Dialect::OpenaiResponses, R"({"id":"msg_1"})", "before");
+  say(Dialect::OpenaiResponses,
+      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"first","annotations":[]}]})");
+  say(Dialect::OpenaiResponses, R"({"type":"item_reference","id":"msg_1"})", "after");
+  say(Dialect::OpenaiResponses, R"({"type":null,"id":"msg_0"})", "elsewhere");
+  user("and?");
+  const Context context = build(Dialect::OpenaiResponses);
+  EXPECT_EQ(context.messages.find("\"msg_1\""), context.messages.rfind("\"msg_1\"")) << context.messages;
+  EXPECT_TRUE(context.messages.contains(R"({"type":null,"id":"msg_0"})")) << context.messages;
+  EXPECT_TRUE(reports(context, Change::LeftOut, "before", "item_reference"));
+  EXPECT_TRUE(reports(context, Change::LeftOut, "after", "item_reference"));
+  EXPECT_TRUE(reports(context, Change::Needs, "elsewhere", "item_reference"));
+}
+
 TEST_F(RequestRules, ASpokenAnswerIsSentBackByItsIdAndToOthersByItsWords) {
   user("hello");
   say(Dialect::OpenaiChat, R"({"role":"assistant","audio":{"id":"audio_1"}})", "short");

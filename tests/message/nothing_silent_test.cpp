@@ -158,6 +158,14 @@ TEST(Documents, WhoseBytesAreBase64AloneAreFilesToo) {
   EXPECT_TRUE(convert(chat, kC, kR).document.contains("data:application/pdf;base64,QUJD"));
 }
 
+TEST(Losses, AReferenceToAnItemNeedsNoType) {
+  const auto there = convert(R"([{"role":"user","content":"x"},{"id":"msg_1"},{"id":"msg_2","type":null}])", kR, kA);
+  EXPECT_EQ(fieldsOf(there), "item_reference ");
+  EXPECT_EQ(there.report.lossyCounts.front(), 2U);
+  EXPECT_TRUE(std::ranges::none_of(there.report.findings,
+                                   [](const Finding& finding) { return finding.change == Change::Invalid; }));
+}
+
 TEST(Losses, ALoneSurrogateIsNamed) {
   for (const Dialect to : {kC, kR, kG}) {
     const auto there = convert(R"([{"role":"user","content":"a\ud800b"}])", kA, to);

@@ -179,17 +179,40 @@ class OpenaiResponsesReader final : public StreamReader {
   bool complete_ = false;
 };
 
-// The items without reasoning. A call whose id points to reasoning is refused without it, so calls lose their ids.
-std::string withoutReasoning(std::string_view input) {
+// Whether an item of reasoning brings what was thought: encrypted, or as the words that open models give.
+bool bringsReasoning(std::string_view item) {
+  if (!json::findString(item, "encrypted_content").value_or("").empty()) return true;
+  const MemberList members(item);
+  const std::string* const content = members.find("content");
+  return content != nullptr && json::kindOf(*content) == json::Kind::Array && json::ArrayReader(*content).next();
+}
+
+// OpenAI is told to store nothing, so each item must bring what it says: there are no references. A call whose id
+// points to reasoning is refused without it, so calls then lose their ids.
+std::string selfContained(std::string_view input, bool reasons) {
   if (json::kindOf(input) != json::Kind::Array) return std::string(input);
-  std::string list = "[";
+  bool reasoningLeft = true;
+  std::vector<std::string_view> kept;
   json::ArrayReader items(input);
   while (const auto item = items.next()) {
     const std::string type = json::findString(*item, "type").value_or("");
-    if (type == "reasoning") continue;
-    MemberList members(*item);
-    if (type == "function_call" || type == "custom_tool_call") members.remove("id");
-    list.append(list.size() > 1 ? "," : "").append(type.empty() ? std::string(*item) : members.text());
+    const bool unreadable = type == "reasoning" && !(reasons && bringsReasoning(*item));
+    const bool reference = type == "item_reference" || (type.empty() && !json::findString(*item, "role"));
+    if (unreadable) reasoningLeft = false;
+    if (!unreadable && !reference) kept.push_back(*item);
+  }
+  std::string list = "[";
+  for (const std::string_view item : kept) {
+    const std::string type = json::findString(item, "type").value_or("");
+    const bool call = type == "function_call" || type == "custom_tool_call";
+    list.append(list.size() > 1 ? "," : "");
+    if (reasoningLeft || !call) {
+      list.append(item);
+      continue;
+    }
+    MemberList members(item);
+    members.remove("id");
+    list.append(members.text());
   }
   return list + "]";
 }
@@ -209,11 +232,8 @@ PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& re
   body.set("store", "false");
   // Models that do not reason refuse to be asked for it, and what others have reasoned.
   const bool reasons = endpoint.facts.thinking != ThinkingKind::None;
-  if (reasons) {
-    body.set("include", R"(["reasoning.encrypted_content"])");
-  } else if (const std::string* input = body.find("input")) {
-    body.set("input", withoutReasoning(*input));
-  }
+  if (reasons) body.set("include", R"(["reasoning.encrypted_content"])");
+  if (const std::string* input = body.find("input")) body.set("input", selfContained(*input, reasons));
   leaveOutSampling(body, endpoint.facts);
   body.set("max_output_tokens", fmt::format("{}", request.maxOutputTokens));
   if (reasons && !request.thinkingLevel.empty() && request.thinkingLevel != "off") {

@@ -161,13 +161,26 @@ void readResponsesUsage(Reader& reader, Tree::Index usage) {
   };
 }
 
+// A reference to another item needs no type, and says nothing but the id.
+bool isReference(const Tree& tree, Tree::Index node) {
+  for (const auto [key, value] : tree.members(node)) {
+    if (!tree.stringIs(key, "id") && !tree.stringIs(key, "type")) return false;
+  }
+  return tree.isString(tree.find(node, "id"));
+}
+
 Problem readItem(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
   Message& out = reader.out;
   const Tree::Index type = tree.find(node, "type");
   out.role = Role::Assistant;
-  if (type == Tree::kNone && tree.find(node, "role") == Tree::kNone) return "an item without type and role";
-  if (type == Tree::kNone || tree.stringIs(type, "message")) return readRoleMessage(reader, node);
+  const bool typed = type != Tree::kNone && tree.kind(type) != json::Kind::Null;
+  if (!typed && tree.find(node, "role") == Tree::kNone) {
+    if (!isReference(tree, node)) return "an item without type and role";
+    out.blocks.push_back(reader.unknown(node, reader.own("item_reference")));
+    return std::nullopt;
+  }
+  if (!typed || tree.stringIs(type, "message")) return readRoleMessage(reader, node);
   if (tree.stringIs(type, "function_call")) return readResponsesCall(reader, node, false);
   if (tree.stringIs(type, "custom_tool_call")) return readResponsesCall(reader, node, true);
   if (tree.stringIs(type, "function_call_output") || tree.stringIs(type, "custom_tool_call_output")) {

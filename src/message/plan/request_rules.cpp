@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/json/json_write.h"
 #include "message/json/content_hash.h"
@@ -20,6 +21,7 @@ class Rules {
 
   void run() {
     if (target_ == Dialect::OpenaiResponses) {
+      dropKnownReferences();
       separateRepeatedItems();
       describeHalves(false);
       dropLonelyReasoning();
@@ -68,6 +70,30 @@ class Rules {
       reporter_.note(Change::Altered, originalOf(outBlock), outBlock.block, "audio", "sent back by its id");
       out.changed = true;
     }
+  }
+
+  // A reference stands for an item that OpenAI keeps. Beside the item itself it is refused.
+  void dropKnownReferences() {
+    const auto isReference = [](const OutMessage& out) {
+      return !out.outBlocks.empty() && out.outBlocks.front().stored &&
+             out.outBlocks.front().kind == BlockKind::Unknown &&
+             out.outBlocks.front().block->type.escaped == "item_reference";
+    };
+    if (std::ranges::none_of(plan_.messages, isReference)) return;
+    std::unordered_set<std::string_view> items;
+    for (const OutMessage& out : plan_.messages) {
+      const bool stored = !out.outBlocks.empty() && out.outBlocks.front().stored && !isReference(out);
+      if (stored) items.insert(originalOf(out.outBlocks.front()).message.id.escaped);
+    }
+    std::erase_if(plan_.messages, [&](const OutMessage& out) {
+      if (!isReference(out)) return false;
+      const Original& original = originalOf(out.outBlocks.front());
+      const bool known = !items.insert(original.message.id.escaped).second;
+      reporter_.note(
+          known ? Change::LeftOut : Change::Needs, original, nullptr, "item_reference",
+          known ? "the item itself is there" : "the provider finds it only if it was told to `store` the item");
+      return known;
+    });
   }
 
   // Two items of one id cannot both be sent. One that says the same is left out; another one gets another id.
