@@ -132,6 +132,7 @@ TEST(Losses, UnknownFieldsOfChatToolCallsAreNamed) {
       R"([{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}","parsed":{"k":1}},"extra_content":{"google":{"thought_signature":"s"}}}]},{"role":"tool","tool_call_id":"c","content":"1"}])",
       kC, kA);
   EXPECT_TRUE(isLossy(there, "tool_call.extra_content")) << fieldsOf(there);
+  EXPECT_EQ(there.report.findings.front().path, "messages[1].tool_calls[0]");
   EXPECT_TRUE(isLossy(there, "tool_call.parsed")) << fieldsOf(there);
 }
 

@@ -74,6 +74,29 @@ std::string pathOf(const Original& original) {
   return path;
 }
 
+// Chat has texts, calls, reasoning and refusals in members of their own.
+std::string placeInChat(const Original& original, const Block& block) {
+  const json::Tree& tree = *original.tree;
+  json::Tree::Index message = original.node;
+  std::string path;
+  if (tree.find(message, "role") == json::Tree::kNone) {
+    for (const json::Tree::Index choice : tree.elements(tree.find(message, "choices"))) {
+      message = tree.find(choice, "message");
+      path = ".choices[0].message";
+      break;
+    }
+  }
+  for (const auto [key, value] : tree.members(message)) {
+    if (tree.raw(value).data() == block.raw.data()) return path + "." + std::string(tree.body(key));
+    std::size_t index = 0;
+    for (const json::Tree::Index each : tree.elements(value)) {
+      if (tree.raw(each).data() == block.raw.data()) return fmt::format("{}.{}[{}]", path, tree.body(key), index);
+      ++index;
+    }
+  }
+  return path;
+}
+
 std::string pathOf(const Original& original, const Block* block) {
   std::string path = pathOf(original);
   std::size_t index = 0;
@@ -83,6 +106,8 @@ std::string pathOf(const Original& original, const Block* block) {
       if (each.kind == BlockKind::Citation && index > 0) --index;
       // A block that is the whole stored value has no path of its own.
       if (block->raw.data() == original.raw.data()) return path;
+      if (original.dialect == Dialect::OpenaiChat && original.tree != nullptr)
+        return path + placeInChat(original, *block);
       return path + fmt::format("{}[{}]", original.dialect == Dialect::Gemini ? ".parts" : ".content", index);
     }
     if (each.kind != BlockKind::Citation) ++index;
