@@ -195,6 +195,27 @@ TEST(StreamReader, SurrogatesSplitBetweenDeltasStayWhole) {
   EXPECT_EQ(message->blocks.at(0).text.decode(), "😀");
 }
 
+TEST(StreamReader, SurrogatesSplitBetweenDeltasAreShownAndWrittenWhole) {
+  PieceDecoder pieces;
+  EXPECT_EQ(pieces.decode(R"(a\\ud83d)"), R"(a\ud83d)");  // a backslash and letters
+  EXPECT_EQ(pieces.decode(R"(b\uD83D)"), "b");
+  EXPECT_EQ(pieces.decode(R"(\uDE00c)"), "😀c");
+  EXPECT_EQ(pieces.decode(R"(\ud83d)"), "");
+  EXPECT_EQ(pieces.decode("d"), "\uFFFDd");
+  const std::string delta =
+      R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":)";
+  const Read got = read(makeAnthropicReader(),
+                        R"(data: {"type":"message_start","message":{"role":"assistant","content":[]}})"
+                        "\n\n"
+                        R"(data: {"type":"content_block_start","index":0,)"
+                        R"("content_block":{"type":"tool_use","id":"a","name":"write","input":{}}})"
+                        "\n\n" +
+                            delta + R"("{\"content\":\"\ud83d"}})" + "\n\n" + delta + R"("\ude00\"}"}})" +
+                            "\n\ndata: {\"type\":\"message_stop\"}\n\n",
+                        1'000);
+  EXPECT_TRUE(got.answer.message.contains(R"("input":{"content":"😀"})")) << got.answer.message;
+}
+
 TEST(StreamReader, GeminiCallsWithoutIdsGetOne) {
   const Read got = read(makeGeminiReader(),
                         "data: {\"responseId\":\"r\",\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":["

@@ -28,6 +28,38 @@ inline std::string decoded(std::string_view body) {
   return out;
 }
 
+/// Decodes a string that comes in pieces. A piece may end between the two halves of a surrogate pair: then the first
+/// half waits for the next piece.
+class PieceDecoder {
+ public:
+  std::string decode(std::string_view body) {
+    std::string whole = std::exchange(held_, {});
+    whole += body;
+    if (endsInHalf(whole)) {
+      held_ = whole.substr(whole.size() - kEscapeBytes);
+      whole.resize(whole.size() - kEscapeBytes);
+    }
+    return decoded(whole);
+  }
+
+ private:
+  static constexpr std::size_t kEscapeBytes = 6;  // \uD83D
+
+  static bool endsInHalf(std::string_view body) {
+    if (body.size() < kEscapeBytes) return false;
+    const std::size_t at = body.size() - kEscapeBytes;
+    const std::string_view escape = body.substr(at);
+    if (!escape.starts_with("\\u") || (escape[2] | 0x20) != 'd' || !std::string_view("89abAB").contains(escape[3])) {
+      return false;
+    }
+    const std::size_t before = body.substr(0, at).find_last_not_of('\\');
+    const std::size_t backslashes = before == std::string_view::npos ? at : at - before - 1;
+    return backslashes % 2 == 0;
+  }
+
+  std::string held_;
+};
+
 /// A raw string from a body that is escaped already.
 inline std::string requoted(std::string_view body) {
   return '"' + std::string(body) + '"';

@@ -14,7 +14,8 @@ constexpr std::size_t kMaxBlocks = 10'000;
 struct StreamedBlock {
   MemberList members;
   std::string type;
-  std::string arguments;               // of a call: its JSON, as far as it came
+  std::string arguments;  // of a call: its JSON, as far as it came
+  PieceDecoder pieces{};
   std::vector<std::string> citations;  // raw
   bool begun = false;
   bool done = false;
@@ -126,16 +127,16 @@ class AnthropicReader final : public StreamReader {
     while (const auto member = reader.next()) {
       if (member->keyIs("type")) continue;
       if (member->keyIs("partial_json")) {
-        json::appendDecoded(block.arguments, stringBody(member->value));
+        block.arguments += block.pieces.decode(stringBody(member->value));
         onDelta({.kind = DeltaKind::ToolCall, .text = {}});
       } else if (member->keyIs("citation")) {
         block.citations.emplace_back(member->value);
       } else if (json::kindOf(member->value) == json::Kind::String) {
         block.members.appendToString(member->key, stringBody(member->value));
-        if (member->keyIs("text")) onDelta({.kind = DeltaKind::Text, .text = decoded(stringBody(member->value))});
-        if (member->keyIs("thinking")) {
-          onDelta({.kind = DeltaKind::Thinking, .text = decoded(stringBody(member->value))});
-        }
+        const bool isText = member->keyIs("text");
+        if (!isText && !member->keyIs("thinking")) continue;
+        onDelta({.kind = isText ? DeltaKind::Text : DeltaKind::Thinking,
+                 .text = block.pieces.decode(stringBody(member->value))});
       }
     }
   }

@@ -85,7 +85,8 @@ class GeminiReader final : public StreamReader {
       onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(*call, "name").value_or("")});
     }
     if (text != nullptr && !stringBody(*text).empty()) {
-      onDelta({.kind = part.thought ? DeltaKind::Thinking : DeltaKind::Text, .text = decoded(stringBody(*text))});
+      onDelta(
+          {.kind = part.thought ? DeltaKind::Thinking : DeltaKind::Text, .text = pieces_.decode(stringBody(*text))});
     }
     if (part.plain && stringBody(*text).empty()) return;  // the empty piece at the end, which nobody takes back
     if (part.plain && !parts_.empty() && parts_.back().plain && parts_.back().thought == part.thought) {
@@ -122,6 +123,7 @@ class GeminiReader final : public StreamReader {
   }
 
   MemberList response_;
+  PieceDecoder pieces_;
   MemberList candidate_;
   std::vector<StreamedPart> parts_;
   bool begun_ = false;

@@ -80,10 +80,10 @@ class OpenaiChatReader final : public StreamReader {
         }
         if (stringBody(value).empty()) continue;
         if (member->keyIs("content") || member->keyIs("refusal")) {
-          onDelta({.kind = DeltaKind::Text, .text = decoded(stringBody(value))});
+          onDelta({.kind = DeltaKind::Text, .text = pieces_.decode(stringBody(value))});
         }
         if (member->keyIs("reasoning_content") || member->keyIs("reasoning")) {
-          onDelta({.kind = DeltaKind::Thinking, .text = decoded(stringBody(value))});
+          onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(stringBody(value))});
         }
       } else if (value != "null") {
         message_.set(member->key, std::string(value));
@@ -180,6 +180,7 @@ class OpenaiChatReader final : public StreamReader {
   }
 
   MemberList response_;
+  PieceDecoder pieces_;
   MemberList message_;
   std::vector<StreamedCall> calls_;
   std::vector<MemberList> details_;

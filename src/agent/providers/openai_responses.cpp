@@ -99,10 +99,10 @@ class OpenaiResponsesReader final : public StreamReader {
     const std::string_view body = stringBody(memberOr(data, "delta"));
     if (type == "response.output_text.delta" || type == "response.refusal.delta") {
       item->text += body;
-      onDelta({.kind = DeltaKind::Text, .text = decoded(body)});
+      onDelta({.kind = DeltaKind::Text, .text = pieces_.decode(body)});
     } else if (type.starts_with("response.reasoning")) {
       item->text += body;
-      onDelta({.kind = DeltaKind::Thinking, .text = decoded(body)});
+      onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(body)});
     } else if (type.find("arguments") != std::string_view::npos || type.find("input") != std::string_view::npos) {
       item->arguments += body;
       onDelta({.kind = DeltaKind::ToolCall, .text = {}});
@@ -175,6 +175,7 @@ class OpenaiResponsesReader final : public StreamReader {
 
   std::string response_ = "{}";
   std::vector<StreamedItem> items_;
+  PieceDecoder pieces_;
   bool begun_ = false;
   bool complete_ = false;
 };
