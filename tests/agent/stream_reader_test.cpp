@@ -216,6 +216,22 @@ TEST(StreamReader, SurrogatesSplitBetweenDeltasAreShownAndWrittenWhole) {
   EXPECT_TRUE(got.answer.message.contains(R"("input":{"content":"😀"})")) << got.answer.message;
 }
 
+TEST(StreamReader, ArgumentsOfGeminiThatAreNoObjectReachTheCall) {
+  const auto inputOf = [](const std::string& arguments) {
+    const Read got = read(makeGeminiReader(),
+                          R"(data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":)"
+                          R"({"id":"a","name":"ls","args":)" +
+                              arguments + R"(}}]},"finishReason":"STOP"}]})" + "\n\n",
+                          1'000);
+    const auto message = normalize(got.answer.message, Dialect::Gemini);
+    return message && message->blocks.size() == 1 ? std::string(message->blocks[0].input) : "no call";
+  };
+  EXPECT_EQ(inputOf(R"(["a"])"), R"({"arguments":"[\"a\"]"})");
+  EXPECT_EQ(inputOf(R"("a")"), R"({"arguments":"a"})");
+  EXPECT_EQ(inputOf(R"("{\"path\":1}")"), R"({"path":1})");
+  EXPECT_EQ(inputOf(R"({"path": 1})"), R"({"path": 1})");
+}
+
 TEST(StreamReader, GeminiCallsWithoutIdsGetOne) {
   const Read got = read(makeGeminiReader(),
                         "data: {\"responseId\":\"r\",\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":["

@@ -81,7 +81,7 @@ class GeminiReader final : public StreamReader {
     part.plain = text != nullptr && members == (thought == nullptr ? 1U : 2U);
     if (const auto call = json::findMember(raw, "functionCall")) {
       part.call = true;
-      giveId(part, *call);
+      completeCall(part, *call);
       onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(*call, "name").value_or("")});
     }
     if (text != nullptr && !stringBody(*text).empty()) {
@@ -96,14 +96,23 @@ class GeminiReader final : public StreamReader {
     parts_.push_back(std::move(part));
   }
 
-  // Older models write calls without an id. Results are stored apart from their calls, so each needs one.
-  void giveId(StreamedPart& part, std::string_view call) {
-    if (!json::findString(call, "id").value_or("").empty()) return;
+  // Older models write calls without an id. Results are stored apart from their calls, so each needs one. Arguments
+  // that are not an object would make a part that nobody can read.
+  void completeCall(StreamedPart& part, std::string_view call) {
     MemberList members(call);
-    const std::string* response = response_.find("responseId");
-    members.set("id",
-                json::quoted(newCallId(response == nullptr ? "" : decoded(stringBody(*response)), parts_.size())));
-    part.members.set("functionCall", members.text());
+    const bool hasId = !json::findString(call, "id").value_or("").empty();
+    if (!hasId) {
+      const std::string* response = response_.find("responseId");
+      members.set("id",
+                  json::quoted(newCallId(response == nullptr ? "" : decoded(stringBody(*response)), parts_.size())));
+    }
+    const std::string* arguments = members.find("args");
+    const bool isWrong = arguments != nullptr && *arguments != "null" && !isObject(*arguments);
+    if (isWrong) {
+      const bool isText = arguments->starts_with('"');
+      members.set("args", argumentsObject(isText ? decoded(stringBody(*arguments)) : *arguments));
+    }
+    if (!hasId || isWrong) part.members.set("functionCall", members.text());
   }
 
   void leaveOut(PartialParts& partial) {
