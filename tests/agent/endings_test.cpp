@@ -315,7 +315,34 @@ TEST(AnswerParts, NamesOfEndsAreReadInEverySpelling) {
           Dialect::OpenaiResponses,
           R"({"id":"r","object":"response","status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]})"),
       "content_filter");
-  EXPECT_EQ(endOf(Dialect::OpenaiResponses, R"({"id":"r","object":"response","status":"incomplete","output":[]})"), "");
+  EXPECT_EQ(endOf(Dialect::OpenaiResponses, R"({"id":"r","object":"response","status":"incomplete","output":[]})"),
+            "incomplete");
+}
+
+TEST(AnswerParts, EndsThatNoListHasAreProblemsWhereOneEndIsTheRightOne) {
+  const auto problemOf = [](Dialect dialect, const std::string& message) {
+    Answer answer;
+    answer.message = message;
+    const auto parts = partsOf(answer, dialect);
+    return parts ? parts->problem() : "error";
+  };
+  const auto gemini = [&](const std::string& end) {
+    return problemOf(
+        Dialect::Gemini,
+        R"({"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":")" + end + "\"}]}");
+  };
+  EXPECT_EQ(gemini("STOP"), "");
+  EXPECT_EQ(gemini("NEW_REASON"), "the answer was refused or blocked (new_reason)");
+  EXPECT_TRUE(gemini("MAX_TOKENS").contains("cut off"));
+  const auto responses = [&](const std::string& members) {
+    return problemOf(Dialect::OpenaiResponses, R"({"id":"r","object":"response",)" + members +
+                                                   R"(,"output":[{"type":"message","role":"assistant","content":)"
+                                                   R"([{"type":"output_text","text":"a"}]}]})");
+  };
+  EXPECT_EQ(responses(R"("status":"completed")"), "");
+  EXPECT_EQ(responses(R"("status":"incomplete")"), "the answer was refused or blocked (incomplete)");
+  EXPECT_EQ(responses(R"("status":"incomplete","incomplete_details":{"reason":"new"})"),
+            "the answer was refused or blocked (new)");
 }
 
 TEST(ProviderError, SaysWhetherAskingAgainHelps) {

@@ -18,10 +18,17 @@ std::string endOf(const Answer& answer, const std::string& stopReason) {
   std::string end = stopReason;
   if (stopReason == "incomplete") {
     const auto details = json::findMember(answer.message, "incomplete_details");
-    end = details ? json::findString(*details, "reason").value_or("") : "";
+    if (details) end = json::findString(*details, "reason").value_or(end);
   }
   std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return end;
+}
+
+// Of these APIs one end is the right one, and new names appear for the others.
+bool isUnusual(Dialect dialect, std::string_view stopReason) {
+  if (stopReason.empty()) return false;
+  if (dialect == Dialect::Gemini) return stopReason != "STOP" && stopReason != "FINISH_REASON_UNSPECIFIED";
+  return dialect == Dialect::OpenaiResponses && stopReason != "completed";
 }
 
 }  // namespace
@@ -32,6 +39,7 @@ bool AnswerParts::isCutOff() const {
 
 // Refused by the model, or by whoever watches it. What it wants done is not to be done.
 bool AnswerParts::isBlocked() const {
+  if (unusual && !isCutOff()) return true;
   constexpr std::string_view kRefusals[] = {"refusal",
                                             "content_filter",
                                             "safety",
@@ -78,6 +86,7 @@ Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
   }
   parts.stopReason = message.stopReason.decode();
   parts.end = endOf(answer, parts.stopReason);
+  parts.unusual = isUnusual(dialect, parts.stopReason);
   parts.usage = message.usage.value_or(Usage{});
   return parts;
 }

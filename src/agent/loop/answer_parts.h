@@ -19,6 +19,7 @@ struct AnswerParts {
   std::string end;         ///< The same in one spelling, lower case.
   Usage usage;
   bool refused = false;
+  bool unusual = false;  ///< The API says that the answer did not end as it should.
 
   /// Whether the answer reached a limit of tokens.
   [[nodiscard]] bool isCutOff() const;
