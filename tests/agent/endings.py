@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How `bough chat -p` ends: endings.py BOUGH. Refusals, blocks and limits exit 1; streams that break are tried again;
 certificates of one's own; a written file is on the disk before its result is stored."""
+import gzip
 import http.server
 import json
 import os
@@ -76,8 +77,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(body, tuple): status, body = body
         self.send_response(status)
         self.send_header("content-type", "text/event-stream" if status == 200 else "application/json")
+        if isinstance(body, bytes): self.send_header("content-encoding", "gzip")
         self.end_headers()
-        self.wfile.write(body.encode())
+        self.wfile.write(body if isinstance(body, bytes) else body.encode())
 
     def log_message(self, *words):
         pass
@@ -111,6 +113,8 @@ def endings(world, api):
         for more in ([], ["--json"]):
             done = world.ask(lambda n: sse(events_of(api, words, ends[kind])), *more)
             check(done.returncode == 1 and told in done.stdout + done.stderr, f"{api}: {kind} is told and exits 1", done)
+    done = world.ask(lambda n: gzip.compress(sse(events_of(api, words, ends["fine"])).encode()))
+    check(done.returncode == 0 and "one two three" in done.stdout, f"{api}: an answer that a proxy compresses", done)
     # Broken off after the first word: twice, then whole.
     whole = events_of(api, words, ends["fine"])
     first = next(i for i, e in enumerate(whole) if "one " in json.dumps(e))

@@ -135,6 +135,33 @@ TEST(Provider, NeverAsksAgainWhenThatCannotHelp) {
   }
 }
 
+TEST(Provider, HintsSayWhatCanBeDone) {
+  struct Case {
+    int status;
+    std::string hint;
+  };
+  for (const Case& each : {Case{302, "redirects are not followed"}, Case{402, "credit"}, Case{405, "base URL"},
+                           Case{415, "base URL"}, Case{503, "wait"}}) {
+    LoopbackServer server(refuseFirst(1, each.status, "", {}));
+    const Tried tried = tryOn(server, Dialect::Anthropic, {.attempts = 1});
+    ASSERT_FALSE(tried.answer.has_value());
+    EXPECT_TRUE(tried.answer.error().hint.contains(each.hint)) << tried.answer.error().hint;
+    EXPECT_TRUE(tried.answer.error().message.ends_with(std::to_string(each.status))) << tried.answer.error().message;
+  }
+}
+
+TEST(Provider, ErrorsUnderTheStatus200ObeyTheRulesOfRetries) {
+  LoopbackServer server(
+      refuseFirst(1, 200, R"({"error":{"code":502,"message":"upstream","details":[{"retryDelay":"0.001s"}]}})"));
+  EXPECT_TRUE(tryOn(server, Dialect::OpenaiChat).answer.has_value());
+  EXPECT_EQ(server.requests().size(), 2U);
+  LoopbackServer strict(refuseFirst(1, 200, R"({"error":{"code":400,"message":"no"}})"));
+  const Tried tried = tryOn(strict, Dialect::OpenaiChat);
+  ASSERT_FALSE(tried.answer.has_value());
+  EXPECT_EQ(tried.answer.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(strict.requests().size(), 1U);
+}
+
 TEST(Provider, GivesUpAfterSomeAttempts) {
   LoopbackServer server(refuseFirst(100, 503, "busy", {"retry-after-ms: 1"}));
   const Tried tried = tryOn(server, Dialect::OpenaiResponses, {.attempts = 3});

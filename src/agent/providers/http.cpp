@@ -147,6 +147,9 @@ void prepare(EasyHandle& easy, const HttpRequest& request, Transfer& transfer) {
   easy.set(CURLOPT_WRITEFUNCTION, onBody);
   easy.set(CURLOPT_WRITEDATA, &transfer);
   easy.set(CURLOPT_USERAGENT, "bough");
+  // Asks for plain bytes, since a compressed stream waits for more. Without this option libcurl would not unpack what a
+  // server or a proxy compresses all the same.
+  easy.set(CURLOPT_ACCEPT_ENCODING, "identity");
   setCertificates(easy);
   transfer.handle = easy.handle;
 }

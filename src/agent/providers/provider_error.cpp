@@ -29,6 +29,10 @@ bool isSpendLimit(std::string_view body) {
   return std::ranges::any_of(kSigns, [&](std::string_view sign) { return body.find(sign) != std::string_view::npos; });
 }
 
+std::string checkBaseUrl(const Endpoint& endpoint) {
+  return fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint.baseUrl));
+}
+
 std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
   if (isSpendLimit(response.body)) return "raise the limit or add credit with the provider; asking again does not help";
   switch (response.status) {
@@ -38,9 +42,12 @@ std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
     case 403: return fmt::format("check {}", endpoint.keyVariable.empty() ? "the key" : endpoint.keyVariable);
     case 404: return fmt::format("is there a model {} at {}?", endpoint.model, withoutCredentials(endpoint.baseUrl));
     case 413: return "the context is too large; /compact shortens it";
+    case 402: return "add credit with the provider; asking again does not help";
     case 429: return "too many requests; wait, then say it again";
-    default: return "wait, then say it again";
+    default: break;
   }
+  if (response.status < 400) return "redirects are not followed; " + checkBaseUrl(endpoint);
+  return isWorthRetrying(response) ? "wait, then say it again" : checkBaseUrl(endpoint);
 }
 
 // Servers that gather others' models name the kind of an error by its status alone.
@@ -141,13 +148,15 @@ Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
                              : fmt::format("{} answered with {} instead of a stream of events: {}", who,
                                            response.contentType.empty() ? "nothing known" : response.contentType,
                                            excerpt(response.body));
-    error.hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint.baseUrl));
-    error.retryable = false;
+    error.hint = checkBaseUrl(endpoint);
+    // Servers that gather others' models report their errors under the status 200.
+    error.retryable = reported && reported->retryable;
+    if (reported) error.code = reported->code;
     return error;
   }
   const auto reported = providerError(response.body);
-  error.message = fmt::format("{} refused with status {}: {}", who, response.status,
-                              reported ? reported->message : excerpt(response.body));
+  const std::string why = reported ? reported->message : excerpt(response.body);
+  error.message = fmt::format("{} refused with status {}{}{}", who, response.status, why.empty() ? "" : ": ", why);
   error.hint = hintFor(endpoint, response);
   const bool aboutPrompt = response.status == 400 || response.status == 413 || response.status == 422;
   if (aboutPrompt && !isSpendLimit(response.body)) error.code = ErrorCode::InvalidArgument;
