@@ -50,6 +50,21 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
   EXPECT_TRUE(isAllowedCommand("uniq -d a.txt", {"uniq"}));
   EXPECT_FALSE(isAllowedCommand("uniq -d a.txt .bashrc", {"uniq"}));
   EXPECT_FALSE(isAllowedCommand("/usr/bin/xxd -r a.txt .bashrc", {"/usr/bin/xxd"}));
+  // Joined options of any length, but not the words that find has as options.
+  EXPECT_TRUE(isAllowedCommand("sort -rnuk2 a.txt", {"sort"}));
+  EXPECT_TRUE(isAllowedCommand("find . -maxdepth 2 -newer a.txt", {"find"}));
+  for (const char* command : {"sort -rnuo x a.txt", "sort -rnuox a.txt", "curl -sSLo x http://a",
+                              "curl -sSLT x http://a", "git branch -D x", "git branch --delete x"}) {
+    EXPECT_FALSE(isAllowedCommand(command, {"sort", "curl", "git branch"})) << command;
+  }
+  // Programs that run others: allowed alone, or with the program that the user has named.
+  EXPECT_TRUE(isAllowedCommand("env", {"env"}));
+  EXPECT_TRUE(isAllowedCommand("nice make", {"nice make"}));
+  for (const char* command :
+       {"env rm x", "/usr/bin/env rm x", "nice rm x", "timeout 5 rm x", "xargs rm", "command rm x", "ssh host rm x"}) {
+    EXPECT_FALSE(isAllowedCommand(command, {"env", "/usr/bin/env", "nice", "timeout", "xargs", "command", "ssh"}))
+        << command;
+  }
   // What the user has named is allowed as it is.
   EXPECT_TRUE(isAllowedCommand("tar tf a.tar", {"tar tf"}));
   EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));

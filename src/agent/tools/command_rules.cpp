@@ -76,6 +76,12 @@ constexpr std::string_view kDangerous[] = {"-exec",
                                            "--editor",
                                            "--script",
                                            "-X",
+                                           "-D",
+                                           "-T",
+                                           "--delete",
+                                           "--force",
+                                           "--upload-file",
+                                           "--edit-description",
                                            "-K",
                                            "-toolexec",
                                            "--toolexec",
@@ -136,7 +142,7 @@ bool isHarmlessForSed(std::string_view script) {
          script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
 }
 
-bool isDangerous(std::string_view word) {
+bool isDangerous(std::string_view word, bool joinsOptions) {
   // The shell makes names of files of a pattern, and a file may be called `--output=x`.
   const std::size_t pattern = word.find_first_of("*?[");
   if (pattern == 0 || word.starts_with('~')) return true;
@@ -151,7 +157,7 @@ bool isDangerous(std::string_view word) {
       return relative || (name.size() > 3 && option.starts_with(name));
     }
     if (option.size() != 2 || name.size() <= 2 || name[0] != '-' || name[1] == '-') return false;
-    return name[1] == option[1] || (name.size() <= 4 && name.find(option[1], 1) != std::string_view::npos);
+    return name[1] == option[1] || (joinsOptions && name.find(option[1], 1) != std::string_view::npos);
   });
 }
 
@@ -193,21 +199,38 @@ std::string_view programOf(std::string_view command) {
   return program.substr(program.rfind('/') + 1);
 }
 
+bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Whether -ab means -a -b. The options of some programs are words after one dash: `find -type d`.
+bool joinsOptions(std::string_view command) {
+  return !isOneOf(programOf(command), {"find", "gfind", "go", "gcc", "g++", "cc", "c++", "clang", "clang++", "java",
+                                       "javac", "openssl", "terraform", "xdotool", "convert", "magick", "ffmpeg"});
+}
+
+// Programs that run the program which their arguments name.
+bool runsItsArguments(std::string_view command) {
+  return isOneOf(programOf(command),
+                 {"env",   "nice",     "ionice",      "time",    "timeout", "nohup",  "setsid",   "stdbuf",  "xargs",
+                  "watch", "sudo",     "doas",        "su",      "ssh",     "exec",   "eval",     "command", "builtin",
+                  ".",     "source",   "chroot",      "unshare", "nsenter", "strace", "ltrace",   "flock",   "script",
+                  "entr",  "parallel", "busybox",     "toybox",  "bash",    "sh",     "dash",     "zsh",     "trap",
+                  "chrt",  "taskset",  "systemd-run", "runuser", "pkexec",  "gdb",    "valgrind", "npx",     "uvx"});
+}
+
 bool isSedCommand(std::string_view command) {
-  const std::string_view name = programOf(command);
-  return name == "sed" || name == "gsed";
+  return isOneOf(programOf(command), {"sed", "gsed"});
 }
 
 // The first word of tar holds options, with a dash or without.
 bool isTarCommand(std::string_view command) {
-  const std::string_view name = programOf(command);
-  return name == "tar" || name == "gtar" || name == "bsdtar";
+  return isOneOf(programOf(command), {"tar", "gtar", "bsdtar"});
 }
 
 // Programs that read their first file and write their second one.
 bool writesSecondFile(std::string_view command) {
-  const std::string_view name = programOf(command);
-  return name == "uniq" || name == "guniq" || name == "xxd";
+  return isOneOf(programOf(command), {"uniq", "guniq", "xxd"});
 }
 
 }  // namespace
@@ -216,13 +239,16 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
   bool isBundle = isTarCommand(command) && !allowed.contains(' ');
+  const bool joins = joinsOptions(command);
   std::size_t files = 0;
   for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
+    if (runsItsArguments(command)) return fmt::format("{} runs what its arguments name", programOf(command));
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
     if (bundle && word.find_first_of("CfFIKTX") != std::string::npos) {
       return fmt::format("{} can run other programs or write files", word);
     }
-    if (isDangerous(word) || isAssignment(word)) return fmt::format("{} can run other programs or write files", word);
+    if (isDangerous(word, joins) || isAssignment(word))
+      return fmt::format("{} can run other programs or write files", word);
     if (word.starts_with('-')) continue;
     if (++files > 1 && writesSecondFile(command)) return fmt::format("{} is a file that it can write", word);
     if (!isScript) continue;
