@@ -207,7 +207,7 @@ class Builder {
                 fmt::format("the newest turn has {} {} tokens and what is always kept {}, which is more than the "
                             "budget of {}",
                             newest.isWhole ? "about" : "more than", tokens, kept, budget),
-                "raise the budget, or compact the session");
+                "raise the budget, or say less in one turn");
   }
 
   void leaveOut(std::size_t from, std::size_t turns, std::uint64_t budget) {

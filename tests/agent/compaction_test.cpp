@@ -91,6 +91,37 @@ TEST_F(LoopTest, WhatIsKeptBeginsWithAnAnswerOrAMessageNeverWithAResult) {
   EXPECT_GT(compactions, 5U);
 }
 
+// A turn whose results fill the window again soon after a compaction.
+TEST_F(LoopTest, ATurnIsCompactedAgainAsSoonAsItDoesNotFit) {
+  for (int i = 0; i < 80; ++i)
+    std::ofstream(work() + "/a file with a long name " + std::string(50, 'n') + std::to_string(i));
+  auto scribe = std::make_unique<Scribe>();
+  Scribe& model = *scribe;
+  provider_ = std::move(scribe);
+  model.steps = 16;
+  options_.windowTokens = 9'000;
+  const auto report = runTurn(agent(), here(), "THE GOAL is to list everything");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->text, "ok");
+  EXPECT_GT(model.summaries.size(), 2U);
+  EXPECT_NE(model.last.find("THE GOAL"), std::string::npos) << model.last;
+}
+
+// The results of one answer are more than the model reads.
+TEST_F(LoopTest, ResultsThatFitIntoNoContextAreWithheld) {
+  for (int i = 0; i < 200; ++i)
+    std::ofstream(work() + "/a file with a long name " + std::string(50, 'n') + std::to_string(i));
+  auto scribe = std::make_unique<Scribe>();
+  Scribe& model = *scribe;
+  provider_ = std::move(scribe);
+  model.steps = 3;
+  options_.windowTokens = 4'000;
+  const auto report = runTurn(agent(), here(), "THE GOAL is to list everything");
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->text, "ok");
+  EXPECT_NE(model.last.find("withheld"), std::string::npos) << model.last;
+}
+
 TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
   auto scribe = std::make_unique<Scribe>();
   Scribe& model = *scribe;

@@ -119,16 +119,14 @@ class Turn {
 
   Result<void> takeStep() {
     auto context = readContext();
-    if (!context) return giveUp(context.error());
     const auto begin = SteadyClock::now();
-    auto answer = ask(*context, maxOutput());
-    for (int tries = 0; tries < kMostCompactions && !answer && isTooLong(answer.error().message); ++tries) {
+    auto answer = askWith(context);
+    for (int tries = 0; tries < kMostCompactions && context && !answer && isTooLong(answer.error().message); ++tries) {
       // The provider's window is smaller than ours: what was sent does not fit into it.
       BOUGH_TRY(const bool shorter, makeSummary(std::min(window(), context->tokens)));
       if (!shorter) break;
       context = contextAt(journal_.parentId());
-      if (!context) return giveUp(context.error());
-      answer = ask(*context, maxOutput());
+      answer = askWith(context);
     }
     if (answer && agent_.provider.limits().maxOutput > maxOutput()) {
       BOUGH_TRY(const bool usedUp, recordIfUsedUp(*answer));
@@ -142,9 +140,9 @@ class Turn {
     return store(*answer, millisecondsSince(begin));
   }
 
-  // The provider does not read what is sent since the last answer with calls: their results. They would be refused with
-  // every later prompt, too. The model is told instead that they are withheld; they stay as a branch. None when there
-  // are no results, or when that does not help either: then it is not the results.
+  // What is sent since the last answer with calls, their results, is too long, or the provider does not read it. They
+  // would be refused with every later prompt, too. The model is told instead that they are withheld; they stay as a
+  // branch. None when there are no results, or when that does not help either: then it is not the results.
   Result<std::optional<Answer>> askWithoutResults(const Error& error) {
     if (answered_.empty()) return std::nullopt;
     const std::string withResults = journal_.parentId();
@@ -167,6 +165,11 @@ class Turn {
     }
     journal_.goBackTo(withResults);
     return std::nullopt;
+  }
+
+  Result<Answer> askWith(const Result<Context>& context) {
+    if (!context) return std::unexpected(context.error());
+    return ask(*context, maxOutput());
   }
 
   Result<Answer> ask(const Context& context, std::uint64_t maxOutputTokens) {
@@ -200,10 +203,13 @@ class Turn {
     auto context = contextAt(journal_.parentId());
     const double share = agent_.options.compactShare;
     const double limit = share * static_cast<double>(window());
-    const bool tooLarge = context ? context->turnsLeftOut > 0 || static_cast<double>(context->tokens) > limit
-                                  : context.error().code == ErrorCode::InvalidArgument;
     if (context) report_.contextTokens = context->tokens;
-    if (share <= 0 || ++stepsSinceCompaction_ < kStepsBetweenCompactions || !tooLarge) return context;
+    ++stepsSinceCompaction_;
+    // What fits can wait for some steps after a compaction, what does not cannot.
+    const bool isLarge =
+        context && static_cast<double>(context->tokens) > limit && stepsSinceCompaction_ >= kStepsBetweenCompactions;
+    const bool tooLarge = context ? context->turnsLeftOut > 0 : context.error().code == ErrorCode::InvalidArgument;
+    if (share <= 0 || (!isLarge && !tooLarge)) return context;
     BOUGH_TRY(const bool made, makeSummary(window()));
     if (!made) return context;
     context = contextAt(journal_.parentId());

@@ -34,8 +34,8 @@ inline constexpr std::string_view kAnswerCutOff =
     "Not run: the answer was cut off at its limit of tokens, so the call may lack its end. Call again, in smaller "
     "parts.";
 inline constexpr std::string_view kResultRefused =
-    "The result is withheld: the provider refused to read it. What the call has done is done. Go on without its "
-    "result.";
+    "The result is withheld: it is too long, or the provider refused to read it. What the call has done is done. Go on "
+    "without its result, or ask for less.";
 inline constexpr std::string_view kNobodyToAsk =
     "Not run: it needs the user's permission, and there is nobody to ask. Go on without it.";
 
