@@ -392,6 +392,22 @@ TEST(Secrets, WholeKeysDoNotGetThroughAndNothingElseIsTouched) {
   }
 }
 
+TEST(Provider, AKeyThatAServerRepeatsIsNotShownHoweverItIsCut) {
+  const std::string key = "secret-key-0123456789";
+  for (std::size_t cut = 0; cut <= key.size(); ++cut) {
+    const auto delta = [](const std::string& text) {
+      return fmt::format("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", text);
+    };
+    LoopbackServer server([&](const HttpIn&, Reply& reply) {
+      reply.stream(delta("the " + key.substr(0, cut)) + delta(key.substr(cut) + " of secret") +
+                   "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n");
+    });
+    const Tried tried = tryOn(server, Dialect::OpenaiChat);
+    ASSERT_TRUE(tried.answer.has_value()) << tried.answer.error().message;
+    EXPECT_EQ(tried.text, "the [key] of secret") << cut;
+  }
+}
+
 TEST(Secrets, PasswordsInAddressesDoNotGetThrough) {
   Secrets secrets;
   secrets.addFromUrl("http://me:p4ssw0rd-of-mine-alone@proxy:8080/x@y");

@@ -55,6 +55,8 @@ class Secrets {
 
   /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is.
   [[nodiscard]] std::string redact(std::string_view text) const;
+  /// How many bytes at the end of `text` may be the beginning of a key, so that what follows decides.
+  [[nodiscard]] std::size_t openBytes(std::string_view text) const;
 
   /// The names of the environment variables that hold keys: tools do not get them.
   static std::vector<std::string> variables();

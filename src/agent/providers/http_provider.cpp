@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "agent/parts/json_parts.h"
 #include "agent/providers/http.h"
 #include "agent/providers/provider_error.h"
@@ -31,6 +33,34 @@ struct Attempt {
   std::optional<Answer> answer{};
   std::optional<Error> error{};
   std::optional<std::uint64_t> askedWaitMs{};
+};
+
+// Passes the pieces of an answer on without keys. The end of a piece that may begin a key waits for the next piece.
+class KeylessDeltas {
+ public:
+  KeylessDeltas(const Secrets& secrets, const StreamEvents& events) : secrets_(secrets), events_(events) {}
+
+  void add(const Delta& delta) {
+    if (!events_.onDelta) return;
+    if (delta.kind != kind_ || delta.kind == DeltaKind::ToolCall) flush();
+    kind_ = delta.kind;
+    if (delta.kind == DeltaKind::ToolCall) return events_.onDelta(delta);
+    held_ = secrets_.redact(held_ + std::string(delta.text));
+    const std::string open = held_.substr(held_.size() - secrets_.openBytes(held_));
+    held_.resize(held_.size() - open.size());
+    flush();
+    held_ = open;
+  }
+
+  void flush() {
+    if (!held_.empty()) events_.onDelta({.kind = kind_, .text = std::exchange(held_, {})});
+  }
+
+ private:
+  const Secrets& secrets_;
+  const StreamEvents& events_;
+  DeltaKind kind_ = DeltaKind::Text;
+  std::string held_;
 };
 
 class HttpProvider final : public Provider {
@@ -103,9 +133,10 @@ class HttpProvider final : public Provider {
     std::optional<Error> error;
     bool said = false;
     bool any = false;
+    KeylessDeltas shown(secrets_, events);
     const auto onDelta = [&](const Delta& delta) {
       said = true;
-      if (events.onDelta) events.onDelta(delta);
+      shown.add(delta);
     };
     const auto onEvent = [&](const SseEvent& event) {
       auto taken = reader->take(event, onDelta);
@@ -135,6 +166,7 @@ class HttpProvider final : public Provider {
     if (response && !cancel.requested() && !error) {
       if (auto last = parser.finish(onLast); !last) error = std::move(last.error());
     }
+    shown.flush();
     if (cancel.requested() && !reader->complete()) return {.answer = finished(*reader, true)};
     if (!error && !response) error = response.error();
     if (!error && (response->status < 200 || response->status >= 300 || !response->body.empty())) {

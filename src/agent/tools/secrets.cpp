@@ -76,6 +76,16 @@ std::string Secrets::redact(std::string_view text) const {
   return out;
 }
 
+std::size_t Secrets::openBytes(std::string_view text) const {
+  std::size_t most = 0;
+  for (const std::string& key : keys_) {
+    for (std::size_t bytes = std::min(key.size() - 1, text.size()); bytes > most; --bytes) {
+      if (text.ends_with(std::string_view(key).substr(0, bytes))) most = bytes;
+    }
+  }
+  return most;
+}
+
 std::string withoutCredentials(std::string_view url) {
   const std::string_view credentials = credentialsIn(url);
   std::string out(url);
