@@ -36,6 +36,20 @@ TEST_F(CountingTest, ATitleIsCountedWithTheModelThatGaveIt) {
   EXPECT_EQ(rows[0].tokens.inputTokens, 17u);
 }
 
+// A server may leave out which model answered; the agent's meta says it.
+TEST_F(CountingTest, AnAnswerWithoutAModelIsCountedWithTheOneThatWasAsked) {
+  Entry answer = answered(textBlock("hi"), "e1", "msg1", "");
+  answer.meta = R"({"agent":"bough","model":"gemini/gemini-3.8-flash"})";
+  make({.sessionId = "a"},
+       {said("user", "hello"), answer,
+        entryOf(entry_type::kCustom, R"({"kind":"turn","model":"gemini/gemini-3.8-flash","durationMs":5})"),
+        answered(textBlock("ho"), "e2", "msg2", "")});
+  const auto rows = must(open()->usage({.by = UsageBy::Model})).rows;
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].name, "gemini-3.8-flash");
+  EXPECT_EQ(rows[0].messages, 2u);
+}
+
 TEST_F(CountingTest, ADetachedForkCountsNothingTwice) {
   for (const std::string messageId : {"msg_01ABCDEFGHJKLMNPQRST", "m1", ""}) {
     SCOPED_TRACE(messageId);

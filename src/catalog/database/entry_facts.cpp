@@ -102,10 +102,15 @@ Usage readTokens(std::string_view usage) {
           .reasoningTokens = tokens("reasoningTokens")};
 }
 
+// The agent names the provider before the model; answers name the model alone, except those of the offline model.
+std::string withoutProvider(const std::string& named) {
+  return named.starts_with("offline/") ? named : named.substr(named.find('/') + 1);
+}
+
 // The end of a turn that was saved with what it took. What its messages say themselves is counted with them.
 void readTurn(const Entry& entry, EntryFacts& facts) {
   if (json::findString(entry.payload, "kind") != "turn") return;
-  facts.model = json::findString(entry.payload, "model").value_or("");
+  facts.model = withoutProvider(json::findString(entry.payload, "model").value_or(""));
   facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
   Usage total = readTokens(json::findMember(entry.payload, "usage").value_or(""));
   const Usage counted = readTokens(json::findMember(entry.payload, "counted").value_or(""));
@@ -119,13 +124,11 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   if (any) facts.usage = total;
 }
 
-// A request that gave no message of the conversation (a summary, a title) was paid for like any other. It names the
-// provider before the model; answers name the model alone, except those of the offline model.
+// A request that gave no message of the conversation (a summary, a title) was paid for like any other.
 void readRequest(std::string_view payload, EntryFacts& facts) {
   const auto usage = json::findMember(payload, "usage");
   if (!usage) return;
-  const std::string named = json::findString(payload, "model").value_or("");
-  facts.model = named.starts_with("offline/") ? named : named.substr(named.find('/') + 1);
+  facts.model = withoutProvider(json::findString(payload, "model").value_or(""));
   facts.messageId = json::findString(*usage, "id").value_or("");
   facts.usage = readTokens(*usage);
 }
@@ -176,6 +179,10 @@ EntryFacts readContent(const Entry& entry, bool wantText, bool wantSpoken) {
   }
   const auto message = normalize(stored, named->value_or(Dialect::Plain));
   message ? readMessage(*message, wantText, wantSpoken, facts) : readUnknown(stored, wantText, facts);
+  // Servers that do not say which model answered: the agent knows.
+  if (facts.usage && facts.model.empty() && !entry.meta.empty()) {
+    facts.model = withoutProvider(json::findString(entry.meta, "model").value_or(""));
+  }
   return facts;
 }
 
