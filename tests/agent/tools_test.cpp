@@ -183,6 +183,13 @@ TEST_F(ToolsTest, SpecialFilesAreNotRead) {
   EXPECT_TRUE(run("read", R"({"path":"pipe"})").isError);
   put("work/binary", std::string("\0\1\2", 3));
   EXPECT_EQ(run("read", R"({"path":"binary"})").text, "[binary file, 3 bytes]");
+  // What a model is told about its files says nothing about stores.
+  ASSERT_EQ(::symlink("loop", (folder_ / "work/loop").c_str()), 0);
+  for (const char* path : {"loop", "binary/x", "pipe"}) {
+    const ToolOutcome outcome = run("read", fmt::format(R"({{"path":"{}"}})", path));
+    EXPECT_TRUE(outcome.isError);
+    EXPECT_FALSE(outcome.text.contains("store")) << outcome.text;
+  }
 }
 
 TEST_F(ToolsTest, CommandThatNeverEndsIsStoppedWithAllItStarted) {
@@ -219,6 +226,7 @@ TEST_F(ToolsTest, GigabytesOfOutputAreCutToTheirBeginningAndEnd) {
 
 TEST_F(ToolsTest, BinaryOutputBecomesANote) {
   EXPECT_EQ(run("bash", R"({"command":"head -c 1000 /dev/urandom"})").text, "[binary data, 1000 bytes]");
+  EXPECT_EQ(run("bash", R"({"command":"head -c 1000000 /dev/urandom"})").text, "[binary data, 1000000 bytes]");
   const std::string text = run("bash", R"({"command":"printf 'a\\377b'"})").text;
   EXPECT_EQ(text, "a\uFFFDb");
   EXPECT_TRUE(json::check(json::quoted(text)).has_value());

@@ -20,6 +20,9 @@ Tool lsTool();
 Tool grepTool();
 Tool bashTool();
 
+/// What a call of the system failed with, for a model. The hints of a store's own files are left out.
+Error fileError(int number, std::string_view what, std::string_view path);
+
 inline ToolOutcome failed(std::string text) {
   return {.text = std::move(text), .isError = true};
 }
@@ -33,7 +36,8 @@ constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
 /// A number that a call may give; a model that writes another thing there is told so.
 Result<std::uint64_t> numberArgument(const std::string& arguments, const char* name, std::uint64_t otherwise);
 
-/// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note.
-std::string asText(std::string_view bytes, std::size_t limitBytes);
+/// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note. `allBytes` counts more than `bytes` when
+/// these are an excerpt.
+std::string asText(std::string_view bytes, std::size_t limitBytes, std::uint64_t allBytes = 0);
 
 }  // namespace bough::agent

@@ -226,7 +226,7 @@ ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
   auto opened = WorkingFolder::openFolder(place);
   if (!opened) return failed(opened.error());
   const FolderStream folder = streamOf(opened->get());
-  if (folder == nullptr) return failed(systemError(errno, "list", place.path));
+  if (folder == nullptr) return failed(fileError(errno, "list", place.path));
   std::vector<std::string> lines;
   while (const dirent* each = ::readdir(folder.get())) {
     const std::string name = each->d_name;

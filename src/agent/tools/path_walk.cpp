@@ -8,6 +8,7 @@
 #include <climits>
 #include <deque>
 
+#include "agent/tools/builtin.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
 
@@ -56,7 +57,7 @@ class Walk {
   };
 
   [[nodiscard]] std::unexpected<Error> failed(int number) const {
-    return std::unexpected(systemError(number, "find", given_));
+    return std::unexpected(fileError(number, "find", given_));
   }
 
   Result<void> enter(std::string name, Descriptor folder) {

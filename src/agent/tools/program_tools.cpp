@@ -130,7 +130,7 @@ ToolOutcome runBash(const std::string& command, std::uint64_t timeMs, const Tool
   auto outcome = runProcess(request, cancel);
   lines.finish();
   if (!outcome) return failed(outcome.error().message);
-  std::string text = asText(outcome->output, environment.limits.outputBytes * 2);
+  std::string text = asText(outcome->output, environment.limits.outputBytes * 2, outcome->outputBytes);
   if (outcome->cancelled) return failed(text + "\n[stopped by the user]");
   if (outcome->timedOut) return failed(fmt::format("{}\n[stopped after {} ms]", text, timeMs));
   if (outcome->exitCode != 0) return failed(fmt::format("{}\n[exit code {}]", text, outcome->exitCode));

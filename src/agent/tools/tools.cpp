@@ -1,4 +1,5 @@
 #include "agent/tools/builtin.h"
+#include "base/system/file_io.h"
 #include "base/text/counted.h"
 
 #include <fmt/format.h>
@@ -52,6 +53,12 @@ const Tool* findTool(const std::vector<Tool>& tools, const std::string& name) {
   return found == tools.end() ? nullptr : &*found;
 }
 
+Error fileError(int number, std::string_view what, std::string_view path) {
+  Error error = systemError(number, what, path);
+  if (error.code == ErrorCode::Damaged || error.code == ErrorCode::Io) error.hint.clear();
+  return error;
+}
+
 PreparedCall failedCall(std::string text) {
   return {.question = {}, .run = [outcome = ToolOutcome{.text = std::move(text), .isError = true}](const CancelToken&) {
             return outcome;
@@ -77,7 +84,7 @@ PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, c
   return prepared;
 }
 
-std::string asText(std::string_view bytes, std::size_t limitBytes) {
+std::string asText(std::string_view bytes, std::size_t limitBytes, std::uint64_t allBytes) {
   std::string out;
   std::size_t bad = 0;
   const std::string_view shown = bytes.substr(0, limitBytes);
@@ -93,7 +100,8 @@ std::string asText(std::string_view bytes, std::size_t limitBytes) {
     }
   }
   // A few stray bytes are shown as such; more of them say nothing to anybody.
-  if (bad > 16 && bad * 10 > shown.size()) return fmt::format("[binary data, {}]", counted(bytes.size(), "byte"));
+  if (bad > 16 && bad * 10 > shown.size())
+    return fmt::format("[binary data, {}]", counted(std::max<std::uint64_t>(bytes.size(), allBytes), "byte"));
   if (shown.size() < bytes.size()) out += fmt::format("\n[… {} more bytes …]", bytes.size() - shown.size());
   return out;
 }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "agent/tools/builtin.h"
 #include "agent/tools/path_walk.h"
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
@@ -28,10 +29,10 @@ Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, bool ma
   for (std::size_t i = 0; i + 1 < place.names.size(); ++i) {
     const char* name = place.names[i].c_str();
     if (make && ::mkdirat(folder->get(), name, 0777) != 0 && errno != EEXIST) {
-      return std::unexpected(systemError(errno, "make the folders of", place.path));
+      return std::unexpected(fileError(errno, "make the folders of", place.path));
     }
     Descriptor next(::openat(folder->get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next.isOpen()) return std::unexpected(systemError(errno, "open", place.path));
+    if (!next.isOpen()) return std::unexpected(fileError(errno, "open", place.path));
     folder = std::make_shared<const Descriptor>(std::move(next));
   }
   return folder;
@@ -40,7 +41,7 @@ Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, bool ma
 Result<void> sync(int descriptor, const std::string& path) {
   // Some file systems cannot sync a folder; the file in it was synced before.
   if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
-  return std::unexpected(systemError(errno, "sync", path));
+  return std::unexpected(fileError(errno, "sync", path));
 }
 
 // Makes what was renamed, and the folders that were made for it, survive a loss of power.
@@ -53,7 +54,7 @@ Result<void> syncFolders(const Place& place) {
     }
     if (i + 1 == place.names.size()) break;
     Descriptor next(::openat(folder->get(), place.names[i].c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next.isOpen()) return std::unexpected(systemError(errno, "open", place.path));
+    if (!next.isOpen()) return std::unexpected(fileError(errno, "open", place.path));
     folder = std::make_shared<const Descriptor>(std::move(next));
   }
   return {};
@@ -63,11 +64,11 @@ Result<void> syncFolders(const Place& place) {
 
 Result<WorkingFolder> WorkingFolder::open(const std::string& path) {
   char resolved[PATH_MAX];
-  if (::realpath(path.c_str(), resolved) == nullptr) return std::unexpected(systemError(errno, "open", path));
+  if (::realpath(path.c_str(), resolved) == nullptr) return std::unexpected(fileError(errno, "open", path));
   Descriptor folder(::open(resolved, O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.isOpen()) {
     if (errno == ENOTDIR) return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a folder", path));
-    return std::unexpected(systemError(errno, "open", path));
+    return std::unexpected(fileError(errno, "open", path));
   }
   return WorkingFolder(resolved, std::make_shared<const Descriptor>(std::move(folder)));
 }
@@ -93,7 +94,7 @@ Result<Descriptor> WorkingFolder::openFile(const Place& place) {
       ::openat(folder->get(), place.names.back().c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
   struct stat info{};
   if (!file.isOpen() || ::fstat(file.get(), &info) != 0) {
-    return std::unexpected(systemError(errno, "read", place.path));
+    return std::unexpected(fileError(errno, "read", place.path));
   }
   if (!S_ISREG(info.st_mode)) {
     return fail(
@@ -107,7 +108,7 @@ Result<Descriptor> WorkingFolder::openFolder(const Place& place) {
   BOUGH_TRY(const auto parent, openParent(place, /*make=*/false));
   const char* name = place.names.empty() ? "." : place.names.back().c_str();
   Descriptor folder(::openat(parent->get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder.isOpen()) return std::unexpected(systemError(errno, "list", place.path));
+  if (!folder.isOpen()) return std::unexpected(fileError(errno, "list", place.path));
   return folder;
 }
 
@@ -121,7 +122,7 @@ Result<void> readPieces(const Place& place, int file, std::uint64_t limitBytes,
     const ssize_t got =
         ::read(file, piece, static_cast<std::size_t>(std::min<std::uint64_t>(sizeof piece, limitBytes)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(systemError(errno, "read", place.path));
+    if (got < 0) return std::unexpected(fileError(errno, "read", place.path));
     if (got == 0) break;
     take({piece, static_cast<std::size_t>(got)});
     limitBytes -= static_cast<std::uint64_t>(got);
@@ -157,12 +158,12 @@ Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", place.path));
   }
   auto file = WholeFile::create(folder->get(), name, 0666);
-  if (!file) return std::unexpected(systemError(file.error(), "write to", place.path));
+  if (!file) return std::unexpected(fileError(file.error(), "write to", place.path));
   auto written = file->write(bytes);
   if (exists) (void)::fchmod(file->descriptor(), old.st_mode & 07777);
   if (written) written = file->sync();
   if (written) written = file->place(IfPresent::Replace);
-  if (!written) return std::unexpected(systemError(written.error(), "write to", place.path));
+  if (!written) return std::unexpected(fileError(written.error(), "write to", place.path));
   file->removeLeft();
   return syncFolders(place);
 }
@@ -171,7 +172,7 @@ Result<void> WorkingFolder::remove(const Place& place) {
   BOUGH_TRY(openFile(place));  // only regular files
   BOUGH_TRY(const auto folder, openParent(place, /*make=*/false));
   if (::unlinkat(folder->get(), place.names.back().c_str(), 0) != 0) {
-    return std::unexpected(systemError(errno, "remove", place.path));
+    return std::unexpected(fileError(errno, "remove", place.path));
   }
   return syncFolders(place);
 }
