@@ -136,8 +136,7 @@ class TranscriptWriting {
     BOUGH_TRY(choose());
     BOUGH_TRY(entries_.check());
     if (head_ == kNone && !beginsWithCopy()) return tree_.noHead();
-    messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report);
-    messages_->setHead(head_);
+    messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report, head_);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
       TranscriptFacts facts = options_.facts;

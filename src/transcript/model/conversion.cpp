@@ -104,11 +104,12 @@ bool mayCut(Kind before, Kind after, std::size_t entries, std::size_t bytes) {
 
 MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& tree,
                                      const std::vector<std::size_t>& leaves, Dialect target,
-                                     CompatibilityReport& report)
+                                     CompatibilityReport& report, std::size_t head)
     : entries_(entries),
       tree_(tree),
       target_(target),
       report_(report),
+      head_(head),
       branchOf_(entries.size()),
       isSkipped_(entries.size()),
       starts_(entries.size()) {

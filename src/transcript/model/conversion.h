@@ -20,12 +20,11 @@ namespace bough::transcript {
 /// added to the report.
 class MessageConversion {
  public:
-  /// `leaves`: the ends of the branches. All arguments must outlive it.
+  /// `leaves`: the ends of the branches. `head`: an entry that is not joined with what comes after it, since the branch
+  /// that the agent continues ends there. All arguments must outlive it.
   MessageConversion(const EntryList& entries, const EntryTree& tree, const std::vector<std::size_t>& leaves,
-                    Dialect target, CompatibilityReport& report);
+                    Dialect target, CompatibilityReport& report, std::size_t head = EntryTree::kNone);
 
-  /// The branch that the agent continues ends here: what comes after this entry is not joined with it.
-  void setHead(std::size_t place) { head_ = place; }
   /// The messages of an entry in the dialect; none for an entry of no chosen branch. Each entry is asked for once.
   std::vector<std::string> take(std::size_t place);
   /// Nobody will ask for this entry.
@@ -56,7 +55,7 @@ class MessageConversion {
   const EntryTree& tree_;
   Dialect target_;
   CompatibilityReport& report_;
-  std::size_t head_ = EntryTree::kNone;
+  std::size_t head_;
   std::vector<Branch> branches_;
   std::vector<std::uint32_t> branchOf_;  // by place: 0 for none, else one more than its place in branches_
   std::vector<bool> isSkipped_;          // by place

@@ -81,6 +81,13 @@ struct Compaction {
   bool keptFirst = false;  // that is between the boundary and the summary
 };
 
+// Where the program itself noted that the session continues, or the last line that continues from there.
+struct Leaf {
+  std::string line;
+  std::string entry;  // that bough noted with it
+  NumberSet after;    // hashes of the entries that continue from it
+};
+
 class ClaudeReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
@@ -98,8 +105,8 @@ class ClaudeReader : public Reader {
 
   void end(Builder& out) override {
     releaseAll(out);
-    if (!leafHead_.empty()) {
-      out.setHead(leafHead_, leafEntry_);
+    if (!leaf_.line.empty()) {
+      out.setHead(leaf_.line, leaf_.entry);
     } else if (!lastMain_.empty()) {
       out.setHead(lastMain_);
     }
@@ -303,7 +310,7 @@ class ClaudeReader : public Reader {
   void giveOther(const Record& record, const Line& line, Builder& out) {
     if (line.type == "last-prompt") {
       noteLeaf(decoded(line.leafUuid), out);
-      leafEntry_ = json::findString(record.text, "entryId").value_or("");
+      leaf_.entry = json::findString(record.text, "entryId").value_or("");
     }
     const std::string what = line.type.empty()      ? "unknown"
                              : line.subtype.empty() ? line.type
@@ -328,21 +335,21 @@ class ClaudeReader : public Reader {
   void noteEntry(const Line& line, const Place& place, const Builder& out) {
     (line.isSidechain ? lastSide_ : lastMain_) = line.uuid;
     if (line.isSidechain) return;
-    if (fromLeaf_.empty() || line.uuid.empty()) return;
+    if (leaf_.after.empty() || line.uuid.empty()) return;
     const std::string parent = place.parent ? out.entryFor(*place.parent) : std::string();
-    if (parent.empty() || !fromLeaf_.contains(hashOf(parent))) return;
-    fromLeaf_.insert(hashOf(out.entryFor(line.uuid)));
-    leafHead_ = line.uuid;
-    leafEntry_.clear();
+    if (parent.empty() || !leaf_.after.contains(hashOf(parent))) return;
+    leaf_.after.insert(hashOf(out.entryFor(line.uuid)));
+    leaf_.line = line.uuid;
+    leaf_.entry.clear();
   }
 
   // The leaf that the program itself noted is where it goes on; or the last line that continues from there.
   void noteLeaf(const std::string& leaf, const Builder& out) {
     const std::string last = answers_.lastLineOf(leaf);
     const std::string entry = out.entryFor(last);
-    leafHead_ = entry.empty() ? std::string() : last;
-    fromLeaf_.clear();
-    if (!entry.empty()) fromLeaf_.insert(hashOf(entry));
+    leaf_.line = entry.empty() ? std::string() : last;
+    leaf_.after.clear();
+    if (!entry.empty()) leaf_.after.insert(hashOf(entry));
   }
 
   void noteFacts(const Line& line, TranscriptFacts& facts) {
@@ -383,9 +390,7 @@ class ClaudeReader : public Reader {
   Compaction compaction_;
   std::string lastMain_;
   std::string lastSide_;
-  std::string leafHead_;
-  std::string leafEntry_;              // the entry that bough noted with it
-  NumberSet fromLeaf_;                 // hashes of the entries that continue from the leaf
+  Leaf leaf_;
   std::optional<std::string> parent_;  // what a Place points to
   int titleRank_ = 0;
   bool sawSession_ = false;
