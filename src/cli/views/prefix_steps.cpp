@@ -43,7 +43,10 @@ std::string reasonOf(const bough::Context& before, const bough::Context& now, st
     entry = now.summaryEntryId;
     return fmt::format("a summary (entry {}) stands for the older messages", entry);
   }
-  if (now.turnsLeftOut != before.turnsLeftOut) return "the budget leaves out other turns";
+  // Where older turns were not read, their number says nothing.
+  const bool beginsLater = now.turnsLeftOut > 0 && !before.parts.empty() && !now.parts.empty() &&
+                           before.parts.front().entryIds != now.parts.front().entryIds;
+  if (now.turnsLeftOut != before.turnsLeftOut || beginsLater) return "the budget leaves out other turns";
   if (same >= now.parts.size()) return fmt::format("{} is not in it any more", entryOf(before.parts[same], entry));
   return fmt::format("message {} ({}) is written in another way", same + 1, entryOf(now.parts[same], entry));
 }

@@ -113,10 +113,7 @@ std::string reasonText(const PrefixStep& step) {
   return text::printable(reason);
 }
 
-Result<ExitCode> explain(const Context& context, SessionStore& store, const std::string& session,
-                         const ContextOptions& wanted) {
-  constexpr std::size_t kMost = 10;
-  BOUGH_TRY(const auto steps, prefixSteps(store, session, wanted, kMost));
+ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
   const auto breaks = std::ranges::count_if(steps, [](const PrefixStep& step) { return !step.extends; });
   if (context.json) {
     std::ranges::for_each(steps, printStepJson);
@@ -158,21 +155,22 @@ Result<std::uint64_t> largestWindow() {
 }
 
 // Of a branch that is longer than any model's window, only the end; all of a newest turn that is longer by itself.
-Result<bough::Context> buildWithin(SessionStore& store, const std::string& session, ContextOptions wanted,
-                                   std::uint64_t budget) {
+// `build`: makes something of these options.
+template <typename Build>
+auto within(ContextOptions wanted, std::uint64_t budget, const Build& build) -> decltype(build(wanted)) {
   if (budget != kWhatModelsRead) {
     if (budget > 0) wanted.budgetTokens = budget;
-    return buildContext(store, session, wanted);
+    return build(wanted);
   }
   const bool strict = wanted.strict;
   BOUGH_TRY(wanted.budgetTokens, largestWindow());
-  auto built = buildContext(store, session, wanted);
+  auto built = build(wanted);
   if (built || built.error().code != ErrorCode::InvalidArgument) return built;
   // A message that --strict refuses is an error however much is read.
-  if (std::exchange(wanted.strict, false) && buildContext(store, session, wanted)) return built;
+  if (std::exchange(wanted.strict, false) && build(wanted)) return built;
   wanted.strict = strict;
   wanted.budgetTokens.reset();
-  return buildContext(store, session, wanted);
+  return build(wanted);
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
@@ -191,10 +189,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(wanted.dialect, parseDialect(options.as));
   }
   if (options.explain) {
-    if (options.budget != kWhatModelsRead && options.budget > 0) wanted.budgetTokens = options.budget;
-    return explain(context, store, session, wanted);
+    constexpr std::size_t kMost = 10;
+    const auto compare = [&](const ContextOptions& how) { return prefixSteps(store, session, how, kMost); };
+    BOUGH_TRY(const auto steps, within(wanted, options.budget, compare));
+    return explain(context, steps);
   }
-  BOUGH_TRY(auto built, buildWithin(store, session, wanted, options.budget));
+  const auto build = [&](const ContextOptions& how) { return buildContext(store, session, how); };
+  BOUGH_TRY(auto built, within(wanted, options.budget, build));
   if (context.json) {
     printWithMessages(built, [&](const std::string& request) { return asJson(built, request); });
   } else {
