@@ -165,6 +165,13 @@ class Calls {
     const LoadOptions options{.fromSequence = chance(4), .last = chance(5), .branch = at};
     all("load", [&](SessionStore& store) { return told(store.loadSessionEntries(on, options)); });
     all("load all", [&](SessionStore& store) { return told(store.loadSessionEntries(on, {.limit = 3, .type = at})); });
+    LoadOptions part{.fromSequence = chance(20), .limit = 1 + chance(4)};
+    if (chance(2) == 0) part.limitBytes = 1 + chance(100);
+    all("part", [&](SessionStore& store) { return told(store.loadSessionEntries(on, part)); });
+    part.branch = at;
+    all("part of a branch", [&](SessionStore& store) { return told(store.loadSessionEntries(on, part)); });
+    const std::vector<Sequence> places{static_cast<Sequence>(chance(30)), static_cast<Sequence>(chance(10))};
+    all("entries of the tree", [&](SessionStore& store) { return told(store.loadEntriesAt(on, places)); });
     all("entry", [&](SessionStore& store) {
       const auto found = store.loadEntry(on, at);
       return found ? told(std::vector{*found}) : told(found.error());

@@ -23,6 +23,9 @@ namespace {
 // Ordered inside, run by run: the planner does not see that these joins keep the order of the key, and would sort whole
 // sessions. {0} is ` DESC` for the last entries, {1} the same for runs, of which the leaf's comes first; {2} chooses
 // kinds.
+//
+// What is before the wanted place is skipped, not read: along a run the depth grows by one from entry to entry and the
+// sequence by one or more, so an entry is at least as many sequences after the first of its run as it is deeper.
 constexpr std::string_view kOwnRows = R"sql(
 SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
   SELECT e.entry_id, e.parent_id, e.body, e.attachment, CASE WHEN e.seq = 0 THEN 0 ELSE e.seq + s.shared_count END AS place
@@ -30,22 +33,30 @@ SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
       AND e.seq >= CASE WHEN $2 <= 0 THEN 0 ELSE greatest($2 - s.shared_count, 1) END{2} ORDER BY e.seq{0} LIMIT $5) o
   WHERE s.session_id = $1 AND s.trash_id IS NULL)sql";
 constexpr std::string_view kSharedRows = R"sql(
-SELECT o.* FROM (SELECT * FROM @.shared_runs($1) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
-    ORDER BY n{1}) r
+SELECT o.* FROM (SELECT x.*, f.depth AS first_depth FROM @.sessions s CROSS JOIN LATERAL @.shared_runs(s.session_id)
+      WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
+    CROSS JOIN LATERAL (SELECT e.depth FROM @.entries e
+      WHERE e.session_id = x.session_id AND e.seq = x.first_seq AND e.life = x.life LIMIT 1) f
+    WHERE s.session_id = $1 AND s.trash_id IS NULL AND s.shared_count >= $2 ORDER BY n{1}) r
   CROSS JOIN LATERAL (
     SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth AS place FROM @.entries e
       WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
-        AND e.seq BETWEEN r.first_seq AND r.last_seq AND e.depth >= $2{2} ORDER BY e.seq{0}) o
+        AND e.seq BETWEEN r.first_seq + greatest($2 - r.first_depth, 0) AND r.last_seq AND e.depth >= $2{2}
+      ORDER BY e.seq{0}) o
   LIMIT $5)sql";
 constexpr std::string_view kBranchRows = R"sql(
 SELECT o.* FROM @.locate($1, ARRAY[coalesce(nullif($7, ''), (SELECT h.head_id FROM @.sessions h
       WHERE h.session_id = $1 AND h.trash_id IS NULL))]) l CROSS JOIN LATERAL (
-    SELECT * FROM @.runs(l.session_id, l.life, l.seq, $8) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
+    SELECT x.*, f.depth AS first_depth
+      FROM @.runs(l.session_id, l.life, l.seq, $8) WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
+      CROSS JOIN LATERAL (SELECT e.depth FROM @.entries e
+        WHERE e.session_id = x.session_id AND e.seq = x.first_seq AND e.life = x.life LIMIT 1) f
       ORDER BY n{1}) r
   CROSS JOIN LATERAL (
     SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth AS place FROM @.entries e
       WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
-        AND e.seq BETWEEN r.first_seq AND r.last_seq AND e.depth > $2 AND e.seq > 0{2} ORDER BY e.seq{0}) o
+        AND e.seq BETWEEN r.first_seq + greatest($2 - r.first_depth, 0) AND r.last_seq AND e.depth > $2 AND e.seq > 0{2}
+      ORDER BY e.seq{0}) o
   LIMIT $5)sql";
 constexpr std::string_view kOfKinds =
     " AND ($3 < 0 OR (($3 >> e.kind::integer) & 1 = 1 AND (e.kind > 0 OR e.type = ANY ($4::text[]))))";
@@ -117,10 +128,20 @@ SELECT e.entry_id, e.parent_id, e.body, e.attachment, x.place
       AND e.seq = CASE WHEN x.place = 0 THEN 0 ELSE x.place - s.shared_count END
   WHERE s.session_id = $1 AND s.trash_id IS NULL AND (x.place = 0 OR x.place > s.shared_count)
 UNION ALL
-SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth
-  FROM @.shared_runs($1) r JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
-    AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq
-  WHERE e.depth = ANY ($2))sql"};
+SELECT o.* FROM @.sessions s CROSS JOIN LATERAL @.shared_runs(s.session_id) r
+  CROSS JOIN LATERAL (
+    SELECT e.depth FROM @.entries e
+      WHERE e.session_id = r.session_id AND e.seq = r.first_seq AND e.life = r.life LIMIT 1) f
+  CROSS JOIN LATERAL (
+    SELECT e.depth FROM @.entries e
+      WHERE e.session_id = r.session_id AND e.seq = r.last_seq AND e.life = r.life LIMIT 1) l
+  JOIN unnest($2) AS x(place) ON x.place BETWEEN f.depth AND l.depth
+  CROSS JOIN LATERAL (
+    SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth FROM @.entries e
+      WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq AND e.depth = x.place
+        AND e.seq BETWEEN r.first_seq + (x.place - f.depth) AND r.last_seq - (l.depth - x.place)
+      ORDER BY e.seq LIMIT 1) o
+  WHERE s.session_id = $1 AND s.trash_id IS NULL AND s.shared_count >= ANY ($2))sql"};
 
 Error noEntry(const std::string& sessionId, const std::string& entryId) {
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, entryId),

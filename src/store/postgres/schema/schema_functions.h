@@ -260,7 +260,7 @@ END $$;
 
 // How many rows they give is said: the planner would count on a thousand, find the statement costly, and compile it
 // first.
-inline constexpr std::array<std::string_view, 5> kReadFunctions{
+inline constexpr std::array<std::string_view, 6> kReadFunctions{
     // The session itself and those that its history leads through, the nearest first.
     R"sql(
 CREATE OR REPLACE FUNCTION @.lineage(p_session text)
@@ -325,45 +325,78 @@ BEGIN
   END LOOP;
 END $$;
 )sql",
-    // The runs of what a session shares; none when it is not a fork.
+    // The runs of what a session shares, the nearest first; none when it is not a fork. Those that hold only entries
+    // of a lower depth than p_least are left out.
     R"sql(
-CREATE OR REPLACE FUNCTION @.shared_runs(p_session text)
+CREATE OR REPLACE FUNCTION @.shared_runs_from(p_session text, p_least integer)
 RETURNS TABLE (session_id text, life integer, first_seq integer, last_seq integer)
 LANGUAGE plpgsql STABLE ROWS 4 AS $$
 #variable_conflict use_column
 DECLARE
-  c record; wanted text; leaf integer;
+  at_session text; at_life integer; up_session text; wanted text; leaf integer; leaf_depth integer;
+  level integer := 0;
 BEGIN
-  FOR c IN SELECT * FROM @.lineage(p_session) ORDER BY level LOOP
-    IF wanted IS NOT NULL THEN
-      SELECT e.seq INTO leaf FROM @.entries e
-        WHERE e.session_id = c.session_id AND e.life = c.life AND e.entry_id = wanted;
-      IF FOUND THEN
-        RETURN QUERY SELECT * FROM @.runs(c.session_id, c.life, leaf, 9223372036854775807);
-        RETURN;
-      END IF;
-    ELSE
-      wanted := c.origin_entry;
+  SELECT s.origin_session, s.origin_entry INTO up_session, wanted FROM @.sessions s
+    WHERE s.session_id = p_session AND s.trash_id IS NULL;
+  WHILE up_session IS NOT NULL AND level < 10000 LOOP
+    level := level + 1;
+    SELECT s.session_id, s.life, s.origin_session INTO at_session, at_life, up_session FROM @.sessions s
+      WHERE s.session_id = up_session AND s.trash_id IS NULL;
+    EXIT WHEN NOT FOUND;
+    SELECT e.seq, e.depth INTO leaf, leaf_depth FROM @.entries e
+      WHERE e.session_id = at_session AND e.life = at_life AND e.entry_id = wanted;
+    IF FOUND THEN
+      RETURN QUERY SELECT * FROM @.runs(at_session, at_life, leaf, leaf_depth::bigint - p_least + 1);
+      RETURN;
     END IF;
   END LOOP;
 END $$;
 )sql",
-    // Where entries of these ids are: own ones, and those of the shared history.
+    // All of them.
+    R"sql(
+CREATE OR REPLACE FUNCTION @.shared_runs(p_session text)
+RETURNS TABLE (session_id text, life integer, first_seq integer, last_seq integer)
+LANGUAGE sql STABLE ROWS 4 AS $$
+  SELECT * FROM @.shared_runs_from(p_session, 0) $$;
+)sql",
+    // Where entries of these ids are: own ones, and those of the shared history. A long line of forks is only followed
+    // for what is not an own entry, and as far as the sessions that have it.
     R"sql(
 CREATE OR REPLACE FUNCTION @.locate(p_session text, p_ids text[])
 RETURNS TABLE (session_id text, life integer, seq integer, depth integer, own boolean)
-LANGUAGE sql STABLE ROWS 1 AS $$
-  SELECT s.session_id, s.life, e.seq, e.depth, true FROM @.sessions s
-    CROSS JOIN (SELECT DISTINCT u.id FROM unnest(p_ids) AS u(id)) w
+LANGUAGE plpgsql STABLE ROWS 1 AS $$
+#variable_conflict use_column
+DECLARE
+  own_life integer; up_session text; others text[]; lowest integer;
+BEGIN
+  SELECT s.life, s.origin_session INTO own_life, up_session FROM @.sessions s
+    WHERE s.session_id = p_session AND s.trash_id IS NULL;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  RETURN QUERY SELECT p_session, own_life, e.seq, e.depth, true FROM (SELECT DISTINCT u.id FROM unnest(p_ids) AS u(id)) w
     CROSS JOIN LATERAL (SELECT x.seq, x.depth FROM @.entries x
-      WHERE x.session_id = s.session_id AND x.life = s.life AND x.entry_id = w.id LIMIT 1) e
-    WHERE s.session_id = p_session AND s.trash_id IS NULL
-  UNION ALL
-  SELECT r.session_id, r.life, e.seq, e.depth, false FROM @.shared_runs(p_session) r
-    CROSS JOIN (SELECT DISTINCT u.id FROM unnest(p_ids) AS u(id)) w
+      WHERE x.session_id = p_session AND x.life = own_life AND x.entry_id = w.id LIMIT 1) e;
+  IF up_session IS NULL THEN
+    RETURN;
+  END IF;
+  SELECT array_agg(DISTINCT u.id) INTO others FROM unnest(p_ids) AS u(id) WHERE NOT EXISTS (
+    SELECT 1 FROM @.entries x WHERE x.session_id = p_session AND x.life = own_life AND x.entry_id = u.id);
+  IF others IS NULL THEN
+    RETURN;
+  END IF;
+  SELECT min(e.depth) INTO lowest FROM @.lineage(up_session) c CROSS JOIN unnest(others) AS w(id)
+    CROSS JOIN LATERAL (SELECT x.depth FROM @.entries x
+      WHERE x.session_id = c.session_id AND x.life = c.life AND x.entry_id = w.id LIMIT 1) e;
+  IF lowest IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY SELECT r.session_id, r.life, e.seq, e.depth, false FROM @.shared_runs_from(p_session, lowest) r
+    CROSS JOIN unnest(others) AS w(id)
     CROSS JOIN LATERAL (SELECT x.seq, x.depth, x.segment FROM @.entries x
       WHERE x.session_id = r.session_id AND x.life = r.life AND x.entry_id = w.id LIMIT 1) e
-    WHERE e.segment = r.first_seq AND e.seq <= r.last_seq $$;
+    WHERE e.segment = r.first_seq AND e.seq <= r.last_seq;
+END $$;
 )sql"};
 
 }  // namespace bough::postgres
