@@ -4,6 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 
 import { BoughError, Store, assistantText, convert, message, userText } from 'bough';
 
@@ -383,6 +384,15 @@ test('large parts that are loaded without a pause do not fill the memory', () =>
     for (let count = 0; count < 300; ++count) assert.equal(content(session.loadSync()[20]).length, 100_002);
     const grown = process.memoryUsage().rss - before;
     assert.ok(grown < 400e6, `${grown} bytes more for 600 MB, one part of 2 MB after the other`);
+  }));
+
+test('an entry is shown with its own texts alone', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    await session.append([userText('木'), userText('other')]);
+    const shown = inspect((await session.history())[0], { depth: 5 });
+    assert.match(shown, /^Entry \{[^]*content: '木'/);
+    assert.ok(!shown.includes('other'), shown);
   }));
 
 test('a wrong argument rejects, and is not thrown', () =>

@@ -131,7 +131,7 @@ class Store:
 
     def put_attachment(self, data: c.Buffer) -> str:
         """Stores bytes once, by content; returns their SHA-256."""
-        return c.call_text("attachment_put", self._open(), c.text(data))
+        return c.call_text("attachment_put", self._open(), c.text(c.encoded(data)))  # None is not a file without bytes
 
     def attachment(self, sha256: str) -> bytes:
         out = c.OutText()

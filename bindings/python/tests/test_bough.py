@@ -260,6 +260,8 @@ class Mistakes(StoreCase):
             session.append(bough.NewEntry(payload, meta=data))
         data[5:6] = b"2"
         self.assertEqual([entry.payload_json for entry in session.history()], ['{"a":1}', '{"a":1}', "{}"])
+        with self.assertRaises(TypeError):
+            self.store.put_attachment(None)
         digest = self.store.put_attachment(memoryview(b"abcdef")[::2])
         self.assertEqual(self.store.attachment(digest), b"ace")
         self.assertEqual(self.store.put_attachment(bytearray(b"ace")), digest)
