@@ -33,5 +33,7 @@ BOUGH_NODE_BINARY=moved.node node -e 'require("bough")'
 BOUGH_NODE_BINARY=nowhere.node refused 'BOUGH_NODE_BINARY names .*/nowhere.node'
 echo 'not a binary' >"$binary"
 refused 'cannot be loaded: .*bindings/node/build'
-rm -r node_modules/bough/prebuilds
+rm "$binary"
 refused 'has no binary for .*bindings/node/build'
+rm -r node_modules/bough/prebuilds # so it is where a bundler has moved the code
+refused 'out of the bundle'

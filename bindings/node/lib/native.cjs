@@ -9,11 +9,15 @@ const platform = require('./platform.cjs');
 const ADVICE =
   'Build one in a checkout of bough: bindings/node/build, then name the resulting bough.node in the environment variable BOUGH_NODE_BINARY';
 
+const BUNDLED = 'If a bundler has moved this code, leave the package "bough" out of the bundle: as external, or in serverExternalPackages of Next.js';
+
 function load() {
   const given = process.env.BOUGH_NODE_BINARY;
-  const file = given ? path.resolve(given) : path.join(__dirname, '..', 'prebuilds', platform, 'bough.node');
+  const prebuilds = path.join(__dirname, '..', 'prebuilds');
+  const file = given ? path.resolve(given) : path.join(prebuilds, platform, 'bough.node');
   if (!fs.existsSync(file)) {
-    throw new Error(given ? `BOUGH_NODE_BINARY names ${file}, which is not there` : `bough has no binary for ${platform}. ${ADVICE}`);
+    if (given) throw new Error(`BOUGH_NODE_BINARY names ${file}, which is not there`);
+    throw new Error(`bough has no binary for ${platform}. ${ADVICE}${fs.existsSync(prebuilds) ? '' : `. ${BUNDLED}`}`);
   }
   try {
     return require(file);
