@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 
 import { Store } from './index.mjs';
-import { namesOf, openNamed, sessionIdOf, withSession } from './foreign-key.mjs';
+import { mapAll, namesOf, openNamed, sessionIdOf, withSession } from './foreign-key.mjs';
 import { Recent } from './recent.mjs';
 
 const PREFIX = 'claude-';
@@ -77,6 +77,7 @@ export class BoughSessionStore {
     const session = await openNamed(this.#store, PREFIX, name, { create });
     return session && { session, known: new Set(), seen: 0, queue: Promise.resolve(), close: () => session.close() };
   });
+  #names = new Map();
   #fold;
 
   /** Over a store of yours. `foldSessionSummary` of the SDK makes listSessionSummaries possible. */
@@ -156,7 +157,7 @@ export class BoughSessionStore {
   }
 
   async #keys() {
-    return (await namesOf(this.#store, PREFIX)).map(partsOf).filter(Boolean);
+    return (await namesOf(this.#store, PREFIX, this.#names)).map(partsOf).filter(Boolean);
   }
 
   // Undefined when nothing was written yet, or when another process has removed it meanwhile.
@@ -166,13 +167,9 @@ export class BoughSessionStore {
   }
 
   async listSessions(projectKey) {
-    const found = [];
-    for (const [project, sessionId, subpath] of await this.#keys()) {
-      if (project !== projectKey || subpath !== undefined) continue;
-      const mtime = await this.#lastWrite(nameOf({ projectKey, sessionId }));
-      if (mtime !== undefined) found.push({ sessionId, mtime });
-    }
-    return found;
+    const keys = (await this.#keys()).filter(([project, , subpath]) => project === projectKey && subpath === undefined);
+    const found = await mapAll(keys, async ([, sessionId]) => ({ sessionId, mtime: await this.#lastWrite(nameOf({ projectKey, sessionId })) }));
+    return found.filter(({ mtime }) => mtime !== undefined);
   }
 
   async listSessionSummaries(projectKey) {

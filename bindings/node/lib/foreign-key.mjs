@@ -83,13 +83,21 @@ export async function withSession(store, id, work) {
   }
 }
 
-/** All names of a prefix. */
-export async function namesOf(store, prefix) {
-  const names = [];
-  for (const id of await store.sessionIds()) {
-    let name = nameOf(prefix, id);
-    if (name === null) name = (await withSession(store, id, (session) => session.entry('name')))?.payload.name;
-    if (name !== undefined) names.push(name);
-  }
-  return names;
+/** What `work` makes of each, in their order; a few at a time. */
+export async function mapAll(each, work) {
+  const made = [];
+  for (let at = 0; at < each.length; at += 16) made.push(...(await Promise.all(each.slice(at, at + 16).map(work))));
+  return made;
+}
+
+/** All names of a prefix. `known` keeps those that only their sessions know: an id never stands for another name. */
+export async function namesOf(store, prefix, known = new Map()) {
+  const names = await mapAll(await store.sessionIds(), async (id) => {
+    const name = nameOf(prefix, id);
+    if (name !== null || known.has(id)) return name ?? known.get(id);
+    const said = (await withSession(store, id, (session) => session.entry('name')))?.payload.name;
+    if (said !== undefined) known.set(id, said);
+    return said;
+  });
+  return names.filter((name) => name !== undefined);
 }

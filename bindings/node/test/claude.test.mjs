@@ -232,3 +232,21 @@ test('a transcript whose first line was never stored is not listed', () =>
     assert.equal((await sessions.listSessions('p')).length, 2);
     await sessions.close();
   }));
+
+test('a name that only its session knows is read once', () =>
+  withStore(async (store) => {
+    let opened = 0;
+    const counting = new Proxy(store, {
+      get: (target, name) => (...given) => {
+        opened += name === 'session' ? 1 : 0;
+        return target[name](...given);
+      },
+    });
+    const long = { projectKey: 'p'.repeat(200), sessionId: 's' };
+    await new BoughSessionStore(store).append({ ...long, subpath: 'agent/1' }, [{ type: 'user', uuid: 'u' }]);
+    const sessions = new BoughSessionStore(counting);
+    assert.deepEqual(await sessions.listSubkeys(long), ['agent/1']);
+    assert.equal(opened, 1);
+    assert.deepEqual(await sessions.listSubkeys(long), ['agent/1']);
+    assert.equal(opened, 1);
+  }));
