@@ -210,6 +210,14 @@ def _load() -> ctypes.CDLL:
             f"the bough library cannot be loaded from {path}: {error}. Install the wheel that carries it, "
             "or name libbough.so in the environment variable BOUGH_LIBRARY"
         ) from None
+    try:
+        _declare(library, path)
+    except AttributeError as error:  # another library, or an older one
+        raise ImportError(f"{path} is not a library that this package can use: {error}") from None
+    return library
+
+
+def _declare(library: ctypes.CDLL, path: str) -> None:
     library.bough_c_version.restype = c_uint32
     if library.bough_c_version() < C_VERSION:
         raise ImportError(f"{path} has version {library.bough_c_version()} of the C interface; {C_VERSION} is needed")
@@ -232,7 +240,6 @@ def _load() -> ctypes.CDLL:
         init = getattr(library, f"bough_{name}_init")
         init.argtypes = [POINTER(kind), c_uint32]
         init.restype = None
-    return library
 
 
 library = _load()

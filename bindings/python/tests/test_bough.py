@@ -369,12 +369,13 @@ class Interpreter(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n")
 
-    def test_a_missing_library_is_told(self):
+    def test_a_library_that_is_missing_or_another_one_is_told(self):
         package = pathlib.Path(bough.__file__).parent.parent
-        environment = dict(os.environ, BOUGH_LIBRARY="/nowhere/libbough.so", PYTHONPATH=str(package))
-        done = subprocess.run([sys.executable, "-c", "import bough"], env=environment, capture_output=True, text=True)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("BOUGH_LIBRARY", done.stderr)
+        for library, told in (("/nowhere/libbough.so", "BOUGH_LIBRARY"), ("libc.so.6", "ImportError: libc.so.6 is not a library that this package can use")):
+            environment = dict(os.environ, BOUGH_LIBRARY=library, PYTHONPATH=str(package))
+            done = subprocess.run([sys.executable, "-c", "import bough"], env=environment, capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(told, done.stderr)
 
 
 if __name__ == "__main__":
