@@ -134,11 +134,10 @@ ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
 }
 
 // That of the branch's last answer: the next request goes there. Anthropic's where nobody has answered.
-Dialect dialectOf(SessionStore& store, const std::string& session, const std::string& at) {
+Result<Dialect> dialectOf(SessionStore& store, const std::string& session, const std::string& at) {
   for (const std::size_t last : {std::size_t{8}, std::size_t{200}}) {  // Entries may be long.
-    const auto entries = store.loadSessionEntries(session, {.last = last, .branch = at});
-    if (!entries) return Dialect::Anthropic;
-    for (const Entry& entry : std::views::reverse(*entries)) {
+    BOUGH_TRY(const auto entries, store.loadSessionEntries(session, {.last = last, .branch = at}));
+    for (const Entry& entry : std::views::reverse(entries)) {
       const auto message = holdsMessage(entry) ? normalizeEntry(entry) : std::unexpected(Error{});
       if (!message || message->role != Role::Assistant) continue;
       return message->dialect == Dialect::Plain ? Dialect::Anthropic : message->dialect;
@@ -184,7 +183,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   if (options.as.empty()) {
     BOUGH_TRY(const auto state, store.sessionState(session));
-    wanted.dialect = dialectOf(store, session, wanted.at.empty() ? state.headId : wanted.at);
+    BOUGH_TRY(wanted.dialect, dialectOf(store, session, wanted.at.empty() ? state.headId : wanted.at));
   } else {
     BOUGH_TRY(wanted.dialect, parseDialect(options.as));
   }
