@@ -120,17 +120,17 @@ class Turn {
   Result<void> takeStep() {
     auto context = readContext();
     const auto begin = SteadyClock::now();
-    auto answer = askWith(context);
+    auto answer = ask(context, maxOutput());
     for (int tries = 0; tries < kMostCompactions && context && !answer && isTooLong(answer.error().message); ++tries) {
       // The provider's window is smaller than ours: what was sent does not fit into it.
       BOUGH_TRY(const bool shorter, makeSummary(std::min(window(), context->tokens)));
       if (!shorter) break;
       context = contextAt(journal_.parentId());
-      answer = askWith(context);
+      answer = ask(context, maxOutput());
     }
     if (answer && agent_.provider.limits().maxOutput > maxOutput()) {
       BOUGH_TRY(const bool usedUp, recordIfUsedUp(*answer));
-      if (usedUp) answer = ask(*context, agent_.provider.limits().maxOutput);
+      if (usedUp) answer = ask(context, agent_.provider.limits().maxOutput);
     }
     if (!answer && isRefused(answer.error())) {
       BOUGH_TRY(auto other, askWithoutResults(answer.error()));
@@ -159,22 +159,15 @@ class Turn {
     agent_.listener.onEvent({.kind = EventKind::Notice,
                              .text = "the results of the tools are withheld: " + error.message,
                              .isError = true});
-    auto context = contextAt(journal_.parentId());
-    if (context) {
-      if (auto answer = ask(*context, maxOutput())) return std::move(*answer);
-    }
+    if (auto answer = ask(contextAt(journal_.parentId()), maxOutput())) return std::move(*answer);
     journal_.goBackTo(withResults);
     return std::nullopt;
   }
 
-  Result<Answer> askWith(const Result<Context>& context) {
+  Result<Answer> ask(const Result<Context>& context, std::uint64_t maxOutputTokens) {
     if (!context) return std::unexpected(context.error());
-    return ask(*context, maxOutput());
-  }
-
-  Result<Answer> ask(const Context& context, std::uint64_t maxOutputTokens) {
     return agent_.provider.stream(
-        {.context = agent_.provider.bindsThinking() ? requestWithoutStaleThinking(context) : context.requestJson(),
+        {.context = agent_.provider.bindsThinking() ? requestWithoutStaleThinking(*context) : context->requestJson(),
          .thinkingLevel = agent_.options.thinkingLevel,
          .maxOutputTokens = maxOutputTokens},
         {.onDelta = [this](const Delta& delta) { passOn(delta); },
