@@ -53,6 +53,18 @@ TEST(NormalizeAnthropic, ReadsUserBlocksAndResultsWithTheirContent) {
   EXPECT_EQ(message->blocks[3].text.decode(), "found");
 }
 
+TEST(NormalizeGemini, APromptThatWasBlockedIsAnAnswerWithoutWords) {
+  const auto message = normalize(
+      R"({"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":3},"modelVersion":"gemini-3"})",
+      Dialect::Gemini);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->role, Role::Assistant);
+  EXPECT_TRUE(message->blocks.empty());
+  EXPECT_EQ(message->stopReason.decode(), "PROHIBITED_CONTENT");
+  EXPECT_EQ(message->usage->inputTokens, 3U);
+  EXPECT_EQ(message->extras, std::vector<std::string_view>{"promptFeedback"});
+}
+
 TEST(NormalizeChat, ReadsAWholeCompletion) {
   const auto message = normalize(
       R"({"id":"chatcmpl-1","model":"gpt-5","choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","reasoning_content":"hm","content":"a","refusal":"no","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"n\":1}"}},{"id":"c2","type":"custom","custom":{"name":"sql","input":"SELECT 1"}}],"audio":{"id":"au"}}}],"usage":{"prompt_tokens":10,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":6}}})",

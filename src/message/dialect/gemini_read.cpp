@@ -193,7 +193,8 @@ Problem readCandidate(Reader& reader, Tree::Index response) {
   out.role = Role::Assistant;
   out.id = reader.text(tree.find(response, "responseId"));
   out.model = reader.text(tree.find(response, "modelVersion"));
-  out.stopReason = reader.text(tree.find(first, "finishReason"));
+  out.stopReason = first != Tree::kNone ? reader.text(tree.find(first, "finishReason"))
+                                        : reader.text(tree.find(tree.find(response, "promptFeedback"), "blockReason"));
   // Only the first candidate is the answer; the others are named.
   const bool several = first != Tree::kNone && tree.next(first) < tree.next(tree.find(response, "candidates"));
   if (several) out.extras.emplace_back("candidates");
@@ -232,7 +233,9 @@ Problem readGeminiContent(Reader& reader, Tree::Index content) {
 
 Problem readGemini(const Tree& tree, Tree::Index node, Message& out) {
   Reader reader(tree, out);
-  if (tree.isArray(tree.find(node, "candidates"))) return readCandidate(reader, node);
+  // A prompt that was blocked has no candidates.
+  const bool answer = tree.isArray(tree.find(node, "candidates")) || tree.isObject(tree.find(node, "promptFeedback"));
+  if (answer) return readCandidate(reader, node);
   const Tree::Index role = tree.find(node, "role");
   out.roleName = reader.text(role);
   if (role == Tree::kNone || tree.stringIs(role, "user") || tree.stringIs(role, "function")) {
