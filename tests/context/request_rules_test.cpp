@@ -32,6 +32,35 @@ TEST_F(RequestRules, AnItemThatReusesAnIdIsSentWithAnotherOne) {
   EXPECT_TRUE(reports(context, Change::Renamed, "four", "message.id"));
 }
 
+TEST_F(RequestRules, ACallThatReusesAnIdKeepsAllElseThatItAndItsResultSay) {
+  const std::string call =
+      R"({"type":"tool_use","id":"toolu_1","name":"look","input":{"n": 1.0},"caller":{"type":"direct"}})";
+  const std::string result =
+      R"({"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"},"title":"t","context":"c"},{"type":"tool_reference","tool_name":"look"}],"cache_control":{"type":"ephemeral"}})";
+  for (int i = 0; i < 2; ++i) {
+    user("go");
+    say(Dialect::Anthropic, R"({"role":"assistant","content":[)" + call + "]}");
+    say(Dialect::Anthropic, R"({"role":"user","content":[)" + result + "]}", i == 0 ? "one" : "two");
+  }
+  const Context context = build(Dialect::Anthropic);
+  const std::size_t begin = context.messages.rfind("tool_use_id") + std::string_view(R"(tool_use_id":")").size();
+  const std::string id = context.messages.substr(begin, context.messages.find('"', begin) - begin);
+  EXPECT_NE(id, "toolu_1") << context.messages;
+  const auto renamed = [&](std::string text) { return text.replace(text.find("toolu_1"), 7, id); };
+  EXPECT_TRUE(context.messages.contains(renamed(call))) << context.messages;
+  EXPECT_TRUE(context.messages.contains(renamed(result))) << context.messages;
+  const std::string functionCall =
+      R"({"type":"function_call","id":"fc_1","call_id":"a","name":"f","arguments":"{}","namespace":"n"})";
+  for (int i = 0; i < 2; ++i) {
+    say(Dialect::OpenaiResponses, functionCall);
+    say(Dialect::OpenaiResponses, R"({"type":"function_call_output","call_id":"a","output":")" + std::to_string(i) +
+                                      R"(","status":"completed"})");
+  }
+  const Context items = build(Dialect::OpenaiResponses);
+  EXPECT_TRUE(brokenRules(Dialect::OpenaiResponses, items.messages).empty()) << items.messages;
+  EXPECT_NE(items.messages.find(R"("namespace":"n")"), items.messages.rfind(R"("namespace":"n")")) << items.messages;
+}
+
 TEST_F(RequestRules, AReasoningItemThatReusesAnIdKeepsItsContent) {
   user("hello");
   say(Dialect::OpenaiResponses, R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"AA"})");

@@ -54,6 +54,30 @@ bool Adapter::isStored(const Call& call) const {
          !(call.block->idMissing && target_ == Dialect::OpenaiChat);
 }
 
+// A call or result of the target's own dialect that only needs another id or name keeps everything else it says.
+bool Adapter::storeRenamed(const Original& from, OutBlock& outBlock) {
+  const Block& block = *outBlock.block;
+  const bool noObject = block.kind == BlockKind::ToolCall && takesObjects() && !block.input.starts_with('{');
+  if (from.dialect != target_ || block.idMissing || noObject || !block.raw.starts_with('{')) return false;
+  std::string raw(block.raw);
+  const auto replace = [&](const TextView& old, const TextView& now) {
+    if (old.empty() || old.escaped == now.escaped) return true;
+    const bool inside = old.escaped.data() >= block.raw.data() &&
+                        old.escaped.data() + old.escaped.size() <= block.raw.data() + block.raw.size();
+    if (inside)
+      raw.replace(static_cast<std::size_t>(old.escaped.data() - block.raw.data()), old.escaped.size(), now.escaped);
+    return inside;
+  };
+  // From the last to the first, so that places stay what they were.
+  const bool nameFirst = block.name.escaped.data() < block.id.escaped.data();
+  const bool done = nameFirst ? replace(block.id, outBlock.id) && replace(block.name, outBlock.name)
+                              : replace(block.name, outBlock.name) && replace(block.id, outBlock.id);
+  if (!done) return false;
+  outBlock.raw = texts_.emplace_back(std::move(raw));
+  outBlock.stored = true;
+  return true;
+}
+
 void Adapter::content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
   const Original& from = originalAt(original);
   if (from.dialect == target_) {
@@ -236,14 +260,15 @@ OutBlock Adapter::call(const Call& call) {
   setCall(call, outBlock);
   outBlock.stored = isStored(call);
   if (outBlock.stored) return outBlock;
-  setInput(call, outBlock);
+  const bool renamed = storeRenamed(from, outBlock);
+  if (!renamed) setInput(call, outBlock);
   if (!outBlock.omitId && !call.keptId.present && outBlock.id.escaped != block.id.escaped && block.id.present) {
     reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
   }
   if (outBlock.name.escaped != block.name.escaped) {
     reporter_.renamedTool(from, &block, "tool_call.name", block.name.decode(), outBlock.name.decode());
   }
-  if (!block.signature.empty() && target_ != Dialect::Bough) {
+  if (!renamed && !block.signature.empty() && target_ != Dialect::Bough) {
     reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
   }
   return outBlock;
@@ -294,7 +319,7 @@ OutBlock Adapter::result(const Call& call) {
       .kind = BlockKind::ToolResult, .isError = block.isError, .original = call.resultOriginal, .block = &block};
   setCall(call, outBlock);
   outBlock.stored = originalAt(call.resultOriginal).dialect == target_ && isStored(call);
-  if (outBlock.stored) return outBlock;
+  if (outBlock.stored || storeRenamed(originalAt(call.resultOriginal), outBlock)) return outBlock;
   for (const Block& each : block.content) resultContent(call, each, outBlock);
   const bool noErrorFlag = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
   if (block.isError && noErrorFlag) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/check.h"
 #include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 #include "message/plan/describe.h"
@@ -106,7 +107,8 @@ class Rules {
       const TextView& id = original.message.id;
       if (id.empty()) return false;
       std::vector<std::uint64_t>& hashes = seen[id.escaped];
-      const std::uint64_t hash = hasher.hashOf(original);
+      const std::string_view renamed = out.outBlocks.front().raw;
+      const std::uint64_t hash = renamed.empty() ? hasher.hashOf(original) : hasher.hash(renamed);
       if (std::ranges::find(hashes, hash) != hashes.end()) {
         reporter_.note(Change::LeftOut, original, nullptr, "message", "the same item was sent already");
         return true;
@@ -123,9 +125,11 @@ class Rules {
     out.changed = true;
     OutBlock& item = out.outBlocks.front();
     if (item.kind == BlockKind::Text || item.kind == BlockKind::Refusal) return;
-    const json::Tree& tree = *original.tree;
+    json::Tree tree;
+    const auto error = tree.parse(item.raw.empty() ? item.block->raw : item.raw);
+    BOUGH_CHECK(!error);
     std::string& text = plan_.texts.emplace_back("{");
-    for (const auto [key, value] : tree.members(original.node)) {
+    for (const auto [key, value] : tree.members(0)) {
       if (tree.stringIs(key, "id") && item.kind == BlockKind::ToolCall) continue;
       if (text.size() > 1) text += ',';
       text.append(tree.raw(key)).append(":");
@@ -258,6 +262,7 @@ bool isWhole(const OutMessage& out, const Original& original, Dialect target) {
   for (const Block& block : original.message.blocks) {
     if (block.kind == BlockKind::Citation && target != Dialect::Bough) continue;
     if (at == out.outBlocks.size() || out.outBlocks[at].block != &block || !out.outBlocks[at].stored) return false;
+    if (!out.outBlocks[at].raw.empty()) return false;
     ++at;
   }
   return at == out.outBlocks.size();
