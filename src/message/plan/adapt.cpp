@@ -16,6 +16,29 @@ std::string_view kindName(const Original& original, const Block& block) {
   return toString(block.kind);
 }
 
+// A call or result of the target's own dialect that only needs another id or name keeps everything else it says.
+bool storeRenamed(OutBlock& outBlock, std::deque<std::string>& texts) {
+  const Block& block = *outBlock.block;
+  if (block.idMissing || !block.raw.starts_with('{')) return false;
+  std::string raw(block.raw);
+  const auto replace = [&](const TextView& old, const TextView& now) {
+    if (old.empty() || old.escaped == now.escaped) return true;
+    const bool inside = old.escaped.data() >= block.raw.data() &&
+                        old.escaped.data() + old.escaped.size() <= block.raw.data() + block.raw.size();
+    if (inside)
+      raw.replace(static_cast<std::size_t>(old.escaped.data() - block.raw.data()), old.escaped.size(), now.escaped);
+    return inside;
+  };
+  // From the last to the first, so that places stay what they were.
+  const bool nameFirst = block.name.escaped.data() < block.id.escaped.data();
+  const bool done = nameFirst ? replace(block.id, outBlock.id) && replace(block.name, outBlock.name)
+                              : replace(block.name, outBlock.name) && replace(block.id, outBlock.id);
+  if (!done) return false;
+  outBlock.raw = texts.emplace_back(std::move(raw));
+  outBlock.stored = true;
+  return true;
+}
+
 }  // namespace
 
 std::string_view Adapter::noPlace() const {
@@ -52,30 +75,6 @@ bool Adapter::isStored(const Call& call) const {
   return wanted && !noObject && mayKeep(history_.names, call.block->name) &&
          (call.block->idMissing || mayKeep(history_.ids, call.block->id)) &&
          !(call.block->idMissing && target_ == Dialect::OpenaiChat);
-}
-
-// A call or result of the target's own dialect that only needs another id or name keeps everything else it says.
-bool Adapter::storeRenamed(const Original& from, OutBlock& outBlock) {
-  const Block& block = *outBlock.block;
-  const bool noObject = block.kind == BlockKind::ToolCall && takesObjects() && !block.input.starts_with('{');
-  if (from.dialect != target_ || block.idMissing || noObject || !block.raw.starts_with('{')) return false;
-  std::string raw(block.raw);
-  const auto replace = [&](const TextView& old, const TextView& now) {
-    if (old.empty() || old.escaped == now.escaped) return true;
-    const bool inside = old.escaped.data() >= block.raw.data() &&
-                        old.escaped.data() + old.escaped.size() <= block.raw.data() + block.raw.size();
-    if (inside)
-      raw.replace(static_cast<std::size_t>(old.escaped.data() - block.raw.data()), old.escaped.size(), now.escaped);
-    return inside;
-  };
-  // From the last to the first, so that places stay what they were.
-  const bool nameFirst = block.name.escaped.data() < block.id.escaped.data();
-  const bool done = nameFirst ? replace(block.id, outBlock.id) && replace(block.name, outBlock.name)
-                              : replace(block.name, outBlock.name) && replace(block.id, outBlock.id);
-  if (!done) return false;
-  outBlock.raw = texts_.emplace_back(std::move(raw));
-  outBlock.stored = true;
-  return true;
 }
 
 void Adapter::content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
@@ -260,7 +259,8 @@ OutBlock Adapter::call(const Call& call) {
   setCall(call, outBlock);
   outBlock.stored = isStored(call);
   if (outBlock.stored) return outBlock;
-  const bool renamed = storeRenamed(from, outBlock);
+  const bool noObject = takesObjects() && !block.input.starts_with('{');
+  const bool renamed = from.dialect == target_ && !noObject && storeRenamed(outBlock, texts_);
   if (!renamed) setInput(call, outBlock);
   if (!outBlock.omitId && !call.keptId.present && outBlock.id.escaped != block.id.escaped && block.id.present) {
     reporter_.note(Change::Renamed, from, &block, "tool_call.id", "the target does not take this id");
@@ -318,8 +318,9 @@ OutBlock Adapter::result(const Call& call) {
   OutBlock outBlock{
       .kind = BlockKind::ToolResult, .isError = block.isError, .original = call.resultOriginal, .block = &block};
   setCall(call, outBlock);
-  outBlock.stored = originalAt(call.resultOriginal).dialect == target_ && isStored(call);
-  if (outBlock.stored || storeRenamed(originalAt(call.resultOriginal), outBlock)) return outBlock;
+  const bool own = originalAt(call.resultOriginal).dialect == target_ && originalAt(call.original).dialect == target_;
+  outBlock.stored = own && isStored(call);
+  if (outBlock.stored || (own && storeRenamed(outBlock, texts_))) return outBlock;
   for (const Block& each : block.content) resultContent(call, each, outBlock);
   const bool noErrorFlag = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
   if (block.isError && noErrorFlag) {

@@ -33,7 +33,6 @@ class Adapter {
   void insideDocument(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   void storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   [[nodiscard]] bool isStored(const Call& call) const;
-  bool storeRenamed(const Original& from, OutBlock& outBlock);
   /// Nothing comes back from a request, so what another server wrote in the target's dialect is made what it takes.
   [[nodiscard]] bool mayKeep(const Aliases& aliases, const TextView& own) const {
     return !renames_ || aliases.sendable(target_, own);
