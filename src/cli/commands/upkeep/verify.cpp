@@ -33,7 +33,7 @@ std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
   return remedy;
 }
 
-// `hint`: what to do; by default what is for sessions of a store.
+// `hint`: what to do about another agent's file, whose notes are damage that was read all the same.
 void printJson(const VerifyReport& report, const std::string& hint = {}) {
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("sessionId", report.sessionId);
@@ -41,7 +41,9 @@ void printJson(const VerifyReport& report, const std::string& hint = {}) {
   writer.member("entries", report.entries).member("bytes", report.bytes);
   writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount).key("problems").beginArray();
   for (const Problem& problem : report.problems) {
-    writer.beginObject().member("kind", toString(problem.kind)).member("note", isNote(problem.kind));
+    const bool isRecovered = isNote(problem.kind) && !hint.empty();
+    writer.beginObject().member("kind", isRecovered ? "recovered" : toString(problem.kind));
+    writer.member("note", isNote(problem.kind));
     writer.member("offset", problem.offset).member("bytes", problem.bytes).member("message", problem.message);
     writer.member("hint", hint.empty() ? remedyIn(report, problem.kind) : hint).endObject();
   }
