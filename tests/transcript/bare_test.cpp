@@ -219,6 +219,18 @@ TEST(Bare, AResultOfMyAgentsThatIsNotTextArrives) {
       << story(file.entries, file.report.headId);
 }
 
+TEST(Bare, ArgumentsOfMyAgentsThatAreNotAnObjectArriveInOne) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "arguments.jsonl";
+  writeBytes(
+      path,
+      R"({"id":"1","role":"assistant","content":"[{\"type\":\"tool_use\",\"tool\":{\"id\":\"t\",\"name\":\"f\",\"input\":\"ls -l\"}}]","timestamp":"2026-01-01T00:00:01.000Z"})"
+      "\n");
+  const ReadFile file = readAll(path);
+  EXPECT_TRUE(file.entries.front().payload.contains(R"("input":{"arguments":"ls -l"})"))
+      << file.entries.front().payload;
+}
+
 TEST(Bare, ArgumentsThatAreNotAnObjectArriveInOne) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "calls.jsonl";

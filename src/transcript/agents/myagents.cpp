@@ -130,7 +130,7 @@ class LineReading {
     const Members tool(block.raw("tool"));
     json::Writer writer;
     writer.beginObject().member("type", "tool_use").member("id", tool.text("id")).member("name", tool.text("name"));
-    add(writer.key("input").raw(tool.isObject("input") ? tool.raw("input") : "{}").endObject().text());
+    add(writer.key("input").raw(argumentsOf(tool.raw("input"))).endObject().text());
     const std::string_view given = tool.raw("result");
     if (given.empty() || json::kindOf(given) == json::Kind::Null) return;
     if (!results_.empty()) results_ += ',';
@@ -140,6 +140,13 @@ class LineReading {
     result.key("content").raw(tool.isString("result") ? std::string(given) : json::quoted(given));
     if (tool.isTrue("isError")) result.member("is_error", true);
     result.endObject();
+  }
+
+  // The API takes objects alone.
+  static std::string argumentsOf(std::string_view input) {
+    if (input.empty() || json::kindOf(input) == json::Kind::Null) return "{}";
+    if (json::kindOf(input) == json::Kind::Object) return std::string(input);
+    return json::Writer().beginObject().key("arguments").raw(input).endObject().take();
   }
 
   // An image that is where the line says, else its name.
@@ -213,7 +220,7 @@ Result<void> addMyAgentsFactsBeside(const std::string& path, TranscriptFacts& fa
   return {};
 }
 
-// Writes a line for each user's turn and each answer; an answer's results go into it.
+// Writes a line for each message. Results are blocks of the user's next line, where the reader finds them, too.
 class MyAgentsWriter : public Writer {
  public:
   void begin(const TranscriptFacts&, std::string&) override {}
