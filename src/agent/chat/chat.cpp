@@ -276,8 +276,8 @@ Result<ToolOutcome> Chat::runCommand(const std::string& command, std::function<v
   environment.output = std::move(output);
   std::string arguments = json::Writer().beginObject().member("command", command).endObject().take();
   const ToolCall call{.id = {}, .name = "bash", .arguments = std::move(arguments)};
-  ToolOutcome outcome = prepareCall(builtInTools(), call, environment).run(cancel_);
   BOUGH_TRY(recordSetup());
+  ToolOutcome outcome = prepareCall(builtInTools(), call, environment).run(cancel_);
   std::string meta = json::Writer().beginObject().member("command", withoutKeys(command)).endObject().take();
   const std::string said = fmt::format("I ran this command myself:\n$ {}\n{}", withoutKeys(command), outcome.text);
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
