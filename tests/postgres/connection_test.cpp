@@ -125,6 +125,13 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   const Error several = error("postgresql://me:topsecret@127.0.0.1:1,127.0.0.1:2/db");
   EXPECT_TRUE(several.message.contains("postgresql://me@127.0.0.1:1,127.0.0.1:2/db")) << several.message;
   EXPECT_TRUE(error("postgresql://a,b/db?port=5&sslmode=sure").message.contains("postgresql://a:5,b:5/db"));
+  // What is shown is an address that can be used: what would end a part of it is encoded.
+  for (const char* const shown : {"postgresql://a%40b@%2Frun%2Fpostgresql:6001/my%20%2F%3F%25db?schema=s",
+                                  "postgresql://me@[::1]:1/db", "postgresql://me@%2Frun,db.example:5/数据"}) {
+    EXPECT_EQ(parseLocation(shown).value().shown, shown);
+  }
+  EXPECT_EQ(parseLocation("postgresql://me@/db?host=/run/sockets&port=7").value().shown,
+            "postgresql://me@%2Frun%2Fsockets:7/db");
   const Error standby = error(sharedServer().url() + "?target_session_attrs=standby");
   EXPECT_EQ(standby.code, ErrorCode::Unavailable);
   EXPECT_TRUE(standby.hint.contains("target_session_attrs")) << standby.hint;

@@ -67,6 +67,22 @@ bool isSecret(std::string_view keyword) {
   return keyword == "password" || keyword == "sslpassword" || keyword == "passfile";
 }
 
+// A part of a URL as a URL has it: a name may hold what would end it there.
+std::string encoded(std::string_view part) {
+  std::string text;
+  for (const char c : part) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       static_cast<unsigned char>(c) >= 0x80 || std::string_view("-._~").contains(c);
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+// A folder of sockets is encoded, an address of IPv6 in brackets.
+std::string hostInUrl(std::string_view host) {
+  return host.contains(':') && !host.contains('/') ? fmt::format("[{}]", host) : encoded(host);
+}
+
 // `a:1,b:2` of the hosts `a,b` and the ports `1,2`; one port is that of all hosts.
 std::string hostsAndPorts(std::string_view hosts, std::string_view ports) {
   const bool own = ports.contains(',');
@@ -74,7 +90,7 @@ std::string hostsAndPorts(std::string_view hosts, std::string_view ports) {
   for (bool more = true; more;) {
     const std::size_t host = std::min(hosts.find(','), hosts.size());
     const std::size_t port = own ? std::min(ports.find(','), ports.size()) : ports.size();
-    shown += hosts.substr(0, host);
+    shown += hostInUrl(hosts.substr(0, host));
     if (port > 0) shown.append(":").append(ports.substr(0, port));
     more = host < hosts.size();
     if (more) shown += ',';
@@ -144,8 +160,8 @@ Result<Location> parseLocation(std::string_view url) {
     if (keyword == "port") port = option->val;
     if (keyword == "dbname") database = option->val;
   }
-  location.shown = "postgresql://" + (user.empty() ? "" : user + "@") + hostsAndPorts(host, port) + "/" + database +
-                   (schema.empty() ? "" : "?schema=" + schema);
+  location.shown = "postgresql://" + (user.empty() ? "" : encoded(user) + "@") + hostsAndPorts(host, port) + "/" +
+                   encoded(database) + (schema.empty() ? "" : "?schema=" + schema);
   return location;
 }
 
