@@ -118,6 +118,14 @@ TEST_F(SearchTest, TheBestComesFirst) {
   EXPECT_EQ(must(open(true)->search("needle")).at(0).entryId, "short");
 }
 
+TEST_F(SearchTest, OfEquallyGoodHitsTheNewestComesFirst) {
+  make({.sessionId = "a"}, {said("user", "needle one", "first"), said("user", "needle two", "second")});
+  make({.sessionId = "b"}, {said("user", "needle six", "third")});
+  Ids ids;
+  for (const SearchHit& hit : must(open(true)->search("needle", {.limit = 2}))) ids.push_back(hit.entryId);
+  EXPECT_EQ(ids, (Ids{"third", "second"}));
+}
+
 TEST_F(SearchTest, FiltersByAgentKeyFolderRoleAndTime) {
   make({.sessionId = "a", .key = "one:cli:me", .cwd = "/x"},
        {said("user", "word", "1", "2020-01-01T00:00:00Z"), said("assistant", "word", "2", "2021-01-01T00:00:00Z")});

@@ -44,7 +44,7 @@ TermSql sqlOf(const SearchWords::Term& term, Composed& select) {
   return sql;
 }
 
-// The order that bm25 gives, as SQLite's search has it.
+// The order that bm25 gives, as SQLite's search has it. Of texts that are equally good the newest comes first.
 std::string scoreOf(std::size_t place) {
   return fmt::format(
       "greatest(ln(greatest((z.n - h{0}.n + 0.5) / (h{0}.n + 0.5), 1.0)), 0.000001) * f.f{0} * 2.2 / "
@@ -88,7 +88,7 @@ Result<std::vector<SearchHit>> PostgresCatalog::search(const SearchWords& words,
     score += (i == 0 ? "" : " + ") + scoreOf(i);
   }
   select.sql = fmt::format(
-      "WITH found AS MATERIALIZED (SELECT t.session_id, t.seq, t.word_count{} FROM @.catalog_texts t JOIN "
+      "WITH found AS MATERIALIZED (SELECT t.session_id, t.seq, t.time_ms, t.word_count{} FROM @.catalog_texts t JOIN "
       "@.catalog_sessions c ON c.session_id = t.session_id",
       times);
   select.require(condition);
@@ -105,11 +105,12 @@ Result<std::vector<SearchHit>> PostgresCatalog::search(const SearchWords& words,
       "), {}z AS (SELECT coalesce(sum(x.text_count), 0)::float8 AS n, "
       "greatest(coalesce(sum(x.word_count), 0)::float8 / greatest(coalesce(sum(x.text_count), 0), 1), 1) AS mean "
       "FROM (SELECT text_count, word_count FROM @.catalog_sessions LIMIT {}) x), "
-      "best AS (SELECT f.session_id, f.seq, {} AS score FROM found f, z{} ORDER BY score DESC, f.session_id, f.seq "
-      "LIMIT {}) "
+      "best AS (SELECT f.session_id, f.seq, {} AS score FROM found f, z{} ORDER BY score DESC, f.time_ms DESC, "
+      "f.session_id DESC, f.seq DESC LIMIT {}) "
       "SELECT t.session_id, c.title, t.entry_id, t.role, t.time_ms, (b.score * 1000000)::bigint, t.body FROM best b "
       "JOIN @.catalog_texts t ON t.session_id = b.session_id AND t.seq = b.seq "
-      "JOIN @.catalog_sessions c ON c.session_id = b.session_id ORDER BY b.score DESC, b.session_id, b.seq",
+      "JOIN @.catalog_sessions c ON c.session_id = b.session_id ORDER BY b.score DESC, t.time_ms DESC, "
+      "b.session_id DESC, b.seq DESC",
       counts, kMostMeasured, score, joins, limit);
   BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   std::vector<SearchHit> hits;
