@@ -14,7 +14,7 @@ TEST_F(RequestRules, AnItemThatReusesAnIdIsSentWithAnotherOne) {
       "one");
   user("and?");
   say(Dialect::OpenaiResponses,
-      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"second","annotations":[]}]})",
+      R"({"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"second","annotations":[]},{"type":"output_text","text":"third","annotations":[]}],"phase":"commentary"})",
       "two");
   say(Dialect::OpenaiResponses, R"({"type":"function_call","id":"fc_1","call_id":"a","name":"f","arguments":"{}"})",
       "three");
@@ -24,7 +24,9 @@ TEST_F(RequestRules, AnItemThatReusesAnIdIsSentWithAnotherOne) {
   say(Dialect::OpenaiResponses, R"({"type":"function_call_output","call_id":"b","output":"2"})");
   const Context context = build(Dialect::OpenaiResponses);
   EXPECT_TRUE(context.messages.contains("first")) << context.messages;
-  EXPECT_TRUE(context.messages.contains("second")) << context.messages;
+  EXPECT_TRUE(context.messages.contains(
+      R"("content":[{"type":"output_text","text":"second","annotations":[]},{"type":"output_text","text":"third","annotations":[]}],"phase":"commentary"})"))
+      << context.messages;
   EXPECT_TRUE(context.messages.contains(R"({"type":"function_call","call_id":"b","name":"g","arguments":"{}"})"))
       << context.messages;
   EXPECT_EQ(context.messages.find("\"msg_1\""), context.messages.rfind("\"msg_1\""));

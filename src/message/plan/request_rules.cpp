@@ -119,14 +119,15 @@ class Rules {
     });
   }
 
-  // Calls need no id, and messages are written without one; the other items must have one.
+  // Calls need no id; the other items must have one. A message that is no list of parts is written without.
   void giveAnotherId(OutMessage& out, const Original& original, std::size_t occurrence) {
     reporter_.note(Change::Renamed, original, nullptr, "message.id", "another item has this id");
     out.changed = true;
     OutBlock& item = out.outBlocks.front();
-    if (item.kind == BlockKind::Text || item.kind == BlockKind::Refusal) return;
+    const bool message = original.message.roleName.present;
+    if (message && (out.role != Role::Assistant || !item.block->raw.starts_with('{'))) return;
     json::Tree tree;
-    const auto error = tree.parse(item.raw.empty() ? item.block->raw : item.raw);
+    const auto error = tree.parse(message ? original.raw : item.raw.empty() ? item.block->raw : item.raw);
     BOUGH_CHECK(!error);
     std::string& text = plan_.texts.emplace_back("{");
     for (const auto [key, value] : tree.members(0)) {
@@ -138,6 +139,10 @@ class Rules {
     }
     text += '}';
     item.raw = text;
+    if (!message) return;
+    // All of it is in that text.
+    item.kind = BlockKind::Unknown;
+    out.outBlocks.resize(1);
   }
 
   static std::string otherId(std::string_view id, std::size_t occurrence) {
