@@ -353,6 +353,18 @@ def test_numbers_belong_to_the_terminal_that_listed(folder, bough):
     here, there = Terminal(folder, bough), Terminal(folder, bough)
     for session in ("first-one", "second-one"):
         subprocess.run([bough, "--store", f"{folder}/two", "new", "--id", session], check=True, capture_output=True)
+def test_pages_are_utf8_in_every_locale_and_need_a_terminal_that_has_pages(folder, bough):
+    store = f"{folder}/pages"
+    for words in (["new", "--id", "wide"], ["append", "wide", "--text", "宽字符 · wide"]):
+        subprocess.run([bough, "--store", store, *words], check=True, capture_output=True)
+    for kind in ("dumb", "linux"):
+        terminal = Terminal(folder, bough, BOUGH_STORE=store, TERM=kind, LC_ALL="C")
+        terminal.type("bough show wide")
+        screen = terminal.wait(lambda screen: screen.count(PROMPT) == 2)
+        check("宽字符 · wide" in screen, f"what was said is read with TERM={kind} in the locale C", screen)
+        terminal.close()
+
+
     for terminal, key in ((here, "first"), (there, "second")):
         terminal.run("export BOUGH_STORE=$HOME/two")
     screen = here.run("bough ls | grep -n one")

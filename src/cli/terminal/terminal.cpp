@@ -76,10 +76,15 @@ std::int64_t nowMs() {
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
-// The pager's command line; empty for none.
+// The pager's command line; empty for none. A terminal that cannot move its cursor has no pages.
 std::string pagerCommand() {
-  if (const char* pager = std::getenv("PAGER")) return std::string_view(pager) == "cat" ? "" : pager;
-  return "command -v less >/dev/null && exec less -FRX; exec cat";
+  const char* chosen = std::getenv("PAGER");
+  const std::string_view terminal = environmentValue("TERM");
+  if (chosen == nullptr && (terminal.empty() || terminal == "dumb")) return {};
+  const std::string pager = chosen == nullptr ? "command -v less >/dev/null && exec less -FRX; exec cat" : chosen;
+  if (pager.empty() || pager == "cat") return {};
+  // What is printed is UTF-8 in every locale; less would show its bytes in that of C.
+  return "export LESSCHARSET=\"${LESSCHARSET-utf-8}\"; " + pager;
 }
 
 }  // namespace
