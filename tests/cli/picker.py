@@ -94,6 +94,11 @@ def test_a_session_is_found_by_typing_and_opened(folder, bough):
     terminal.type(" more", enter=False)
     terminal.wait(lambda screen: "Sessions: hrn more" in screen)
     key(terminal, "M-BSpace", "C-w")  # word by word, and the filter goes on
+    terminal.tmux("set-buffer", "cranes\n\ndances\n")
+    terminal.tmux("paste-buffer", "-p")
+    screen = terminal.wait(lambda screen: "Sessions: cranes  dances" in screen)
+    check("Cranes" in selected(screen), "the lines of a paste are one filter, and open nothing", screen)
+    key(terminal, "C-u")
     terminal.type("cli:stork", enter=False)
     terminal.wait(lambda screen: "鹳" in selected(screen) and "1 of 3" in screen)
     key(terminal, "Enter")

@@ -163,6 +163,7 @@ class Picker {
       case Kind::Backspace:
         if (typing_) erase();
         return true;
+      case Kind::Paste: return !typing_ || type(key.text);
       case Kind::Text: return typing_ ? type(key.text) : command(key.text.front(), page);
       default: return true;
     }
@@ -227,7 +228,7 @@ class Picker {
       if (yes) act(letter, "");
       return;
     }
-    if (key.kind == Kind::Text) answer_ += key.text;
+    if (key.kind == Kind::Text || key.kind == Kind::Paste) answer_ += key.text;
     if (key.kind == Kind::Backspace) eraseLastGrapheme(answer_);
     if (key.kind == Kind::Control && key.text == "w") return eraseLastWord(answer_);
     if (key.kind == Kind::Escape || key.kind == Kind::Control) asking_.reset();

@@ -92,11 +92,11 @@ void Screen::enter() {
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   (void)::tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-  printText("\033[?1049h\033[?7l");
+  printText("\033[?1049h\033[?7l\033[?2004h");
 }
 
 void Screen::leave() const {
-  printText("\033[?7h\033[?25h\033[?1049l");
+  printText("\033[?2004l\033[?7h\033[?25h\033[?1049l");
   (void)::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
 }
 
@@ -140,10 +140,28 @@ Key Screen::decodeEscape() {
   constexpr std::size_t kMost = 32;
   std::string parameters;
   while ((byte = readByte(kEscapeMs)) >= 0 && parameters.size() < kMost) {
+    if (byte == '~' && parameters == "200") return readPaste();
     if (byte >= 0x40 && byte <= 0x7E) return keyOf(parameters, byte);
     parameters += static_cast<char>(byte);
   }
   return plain(Kind::Resize);
+}
+
+// Line ends in what is pasted are not Enter.
+Key Screen::readPaste() {
+  constexpr std::string_view kEnd = "\033[201~";
+  constexpr int kPasteMs = 2'000;
+  constexpr std::size_t kMost = 4'096;
+  Key key{.kind = Kind::Paste, .text = {}};
+  for (int byte = 0; !key.text.ends_with(kEnd) && (byte = readByte(kPasteMs)) >= 0;) {
+    key.text += static_cast<char>(byte);
+    if (key.text.size() > kMost + kEnd.size()) key.text.erase(kMost, 1);
+  }
+  if (key.text.ends_with(kEnd)) key.text.resize(key.text.size() - kEnd.size());
+  for (char& c : key.text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  }
+  return key;
 }
 
 Key Screen::next(int idleMs) {

@@ -15,6 +15,7 @@ struct Key {
   enum class Kind : unsigned char {
     Text,     ///< `text`: one character.
     Control,  ///< `text`: the letter, as "n" of Ctrl-N.
+    Paste,    ///< `text`: what was pasted, as one line.
     Alt,      ///< `text`: the character that was typed with Alt.
     Up,
     Down,
@@ -64,6 +65,7 @@ class Screen {
   void leave() const;
   void stop();
   Key decodeEscape();
+  Key readPaste();
   int readByte(int waitMs);
 
   termios before_{};
