@@ -306,14 +306,18 @@ def test_a_progress_bar_fits_a_narrow_terminal(folder, bough):
         terminal.close()
 
 
-def test_the_help_of_the_chat_fits_40_columns(folder, bough):
+def test_the_help_and_the_list_of_the_chat_fit_40_columns(folder, bough):
     terminal = Terminal(folder, bough, width=40, height=100)
-    terminal.type("bough chat")
+    terminal.run("bough new --key main:a-very-long-key:of-somebody --title '宽字符 and a title that is too long for a line' >/dev/null")
+    terminal.type("clear; bough chat")
     terminal.wait(lambda screen: screen.rstrip().endswith("›"))
     terminal.type("/help")
     screen = terminal.wait(lambda screen: "say a / and a !." in " ".join(screen.split()))
     check(terminal.broke_nothing(), "no line of /help is wider than the terminal", screen)
     check(re.search(r"^  /model \[NAME\]\n      show or change", screen, re.M), "what a command does is below it, indented", screen)
+    terminal.type("/sessions 3")
+    screen = terminal.wait(lambda screen: "/switch N continues" in screen)
+    check(terminal.broke_nothing() and "宽字符 and a" in screen, "no line of /sessions is wider than the terminal", screen)
     terminal.tmux("send-keys", "C-d")
     terminal.close()
 
@@ -349,10 +353,6 @@ def test_a_pager_that_cannot_start_leaves_the_text_on_the_terminal(folder, bough
     terminal.close()
 
 
-def test_numbers_belong_to_the_terminal_that_listed(folder, bough):
-    here, there = Terminal(folder, bough), Terminal(folder, bough)
-    for session in ("first-one", "second-one"):
-        subprocess.run([bough, "--store", f"{folder}/two", "new", "--id", session], check=True, capture_output=True)
 def test_pages_are_utf8_in_every_locale_and_need_a_terminal_that_has_pages(folder, bough):
     store = f"{folder}/pages"
     for words in (["new", "--id", "wide"], ["append", "wide", "--text", "宽字符 · wide"]):
@@ -365,6 +365,10 @@ def test_pages_are_utf8_in_every_locale_and_need_a_terminal_that_has_pages(folde
         terminal.close()
 
 
+def test_numbers_belong_to_the_terminal_that_listed(folder, bough):
+    here, there = Terminal(folder, bough), Terminal(folder, bough)
+    for session in ("first-one", "second-one"):
+        subprocess.run([bough, "--store", f"{folder}/two", "new", "--id", session], check=True, capture_output=True)
     for terminal, key in ((here, "first"), (there, "second")):
         terminal.run("export BOUGH_STORE=$HOME/two")
     screen = here.run("bough ls | grep -n one")

@@ -231,11 +231,13 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
     const bool here = each.sessionId == chat().sessionId();
     std::string title = displayTitle(each);
     if (title.empty()) title = shortId(each.sessionId);
-    title = text::excerptToWidth(title, std::max<std::size_t>(terminalWidth(), 60) - 40);
-    const bool hasKey = !each.key.empty() && each.key != title;
-    printLine(fmt::format("{}{:>3}  {:>4} {}  {}{}", here ? "→" : " ", ids.size(), each.userMessages,
-                          each.userMessages == 1 ? "turn " : "turns", title,
-                          hasKey ? styled(Style::Dim, "  " + text::printable(each.key)) : ""));
+    const std::string line = fmt::format("{}{:>3}  {:>4} {}  ", here ? "→" : " ", ids.size(), each.userMessages,
+                                         each.userMessages == 1 ? "turn " : "turns");
+    const std::size_t room = std::max(terminalWidth(), text::displayWidth(line) + 8) - text::displayWidth(line);
+    title = text::excerptToWidth(title, stdoutIsTerminal() ? room : 40);
+    const std::string key = each.key.empty() || each.key == title ? "" : "  " + text::printable(each.key);
+    const bool fits = !stdoutIsTerminal() || text::displayWidth(title + key) <= room;
+    printLine(line + title + (fits ? styled(Style::Dim, key) : ""));
   }
   listed_ = std::move(ids);
   printFitted(styled(Style::Dim, "/switch N continues one of them"));
