@@ -82,7 +82,8 @@ class Chat {
   Result<UserMessage> readPrompt(const std::string& text, PromptFiles files);
   /// Runs a command that the user typed. What it printed is stored as a message of the user's: the model reads it in
   /// the next turn. `output` is ToolEnvironment's.
-  Result<ToolOutcome> runCommand(const std::string& command, std::function<void(std::string_view lines)> output = {});
+  Result<ToolOutcome> runCommand(const std::string& command,
+                                 std::function<void(std::string_view lines)> output = nullptr);
   /// Finishes a turn that was interrupted; does nothing when there is none.
   Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
   [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
