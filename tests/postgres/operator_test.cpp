@@ -49,6 +49,17 @@ TEST_F(PostgresOperator, ASchemaMayBeCalledLikeAWordOfSql) {
   EXPECT_FALSE(reserved.error().hint.empty());
 }
 
+TEST_F(PostgresOperator, LongEntriesOfANewStoreAreCompressedByLz4WhereTheServerKnowsIt) {
+  const std::string url = freshStoreUrl();
+  must(initPostgresStore(url));
+  const std::string known =
+      runSql(sharedServer(), "SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'");
+  EXPECT_EQ(
+      runSql(sharedServer(), "SELECT attcompression = 'l' FROM pg_attribute WHERE attname = 'body' AND attrelid = '" +
+                                 url.substr(url.find("schema=") + 7) + ".entries'::regclass"),
+      known);
+}
+
 TEST_F(PostgresOperator, RightsAreGivenByManyAtOnce) {
   const std::string url = freshStoreUrl();
   const std::string schema = url.substr(url.find("schema=") + 7);
