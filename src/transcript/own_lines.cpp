@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "transcript/model/clean_line.h"
+#include "transcript/model/ids.h"
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
 
 OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
   std::vector<std::string> agents;  // by their number, from 1 on
+  bool hasId = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto origin = originOf(*entries.at(i));
     if (!origin) continue;
@@ -19,6 +21,10 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
     line.isAgents = origin->agent == agent.name;
     line.isSameFormat = isSameFormat(agent, origin->agent);
     line.isTorn = origin->torn;
+    if (line.isSameFormat && entries.isTalk(i)) {
+      hasId = hasId || isForeignId(entries.id(i));
+      canBranch_ = hasId;
+    }
     // A stranger may have named more than a number can tell apart.
     auto found = std::ranges::find(agents, origin->agent);
     if (found == agents.end() && agents.size() < std::numeric_limits<std::uint8_t>::max()) {

@@ -24,6 +24,9 @@ class OwnLines {
 
   [[nodiscard]] const Line& operator[](std::size_t place) const { return lines_[place]; }
 
+  /// False when none of the lines has an id, as in pi's first version: they can only follow one another.
+  [[nodiscard]] bool canBranch() const { return canBranch_; }
+
   /// Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
   /// whole file, each has its place in it.
   [[nodiscard]] std::vector<std::size_t> inFileOrder(std::vector<std::size_t> places) const;
@@ -33,6 +36,7 @@ class OwnLines {
 
  private:
   std::vector<Line> lines_;  // by place
+  bool canBranch_ = true;
 };
 
 }  // namespace bough::transcript

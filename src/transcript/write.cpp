@@ -91,18 +91,6 @@ bool canBeCopied(const EntryList& entries, const Agent& agent, std::size_t place
   return isLineOf(agent, *entries.at(place), continued.get(), /*clean=*/true);
 }
 
-// Entries whose lines lost their ids, and that others name: a clean copy gives them ids.
-std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& agent) {
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < entries.size() && !agent.parentMember.empty(); ++i) {
-    const std::size_t parent = entries.isTalk(i) ? entries.parent(i) : kNone;
-    if (parent == kNone || isForeignId(entries.id(parent))) continue;
-    const auto line = lineOf(*entries.at(i));
-    if (line && json::findMember(*line, agent.parentMember)) places.push_back(parent);
-  }
-  return places;
-}
-
 // Every part of an answer says what the whole answer cost. `written`: hashes of the ids of the answers so far.
 bool isMoreOfAnswer(const Entry& entry, NumberSet& written) {
   const auto message = normalizeEntry(entry);
@@ -194,11 +182,12 @@ class TranscriptWriting {
       head_ = fileHead_;
       path_ = tree_.path(head_);
     }
-    whole_ = oneBranch || (!options_.branchOnly && (agent_.tree || continuesFile()));
-    copies_ = whole_ || agent_.tree;
+    const bool isTree = agent_.tree && lines_.canBranch();
+    whole_ = oneBranch || (!options_.branchOnly && (isTree || continuesFile()));
+    copies_ = whole_ || isTree;
     const std::vector<bool> chosen = asSet(entries_.size(), path_);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool wanted = entries_.isTalk(i) ? chosen[i] || (whole_ && (agent_.tree || isOwn(i)))
+      const bool wanted = entries_.isTalk(i) ? chosen[i] || (whole_ && (isTree || isOwn(i)))
                                              : whole_ && (isOwn(i) || isName(entries_, i));
       if (wanted) order_.push_back(i);
       if (!wanted || entries_.kind(i) != EntryKind::CompactionSummary) continue;

@@ -445,6 +445,18 @@ TEST(Pi, IsRecognizedByItsHeaderWhateverTheLinesAfterItAre) {
   EXPECT_EQ(recognizeTranscript(path).value_or(""), "pi");
 }
 
+// Version 1 has no ids, so its lines can only follow one another.
+TEST(Pi, AFileWithoutIdsIsWrittenAgainWhenTheSessionContinuesFromTheMiddleOfIt) {
+  TempFolder folder;
+  const ReadFile file = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/09-legacy-v1.jsonl");
+  const std::string path = folder.path() / "s.jsonl";
+  writeBytes(path,
+             writeAll(file.entries, {.agent = "pi", .facts = file.report.facts, .headId = file.entries.at(2).id}));
+  const ReadFile there = readAll(path);
+  EXPECT_EQ(there.report.headId, file.entries.at(2).id);
+  EXPECT_EQ(there.report.facts.version, "3");
+}
+
 TEST(OpenClaw, FindsArchivesAlsoPackedOnes) {
   TempFolder folder;
   const std::string bytes = readBytes(fixture("pi/01-linear.jsonl"));

@@ -125,6 +125,17 @@ bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
 
 }  // namespace
 
+std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& agent) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < entries.size() && !agent.parentMember.empty(); ++i) {
+    const std::size_t parent = entries.isTalk(i) ? entries.parent(i) : EntryList::kNone;
+    if (parent == EntryList::kNone || isForeignId(entries.id(parent))) continue;
+    const auto line = lineOf(*entries.at(i));
+    if (line && json::findMember(*line, agent.parentMember)) places.push_back(parent);
+  }
+  return places;
+}
+
 bool isSameFormat(const Agent& agent, std::string_view name) {
   if (name == agent.name) return true;
   const Agent* other = findAgent(name);

@@ -9,6 +9,7 @@
 
 #include "base/bytes/flat_map.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/entry_list.h"
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
@@ -41,6 +42,9 @@ class CleanParents {
   std::string lastTalk_;                                 // the id of the conversation's last line
   std::unordered_map<std::string, std::string> newIds_;  // of an entry whose id was used before, its last line's
 };
+
+/// Entries whose lines lost their ids, and that others name: a clean copy gives them ids.
+std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& agent);
 
 /// Whether an agent's lines are copied as they are into a file of the agent.
 bool isSameFormat(const Agent& agent, std::string_view name);
