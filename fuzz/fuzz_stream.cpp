@@ -18,8 +18,8 @@ std::string readStream(std::unique_ptr<StreamReader> reader, std::string_view by
   for (std::size_t at = 0; at < bytes.size(); at += pieceBytes) {
     if (!parser.feed(bytes.substr(at, pieceBytes), onEvent)) break;
   }
-  (void)parser.finish(onEvent);
-  const Answer answer = reader->finish(aborted);
+  (void)parser.end(onEvent);
+  const Answer answer = reader->answer(aborted);
   if (!answer.message.empty()) BOUGH_CHECK(json::check(answer.message).has_value());
   if (!answer.partial.empty()) BOUGH_CHECK(json::check(answer.partial).has_value());
   return answer.message;

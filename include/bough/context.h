@@ -151,7 +151,7 @@ class TurnSaver {
   /// A message as a provider wrote it, verbatim.
   Result<std::string> message(Dialect dialect, std::string_view json);
   /// Ends the turn with what it took.
-  Result<std::string> finish(TurnTotals totals);
+  Result<std::string> end(TurnTotals totals);
 
  private:
   Result<std::string> append(std::string_view type, std::string payload);

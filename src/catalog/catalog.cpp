@@ -213,7 +213,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     BOUGH_TRY(moveToMemory("cannot be written to"));
     return catchUp(wanted);
   }
-  bool complete = true;
+  bool tookAll = true;
   bool emptied = false;
   std::size_t at = 0;
   while (at < plan.sessions.size()) {
@@ -228,7 +228,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
         // One that went only now is looked at again next time.
         const auto found = gone.find(plan.sessions[at]);
         if (found != gone.end()) catalog::takeOut(store, *database, found->first, /*isMissing=*/found->second);
-        complete = complete && found != gone.end();
+        tookAll = tookAll && found != gone.end();
       }
       BOUGH_TRY(database->take());
       if (intake.taken().mustResetSearch) {
@@ -237,7 +237,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       }
       if (!outcome) {
         // Others are still taken in; this one is looked at again next time.
-        complete = false;
+        tookAll = false;
         report.notes.push_back(
             withNote(outcome.error(), fmt::format("session {} was left out", plan.sessions[at])).message);
         continue;
@@ -249,13 +249,13 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       progress.doneBytes += intake.taken().payloadBytes;
       progress.doneSessions = at + 1;
       if (wanted.progress && !wanted.progress(progress)) {
-        complete = false;
+        tookAll = false;
         plan.sessions.resize(at + 1);
       }
     }
     BOUGH_TRY(transaction.commit());
   }
-  if (complete && worthKeeping && !readOnly) {
+  if (tookAll && worthKeeping && !readOnly) {
     Transaction transaction(*database);
     setMeta("token", Blob{plan.token});
     const std::string now = fmt::format("{}", nowMs);
@@ -263,7 +263,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     BOUGH_TRY(transaction.commit());
   }
   if (auto wiped = wipe(); !wiped && wiped.error().code != ErrorCode::Busy) return std::unexpected(wiped.error());
-  if (emptied && wanted.search && complete) {
+  if (emptied && wanted.search && tookAll) {
     BOUGH_TRY(catchUp(wanted));
   }
   return report;

@@ -181,7 +181,7 @@ Result<void> Intake::readLog(const SessionState& state) {
     BOUGH_TRY(const auto found, store_.sessionState(row_.facts.sessionId));
     now.problemCount = found.problemCount;
   }
-  finish(now);
+  fillFacts(now);
   return {};
 }
 
@@ -354,7 +354,7 @@ void Intake::saveBranches() {
   }
 }
 
-void Intake::finish(const SessionState& state) {
+void Intake::fillFacts(const SessionState& state) {
   SessionSummary& facts = row_.facts;
   facts.entries = row_.taken;
   facts.bytes = state.bytes;

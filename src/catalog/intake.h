@@ -69,7 +69,7 @@ class Intake {
   std::optional<std::string> storedText(const std::string& entryId);
   bool isRedacted(std::string_view entryId);
   Result<void> chooseTitle();
-  void finish(const SessionState& state);
+  void fillFacts(const SessionState& state);
 
   SessionStore& store_;
   Database& database_;

@@ -182,9 +182,9 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     }
     marked = true;
     if (fromRoot && !branch.summary && beginsTooLate(entries.front())) branch.cut = entries.front();
-    branch.complete = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
+    branch.isWhole = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
     // What follows a summary is no more than a window holds: all of it is read, and built into a context once.
-    if (!branch.complete && (branch.summary || !mayBreakOff)) continue;
+    if (!branch.isWhole && (branch.summary || !mayBreakOff)) continue;
     branch.entries = std::move(entries);
     if (branch.entries.size() > kLongBranch) std::ranges::for_each(branch.entries, keepMessage);
     branch.systemSince = sinceOf(branch.entries, branch.system);

@@ -24,7 +24,7 @@ struct Branch {
   std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
   std::optional<Entry> cut;      ///< The first entry, when it continues one that is lost.
   std::size_t looked = 0;        ///< How many entries from the end were asked for.
-  bool complete = true;          ///< Nothing is before `entries` that the context would be made of.
+  bool isWhole = true;           ///< Nothing is before `entries` that the context would be made of.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
   // The places in `entries` from which on the system prompt, the tools and the summary are the present ones.

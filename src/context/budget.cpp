@@ -91,7 +91,7 @@ TokenCounts countTokens(const message::History& history, std::size_t first, cons
   return Counter(history, first).run(fixed);
 }
 
-Turns findTurns(message::History& history, std::size_t first, bool complete) {
+Turns findTurns(message::History& history, std::size_t first, bool isWhole) {
   Turns turns;
   turns.unanswered.assign(history.originals.size(), 0);
   const message::Pairing pairing = message::pairCalls(history);
@@ -105,7 +105,7 @@ Turns findTurns(message::History& history, std::size_t first, bool complete) {
     std::size_t& mine = reach[static_cast<std::size_t>(call.original)];
     mine = std::max(mine, static_cast<std::size_t>(call.resultOriginal) + 1);
   }
-  std::size_t answered = complete ? first : afterOrphans(history, pairing);
+  std::size_t answered = isWhole ? first : afterOrphans(history, pairing);
   for (std::size_t i = first; i < history.originals.size(); ++i) {
     if (answered <= i && saysSomething(history.originals[i])) turns.starts.push_back(i);
     answered = std::max(answered, reach[i]);
@@ -115,8 +115,8 @@ Turns findTurns(message::History& history, std::size_t first, bool complete) {
 
 // An answer is measured from the answer before it on: once one is known before the turn, or there is none at all, no
 // older message changes what the turn takes.
-NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool complete) {
-  NewestTurn newest{.from = first, .isWhole = complete || !turns.starts.empty()};
+NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool isWhole) {
+  NewestTurn newest{.from = first, .isWhole = isWhole || !turns.starts.empty()};
   const std::size_t count = history.originals.size();
   if (!turns.starts.empty()) newest.from = turns.starts.back();
   for (std::size_t i = count; !newest.isWhole && newest.from == first && i-- > first;) {
@@ -124,7 +124,7 @@ NewestTurn findNewestTurn(const message::History& history, std::size_t first, co
   }
   std::size_t measured = first;
   while (measured < count && givenTokens(history.originals[measured]) == 0) ++measured;
-  newest.isCounted = newest.isWhole && (complete || measured < newest.from || measured == count);
+  newest.isCounted = newest.isWhole && (isWhole || measured < newest.from || measured == count);
   return newest;
 }
 

@@ -28,8 +28,8 @@ struct Turns {
   std::vector<std::size_t> starts;
   std::vector<std::uint32_t> unanswered;  ///< Of each original: how many of its calls have no result.
 };
-/// `complete`: nothing is before the history. Otherwise a result without a call may belong to one before it.
-Turns findTurns(message::History& history, std::size_t first, bool complete);
+/// `isWhole`: nothing is before the history. Otherwise a result without a call may belong to one before it.
+Turns findTurns(message::History& history, std::size_t first, bool isWhole);
 
 /// The newest turn, as far as the end of a branch shows it.
 struct NewestTurn {
@@ -37,6 +37,6 @@ struct NewestTurn {
   bool isWhole = false;    ///< It begins at `from`.
   bool isCounted = false;  ///< The tokens of its messages are the same whatever is before the history.
 };
-NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool complete);
+NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool isWhole);
 
 }  // namespace bough::context

@@ -54,7 +54,7 @@ class Builder {
       for (std::string* text : {&entry.timestamp, &entry.runId, &entry.meta, &entry.extra}) std::string().swap(*text);
       addEntry(entry);
     }
-    return finish();
+    return makeContext();
   }
 
   /// Whether an error stays one however much more of the branch is read.
@@ -160,9 +160,9 @@ class Builder {
 
   Result<void> applyBudget() {
     const std::uint64_t fixed = countFixed();
-    const bool fromRoot = !branch_.summary && branch_.complete;
+    const bool fromRoot = !branch_.summary && branch_.isWhole;
     counts_ = countTokens(history_, firstTurn_, fromRoot ? &fixed : nullptr);
-    const Turns turns = findTurns(history_, firstTurn_, branch_.complete);
+    const Turns turns = findTurns(history_, firstTurn_, branch_.isWhole);
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
       counts_.tokens[i] += turns.unanswered[firstTurn_ + i] * kAddedTokens;
     }
@@ -198,7 +198,7 @@ class Builder {
   }
 
   Result<void> newestIsTooLong(const Turns& found, std::uint64_t kept, std::uint64_t budget) {
-    const NewestTurn newest = findNewestTurn(history_, firstTurn_, found, branch_.complete);
+    const NewestTurn newest = findNewestTurn(history_, firstTurn_, found, branch_.isWhole);
     std::uint64_t tokens = 0;
     for (std::size_t i = newest.from; i < history_.originals.size(); ++i) tokens += counts_.tokens[i - firstTurn_];
     // What an older answer says can lower the count by this factor at most.
@@ -218,7 +218,7 @@ class Builder {
     reporter_.note(Change::LeftOut, "", "turns",
                    fmt::format("{} turns ({} messages, entries {} to {}{}) do not fit in the budget of {} tokens",
                                out_.turnsLeftOut, out_.messagesLeftOut, first, last,
-                               branch_.complete ? "" : ", and all before them", budget),
+                               branch_.isWhole ? "" : ", and all before them", budget),
                    first);
     const auto begin = static_cast<std::ptrdiff_t>(firstTurn_);
     const auto end = static_cast<std::ptrdiff_t>(from);
@@ -228,7 +228,7 @@ class Builder {
     counts_.counted.erase(counts_.counted.begin(), counts_.counted.begin() + offset);
   }
 
-  Result<Context> finish() {
+  Result<Context> makeContext() {
     if (options_.dialect == Dialect::Plain) {
       return fail(ErrorCode::Unsupported, "plain entries are only read", "use bough instead");
     }
@@ -317,12 +317,12 @@ Result<Context> buildContext(SessionStore& store, const std::string& sessionId, 
   std::size_t mostBytes = kFirstBytes;
   for (std::size_t last = kFirstEntries;; last *= 4) {
     BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBreakOff, mostBytes));
-    const bool complete = branch.complete;
+    const bool isWhole = branch.isWhole;
     last = branch.looked;
     mostBytes = SIZE_MAX;
     context::Builder builder(options);
     auto built = builder.fromBranch(std::move(branch), sessionId);
-    if (complete || (built ? built->turnsLeftOut > 0 : builder.failsForGood())) return built;
+    if (isWhole || (built ? built->turnsLeftOut > 0 : builder.failsForGood())) return built;
   }
 }
 

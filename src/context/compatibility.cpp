@@ -93,7 +93,7 @@ class ReportInParts {
       converted.add(messages, end == count_);
       begin = end;
     }
-    converted.finish();
+    converted.joinReports();
     return {};
   }
 

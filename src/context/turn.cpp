@@ -147,7 +147,7 @@ Result<std::string> TurnSaver::message(Dialect dialect, std::string_view json) {
   return id;
 }
 
-Result<std::string> TurnSaver::finish(TurnTotals totals) {
+Result<std::string> TurnSaver::end(TurnTotals totals) {
   if (totals.toolCount == 0) totals.toolCount = toolCount_;
   return append(entry_type::kCustom, totalsPayload(totals, counted_));
 }

@@ -125,7 +125,7 @@ class Driver {
                                                : readDocument(source, beginning));
     reader_->end(builder_);
     if (builder_.error()) return std::unexpected(*builder_.error());
-    TranscriptReport report = builder_.finish();
+    TranscriptReport report = builder_.end();
     report.bytes = bytes_;
     report.coveredBytes = coveredBytes_;
     return report;

@@ -97,7 +97,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
     found.stop();  // or the threads would wait for ever
     throw;
   }
-  found.finish();
+  found.endGiving();
   threads.clear();
   failure.rethrow();
   BOUGH_TRY(walked);

@@ -144,7 +144,7 @@ class TranscriptWriting {
       BOUGH_TRY(flush(text));
     }
     waitUntil(entries_.size());
-    messages_->finish();
+    messages_->convertRest();
     const bool headMoved = head_ != fileHead_;
     done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     std::string lines;

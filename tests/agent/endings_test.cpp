@@ -441,7 +441,7 @@ TEST(StreamReader, CallsWithoutAnIdGetOne) {
     SseParser parser;
     ASSERT_TRUE(parser.feed(
         stream, [&](const SseEvent& event) { return reader->take(event, [](const Delta&) {}).has_value(); }));
-    const Answer done = reader->finish(false);
+    const Answer done = reader->answer(false);
     const auto message = normalize(done.message, each.dialect);
     ASSERT_TRUE(message.has_value());
     std::vector<std::string> ids;

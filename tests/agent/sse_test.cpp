@@ -19,7 +19,7 @@ Events parse(std::string_view text, std::size_t pieceBytes) {
   for (std::size_t at = 0; at < text.size(); at += pieceBytes) {
     EXPECT_TRUE(parser.feed(text.substr(at, pieceBytes), take).has_value());
   }
-  EXPECT_TRUE(parser.finish(take).has_value());
+  EXPECT_TRUE(parser.end(take).has_value());
   return events;
 }
 
@@ -69,7 +69,7 @@ TEST(Sse, NoEventComesAfterTheReaderHasHadEnough) {
   const auto once = [&](const SseEvent&) { return ++count < 1; };
   ASSERT_TRUE(parser.feed("data: 1\n\ndata: 2\n\n", once).has_value());
   ASSERT_TRUE(parser.feed("data: 3\n\n", once).has_value());
-  ASSERT_TRUE(parser.finish(once).has_value());
+  ASSERT_TRUE(parser.end(once).has_value());
   EXPECT_EQ(count, 1);
 }
 

@@ -35,9 +35,9 @@ Read read(std::unique_ptr<StreamReader> reader, std::string_view stream, std::si
   for (std::size_t at = 0; at < stream.size(); at += pieceBytes) {
     EXPECT_TRUE(parser.feed(stream.substr(at, pieceBytes), onEvent).has_value());
   }
-  EXPECT_TRUE(parser.finish(onEvent).has_value());
-  out.complete = reader->complete();
-  out.answer = reader->finish(aborted);
+  EXPECT_TRUE(parser.end(onEvent).has_value());
+  out.complete = reader->isWhole();
+  out.answer = reader->answer(aborted);
   return out;
 }
 

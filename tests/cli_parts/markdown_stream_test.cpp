@@ -33,7 +33,7 @@ class Stream : public testing::Test {
       out += stream.feed(text.substr(0, end));
       text.remove_prefix(end);
     }
-    return out + stream.finish();
+    return out + stream.rest();
   }
 
   // The same however the text is cut. Escapes as ^.
@@ -105,12 +105,12 @@ TEST_F(Stream, WordsComeBeforeTheirLineEnds) {
   EXPECT_EQ(stream.feed("wo **bo"), " two");
   EXPECT_EQ(stream.feed("ld** x 天"), " \033[1mbold\033[0m x");
   EXPECT_EQ(stream.feed("地"), " 天");
-  EXPECT_EQ(stream.finish(), "地\n");
+  EXPECT_EQ(stream.rest(), "地\n");
   EXPECT_EQ(stream.feed("1 2 3"), "1 2");
-  EXPECT_EQ(stream.finish(), " 3\n");
+  EXPECT_EQ(stream.rest(), " 3\n");
   EXPECT_EQ(stream.feed("- 1 "), "") << "a rule, an item, a box?";
   EXPECT_EQ(stream.feed("a "), "\033[2m• \033[0m1 a");
-  EXPECT_EQ(stream.finish(), "\n");
+  EXPECT_EQ(stream.rest(), "\n");
 }
 
 TEST_F(Stream, ATerminalThatChangesItsWidthIsFollowed) {
@@ -119,7 +119,7 @@ TEST_F(Stream, ATerminalThatChangesItsWidthIsFollowed) {
   ::setenv("COLUMNS", "17", 1);
   EXPECT_EQ(stream.feed("three four fives"), "\nthree four");
   EXPECT_EQ(stream.feed(" six"), " fives");
-  EXPECT_EQ(stream.finish(), "\nsix\n");
+  EXPECT_EQ(stream.rest(), "\nsix\n");
 }
 
 TEST_F(Stream, WhatIsShownInTheEndIsWhatARenderedTextIs) {
@@ -137,7 +137,7 @@ TEST_F(Stream, PlainTextIsBrokenBetweenWords) {
   const auto wrappedText = [](std::string_view text) {
     WordWrap wrap;
     std::string out = wrap.feed(text);
-    return out + wrap.finish();
+    return out + wrap.rest();
   };
   EXPECT_EQ(wrappedText("one two three four five\nsix"), "one two three four\nfive\nsix");
   EXPECT_EQ(wrappedText("a aaaaaaaaaabbbbbbbbbbcc x"), "a aaaaaaaaaabbbbbbbbbbcc x");

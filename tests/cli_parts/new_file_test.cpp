@@ -19,8 +19,8 @@ TEST(NewFile, TheFirstOfTwoIsThereWholeAndTheSecondIsRefused) {
   const auto second = NewFile::make(path);
   ASSERT_TRUE(second);
   ASSERT_TRUE((*second)->add("a part of the sec"));
-  ASSERT_TRUE((*first)->finish());
-  const auto refused = (*second)->finish();
+  ASSERT_TRUE((*first)->save());
+  const auto refused = (*second)->save();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::AlreadyExists);
   std::ifstream file(path);

@@ -123,7 +123,7 @@ TEST_F(Counted, UsageThatAMessageOfTheTurnSaysIsNotCountedAgain) {
   TurnSaver saver(*store, "s");
   must(saver.userText("hello"));
   must(saver.message(Dialect::Anthropic, kAnswer));
-  must(saver.finish({.usage = {.inputTokens = 150, .outputTokens = 10}, .model = "claude-sonnet-4-5"}));
+  must(saver.end({.usage = {.inputTokens = 150, .outputTokens = 10}, .model = "claude-sonnet-4-5"}));
   EXPECT_EQ(total().tokens.inputTokens, 150U);
   EXPECT_EQ(total().tokens.outputTokens, 10U);
 }

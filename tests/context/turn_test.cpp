@@ -14,7 +14,7 @@ TEST_F(SaveTurn, BlocksComeOneByOneAndAreOneMessageInTheContext) {
   must(turn.toolStart("t1", "ls"));
   must(turn.toolResult("t1", "a\nb"));
   must(turn.assistantText("two files"));
-  must(turn.finish({.usage = {.inputTokens = 10, .outputTokens = 5}, .durationMs = 1234}));
+  must(turn.end({.usage = {.inputTokens = 10, .outputTokens = 5}, .durationMs = 1234}));
   EXPECT_EQ(
       build().messages,
       R"([{"role":"user","content":"list it"},{"role":"assistant","content":[{"type":"text","text":"looking"},)"
@@ -69,7 +69,7 @@ TEST_F(SaveTurn, AMessageThatWasNotStoredCountsForNothing) {
   must(store->createSession({.sessionId = "late"}));
   must(turn.message(Dialect::Anthropic, R"({"role":"user","content":"go"})"));
   must(turn.message(Dialect::Anthropic, answer));
-  must(turn.finish({}));
+  must(turn.end({}));
   const std::string payload = must(store->loadSessionEntries("late")).back().payload;
   EXPECT_TRUE(payload.contains(R"("counted":{"inputTokens":5,"outputTokens":7)")) << payload;
   EXPECT_TRUE(payload.contains(R"("toolCount":1)")) << payload;

@@ -114,7 +114,7 @@ class Turn {
       if (agent_.cancel.requested()) return stop("stopped");
       BOUGH_TRY(takeStep());
     }
-    return finish();
+    return endTurn();
   }
 
   Result<void> takeStep() {
@@ -348,10 +348,10 @@ class Turn {
     BOUGH_TRY(journal_.append(entry_type::kCustom, abortedPayload(why)));
     report_.aborted = true;
     agent_.listener.onEvent({.kind = EventKind::Aborted, .text = why});
-    return finish();
+    return endTurn();
   }
 
-  Result<TurnReport> finish() {
+  Result<TurnReport> endTurn() {
     report_.end = {.sessionId = journal_.sessionId(), .headId = journal_.parentId(), .tailId = journal_.tailId()};
     report_.totals.durationMs = millisecondsSince(begin_);
     agent_.listener.onEvent({.kind = EventKind::TurnEnd,

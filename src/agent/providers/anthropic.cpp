@@ -65,9 +65,9 @@ class AnthropicReader final : public StreamReader {
     return {};
   }
 
-  [[nodiscard]] bool complete() const override { return complete_; }
+  [[nodiscard]] bool isWhole() const override { return complete_; }
 
-  Answer finish(bool aborted) override {
+  Answer answer(bool aborted) override {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;

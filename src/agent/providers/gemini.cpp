@@ -39,9 +39,9 @@ class GeminiReader final : public StreamReader {
   }
 
   // There is no last event: the finish reason says that the answer is whole.
-  [[nodiscard]] bool complete() const override { return finished_; }
+  [[nodiscard]] bool isWhole() const override { return finished_; }
 
-  Answer finish(bool aborted) override {
+  Answer answer(bool aborted) override {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;

@@ -164,15 +164,15 @@ class HttpProvider final : public Provider {
                               .idleTimeoutMs = options_.idleTimeoutMs};
     auto response = client_.post(request, onBytes, cancel);
     if (response && !cancel.requested() && !error) {
-      if (auto last = parser.finish(onLast); !last) error = std::move(last.error());
+      if (auto last = parser.end(onLast); !last) error = std::move(last.error());
     }
     shown.flush();
-    if (cancel.requested() && !reader->complete()) return {.answer = finished(*reader, true)};
+    if (cancel.requested() && !reader->isWhole()) return {.answer = finished(*reader, true)};
     if (!error && !response) error = response.error();
     if (!error && (response->status < 200 || response->status >= 300 || !response->body.empty())) {
       return refused(*response);
     }
-    if (reader->complete()) return {.answer = finished(*reader, false)};
+    if (reader->isWhole()) return {.answer = finished(*reader, false)};
     if (!error) error = brokenOff(any);
     if (error->hint.empty())
       error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
@@ -182,7 +182,7 @@ class HttpProvider final : public Provider {
 
   // A server may repeat the key that it was given. What is stored of an answer does not hold it.
   [[nodiscard]] Answer finished(StreamReader& reader, bool aborted) const {
-    Answer answer = reader.finish(aborted);
+    Answer answer = reader.answer(aborted);
     answer.message = secrets_.redact(answer.message);
     answer.partial = secrets_.redact(answer.partial);
     return answer;

@@ -38,9 +38,9 @@ class OpenaiChatReader final : public StreamReader {
   }
 
   // Some servers end without [DONE]; the finish reason is enough then.
-  [[nodiscard]] bool complete() const override { return complete_ || !finishReason_.empty(); }
+  [[nodiscard]] bool isWhole() const override { return complete_ || !finishReason_.empty(); }
 
-  Answer finish(bool aborted) override {
+  Answer answer(bool aborted) override {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;

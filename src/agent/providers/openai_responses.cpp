@@ -42,9 +42,9 @@ class OpenaiResponsesReader final : public StreamReader {
     return {};
   }
 
-  [[nodiscard]] bool complete() const override { return complete_; }
+  [[nodiscard]] bool isWhole() const override { return complete_; }
 
-  Answer finish(bool aborted) override {
+  Answer answer(bool aborted) override {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;

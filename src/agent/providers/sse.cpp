@@ -41,7 +41,7 @@ Result<void> SseParser::feed(std::string_view bytes, const OnEvent& onEvent) {
   return {};
 }
 
-Result<void> SseParser::finish(const OnEvent& onEvent) {
+Result<void> SseParser::end(const OnEvent& onEvent) {
   if (!line_.empty() && !stopped_) {
     const std::string last = std::exchange(line_, {});
     if (auto taken = takeLine(last, onEvent); !taken) return taken;

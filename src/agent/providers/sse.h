@@ -26,7 +26,7 @@ class SseParser {
   /// Takes the next bytes and gives every event they complete. Fails with Damaged when a line or an event is too long.
   Result<void> feed(std::string_view bytes, const OnEvent& onEvent);
   /// The stream is over: gives the last event when only its blank line is missing.
-  Result<void> finish(const OnEvent& onEvent);
+  Result<void> end(const OnEvent& onEvent);
 
  private:
   Result<void> takeLine(std::string_view line, const OnEvent& onEvent);

@@ -18,9 +18,9 @@ class StreamReader {
   /// Takes an event. Fails with what the provider said when it is an error, Damaged when it cannot be read.
   virtual Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) = 0;
   /// Whether the provider said that the answer is complete.
-  [[nodiscard]] virtual bool complete() const = 0;
+  [[nodiscard]] virtual bool isWhole() const = 0;
   /// The message. With `aborted` without what could not be sent back.
-  virtual Answer finish(bool aborted) = 0;
+  virtual Answer answer(bool aborted) = 0;
 };
 
 std::unique_ptr<StreamReader> makeAnthropicReader();

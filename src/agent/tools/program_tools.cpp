@@ -106,7 +106,7 @@ class OutputLines {
     const std::size_t end = waiting_.rfind('\n');
     pass(end != std::string::npos ? end + 1 : waiting_.size() > kLongestLine ? waiting_.size() : 0);
   }
-  void finish() { pass(waiting_.size()); }
+  void passAll() { pass(waiting_.size()); }
 
  private:
   void pass(std::size_t bytes) {
@@ -128,7 +128,7 @@ ToolOutcome runBash(const std::string& command, std::uint64_t timeMs, const Tool
   OutputLines lines(environment);
   if (environment.output) request.output = [&](std::string_view bytes) { lines.add(bytes); };
   auto outcome = runProcess(request, cancel);
-  lines.finish();
+  lines.passAll();
   if (!outcome) return failed(outcome.error().message);
   std::string text = asText(outcome->output, environment.limits.outputBytes * 2, outcome->outputBytes);
   if (outcome->cancelled) return failed(text + "\n[stopped by the user]");

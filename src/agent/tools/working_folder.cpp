@@ -145,7 +145,7 @@ Result<std::string> WorkingFolder::digest(const Place& place) {
   BOUGH_TRY(const Descriptor file, openFile(place));
   Sha256 sum;
   BOUGH_TRY(readPieces(place, file.get(), UINT64_MAX, [&](std::string_view piece) { sum.add(piece); }));
-  return sum.finish();
+  return sum.hex();
 }
 
 Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {

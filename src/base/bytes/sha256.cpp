@@ -31,7 +31,7 @@ void Sha256::add(std::string_view bytes) {
   BOUGH_CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
 }
 
-std::string Sha256::finish() {
+std::string Sha256::hex() {
   static constexpr char kHex[] = "0123456789abcdef";
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
@@ -47,7 +47,7 @@ std::string Sha256::finish() {
 std::string Sha256::of(std::string_view bytes) {
   Sha256 sum;
   sum.add(bytes);
-  return sum.finish();
+  return sum.hex();
 }
 
 }  // namespace bough

@@ -17,7 +17,7 @@ class Sha256 {
 
   void add(std::string_view bytes);
   /// 64 lower-case hex digits. Call once.
-  std::string finish();
+  std::string hex();
 
   static std::string of(std::string_view bytes);
 

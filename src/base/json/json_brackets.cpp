@@ -136,7 +136,7 @@ template <typename Use>
 }
 
 // The rest of `text` after the whole blocks.
-std::optional<std::size_t> finish(std::string_view text, std::size_t at, Nesting& nesting) {
+std::optional<std::size_t> takeRest(std::string_view text, std::size_t at, Nesting& nesting) {
   if (!nesting.done()) {
     std::array<char, kBlockBytes> last{};
     last.fill(' ');
@@ -163,7 +163,7 @@ BOUGH_CRC_TARGET std::optional<std::size_t> copySummed(std::string_view text, ch
   crc.add(text.substr(at));
   state = crc.state();
   std::memcpy(out + at, text.data() + at, text.size() - at);
-  return finish(text, at, nesting);
+  return takeRest(text, at, nesting);
 }
 #endif
 
@@ -183,7 +183,7 @@ std::optional<std::size_t> skipBrackets(std::string_view text) {
     }
     at = passToQuote(text, at + kBlockBytes, nesting);
   }
-  return finish(text, at, nesting);
+  return takeRest(text, at, nesting);
 }
 
 std::optional<std::size_t> copyBrackets(std::string_view text, char* out) {
@@ -195,7 +195,7 @@ std::optional<std::size_t> copyBrackets(std::string_view text, char* out) {
   const std::size_t at =
       scanBlocks(text, nesting, [&](const ByteBlock& block, std::size_t offset) { block.store(out + offset); });
   std::memcpy(out + at, text.data() + at, text.size() - at);
-  return finish(text, at, nesting);
+  return takeRest(text, at, nesting);
 }
 
 std::optional<std::size_t> copyBrackets(std::string_view text, char* out, Crc32c& crc) {

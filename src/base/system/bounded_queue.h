@@ -13,7 +13,7 @@ namespace bough {
 template <typename T>
 class BoundedQueue {
  public:
-  /// `givers`: so many threads call finish() in the end.
+  /// `givers`: so many threads call endGiving() in the end.
   explicit BoundedQueue(std::size_t most, std::size_t givers = 1) : most_(most), givers_(givers) {}
 
   /// Waits while the queue is full. False when nobody takes anything any more.
@@ -40,7 +40,7 @@ class BoundedQueue {
   }
 
   /// One of the givers has nothing more.
-  void finish() {
+  void endGiving() {
     const std::scoped_lock lock(mutex_);
     --givers_;
     given_.notify_all();

@@ -16,20 +16,20 @@ OutsideReading::OutsideReading(OutsideWalk walk) : walk_(std::move(walk)) {
   readers_ = startThreads(mostReaders(), [this](std::size_t) {
     failure_.guard([this] { read(); });
     if (failure_.failed()) found_.stop();
-    told_.finish();
+    told_.endGiving();
   });
-  for (std::size_t i = readers_.size(); i < mostReaders(); ++i) told_.finish();
+  for (std::size_t i = readers_.size(); i < mostReaders(); ++i) told_.endGiving();
   if (!readers_.empty()) {
     auto walker = startThread("to look for files", [this] {
       failure_.guard([&] { walked_ = walk_([&](OutsideFile&& file) { return found_.push(std::move(file)); }); });
-      found_.finish();
+      found_.endGiving();
     });
     if (walker) {
       walker_ = std::move(*walker);
       return;
     }
   }
-  found_.finish();
+  found_.endGiving();
   readers_.clear();
   walked_ = walk_([&](OutsideFile&& file) {
     left_.push_back(std::move(file));

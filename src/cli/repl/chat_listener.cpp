@@ -82,8 +82,8 @@ void TextListener::say(const std::string& line) {
 }
 
 void TextListener::endText() {
-  if (inText_) printText(stdoutIsTerminal() ? markdown_.finish() : std::exchange(held_, {}) + "\n");
-  if (inThinking_) printText(styled(Style::Dim, thinking_.finish()) + "\n");
+  if (inText_) printText(stdoutIsTerminal() ? markdown_.rest() : std::exchange(held_, {}) + "\n");
+  if (inThinking_) printText(styled(Style::Dim, thinking_.rest()) + "\n");
   inText_ = inThinking_ = false;
 }
 

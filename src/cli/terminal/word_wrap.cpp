@@ -26,7 +26,7 @@ std::string WordWrap::feed(std::string_view text) {
   return out;
 }
 
-std::string WordWrap::finish() {
+std::string WordWrap::rest() {
   std::string out;
   flush(out);
   column_ = 0;

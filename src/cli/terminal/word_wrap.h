@@ -12,7 +12,7 @@ class WordWrap {
   /// Takes printable text, cut anywhere between characters, and returns what can be shown already.
   std::string feed(std::string_view text);
   /// The text is over: the word that was held back.
-  std::string finish();
+  std::string rest();
 
  private:
   void take(char c, std::string& out);

@@ -156,7 +156,7 @@ Result<void> NewFile::add(std::string_view piece) {
   return orError(file_->write(piece), "write", path_);
 }
 
-Result<void> NewFile::finish() {
+Result<void> NewFile::save() {
   BOUGH_TRY(sync());
   BOUGH_TRY(publish());
   file_->removeLeft();
@@ -183,7 +183,7 @@ Result<void> NewFile::syncFolder() {
 Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
   BOUGH_TRY(const auto file, NewFile::make(path));
   BOUGH_TRY(file->add(bytes));
-  return file->finish();
+  return file->save();
 }
 
 namespace {
@@ -209,14 +209,14 @@ Result<void> syncAll(const std::vector<std::unique_ptr<NewFile>>& files) {
 Result<void> NewFiles::begin(const std::string& path) {
   constexpr std::size_t kAtOnce = 128;
   if (group_.size() == kAtOnce) {
-    BOUGH_TRY(finish());
+    BOUGH_TRY(save());
   }
   BOUGH_TRY(auto file, NewFile::make(path));
   group_.push_back(std::move(file));
   return {};
 }
 
-Result<void> NewFiles::finish() {
+Result<void> NewFiles::save() {
   if (group_.empty()) return {};
   BOUGH_TRY(syncAll(group_));
   for (const auto& file : group_) BOUGH_TRY(file->publish());

@@ -40,7 +40,7 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
                                       const TranscriptSink& out,
                                       const std::function<Result<void>(const TranscriptFacts& facts)>& begin = {});
 
-/// A file that must not exist yet, written piece by piece: it is there whole, after finish(), or not at all. Mode 0600;
+/// A file that must not exist yet, written piece by piece: it is there whole, after save(), or not at all. Mode 0600;
 /// its folders are made.
 class NewFile {
  public:
@@ -50,9 +50,9 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();
   Result<void> add(std::string_view piece);
-  Result<void> finish();
+  Result<void> save();
 
-  /// The steps of finish(), for several files at once.
+  /// The steps of save(), for several files at once.
   Result<void> sync();
   Result<void> publish();
   Result<void> syncFolder();
@@ -77,7 +77,7 @@ class NewFiles {
   Result<void> begin(const std::string& path);
   /// Adds to the file that began last.
   Result<void> add(std::string_view piece) { return group_.back()->add(piece); }
-  Result<void> finish();
+  Result<void> save();
 
  private:
   std::vector<std::unique_ptr<NewFile>> group_;

@@ -44,7 +44,7 @@ Result<std::string> pack(OpenLog& plain, NewFile& out) {
   if (packed) packed = out.add(packFrameTable(frames));
   if (packed) packed = out.sync();
   if (!packed) return std::unexpected(packed.error());
-  return sum.finish();
+  return sum.hex();
 }
 
 Result<std::string> sumOf(OpenLog& log) {
@@ -54,7 +54,7 @@ Result<std::string> sumOf(OpenLog& log) {
     return {};
   });
   if (!read) return std::unexpected(read.error());
-  return sum.finish();
+  return sum.hex();
 }
 
 // Whether all that `part` holds is at the beginning of `whole`; not when that cannot be known.

@@ -107,7 +107,7 @@ std::uint64_t ContentHasher::leaf(const json::Tree& tree, json::Tree::Index node
   }
 }
 
-std::uint64_t ContentHasher::finish(const Open& open) {
+std::uint64_t ContentHasher::hashOf(const Open& open) {
   if (!open.object) return content_hash::array(open.soFar, open.count);
   const auto first = members_.begin() + static_cast<std::ptrdiff_t>(open.firstMember);
   std::sort(first, members_.end(), [](const MemberHash& a, const MemberHash& b) {
@@ -158,7 +158,7 @@ std::uint64_t ContentHasher::hash(const json::Tree& tree, json::Tree::Index node
     bool closing = container;
     for (;;) {
       if (closing) {
-        done = finish(open_.back());
+        done = hashOf(open_.back());
         pendingKey = open_.back().keyAbove;
         open_.pop_back();
       }

@@ -62,7 +62,7 @@ class ContentHasher {
   };
 
   std::uint64_t leaf(const json::Tree& tree, json::Tree::Index node);
-  std::uint64_t finish(const Open& open);
+  std::uint64_t hashOf(const Open& open);
 
   std::string decoded_;
   std::string quoted_;

@@ -55,7 +55,7 @@ class Planner {
     closeCalls(nullptr);
     if (request_) applyRequestRules(plan_, history_, target_, reporter_);
     if (!request_ && !fragment_) dropLooseThinking(plan_, history_, target_, reporter_);
-    if (!fragment_) finish();
+    if (!fragment_) arrangeEnds();
     if (request_) copyWhatStayed(plan_, history_, target_, reporter_);
     if (!fragment_ && target_ == Dialect::Anthropic) nameBetas(plan_, history_, reporter_);
     return std::move(plan_);
@@ -334,7 +334,7 @@ class Planner {
     result.media.clear();
   }
 
-  void finish() {
+  void arrangeEnds() {
     if (target_ == Dialect::Bough) return;
     const bool hadMessages = std::ranges::any_of(
         history_.originals, [](const Original& original) { return original.section == Section::Messages; });

@@ -46,7 +46,7 @@ void SessionReport::add(const std::vector<SessionMessage>& messages, bool isLast
   reportCarriedSignatures(history, target_, carried);
 }
 
-void SessionReport::finish() {
+void SessionReport::joinReports() {
   for (CompatibilityReport* each : {&copied_, &carried_}) {
     append(each->warnings, report_.warnings);
     append(each->signatures, report_.signatures);

@@ -22,7 +22,7 @@ class SessionReport {
 
   void add(const std::vector<SessionMessage>& messages, bool isLast);
   /// Lists the signatures, after the last part.
-  void finish();
+  void joinReports();
 
  private:
   Dialect target_;

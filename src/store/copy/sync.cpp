@@ -51,7 +51,7 @@ std::string digestOf(const Entry& entry) {
     for (const std::string* part : {&entry.payload, &entry.meta, &entry.extra}) add(*part);
   }
   sum.add(entry.parentId.value_or(""));
-  return (erased ? std::string(kErased) : "") + sum.finish();
+  return (erased ? std::string(kErased) : "") + sum.hex();
 }
 
 // Something of which each side has its own last word: the head, a label, the title, whether the session is pinned, how

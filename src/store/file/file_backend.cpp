@@ -78,7 +78,7 @@ Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder
   BOUGH_TRY(auto store, FileStore::open(folder, options, serializer, environment));
   std::shared_ptr<FileBackend> backend(new FileBackend(std::move(store)));
   // Whoever cannot finish it leaves it to the next one; the sessions can be read meanwhile.
-  (void)FileErasure(*backend, *backend->store_, backend->logs_).finish();
+  (void)FileErasure(*backend, *backend->store_, backend->logs_).resumeInterrupted();
   return backend;
 }
 

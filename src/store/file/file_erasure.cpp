@@ -50,7 +50,7 @@ Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
   return std::move(report_);
 }
 
-Result<void> FileErasure::finish() {
+Result<void> FileErasure::resumeInterrupted() {
   if (store_.onlyRead || !ErasureJournal::exists(*store_.root)) return {};
   auto journal = ErasureJournal::lock(*store_.root, 0);
   if (!journal && journal.error().code == ErrorCode::Busy) return {};

@@ -31,7 +31,7 @@ class FileErasure {
 
   Result<ErasureReport> run(const Erasure& erasure);
   /// Finishes an erasure that was interrupted; does nothing while another process is at it.
-  Result<void> finish();
+  Result<void> resumeInterrupted();
 
  private:
   /// A file that may hold entries.

@@ -199,7 +199,7 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
   return prepared;
 }
 
-Result<AppendResult> PostgresSession::finish(AppendRequest& request, Prepared& prepared) {
+Result<AppendResult> PostgresSession::resultOf(AppendRequest& request, Prepared& prepared) {
   Result<std::string>& answer = prepared.queued.answer;
   if (!answer && answer.error().code == ErrorCode::IdConflict) {
     // Another client has just stored one of these ids, or an attempt of this call has whose answer was lost.
@@ -246,7 +246,7 @@ std::vector<Result<AppendResult>> PostgresSession::appendAll(AppendQueue& queue,
   std::vector<Result<AppendResult>> results;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const auto& [session, request] = batches[i];
-    results.push_back(prepared[i] ? session->finish(*request, *prepared[i])
+    results.push_back(prepared[i] ? session->resultOf(*request, *prepared[i])
                                   : session->judge(*request, areIdsMade(*request)));
   }
   return results;

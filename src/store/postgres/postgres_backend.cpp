@@ -296,7 +296,7 @@ Result<ChangeSet> PostgresBackend::since(std::string_view token) {
   for (int row = 0; row < rows.size(); ++row) {
     sum.add(fmt::format("{} {} {}\n", rows.text(row, 0), rows.number(row, 1), rows.number(row, 2)));
   }
-  ChangeSet changes{.token = sum.finish()};
+  ChangeSet changes{.token = sum.hex()};
   changes.all = changes.token != token;
   return changes;
 }

@@ -366,7 +366,7 @@ class PostgresSession::Loading {
 
   // The entries of all parts, in the session's order, as the caller wants to see them; with sequences of one part.
   Result<LoadResult> joined() {
-    BOUGH_TRY(complete());
+    BOUGH_TRY(resolvePayloads());
     LoadResult result;
     std::optional<std::size_t> header;
     for (Part& part : parts_) {
@@ -393,7 +393,7 @@ class PostgresSession::Loading {
   }
 
   // Hides what was redacted, and brings attachments back: a second round trip where there are some.
-  Result<void> complete() {
+  Result<void> resolvePayloads() {
     if (query_.asStored) return {};
     LostPayloads& lost = session_.sessions().lostPayloads();
     for (Part& part : parts_) {

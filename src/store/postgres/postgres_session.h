@@ -54,7 +54,7 @@ class PostgresSession final : public SharingSession {
   struct Prepared;
   [[nodiscard]] Parameters byId() const;
   std::unique_ptr<Prepared> prepare(AppendRequest& request);
-  Result<AppendResult> finish(AppendRequest& request, Prepared& prepared);
+  Result<AppendResult> resultOf(AppendRequest& request, Prepared& prepared);
   Result<AppendResult> judge(AppendRequest& request, bool ownIds);
 
   Database& database_;

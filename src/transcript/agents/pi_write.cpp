@@ -102,7 +102,7 @@ class PiWriter : public Writer {
       notHeld.emplace_back(entry.type);
       return;
     }
-    finish(out);
+    endLine(out);
   }
 
   void end(const std::string& headId, std::string& out) override {
@@ -139,7 +139,7 @@ class PiWriter : public Writer {
     return lastTime_;
   }
 
-  // Begins the line of an entry; finish ends it.
+  // Begins the line of an entry; endLine ends it.
   json::Writer& line(const Item& item, std::string_view type, std::string& out) {
     line_.emplace(out);
     const std::string id = freshId(item.entry->id);
@@ -148,7 +148,7 @@ class PiWriter : public Writer {
     ids_.set(item.entry->id, id);
     return *line_;
   }
-  void finish(std::string& out) {
+  void endLine(std::string& out) {
     line_->endObject();
     line_.reset();
     out += '\n';

@@ -306,7 +306,7 @@ void Builder::keepBytes(const Record& record) {
   }
 }
 
-TranscriptReport Builder::finish() {
+TranscriptReport Builder::end() {
   report_.facts = facts;
   report_.startsOver = headSet_ && headId_.empty();
   report_.headId = headSet_ ? headId_ : lastId_.empty() ? facts.parentEntryId : lastId_;

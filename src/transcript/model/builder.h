@@ -111,7 +111,7 @@ class Builder {
   /// The first error of `use`; reading ends with it.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   /// Ends the reading.
-  [[nodiscard]] TranscriptReport finish();
+  [[nodiscard]] TranscriptReport end();
 
  private:
   // `payload` lacks its closing brace.

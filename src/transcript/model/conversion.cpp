@@ -289,7 +289,7 @@ void MessageConversion::skip(std::size_t place) {
   done_.erase(place);
 }
 
-void MessageConversion::finish() {
+void MessageConversion::convertRest() {
   for (Branch& branch : branches_) {
     while (branch.next < branch.places.size()) {
       convertNext(branch);

@@ -30,7 +30,7 @@ class MessageConversion {
   /// Nobody will ask for this entry.
   void skip(std::size_t place);
   /// Converts what nobody asked for, so that the report is whole.
-  void finish();
+  void convertRest();
   /// How many entries are converted and wait to be asked for.
   [[nodiscard]] std::size_t heldCount() const { return done_.size(); }
 

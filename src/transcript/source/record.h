@@ -78,7 +78,6 @@ class LineRecords {
   void cutLine();
   void add(RecordKind kind, std::size_t begin, std::size_t end, std::string_view text = {},
            std::string_view reason = {});
-  void finish(bool complete);
   std::size_t findWhole(std::size_t from) const;
 
   ByteSource& source_;

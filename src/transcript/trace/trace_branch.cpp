@@ -69,7 +69,7 @@ class TraceFinding {
     takeMessage(*message, place);
   }
 
-  void finish() {
+  void orderResults() {
     std::ranges::stable_sort(branch_.results_, {}, &TraceBranch::FoundResult::step);
     std::size_t next = 0;
     for (std::size_t i = 0; i < branch_.steps_.size(); ++i) {
@@ -186,7 +186,7 @@ TraceBranch::TraceBranch(const EntryList& entries, const EntryTree& tree, std::s
     : entries_(entries) {
   TraceFinding finding(*this, report);
   for (const std::size_t place : tree.path(leaf)) finding.take(place);
-  finding.finish();
+  finding.orderResults();
 }
 
 TraceStep TraceBranch::read(std::size_t number) const {

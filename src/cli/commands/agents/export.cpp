@@ -47,7 +47,7 @@ class Output {
     };
   }
 
-  Result<void> finish() { return file_ ? file_->finish() : Result<void>(); }
+  Result<void> save() { return file_ ? file_->save() : Result<void>(); }
 
  private:
   std::unique_ptr<NewFile> file_;
@@ -67,7 +67,7 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
   wish.facts.cwd = mapFolder(wish.facts.cwd, moves);
   BOUGH_TRY(auto output, Output::open(options.output));
   BOUGH_TRY(const auto report, writeTrace(entries, wish, output.sink()));
-  BOUGH_TRY(output.finish());
+  BOUGH_TRY(output.save());
   if (context.json && !options.output.empty()) {
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);
@@ -121,7 +121,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     return written.add(piece);
   };
   BOUGH_TRY(writeTranscriptTree(entries, wish, {.begin = begin, .add = add}, &report));
-  BOUGH_TRY(written.finish());
+  BOUGH_TRY(written.save());
   if (!context.json) {
     for (const std::string& path : paths) printLine(path);
     if (!report.lossyFields.empty()) printMessage(fmt::format("the format of {} cannot hold:", options.agent));
@@ -163,7 +163,7 @@ Result<ExitCode> run(const Context& context, Options options) {
   }
   BOUGH_TRY(auto output, Output::open(options.output));
   BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish, output.sink()));
-  BOUGH_TRY(output.finish());
+  BOUGH_TRY(output.save());
   if (context.json && !options.output.empty()) {
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);

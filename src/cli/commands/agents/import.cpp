@@ -128,7 +128,7 @@ class Importing {
 
   // The rest; then, one after the other, those that continue another session, which must be there before, and further
   // files of a session.
-  void finish() {
+  void importRest() {
     if (!group_.empty() && !importGroup()) return;
     while (!waiting_.empty() && !outputClosed()) {
       const std::vector<Source> sources = std::exchange(waiting_, {});
@@ -244,7 +244,7 @@ std::vector<std::string> importWatched(const Context& context, std::unique_ptr<S
   Importing importing(context, store, &told);
   const bool goesOn =
       std::ranges::all_of(paths, [&](const std::string& path) { return importing.add({.path = path}); });
-  if (goesOn) importing.finish();
+  if (goesOn) importing.importRest();
   std::vector<std::string> failed;
   std::ranges::copy_if(paths, std::back_inserter(failed), [&](const auto& path) { return !importing.isDone(path); });
   if (importing.failed() == 0) told.failures.clear();
@@ -308,7 +308,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printMessage("no sessions found");
     return sawAll ? kDone : kProblem;
   }
-  if (goesOn) importing.finish();
+  if (goesOn) importing.importRest();
   if (!store) return kProblem;
   BOUGH_TRY(store->close());
   store.reset();

@@ -57,7 +57,7 @@ class Target {
   }
 
   // Puts the new file into its place.
-  Result<void> finish() { return file_ ? file_->finish() : Result<void>(); }
+  Result<void> save() { return file_ ? file_->save() : Result<void>(); }
 
   [[nodiscard]] const TranscriptPlace& place() const { return place_; }
   [[nodiscard]] bool holdsOther() const { return holdsOther_; }
@@ -98,7 +98,7 @@ Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, 
     if (!made && !target.holdsOther()) return std::unexpected(std::move(made.error()));
     const bool isThere = made && target.holdsSame();
     if (made && (target.isFree() || isThere)) {
-      BOUGH_TRY(target.finish());
+      BOUGH_TRY(target.save());
       return Resumed{.made = std::move(*made), .place = target.place(), .isThere = isThere, .instead = instead};
     }
     if (instead.empty()) instead = target.place().path;

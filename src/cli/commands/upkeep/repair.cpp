@@ -111,7 +111,7 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
   BOUGH_TRY(const auto written,
             writeTranscript(source, {.agent = agent, .facts = report.facts, .headId = report.headId, .clean = true},
                             [&](std::string_view piece) { return file->add(piece); }));
-  BOUGH_TRY(file->finish());
+  BOUGH_TRY(file->save());
   if (context.json) {
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("agent", agent).member("file", options.output);

@@ -47,7 +47,7 @@ class LineWrap {
     }
   }
 
-  std::vector<std::string> finish() {
+  std::vector<std::string> lines() {
     endWord();
     endLine();
     return std::move(lines_);
@@ -143,7 +143,7 @@ std::vector<std::string> wrapSpans(const std::vector<Span>& spans, std::size_t f
                                    bool hard) {
   LineWrap wrap(firstColumns, columns, hard);
   for (const Span& span : spans) wrap.add(span);
-  return wrap.finish();
+  return wrap.lines();
 }
 
 std::size_t spansWidth(const std::vector<Span>& spans) {

@@ -61,7 +61,7 @@ std::string MarkdownStream::feed(std::string_view text) {
   return out;
 }
 
-std::string MarkdownStream::finish() {
+std::string MarkdownStream::rest() {
   std::string out;
   if (!line_.empty()) endLine(out);
   if (!table_.empty()) showTable(out);

@@ -21,7 +21,7 @@ class MarkdownStream {
   /// not safe for a terminal are replaced.
   std::string feed(std::string_view text);
   /// The text is over: what was held back. Everything that was shown ends with one line end; nothing, if nothing was.
-  std::string finish();
+  std::string rest();
 
  private:
   struct Code {

@@ -146,7 +146,7 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
   }
   reader->end(builder);
   Lineage lineage = reader->handOver(builder);
-  const TranscriptReport report = builder.finish();
+  const TranscriptReport report = builder.end();
   if (problem.empty() && source.left() > 0) problem = "the file that it was forked from ends before the fork";
   lineage.problem = problem;
   lineage.sessionId = report.facts.sessionId;
