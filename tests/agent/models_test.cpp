@@ -1,8 +1,10 @@
 // The table of models, and what it makes of requests.
+#include <bough/catalog.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "agent/parts/json_parts.h"
 #include "agent/providers/model_table.h"
@@ -71,6 +73,15 @@ TEST(ModelTable, NoDefaultIsAboutToBeRetired) {
                                                          : "OPENAI_API_KEY";
     const std::string model = defaultModel([&](const std::string& name) { return name == variable ? "k" : ""; });
     EXPECT_FALSE(retired.contains(model.substr(model.find('/') + 1))) << model;
+  }
+}
+
+TEST(ModelTable, TheModelsThatAreSuggestedHaveAPrice) {
+  const std::set<std::string> without = {"offline", "openrouter", "ollama", "local"};  // free, or many models
+  for (const UsableProvider& provider : usableProviders()) {
+    if (without.contains(provider.name)) continue;
+    ASSERT_FALSE(provider.models.empty()) << provider.name;
+    EXPECT_NE(PriceTable::builtIn().find(provider.models.front()), nullptr) << provider.models.front();
   }
 }
 
