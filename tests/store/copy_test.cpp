@@ -47,6 +47,31 @@ std::uint64_t copiedEntries(StoreSide& from, StoreSide& to, const std::string& s
   return count;
 }
 
+TEST(Copy, ASessionThatCannotBeReadLeavesNoneInTheOtherStore) {
+  const TempFolder folder;
+  {
+    StoreSide from = openSide(folder / "from");
+    ASSERT_TRUE(from.store->createSession({.sessionId = "s"}));
+    ASSERT_TRUE(from.store->appendSessionEntries("s", {message("a", "damaged")}));
+    ASSERT_TRUE(from.store->appendSessionEntries("s", {message("b")}));
+  }
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder / "from")) {
+    if (file.path().filename() != "s.jsonl") continue;
+    std::fstream log(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(log), {}};
+    log.seekp(static_cast<std::streamoff>(text.find("damaged")));
+    log << 'D';
+  }
+  StoreSide from = openSide(folder / "from");
+  StoreSide to = openSide(folder / "to");
+  EXPECT_FALSE(copySession(from, to, "s"));
+  EXPECT_FALSE(syncSession(from, to, "s"));
+  EXPECT_FALSE(syncSession(to, from, "s"));
+  const auto made = to.store->listSessions();
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->empty());
+}
+
 TEST(Copy, ASessionAndItsForkGoThereAndBack) {
   const TempFolder folder;
   StoreSide from = openSide(folder / "from");

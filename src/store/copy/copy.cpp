@@ -26,11 +26,14 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
   CopiedSession copied{.sessionId = sessionId};
   BOUGH_TRY(const auto header, findHeader(from, sessionId));
   if (!header) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId));
-  BOUGH_TRY(makeSession(to, sessionId, *header));
   std::string tail;
   bool atEnd = false;  // of what the target has
   for (std::uint64_t next = 0;;) {
     BOUGH_TRY(const auto part, readPart(from, sessionId, next));
+    // Made only now, so that a session that cannot be read leaves none in the target.
+    if (next == 0) {
+      BOUGH_TRY(makeSession(to, sessionId, *header));
+    }
     std::vector<Entry> known;
     if (!atEnd) {
       BOUGH_TRY(known, readCount(to, sessionId, next, std::max<std::size_t>(part.size(), 1)));

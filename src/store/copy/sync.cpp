@@ -142,9 +142,7 @@ class Sync {
   }
 
   Result<SyncedSession> run() {
-    BOUGH_TRY(makeMissing());
-    BOUGH_TRY(read(left_));
-    BOUGH_TRY(read(right_));
+    BOUGH_TRY(readBoth());
     BOUGH_TRY(compare());
     BOUGH_TRY(const std::vector<Entry> decided, decide());
     BOUGH_TRY(give(right_, left_));
@@ -157,17 +155,20 @@ class Sync {
   }
 
  private:
-  Result<void> makeMissing() {
+  // Makes the session where it is missing, after it was read: one that cannot be read leaves none in the other store.
+  Result<void> readBoth() {
     BOUGH_TRY(const auto onLeft, findHeader(left_.store, result_.sessionId));
     BOUGH_TRY(const auto onRight, findHeader(right_.store, result_.sessionId));
     if (!onLeft && !onRight) {
       return fail(ErrorCode::NotFound, fmt::format("session {} is gone from both stores", result_.sessionId));
     }
-    StoreSide& other = onLeft ? right_.store : left_.store;
+    Side& other = onLeft ? right_ : left_;
+    BOUGH_TRY(read(onLeft ? left_ : right_));
     if (!onLeft || !onRight) {
-      BOUGH_TRY(noteTrash(other));
+      BOUGH_TRY(noteTrash(other.store));
     }
-    return makeSession(other, result_.sessionId, onLeft ? *onLeft : *onRight);
+    BOUGH_TRY(makeSession(other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
+    return read(other);
   }
 
   // Who removed the session from one store alone would be surprised.

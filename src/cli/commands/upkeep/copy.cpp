@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/damage.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::copy_command {
@@ -46,6 +47,19 @@ Result<void> refuseSame(const std::string& one, const std::string& other) {
               fmt::format("{} and {} are the same store", shownLocation(one), shownLocation(other)), "name two stores");
 }
 
+Result<std::vector<CopiedSession>> copyOne(const Context& context, StoreSide& from, StoreSide& to,
+                                           const std::string& id) {
+  BOUGH_TRY(const auto later, tellOfDamage(context, *from.store, id));
+  return copySession(from, to, id);
+}
+
+Result<std::vector<SyncedSession>> syncOne(const Context& context, StoreSide& left, StoreSide& right,
+                                           const std::string& id) {
+  BOUGH_TRY(const auto laterOnLeft, tellOfDamage(context, *left.store, id));
+  BOUGH_TRY(const auto laterOnRight, tellOfDamage(context, *right.store, id));
+  return syncSession(left, right, id);
+}
+
 Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   const std::string source = options.from.empty() ? context.resolvedLocation() : options.from;
   BOUGH_TRY(refuseSame(source, options.to));
@@ -62,7 +76,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   ExitCode code = kDone;
   for (const std::string& id : sessions) {
     if (seen.contains(id)) continue;
-    const auto copied = copySession(from, to, id);
+    const auto copied = copyOne(context, from, to, id);
     if (!copied) {
       printError(copied.error(), context.json);
       code = kProblem;
@@ -103,7 +117,7 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
   ExitCode code = kDone;
   for (const std::string& id : sessions) {
     if (seen.contains(id)) continue;
-    const auto synced = syncSession(left, right, id);
+    const auto synced = syncOne(context, left, right, id);
     if (!synced) {
       printError(synced.error(), context.json);
       code = kProblem;
