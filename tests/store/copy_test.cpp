@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
+#include <vector>
 
 #include "base/json/json_scan.h"
 #include "support/temp_folder.h"
@@ -70,6 +72,31 @@ TEST(Copy, ASessionThatCannotBeReadLeavesNoneInTheOtherStore) {
   const auto made = to.store->listSessions();
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->empty());
+}
+
+TEST(Copy, TwoAtTheSameTimeAreBothDone) {
+  const TempFolder folder;
+  StoreSide from = openSide(folder / "from");
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = "s" + std::to_string(i);
+    ASSERT_TRUE(from.store->createSession({.sessionId = id}));
+    ASSERT_TRUE(from.store->appendSessionEntries(id, {message("m")}, {.durability = Durability::Buffered}));
+  }
+  ASSERT_TRUE(from.store->flush());
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      StoreSide source = openSide(folder / "from");
+      StoreSide to = openSide(folder / "to");
+      for (int session = 0; session < 30; ++session) {
+        const auto copied = copySession(source, to, "s" + std::to_string(session));
+        EXPECT_TRUE(copied) << copied.error().message;
+      }
+    });
+  }
+  threads.clear();
+  StoreSide to = openSide(folder / "to");
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(lines(to, "s" + std::to_string(i)), lines(from, "s" + std::to_string(i)));
 }
 
 TEST(Copy, ASessionAndItsForkGoThereAndBack) {

@@ -95,7 +95,7 @@ PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& en
   return prepared;
 }
 
-// Passes on what a command prints in whole lines: a key is inside of one.
+// Passes on what a command prints in whole lines, and a very long one in parts: none of them ends within a key.
 class OutputLines {
  public:
   explicit OutputLines(const ToolEnvironment& environment) : environment_(environment) {}
@@ -104,7 +104,8 @@ class OutputLines {
     constexpr std::size_t kLongestLine = std::size_t{64} << 10;
     waiting_ += bytes;
     const std::size_t end = waiting_.rfind('\n');
-    pass(end != std::string::npos ? end + 1 : waiting_.size() > kLongestLine ? waiting_.size() : 0);
+    const bool isLong = end == std::string::npos && waiting_.size() > kLongestLine;
+    pass(isLong ? waiting_.size() - environment_.secrets.openBytes(waiting_) : end + 1);
   }
   void passAll() { pass(waiting_.size()); }
 

@@ -57,7 +57,7 @@ std::string nearest(Database& database, std::string_view word) {
   return found.empty() ? nearestWith(database, word, word.substr(0, first)) : found;
 }
 
-// What may stand in a query in place of a word: the word itself where the index has it.
+// What to ask for in place of a word. A word that the index holds stays as it is.
 std::string replaced(Database& database, const std::string& typed, bool inPhrase) {
   std::vector<std::string> words;
   eachWord(typed, [&](std::string_view word) { words.emplace_back(word); });

@@ -95,10 +95,15 @@ Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& session
 }
 
 Result<void> makeSession(StoreSide& side, const std::string& sessionId, const Entry& header) {
-  BOUGH_TRY(const auto known, findHeader(side, sessionId));
+  BOUGH_TRY(auto known, findHeader(side, sessionId));
   if (!known) {
-    return side.backend->create({.sessionId = sessionId, .entries = {header}, .origin = readHeader(header).origin});
+    auto made =
+        side.backend->create({.sessionId = sessionId, .entries = {header}, .origin = readHeader(header).origin});
+    if (made || made.error().code != ErrorCode::AlreadyExists) return made;
+    BOUGH_TRY(known, findHeader(side, sessionId));
+    if (!known) return made;
   }
+  // Another copy may have made it at the same time.
   if (isSame(*known, header)) return {};
   return fail(ErrorCode::Conflict,
               fmt::format("{} has another session under the id {}", side.backend->describe(), sessionId),
