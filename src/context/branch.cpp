@@ -7,6 +7,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/try.h"
+#include "message/dialect/entry_message.h"
 
 namespace bough::context {
 namespace {
@@ -151,6 +152,22 @@ void applyState(const Entry& entry, Branch& branch) {
   }
 }
 
+Result<HiddenPayloads> readHidden(SessionStore& store, const std::string& sessionId, LoadOptions options,
+                                  const std::vector<Entry>& entries) {
+  HiddenPayloads hidden;
+  for (const Entry& entry : entries) {
+    if (entry.redacted && message::isMessageType(entry.type)) hidden.emplace(entry.id, "");
+  }
+  if (hidden.empty()) return hidden;
+  options.showRedacted = true;
+  BOUGH_TRY(auto stored, store.loadSessionEntries(sessionId, options));
+  for (Entry& entry : stored) {
+    const auto found = hidden.find(entry.id);
+    if (found != hidden.end() && message::isMessageType(entry.type)) found->second = std::move(entry.payload);
+  }
+  return hidden;
+}
+
 std::optional<std::string> summaryText(const Entry& entry) {
   return firstText(entry.payload, {"summary", "text", "content"});
 }
@@ -186,6 +203,9 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     // What follows a summary is no more than a window holds: all of it is read, and built into a context once.
     if (!branch.isWhole && (branch.summary || !mayBreakOff)) continue;
     branch.entries = std::move(entries);
+    // The summary is none of the entries any more.
+    BOUGH_TRY(branch.hidden, readHidden(store, sessionId, {.last = branch.entries.size() + 1, .branch = branch.headId},
+                                        branch.entries));
     if (branch.entries.size() > kLongBranch) std::ranges::for_each(branch.entries, keepMessage);
     branch.systemSince = sinceOf(branch.entries, branch.system);
     branch.toolsSince = sinceOf(branch.entries, branch.tools);

@@ -6,6 +6,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace bough::context {
@@ -17,9 +19,18 @@ struct Recorded {
   Dialect dialect = Dialect::Bough;
 };
 
+/// The payloads of redacted messages as they were stored, by entry: which calls they answered is found there.
+using HiddenPayloads = std::unordered_map<std::string, std::string>;
+
+/// Reads them for the redacted messages of `entries`; `options` load these, and perhaps others. What was erased is
+/// gone.
+Result<HiddenPayloads> readHidden(SessionStore& store, const std::string& sessionId, LoadOptions options,
+                                  const std::vector<Entry>& entries);
+
 struct Branch {
   std::string headId;
   std::vector<Entry> entries;    ///< Root first: those the context is made of. Control entries are none of them.
+  HiddenPayloads hidden;         ///< Of those that are redacted.
   std::optional<Entry> summary;  ///< The latest compaction summary.
   std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
   std::optional<Entry> cut;      ///< The first entry, when it continues one that is lost.

@@ -111,7 +111,7 @@ class Builder {
 
   // An entry that a damaged line hid: the report says where it is, and it holds its place.
   void addUnreadable(const Entry& entry) {
-    message::addRedacted(entry.id, history_, true);
+    message::addUnreadable(entry.id, history_);
     const std::string problem = reporter_.unreadable(entry);
     unreadable_ = unreadable_.empty() ? problem : unreadable_;
   }
@@ -126,7 +126,7 @@ class Builder {
     if (!isMessage && !isSummary) return;
     ++listed_;
     if (entry.redacted) {
-      if (isMessage) message::addRedacted(entry.id, history_);
+      if (isMessage) message::addRedacted(entry.id, entry.type, branch_.hidden[entry.id], history_);
       note(Change::LeftOut, entry.id, isMessage ? "message" : "summary", "redacted");
     } else if (isMessage) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history_);

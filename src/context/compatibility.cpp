@@ -85,10 +85,13 @@ class ReportInParts {
     std::uint64_t begin = 0;
     for (const std::uint64_t end : ends) {
       BOUGH_TRY(const auto entries, load(begin, end, UINT64_MAX));
+      BOUGH_TRY(
+          const auto hidden,
+          readHidden(store_, sessionId_, {.fromSequence = begin, .limit = end - begin, .branch = headId_}, entries));
       std::vector<message::SessionMessage> messages;
       for (const Entry& entry : entries) {
         inForce.apply(entry);
-        if (message::isMessageType(entry.type)) messages.push_back(sessionMessage(entry, inForce));
+        if (message::isMessageType(entry.type)) messages.push_back(sessionMessage(entry, hidden, inForce));
       }
       converted.add(messages, end == count_);
       begin = end;

@@ -70,10 +70,12 @@ void InForce::keep(const std::optional<Recorded>& now, std::string_view& kept) {
   if (now && now->json != kept) kept = texts_.emplace_back(now->json);
 }
 
-message::SessionMessage sessionMessage(const Entry& entry, const InForce& inForce) {
+message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden, const InForce& inForce) {
+  const auto stored = entry.redacted ? hidden.find(entry.id) : hidden.end();
   return {.entryId = entry.id,
           .type = entry.type,
           .payload = entry.redacted ? std::string_view() : std::string_view(entry.payload),
+          .hidden = stored == hidden.end() ? std::string_view() : std::string_view(stored->second),
           .system = inForce.system(),
           .tools = inForce.tools()};
 }
@@ -100,13 +102,15 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
     break;
   }
   source.entries = std::move(entries);
+  BOUGH_TRY(source.hidden,
+            readHidden(store, sessionId, {.last = source.entries.size(), .branch = source.headId}, source.entries));
   for (std::size_t i = 0; i < source.entries.size(); ++i) {
     const Entry& entry = source.entries[i];
     source.inForce.apply(entry);
     if (entry.redacted) source.redacted.push_back(entry.id);
     if (!message::isMessageType(entry.type)) continue;
     source.places.push_back(i);
-    source.messages.push_back(sessionMessage(entry, source.inForce));
+    source.messages.push_back(sessionMessage(entry, source.hidden, source.inForce));
   }
   source.dialect = newestDialect(source.messages);
   return {};
@@ -150,9 +154,7 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
   BOUGH_TRY(auto redacted, redactedIn(store, sessionId));
   for (message::Original& original : history.originals) {
     if (!original.fromWayBack || !redacted.contains(original.entryId)) continue;
-    original.redacted = true;
-    original.message.blocks.clear();
-    original.raw = {};
+    message::hideContent(original);
   }
   return {};
 }

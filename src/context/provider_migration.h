@@ -38,13 +38,14 @@ class InForce {
   std::deque<std::string> texts_;
 };
 
-/// The message of an entry, which must outlive it, as both do.
-message::SessionMessage sessionMessage(const Entry& entry, const InForce& inForce);
+/// The message of an entry. It points into all of these.
+message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden, const InForce& inForce);
 
 /// The branch of a session, ready to be converted. Neither copies nor moves: its parts point into one another.
 struct MigrationSource {
   std::string headId;
   std::vector<Entry> entries;       ///< After the last migration, root first.
+  HiddenPayloads hidden;            ///< Of those that are redacted.
   std::optional<Entry> cut;         ///< The first entry of a branch without a migration, when it continues a lost one.
   std::vector<std::size_t> places;  ///< Of each message: its place in `entries`.
   InForce inForce;                  ///< At the end.

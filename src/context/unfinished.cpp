@@ -27,9 +27,11 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
   for (std::size_t place = 0; place < branch.entries.size(); ++place) {
     const Entry& entry = branch.entries[place];
     places.emplace(entry.id, place);
-    if (isUnreadable(entry)) message::addRedacted(entry.id, history, true);
+    if (isUnreadable(entry)) message::addUnreadable(entry.id, history);
     if (entry.redacted) {
-      if (message::isMessageType(entry.type)) message::addRedacted(entry.id, history);
+      if (message::isMessageType(entry.type)) {
+        message::addRedacted(entry.id, entry.type, branch.hidden[entry.id], history);
+      }
       continue;
     }
     if (message::isMessageType(entry.type)) {

@@ -45,6 +45,81 @@ TEST_F(Redacted, OneOfSeveralResultsIsRedactedAlone) {
   EXPECT_TRUE(must(unfinishedToolCalls(*store, "s")).empty());
 }
 
+// Three calls: one result is there, one was redacted or erased, one call was never answered.
+class ParallelRedacted : public Redacted {
+ protected:
+  void SetUp() override {
+    Redacted::SetUp();
+    user("read all");
+    say(Dialect::OpenaiChat,
+        R"({"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"g","arguments":"{}"}},{"id":"c","type":"function","function":{"name":"h","arguments":"{}"}}]})");
+    say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":"a","content":"first"})");
+    say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":"b","content":"SECRET"})", "result");
+  }
+
+  // What a context for Chat says in the place of a call's result.
+  static std::string resultOf(const Context& context, std::string_view call) {
+    const std::string before = R"("tool_call_id":")" + std::string(call) + R"(","content":")";
+    const std::size_t at = context.messages.find(before);
+    if (at == std::string::npos) return "(none)";
+    const std::size_t begin = at + before.size();
+    return context.messages.substr(begin, context.messages.find('"', begin) - begin);
+  }
+};
+
+TEST_F(ParallelRedacted, EachCallSaysWhatIsTrueOfIt) {
+  must(store->redactEntry("s", "result", "me", "secret"));
+  user("go on");
+  const Context context = build(Dialect::OpenaiChat);
+  EXPECT_EQ(resultOf(context, "a"), "first");
+  EXPECT_TRUE(resultOf(context, "b").contains("redacted")) << context.messages;
+  EXPECT_FALSE(resultOf(context, "b").contains("interrupted")) << context.messages;
+  EXPECT_TRUE(resultOf(context, "c").contains("interrupted")) << context.messages;
+  EXPECT_FALSE(resultOf(context, "c").contains("redacted")) << context.messages;
+  EXPECT_FALSE(context.messages.contains("SECRET"));
+  for (const Dialect dialect : kAll) {
+    const Context there = build(dialect);
+    EXPECT_TRUE(brokenRules(dialect, there.requestJson()).empty()) << there.messages;
+    EXPECT_FALSE(there.messages.contains("SECRET"));
+    EXPECT_LT(there.messages.find("The result was redacted."), there.messages.find("interrupted")) << there.messages;
+  }
+  const auto open = must(unfinishedToolCalls(*store, "s"));
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_EQ(open[0].toolCallId, "c");
+}
+
+TEST_F(ParallelRedacted, AMigrationAndItsReportSayTheSame) {
+  must(store->redactEntry("s", "result", "me", "secret"));
+  user("go on");
+  const auto migrated = must(migrate(*store, "s", Dialect::Anthropic));
+  const Context context = must(buildContext(*store, migrated.sessionId, {.dialect = Dialect::Anthropic}));
+  EXPECT_LT(context.messages.find("The result was redacted."), context.messages.find("interrupted"))
+      << context.messages;
+  EXPECT_FALSE(context.messages.contains("SECRET"));
+  EXPECT_TRUE(brokenRules(Dialect::Anthropic, context.requestJson()).empty()) << context.messages;
+}
+
+TEST_F(ParallelRedacted, WhatNobodyKnowsAnyMoreIsSaidToBeDoubtful) {
+  must(store->maintenance().erase({.sessionId = "s", .entryIds = {"result"}, .by = "me", .reason = "secret"}));
+  user("go on");
+  const Context context = build(Dialect::OpenaiChat);
+  for (const std::string_view call : {"b", "c"}) {
+    EXPECT_TRUE(resultOf(context, call).contains("redacted, or the call was interrupted")) << context.messages;
+  }
+  EXPECT_TRUE(must(unfinishedToolCalls(*store, "s")).empty()) << "nothing runs again that may have run";
+}
+
+TEST_F(Redacted, AQuestionThatWasRedactedAnsweredNoCall) {
+  user("one");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"read","input":{}}]})");
+  user("two");
+  must(store->redactEntry("s", must(store->sessionState("s")).headId, "me", "why"));
+  user("three");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_TRUE(context.messages.contains("interrupted")) << context.messages;
+  EXPECT_FALSE(context.messages.contains("redacted")) << context.messages;
+}
+
 TEST_F(Redacted, ACallThatWasReallyInterruptedStillSaysSo) {
   user("one");
   must(store->redactEntry("s", must(store->sessionState("s")).headId, "me", "why"));

@@ -63,7 +63,8 @@ struct Original {
   bool joinsPrevious = false;   ///< A piece of the same message as the original before it.
   bool replacesSystem = false;  ///< A message that was the system prompt before it was edited.
   bool unreadable = false;      ///< Redacted in the sense below, but because its bytes are damaged.
-  bool redacted = false;        ///< Its content is hidden: it only holds its place.
+  bool redacted = false;        ///< Its content is hidden: it only holds its place, and those of `hiddenResults`.
+  bool unknown = false;         ///< Redacted: what it was cannot be told any more; it may have answered calls.
   std::string_view problem;     ///< Why it cannot be converted; empty when it can.
   std::string_view separator;   ///< The bytes between the element before it and this one.
   std::int64_t place = kNoPlace;
@@ -73,8 +74,26 @@ struct Original {
   Prefix prefix;                              ///< With signed blocks of Anthropic only.
   bool signedBlocks = false;
   Message message;
+  std::vector<Block> hiddenResults;      ///< Redacted: the results it held, by the ids and names of their calls alone.
   std::unique_ptr<ToolDefinition> tool;  ///< Of a tool only.
 };
+
+/// Hides what an original says, except which calls it answered: their ids and names are in the calls as well.
+inline void hideContent(Original& original) {
+  for (const Block& block : original.message.blocks) {
+    if (block.kind != BlockKind::ToolResult) continue;
+    Block& hidden = original.hiddenResults.emplace_back();
+    hidden.kind = BlockKind::ToolResult;
+    hidden.id = block.id;
+    hidden.name = block.name;
+    hidden.idMissing = block.idMissing;
+  }
+  const Role role = original.message.role;
+  original.redacted = true;
+  original.message = {};
+  original.message.role = role;
+  original.raw = {};
+}
 
 /// Whether it is in a document of the target as it was written.
 inline bool staysVerbatim(const Original& original, Dialect target) {

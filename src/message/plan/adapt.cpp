@@ -333,14 +333,18 @@ OutBlock Adapter::result(const Call& call) {
 OutBlock Adapter::missingResult(const Call& call) {
   OutBlock outBlock{.kind = BlockKind::ToolResult, .isError = true};
   setCall(call, outBlock);
-  outBlock.texts.push_back(own(call.unreadable ? "The result cannot be read: its entry is damaged."
-                               : call.redacted ? "The result was redacted."
-                                               : "No result: the call was interrupted."));
-  if (call.redacted) outBlock.isError = false;
+  outBlock.texts.push_back(own(call.doubtful     ? call.unreadable
+                                                       ? "No result: its entry is damaged, or the call was interrupted."
+                                                       : "No result: it was redacted, or the call was interrupted."
+                               : call.unreadable ? "The result cannot be read: its entry is damaged."
+                               : call.redacted   ? "The result was redacted."
+                                                 : "No result: the call was interrupted."));
+  if (call.redacted && !call.doubtful) outBlock.isError = false;
   reporter_.note(Change::Synthetic, originalAt(call.original), call.block, "tool_result",
-                 call.unreadable ? "the result cannot be read; one that says so takes its place"
-                 : call.redacted ? "the result was redacted; one that says so takes its place"
-                                 : "a call without a result got one that says so");
+                 call.doubtful     ? "the result is hidden, or the call has none; one that says so takes its place"
+                 : call.unreadable ? "the result cannot be read; one that says so takes its place"
+                 : call.redacted   ? "the result was redacted; one that says so takes its place"
+                                   : "a call without a result got one that says so");
   return outBlock;
 }
 

@@ -20,6 +20,7 @@ class Pairer {
       const bool assistant = original.message.role == Role::Assistant;
       if (assistant && !lastAssistant_) recentFrom_ = pairing_.calls.size();
       if (!original.message.blocks.empty()) lastAssistant_ = assistant;
+      for (const Block& block : original.hiddenResults) addHidden(block);
       for (const Block& block : original.message.blocks) {
         if (assistant && block.kind == BlockKind::ToolCall) addCall(static_cast<std::int32_t>(i), block);
         if (block.kind == BlockKind::ToolResult) addResult(static_cast<std::int32_t>(i), block);
@@ -34,19 +35,23 @@ class Pairer {
   }
 
  private:
-  // The results of a message's calls follow it. Where a message among them was redacted, the calls that have no result
-  // were answered there.
+  // The results of a message's calls follow it. Where a message among them is hidden and nobody knows any more what it
+  // was, the calls that have no result were answered there; when they are more than such messages, perhaps not all.
   void markRedacted() {
     const std::vector<Original>& originals = history_.originals;
-    if (std::ranges::none_of(originals, &Original::redacted)) return;
-    std::vector<char> followed(originals.size() + 1, 0);  // Among results only: 1 a redacted message, 2 a damaged one.
+    if (std::ranges::none_of(originals, &Original::unknown)) return;
+    struct Hidden {
+      std::size_t count = 0;  // Of hidden messages among results only.
+      bool unreadable = false;
+    };
+    std::vector<Hidden> followed(originals.size() + 1);
     for (std::size_t i = originals.size(); i-- > 0;) {
       const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
       const auto& blocks = originals[i].message.blocks;
       const bool results = !blocks.empty() && std::ranges::all_of(blocks, isResult);
-      if (originals[i].redacted) {
-        followed[i] = originals[i].unreadable ? 2 : 1;
-      } else if (results) {
+      if (originals[i].unknown) {
+        followed[i] = {.count = followed[i + 1].count + 1, .unreadable = originals[i].unreadable};
+      } else if (results || !originals[i].hiddenResults.empty()) {
         followed[i] = followed[i + 1];
       }
     }
@@ -58,10 +63,16 @@ class Pairer {
       answeredAt_.emplace_back(end);
     }
     std::ranges::reverse(answeredAt_);
+    std::unordered_map<std::size_t, std::size_t> open;  // Where results begin → how many calls have none.
+    const auto isOpen = [](const Call& call) { return call.result == nullptr && !call.redacted; };
+    const auto after = [&](const Call& call) { return answeredAt_[static_cast<std::size_t>(call.original)]; };
+    for (const Call& call : pairing_.calls) open[after(call)] += isOpen(call) ? 1U : 0U;
     for (Call& call : pairing_.calls) {
-      const std::size_t after = answeredAt_[static_cast<std::size_t>(call.original)];
-      call.redacted = call.result == nullptr && followed[after] != 0;
-      call.unreadable = call.redacted && followed[after] == 2;
+      const Hidden& hidden = followed[after(call)];
+      if (!isOpen(call) || hidden.count == 0) continue;
+      call.redacted = true;
+      call.unreadable = hidden.unreadable;
+      call.doubtful = hidden.count < open[after(call)];
     }
   }
 
@@ -113,6 +124,15 @@ class Pairer {
     if (block.idMissing) std::erase(byId_[call.id.escaped].open, found);
   }
 
+  // A result that a redacted message held.
+  void addHidden(const Block& block) {
+    const std::int32_t found = block.idMissing ? findByName(block) : findById(block);
+    if (found < 0) return;
+    Call& call = pairing_.calls[static_cast<std::size_t>(found)];
+    call.redacted = true;
+    if (block.idMissing) std::erase(byId_[call.id.escaped].open, found);
+  }
+
   // The latest message that calls with this id and waits for it; in it, the first such call.
   std::int32_t findById(const Block& block) {
     const auto same = byId_.find(plainId(block.id).escaped);
@@ -132,7 +152,7 @@ class Pairer {
     for (const bool anyName : {false, true}) {
       for (std::size_t i = recentFrom_; i < pairing_.calls.size(); ++i) {
         const Call& call = pairing_.calls[i];
-        if (call.result != nullptr) continue;
+        if (call.result != nullptr || call.redacted) continue;
         if ((anyName && name.empty()) || history_.names.original(call.block->name).escaped == name.escaped) {
           return static_cast<std::int32_t>(i);
         }

@@ -17,6 +17,7 @@ struct Call {
   std::int32_t resultOriginal = -1;
   const Block* result = nullptr;  ///< Null: unanswered.
   bool redacted = false;          ///< Unanswered, but a message that was redacted follows, where its result was.
+  bool doubtful = false;          ///< Redacted: or else it was interrupted, since fewer messages follow than calls.
   bool unreadable = false;        ///< The same, but the message is damaged.
   bool repeated = false;          ///< Another call of this id says the same, and is the one that counts.
 };

@@ -168,11 +168,25 @@ void addEntryMessage(std::string_view entryId, std::string_view type, std::strin
   addEntry(entryId, type, payload, MessageForm::ForRequest, history);
 }
 
-void addRedacted(std::string_view entryId, History& history, bool unreadable) {
+void addRedacted(std::string_view entryId, std::string_view type, std::string_view stored, History& history) {
+  History read;
+  if (!stored.empty()) addEntry(entryId, type, stored, MessageForm::AsStored, read);
+  Original& original = history.originals.emplace_back();
+  original.entryId = entryId;
+  original.unknown = read.originals.empty() || !read.originals.front().problem.empty();
+  if (!read.originals.empty()) original.message.blocks = std::move(read.originals.front().message.blocks);
+  hideContent(original);
+  for (Block& block : original.hiddenResults) {
+    for (TextView* text : {&block.id, &block.name}) text->escaped = history.texts.emplace_back(text->escaped);
+  }
+}
+
+void addUnreadable(std::string_view entryId, History& history) {
   Original& original = history.originals.emplace_back();
   original.entryId = entryId;
   original.redacted = true;
-  original.unreadable = unreadable;
+  original.unknown = true;
+  original.unreadable = true;
 }
 
 void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history) {

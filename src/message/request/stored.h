@@ -23,8 +23,11 @@ void addTools(const StoredValue& tools, History& history);
 void addMessage(const StoredValue& message, History& history);
 /// Adds the message of an entry of this type with this payload: {"dialect":…,"message":…}, or a plain one.
 void addEntryMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history);
-/// Adds a message whose content was redacted: it holds its place, so that its call is not taken for interrupted.
-void addRedacted(std::string_view entryId, History& history, bool unreadable = false);
+/// Adds a message whose content was redacted: it holds its place, so that the calls it answered are not taken for
+/// interrupted. `stored` is the payload that is hidden; empty when nobody has it any more.
+void addRedacted(std::string_view entryId, std::string_view type, std::string_view stored, History& history);
+/// Adds an entry whose bytes are damaged, in the same way.
+void addUnreadable(std::string_view entryId, History& history);
 /// Like addEntryMessage, as one original and with all that a response has: for conversions that come back.
 void addStoredMessage(std::string_view entryId, std::string_view type, std::string_view payload, History& history);
 

@@ -53,7 +53,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
     const std::size_t before = history.originals.size();
     if (messages[i].payload.empty()) {
       // With a way back, what is hidden is missing from the document, and its original is not restored.
-      if (wayBack == nullptr) addRedacted(messages[i].entryId, history);
+      if (wayBack == nullptr) addRedacted(messages[i].entryId, messages[i].type, messages[i].hidden, history);
     } else {
       addStoredMessage(messages[i].entryId, messages[i].type, messages[i].payload, history);
     }

@@ -18,6 +18,7 @@ struct SessionMessage {
   std::string_view entryId;
   std::string_view type;      ///< Of the entry.
   std::string_view payload;   ///< Must outlive the history. Empty: it was redacted.
+  std::string_view hidden{};  ///< Of one that was redacted: its payload as it was stored; empty: it is gone.
   std::string_view system{};  ///< The system prompt and tools in force there, raw: what signatures are bound to.
   std::string_view tools{};
   bool apart = false;  ///< It is never joined with the message before it, which other branches continue as well.
