@@ -63,6 +63,31 @@ TEST_F(RequestRules, ACallThatReusesAnIdKeepsAllElseThatItAndItsResultSay) {
   EXPECT_NE(items.messages.find(R"("namespace":"n")"), items.messages.rfind(R"("namespace":"n")")) << items.messages;
 }
 
+TEST_F(RequestRules, AMessageOfACallThatGetsANewIdKeepsItsOtherMembers) {
+  const std::string call =
+      R"("tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"n\":1}"}}])";
+  user("go");
+  say(Dialect::OpenaiChat, R"({"role":"assistant","content":null,)" + call + "}");
+  say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":"c","content":"one"})");
+  say(Dialect::OpenaiChat,
+      R"({"role":"assistant","content":"again","name":"helper","annotations":[{"type":"url_citation"}],)" + call + "}");
+  say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":"c","name":"f","content":"two"})");
+  const Context context = build(Dialect::OpenaiChat);
+  EXPECT_TRUE(context.messages.contains(R"("name":"helper")")) << context.messages;
+  EXPECT_TRUE(context.messages.contains(R"("annotations":[{"type":"url_citation"}])")) << context.messages;
+  EXPECT_TRUE(context.messages.contains(R"("name":"f","content":"two")")) << context.messages;
+  EXPECT_TRUE(context.report.lossyFields.empty()) << context.report.lossyFields.front();
+}
+
+TEST_F(RequestRules, WhatAMessageThatIsWrittenAgainCannotKeepIsNamed) {
+  user("go");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}]})");
+  say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":"c","name":"f","metadata":{"k":1},"content":"one"})");
+  const Context context = build(Dialect::OpenaiChat);
+  EXPECT_EQ(context.report.lossyFields, (std::vector<std::string>{"message.name", "message.metadata"}))
+      << context.messages;
+}
+
 TEST_F(RequestRules, AReasoningItemThatReusesAnIdKeepsItsContent) {
   user("hello");
   say(Dialect::OpenaiResponses, R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"AA"})");

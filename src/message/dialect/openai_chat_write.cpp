@@ -149,6 +149,7 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
     writer.key("reasoning_content").text(reasoning->text);
     sink.leaf(*reasoning);
   }
+  for (const auto& [name, value] : message.members) writer.key(name).raw(value, true);
   writer.endObject();
   sink.end();
 }

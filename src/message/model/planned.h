@@ -7,6 +7,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bough::message {
@@ -40,6 +41,7 @@ struct OutMessage {
   std::int32_t original = -1;  ///< When verbatim.
   TextView roleName{};         ///< "developer", where the target knows it.
   std::vector<OutBlock> outBlocks{};
+  std::vector<std::pair<std::string_view, std::string_view>> members{};  ///< What else is written: names, raw values.
 };
 
 struct Plan {

@@ -8,6 +8,7 @@
 #include "message/plan/betas.h"
 #include "message/plan/copied.h"
 #include "message/plan/gemini_rules.h"
+#include "message/plan/members.h"
 #include "message/plan/pair_check.h"
 #include "message/plan/pairing.h"
 #include "message/plan/request_rules.h"
@@ -57,6 +58,7 @@ class Planner {
     if (!request_ && !fragment_) dropLooseThinking(plan_, history_, target_, reporter_);
     if (!fragment_) arrangeEnds();
     if (request_) copyWhatStayed(plan_, history_, target_, reporter_);
+    if (!fragment_) carryMembers(plan_, history_, target_, reporter_);
     if (!fragment_ && target_ == Dialect::Anthropic) nameBetas(plan_, history_, reporter_);
     return std::move(plan_);
   }

@@ -1,0 +1,75 @@
+#include "message/plan/members.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json/json_scan.h"
+
+namespace bough::message {
+namespace {
+
+constexpr std::string_view kReason = "its message is written again, and the target's form has no place for it";
+
+class Members {
+ public:
+  Members(const History& history, Dialect target, Reporter& reporter)
+      : history_(history), target_(target), reporter_(reporter), isDone_(history.originals.size(), false) {}
+
+  void carry(OutMessage& out) {
+    if (out.verbatim) return;
+    // Chat alone has members of a message that are asked for: the name of a participant, annotations.
+    const bool mayCarry = target_ == Dialect::OpenaiChat && out.role != Role::Tool && isOfOne(out);
+    for (const OutBlock& outBlock : out.outBlocks) {
+      if (outBlock.original < 0) continue;
+      const Original& original = history_.originals[static_cast<std::size_t>(outBlock.original)];
+      if (original.dialect != target_ || original.section != Section::Messages) continue;
+      const bool isMessage = outBlock.block != nullptr && outBlock.block->raw.data() == original.raw.data();
+      if (!outBlock.stored) nameBlock(original, outBlock.block);
+      // A block that is the message, such as a result of Chat, has the members itself.
+      if (isMessage && outBlock.stored) continue;
+      if (isDone_[static_cast<std::size_t>(outBlock.original)]) continue;
+      isDone_[static_cast<std::size_t>(outBlock.original)] = true;
+      for (const std::string_view name : original.message.extras) member(out, original, name, mayCarry);
+    }
+  }
+
+ private:
+  static bool isOfOne(const OutMessage& out) {
+    const std::int32_t first = out.outBlocks.empty() ? -1 : out.outBlocks.front().original;
+    return first >= 0 &&
+           std::ranges::all_of(out.outBlocks, [&](const OutBlock& each) { return each.original == first; });
+  }
+
+  // What is around a message in a provider's whole response is not sent in any case.
+  void member(OutMessage& out, const Original& original, std::string_view name, bool mayCarry) {
+    const auto value = json::findMember(original.raw, name);
+    if (!value && !name.contains('\\')) return;  // A name with escapes may be there, and is named.
+    if (mayCarry && value) {
+      out.members.emplace_back(name, *value);
+    } else {
+      reporter_.lossy(Change::LeftOut, original, nullptr, fmt::format("message.{}", name), kReason);
+    }
+  }
+
+  void nameBlock(const Original& original, const Block* block) {
+    if (block == nullptr) return;
+    for (const std::string_view name : block->extras) {
+      reporter_.lossy(Change::LeftOut, original, block, fmt::format("{}.{}", toString(block->kind), name), kReason);
+    }
+  }
+
+  const History& history_;
+  Dialect target_;
+  Reporter& reporter_;
+  std::vector<bool> isDone_;  // Its members were carried or named.
+};
+
+}  // namespace
+
+void carryMembers(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
+  Members members(history, target, reporter);
+  for (OutMessage& out : plan.messages) members.carry(out);
+}
+
+}  // namespace bough::message
