@@ -1,5 +1,6 @@
 // What a target cannot hold is carried, written in another form, or named: never dropped without a word.
 #include <bough/convert.h>
+#include <bough/message.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,6 +88,27 @@ TEST(Losses, SecondChoicesAndCandidatesAreNamed) {
   for (const char* field : {"message.candidates", "message.groundingMetadata", "message.promptFeedback"}) {
     EXPECT_TRUE(isLossy(gemini, field)) << field << " in " << fieldsOf(gemini);
   }
+}
+
+TEST(EmptyAnswers, OfChatWithoutAChoiceAreCountedAndLeftOut) {
+  const std::string filtered =
+      R"({"id":"c","object":"chat.completion.chunk","model":"gpt-4o","choices":[],"prompt_filter_results":[{"prompt_index":0}],"usage":{"prompt_tokens":5,"completion_tokens":2}})";
+  const auto message = normalize(filtered, kC);
+  ASSERT_TRUE(message) << message.error().message;
+  EXPECT_EQ(message->role, Role::Assistant);
+  EXPECT_TRUE(message->blocks.empty());
+  EXPECT_EQ(message->usage.value_or(Usage{}).inputTokens, 5U);
+  const std::string document =
+      R"([{"role":"user","content":"hi"},)" + filtered + R"(,{"role":"user","content":"go on"}])";
+  for (const Dialect target : {kA, kR, kG}) {
+    const auto there = convert(document, kC, target);
+    EXPECT_TRUE(isLossy(there, "message.prompt_filter_results")) << fieldsOf(there);
+    for (const Finding& finding : there.report.findings) EXPECT_NE(finding.change, Change::Invalid) << finding.reason;
+    EXPECT_TRUE(
+        std::ranges::any_of(there.report.findings, [](const Finding& each) { return each.change == Change::LeftOut; }));
+  }
+  EXPECT_FALSE(normalize(R"({"choices":[{"index":0,"text":"old"}]})", kC));
+  EXPECT_FALSE(normalize(R"({"choices":{}})", kC));
 }
 
 TEST(Losses, FieldsOfGeminiCallsAndResponsesAreNamed) {

@@ -194,14 +194,17 @@ Problem readChoice(const Tree& tree, Tree::Index response, Message& out) {
     break;
   }
   const Tree::Index message = tree.find(first, "message");
-  if (!tree.isObject(message)) return "a completion without a message";
-  const Problem problem = readOpenaiChat(tree, message, out);
+  // Without a choice (usage alone, or what a filter says of the prompt) the answer says nothing.
+  const bool isEmpty = first == Tree::kNone && tree.isArray(tree.find(response, "choices"));
+  if (!isEmpty && !tree.isObject(message)) return "a completion without a message";
+  out.role = Role::Assistant;
+  const Problem problem = isEmpty ? std::nullopt : readOpenaiChat(tree, message, out);
   out.id = reader.text(tree.find(response, "id"));
   out.model = reader.text(tree.find(response, "model"));
   out.stopReason = reader.text(tree.find(first, "finish_reason"));
   readChatUsage(reader, tree.find(response, "usage"));
   // Only the first choice is the answer; the others are named.
-  if (tree.next(first) < tree.next(tree.find(response, "choices"))) out.extras.emplace_back("choices");
+  if (!isEmpty && tree.next(first) < tree.next(tree.find(response, "choices"))) out.extras.emplace_back("choices");
   reader.extrasOf(out.extras, first, {"message", "finish_reason", "index"});
   reader.extrasOf(out.extras, response, {"choices", "id", "model", "usage", "object", "created"});
   return problem;

@@ -206,6 +206,9 @@ class Planner {
       }
     }
     if (mergesTurns()) dropBlanks(original, outBlocks);
+    if (original.message.blocks.empty() && !mergesTurns()) {
+      reporter_.note(Change::LeftOut, original, nullptr, "message", "it says nothing");
+    }
     if (outBlocks.empty()) return;
     if (!joinsAssistant(original)) {
       if (!callsMayWait()) closeCalls(&original);
