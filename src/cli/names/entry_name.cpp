@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/json/json_scan.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/message.h"
@@ -78,20 +79,22 @@ std::size_t takeSteps(std::string& name) {
   return sum;
 }
 
-// Entries whose id ends so. The index knows no ends, so that all entries are read: only for what may be one.
-Result<std::vector<std::string>> bySuffix(SessionStore& store, const std::string& sessionId, const std::string& name,
-                                          std::size_t most) {
+// Entries whose id ends so, or that hold a line of this id. The index knows neither, so all entries are read.
+Result<std::vector<std::string>> byReading(SessionStore& store, const std::string& sessionId, const std::string& name,
+                                           std::size_t most) {
   constexpr std::size_t kLeast = 4;
   constexpr std::size_t kPart = 512;
   constexpr std::size_t kPartBytes = std::size_t{16} << 20;
   std::vector<std::string> found;
-  if (name.size() < kLeast || name.find_first_not_of("0123456789abcdef-") != std::string::npos) return found;
+  if (name.empty()) return found;
+  const bool mayBeEnd = name.size() >= kLeast && name.find_first_not_of("0123456789abcdef-") == std::string::npos;
   LoadOptions part{.limit = kPart, .limitBytes = kPartBytes};
   for (;;) {
     BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, part));
     if (entries.empty()) return found;
     for (const Entry& entry : entries) {
-      if (entry.id.ends_with(name) && found.size() < most) found.push_back(entry.id);
+      const bool isMeant = (mayBeEnd && entry.id.ends_with(name)) || holdsLine(entry, name);
+      if (isMeant && found.size() < most) found.push_back(entry.id);
     }
     part.fromSequence += entries.size();
   }
@@ -105,7 +108,7 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
     found = std::move(ids);
   }
   if (found.empty()) {
-    BOUGH_TRY(found, bySuffix(store, sessionId, name, kShown + 1));
+    BOUGH_TRY(found, byReading(store, sessionId, name, kShown + 1));
   }
   if (found.size() == 1) return std::move(found.front());
   if (found.empty()) {
@@ -146,6 +149,17 @@ Result<std::string> resolveBase(SessionStore& store, const std::string& sessionI
 }
 
 }  // namespace
+
+// The line is a JSON string in the payload, with its quotes escaped; what a message says is not part of it.
+bool holdsLine(const Entry& entry, std::string_view lineId) {
+  if (lineId.find_first_of("\"\\") != std::string_view::npos) return false;
+  const auto transcript = json::findMember(entry.payload, "transcript");
+  const auto line = transcript ? json::findMember(*transcript, "line") : std::nullopt;
+  const auto has = [&](std::string_view colon) {
+    return line->find(fmt::format(R"(\"uuid\"{}\"{}\")", colon, lineId)) != std::string_view::npos;
+  };
+  return line && (has(":") || has(": "));
+}
 
 Result<std::string> resolveEntryToChange(SessionStore& store, const std::string& sessionId, const std::string& name) {
   constexpr std::size_t kLeast = 8;

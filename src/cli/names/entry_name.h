@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "bough/error.h"
 #include "bough/store.h"
@@ -16,6 +17,9 @@ inline constexpr const char* kEntryHelp =
 Result<std::string> resolveEntry(SessionStore& store, const std::string& sessionId, const std::string& name);
 /// The same where it cannot be undone: the beginning or end of an id must have at least 8 characters.
 Result<std::string> resolveEntryToChange(SessionStore& store, const std::string& sessionId, const std::string& name);
+
+/// Whether an entry was made from a line of Claude Code with this `uuid`; an answer is made from several lines.
+bool holdsLine(const Entry& entry, std::string_view lineId);
 
 /// The error of a label that is not there, with the label that was probably meant.
 Error withNearestLabel(SessionStore& store, const std::string& sessionId, const std::string& label, Error error);

@@ -80,7 +80,16 @@ class StopOnSignal {
 
 Result<std::string> startOf(SessionStore& store, const std::string& session, const std::string& from) {
   if (from == "@start") return std::string();
-  if (!from.empty()) return resolveEntry(store, session, from);
+  if (!from.empty()) {
+    BOUGH_TRY(auto entry, resolveEntry(store, session, from));
+    if (entry == from) return entry;
+    BOUGH_TRY(const auto named, store.loadEntry(session, entry));
+    if (!holdsLine(named, from)) return entry;
+    // The answer has grown since that line was its last: it is shown again, whole.
+    BOUGH_TRY(const auto sequence, store.sequenceOf(session, entry));
+    BOUGH_TRY(const auto before, store.loadEntriesAt(session, {sequence - 1}));
+    return before.front().id;
+  }
   BOUGH_TRY(auto state, store.sessionState(session));
   return state.tailId;
 }
