@@ -122,6 +122,62 @@ TEST(Clean, ACopyKeepsALineThatTakesAnUpdateBack) {
             bytes);
 }
 
+// Two writers, or a copy that was pasted: lines that say different things under one id. Only ids change in the copy.
+TEST(Clean, ACopyKeepsAllThatLinesOfOneIdHold) {
+  TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "2026-11-14T23-47-00-862Z_x.jsonl";
+  const std::string base = R"("id":"aaaa0002","parentId":"aaaa0001","timestamp":"2026-11-14T23:47:03.000Z")";
+  const std::vector<std::string> lines = {
+      R"({"type":"custom","customType":"my-ext","data":{"count":2},)" + base + "}",
+      R"({"type":"custom_message","customType":"reminder","content":"Injected","display":true,"details":{"src":1},)" +
+          base + "}",
+      R"({"type":"message",)" + base + R"(,"message":{"role":"user","content":"again","ours":[1],"timestamp":1}})",
+      R"({"type":"compaction",)" + base +
+          R"(,"summary":"S","firstKeptEntryId":"aaaa0001","tokensBefore":5,"details":{"readFiles":["a"]}})",
+      R"({"type":"branch_summary",)" + base + R"(,"fromId":"aaaa0001","summary":"B","details":{"z":1}})",
+      R"({"type":"usage",)" + base + R"(,"kind":"cache_warm","note":"warm"})",
+      R"({"type":"context_edit",)" + base + R"(,"targetId":"aaaa0001","replacement":{"content":"EDITED"}})",
+      R"({"type":"session_info",)" + base + R"(,"name":"nm"})",
+      R"({"type":"weird_future",)" + base + R"(,"stuff":{"k":1}})"};
+  std::string bytes = R"({"type":"session","version":3,"id":"x","timestamp":"2026-11-14T23:47:00.862Z","cwd":"/tmp"})"
+                      "\n"
+                      R"({"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-11-14T23:47:01.000Z",)"
+                      R"("message":{"role":"user","content":"hi","timestamp":1}})"
+                      "\n"
+                      R"({"type":"custom","customType":"my-ext","data":{"count":1},)" +
+                      base + "}\n";
+  for (const std::string& line : lines) bytes += line + "\n";
+  bytes += R"({"type":"label","id":"aaaa0003","parentId":"aaaa0002","timestamp":"2026-11-14T23:47:05.000Z",)"
+           R"("targetId":"aaaa0002","label":"x"})"
+           "\n";
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  const std::string once =
+      writeAll(file.entries, {.agent = "pi", .facts = file.report.facts, .headId = file.report.headId, .clean = true});
+  std::istringstream in(once);
+  std::set<std::string> ids;
+  std::string last;  // the id of the line before
+  std::size_t count = 0;
+  for (std::string line; std::getline(in, line); ++count) {
+    const auto at = line.find(R"("id":")") + 6;
+    const std::string id = line.substr(at, line.find('"', at) - at);
+    EXPECT_TRUE(ids.insert(id).second) << "twice: " << line;
+    if (count >= 3 && count < 3 + lines.size()) {
+      std::string same = line;
+      same.replace(at, id.size(), "aaaa0002");
+      EXPECT_EQ(same, lines[count - 3]);
+      last = id;
+    }
+    if (count == 3 + lines.size()) {
+      EXPECT_TRUE(line.contains(R"("parentId":")" + last + R"(")")) << line;
+      EXPECT_TRUE(line.contains(R"("targetId":")" + last + R"(")")) << line;
+    }
+  }
+  EXPECT_EQ(count, 4 + lines.size()) << once;
+  writeBytes(path, once);
+  EXPECT_EQ(damageText(readAll(path).report), "");
+}
+
 TEST(Clean, ACopyBeginsWithAHeader) {
   TempFolder folder;
   for (const std::string name :
@@ -306,7 +362,8 @@ TEST(Clean, ALineThatContinuesARepeatedIdKeepsEverythingElse) {
   const std::string clean = writeAll(
       file.entries, {.agent = "plain", .facts = file.report.facts, .headId = file.report.headId, .clean = true});
   ASSERT_TRUE(clean.starts_with(before)) << clean;
-  const std::string renamed = file.entries.at(file.entries.size() - 2).id;
+  const auto at = before.size() + std::string_view(R"({"id":")").size();
+  const std::string renamed = clean.substr(at, clean.find('"', at) - at);
   result.replace(result.find(R"("a")"), 3, '"' + renamed + '"');
   EXPECT_TRUE(clean.ends_with(result)) << clean;
   writeBytes(path, clean);

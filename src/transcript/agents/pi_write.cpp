@@ -264,6 +264,8 @@ Agent pi() {
   agent.tree = true;
   agent.idMember = "id";
   agent.parentMember = "parentId";
+  static constexpr std::string_view kNames[] = {"targetId", "firstKeptEntryId", "fromId"};
+  agent.nameMembers = kNames;
   agent.isHeader = isPiHeader;
   agent.misfit = piMisfit;
   agent.isRecord = isPiRecord;

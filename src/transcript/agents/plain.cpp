@@ -77,15 +77,15 @@ class PlainWriter : public Writer {
  public:
   void begin(const TranscriptFacts&, std::string&) override {}
 
-  // An id that is too long for an entry is only in its line.
+  // An id that is too long for an entry is only in its line, and so is one that a clean copy has in place of another.
   void copied(const Item& item, std::string_view line) override {
     const Members members(line);
     const std::string id = members.text("id");
     lastTime_ = item.entry->timestamp;
     if (isPlainType(members.text("type"))) lastId_ = id;
     if (members.text("type") == kHead) lastId_ = members.text("parentId");
-    if (!id.empty() && id != foreignIdOf(item.entry->id) && entryIdOf(id) == item.entry->id)
-      lastOf_[item.entry->id] = id;
+    const bool isOwn = entryIdOf(id) == item.entry->id || !isForeignId(item.entry->id);
+    if (!id.empty() && id != foreignIdOf(item.entry->id) && isOwn) lastOf_[item.entry->id] = id;
   }
 
   void item(const Item& item, std::string& out) override {

@@ -116,6 +116,7 @@ struct Agent {
   bool headLast = false;                 ///< Some of its programs continue from the end of the file.
   std::string_view idMember = {};        ///< Of a line: its id.
   std::string_view parentMember = {};    ///< Of a line: names the line that it continues.
+  std::span<const std::string_view> nameMembers = {};  ///< Of a line: name other lines that it speaks of.
   Framing framing = Framing::Lines;
   std::string_view listName = {};  ///< Framing::Document: the member that holds the list.
   /// Why a file cannot be this agent's, in a few words ("has no \"uuid\""); empty when it is.

@@ -1,10 +1,14 @@
 #include "transcript/model/clean_line.h"
 
+#include <fmt/format.h>
+
 #include <unordered_set>
 
+#include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "transcript/model/ids.h"
+#include "transcript/model/uuid.h"
 
 namespace bough::transcript {
 
@@ -53,13 +57,39 @@ bool isRenamed(const Entry& entry) {
   return origin && origin->fixed;
 }
 
-// Puts another parent into a line. `named`: where it names one. `parent`: an id as lines have it; empty: a root.
-void setParent(std::string& line, std::string_view named, const std::string& parent) {
-  const std::string value = parent.empty() ? "null" : json::quoted(parent);
+// Puts another id into a line. `named`: where the line has one. `id`: as lines have it; empty: null.
+void replaceId(std::string& line, std::string_view named, const std::string& id) {
+  const std::string value = id.empty() ? "null" : json::quoted(id);
   line.replace(static_cast<std::size_t>(named.data() - line.data()), named.size(), value);
 }
 
+// Whether an entry has one line, and that has an id, which can be replaced.
+bool isOneLineWithId(const Entry& entry, const Agent& agent) {
+  const std::string lines = cleanLines(lineOf(entry).value_or(""), *originOf(entry), agent);
+  return lines.find('\n') + 1 == lines.size() && !json::findString(lines, agent.idMember).value_or("").empty();
+}
+
 }  // namespace
+
+// An id of the same kind that no line before has.
+std::string CleanParents::freshId(const std::string& id, const Entry& entry) const {
+  constexpr std::size_t kUuidSize = 36;
+  constexpr std::size_t kDigits = 8;
+  for (std::uint32_t i = 0;; ++i) {
+    const std::string name = fmt::format("{} {} {}", id, originOf(entry)->at, i);
+    std::string fresh = id.size() == kUuidSize ? uuidFor(name) : Sha256::of(name).substr(0, kDigits);
+    if (!written_.contains(hashOf(fresh))) return fresh;
+  }
+}
+
+// Lines after one whose id was used before mean that one.
+void CleanParents::replaceNames(std::string& line) const {
+  for (const std::string_view member : agent_.nameMembers) {
+    const auto named = json::findMember(line, member);
+    const auto found = named ? renamed_.find(json::decodeString(*named).value_or("")) : renamed_.end();
+    if (found != renamed_.end()) replaceId(line, *named, found->second);
+  }
+}
 
 std::string CleanParents::clean(std::string_view bytes, const Entry& entry, const std::string& parentId) {
   const auto origin = originOf(entry);
@@ -77,12 +107,25 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
     at = end;
     std::string id = json::findString(line, agent_.idMember).value_or("");
     // One that was there before is in the middle of an answer.
-    if (isTalk && !id.empty() && !lines_.insert(hashOf(line))) continue;
+    if (isTalk && !id.empty() && !lines_.insert(hashOf(line)) && !isRenamed(entry)) continue;
     const auto named = json::findMember(line, agent_.parentMember);
     const std::string name = named ? json::decodeString(*named).value_or("") : "";
     const bool isThere = name.empty() || written_.contains(hashOf(name));
-    if (named && (isWrong || !isThere)) setParent(line, *named, parent);
+    const auto other = renamed_.find(name);
+    if (named && (isWrong || !isThere)) {
+      replaceId(line, *named, parent);
+    } else if (other != renamed_.end()) {
+      replaceId(line, *named, other->second);
+    }
     isWrong = false;
+    if (isTalk ? isRenamed(entry) : written_.contains(hashOf(id))) {
+      const std::string fresh = freshId(id, entry);
+      replaceId(line, *json::findMember(line, agent_.idMember), fresh);
+      renamed_[id] = fresh;
+      id = fresh;
+    }
+    if (isTalk && !id.empty() && !isForeignId(entry.id)) newIds_[entry.id] = id;
+    replaceNames(line);
     add(line, entry);
     // The next line of an answer continues the one before it.
     if (!id.empty()) parent = std::move(id);
@@ -120,7 +163,7 @@ bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
   if (parent != nullptr && isRenamed(*parent) && agent.parentMember.empty()) return false;
   if (!originOf(entry)->fixed) return true;
   // A parent without an id that lines name is written again, with one.
-  return isForeignId(entry.id) && !agent.parentMember.empty();
+  return !agent.parentMember.empty() && (isForeignId(entry.id) || isOneLineWithId(entry, agent));
 }
 
 }  // namespace
@@ -131,7 +174,9 @@ std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& a
     const std::size_t parent = entries.isTalk(i) ? entries.parent(i) : EntryList::kNone;
     if (parent == EntryList::kNone || isForeignId(entries.id(parent))) continue;
     const auto line = lineOf(*entries.at(i));
-    if (line && json::findMember(*line, agent.parentMember)) places.push_back(parent);
+    if (!line || !json::findMember(*line, agent.parentMember)) continue;
+    const EntryPin named = entries.at(parent);
+    if (!originOf(*named) || !isOneLineWithId(*named, agent)) places.push_back(parent);
   }
   return places;
 }

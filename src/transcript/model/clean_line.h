@@ -21,7 +21,7 @@ std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent
 bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent);
 
 /// Lets the lines of a clean copy name lines that come before them: what a line named may be damaged, come later, or be
-/// left out of the copy.
+/// left out of the copy. A line whose id was used before gets another one; the rest of it stays.
 class CleanParents {
  public:
   explicit CleanParents(const Agent& agent) : agent_(agent) {}
@@ -35,12 +35,15 @@ class CleanParents {
 
  private:
   std::string add(std::string_view lines, const Entry& entry);
+  [[nodiscard]] std::string freshId(const std::string& id, const Entry& entry) const;
+  void replaceNames(std::string& line) const;
 
   const Agent& agent_;
-  NumberSet written_;                                    // hashes of the ids of lines
-  NumberSet lines_;                                      // hashes of lines as they were, where they have an id
-  std::string lastTalk_;                                 // the id of the conversation's last line
-  std::unordered_map<std::string, std::string> newIds_;  // of an entry whose id was used before, its last line's
+  NumberSet written_;                                     // hashes of the ids of lines
+  NumberSet lines_;                                       // hashes of lines as they were, where they have an id
+  std::string lastTalk_;                                  // the id of the conversation's last line
+  std::unordered_map<std::string, std::string> newIds_;   // of an entry with another id than its line, the line's
+  std::unordered_map<std::string, std::string> renamed_;  // of an id that was used before, the last one in its place
 };
 
 /// Entries whose lines lost their ids, and that others name: a clean copy gives them ids.

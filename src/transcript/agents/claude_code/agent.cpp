@@ -36,6 +36,8 @@ Agent claudeCode() {
   agent.headLast = true;
   agent.idMember = "uuid";
   agent.parentMember = "parentUuid";
+  static constexpr std::string_view kNames[] = {"logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"};
+  agent.nameMembers = kNames;
   agent.misfit = misfit;
   agent.isRecord = isClaudeRecord;
   agent.makeReader = [] { return claude_code::makeReader(); };

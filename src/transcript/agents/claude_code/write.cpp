@@ -30,7 +30,10 @@ class ClaudeWriter : public Writer {
   void copied(const Item& item, std::string_view line) override {
     noteOwnId(*item.entry);
     const Line parsed = parseLine(line);
-    if (!isUuid(item.entry->id) && entryIdOf(parsed.uuid) == item.entry->id) ownIds_[item.entry->id] = parsed.uuid;
+    const bool isOwnId = !isUuid(item.entry->id) && entryIdOf(parsed.uuid) == item.entry->id;
+    // A clean copy has another id in place of one that was used before.
+    const bool isFresh = !isForeignId(item.entry->id) && !parsed.uuid.empty();
+    if (isOwnId || isFresh) ownIds_[item.entry->id] = parsed.uuid;
     if (facts_.sessionId.empty()) facts_.sessionId = decoded(parsed.sessionId);
     if (facts_.cwd.empty()) facts_.cwd = decoded(parsed.cwd);
     const MessageParts parts = parseMessage(parsed.message);
