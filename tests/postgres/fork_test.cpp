@@ -27,6 +27,18 @@ class PostgresForks : public FreshPostgresStore {
     return {.id = id, .type = "message", .payload = R"({"role":"user","content":"hello"})"};
   }
 
+  // The session f0 with the entry e0, its fork f1 with e1, and so on.
+  void makeLine(int forks) {
+    auto side = must(StoreSide::open(url_));
+    must(side.store->createSession({.sessionId = "f0"}));
+    must(side.store->appendSessionEntries("f0", {message("e0")}));
+    for (int i = 1; i <= forks; ++i) {
+      must(side.store->branchFromEntry(fmt::format("f{}", i - 1), fmt::format("e{}", i - 1),
+                                       {.sessionId = fmt::format("f{}", i)}));
+      must(side.store->appendSessionEntries(fmt::format("f{}", i), {message(fmt::format("e{}", i))}));
+    }
+  }
+
  private:
   // A connection has told what it read when it is gone.
   std::int64_t rowsRead() {
@@ -91,16 +103,7 @@ TEST_F(PostgresForks, TheEndOfALongSharedHistoryIsReadWithoutWhatIsBefore) {
 TEST_F(PostgresForks, AnOwnEntryIsFoundWithoutTheEntriesOfALongLineOfForks) {
   constexpr int kForks = 120;
   constexpr std::int64_t kFew = 3 * kForks;  // each load asks every session of the line for redactions
-  {
-    auto side = must(StoreSide::open(url_));
-    must(side.store->createSession({.sessionId = "f0"}));
-    must(side.store->appendSessionEntries("f0", {message("e0")}));
-    for (int i = 1; i <= kForks; ++i) {
-      must(side.store->branchFromEntry(fmt::format("f{}", i - 1), fmt::format("e{}", i - 1),
-                                       {.sessionId = fmt::format("f{}", i)}));
-      must(side.store->appendSessionEntries(fmt::format("f{}", i), {message(fmt::format("e{}", i))}));
-    }
-  }
+  makeLine(kForks);
   const std::string last = fmt::format("f{}", kForks);
   const std::string own = fmt::format("e{}", kForks);
   EXPECT_LT(rowsReadBy([&](SessionStore& store) { EXPECT_EQ(must(store.loadEntry(last, own)).id, own); }), kFew);
@@ -120,6 +123,65 @@ TEST_F(PostgresForks, AnOwnEntryIsFoundWithoutTheEntriesOfALongLineOfForks) {
   EXPECT_EQ(entries.size(), static_cast<std::size_t>(kForks) + 3);  // with the header and the entry of its own
   EXPECT_EQ(must(side.store->sequenceOf("fork", "e3")), 4U);
   EXPECT_EQ(side.store->sequenceOf("fork", "nowhere").error().code, ErrorCode::NotFound);
+}
+
+TEST_F(PostgresForks, ALongLineOfForksIsFollowedOnceForAllThatASessionNamesOfIt) {
+  constexpr int kForks = 60;
+  constexpr int kNamed = 40;
+  constexpr std::int64_t kOnce =
+      10 * kForks * kForks;  // the table of sessions is so small that a step may read it whole
+  makeLine(kForks);
+  const std::string last = fmt::format("f{}", kForks);
+  {
+    auto side = must(StoreSide::open(url_));
+    must(side.store->createSession({.sessionId = "other"}));  // so that a plan is worth its while
+    must(side.store->appendSessionEntries("other", std::vector<Entry>(3000, message(""))));
+    for (int i = 0; i < kNamed; ++i) {
+      must(side.store->labelEntry(last, fmt::format("e{}", i), fmt::format("l{}", i)));
+      Entry child = message("");
+      child.parentId = fmt::format("e{}", i);
+      must(side.store->appendSessionEntries(last, {child}));
+    }
+  }
+  sql("ANALYZE");
+  EXPECT_LT(rowsReadBy([&](SessionStore& store) {
+              const auto labels = must(store.labels(last));
+              ASSERT_EQ(labels.size(), static_cast<std::size_t>(kNamed));
+              EXPECT_EQ(labels.front().entryId, "e0");
+            }),
+            kOnce);
+  EXPECT_LT(rowsReadBy([&](SessionStore& store) {
+              EXPECT_EQ(must(must(store.session(last)).tree()).branches().size(), static_cast<std::size_t>(kNamed) + 1);
+            }),
+            kOnce);
+}
+
+TEST_F(PostgresForks, TheLastEntriesAreLoadedWithoutTheRunsBeforeThem) {
+  constexpr int kForks = 60;
+  constexpr std::int64_t kFew = 4 * kForks;  // each load asks every session of the line for redactions
+  makeLine(kForks);
+  const std::string last = fmt::format("f{}", kForks);
+  const auto ids = [](const std::vector<Entry>& entries) {
+    std::string all;
+    for (const Entry& entry : entries) all += entry.id + " ";
+    return all;
+  };
+  EXPECT_LT(rowsReadBy([&](SessionStore& store) {
+              EXPECT_EQ(ids(must(store.loadSessionEntries(last, {.last = 1}))), "e60 ");
+              EXPECT_EQ(ids(must(store.loadSessionEntries(last, {.last = 3}))), "e58 e59 e60 ");
+            }),
+            2 * kFew);
+  EXPECT_LT(rowsReadBy([&](SessionStore& store) {
+              EXPECT_EQ(ids(must(store.loadSessionEntries(last, {.fromSequence = kForks}))), "e59 e60 ");
+              EXPECT_EQ(ids(must(store.loadEntriesAt(last, {kForks, kForks + 1}))), "e59 e60 ");
+            }),
+            2 * kFew);
+  auto side = must(StoreSide::open(url_));
+  const auto all = must(side.store->loadSessionEntries(last, {.last = kForks + 2}));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(kForks) + 2);
+  EXPECT_EQ(all[0].type, entry_type::kSessionHeader);
+  EXPECT_EQ(all[1].id, "e0");
+  EXPECT_EQ(ids(must(side.store->loadSessionEntries(last, {.last = 2, .type = "message"}))), "e59 e60 ");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 // order, or on a branch its place there, from 1.
 // Ordered inside, run by run: the planner does not see that these joins keep the order of the key, and would sort whole
 // sessions. {0} is ` DESC` for the last entries, {1} the same for runs, of which the leaf's comes first; {2} chooses
-// kinds.
+// kinds; {3} is the least place that is wanted of what a fork shares.
 //
 // What is before the wanted place is skipped, not read: along a run the depth grows by one from entry to entry and the
 // sequence by one or more, so an entry is at least as many sequences after the first of its run as it is deeper.
@@ -33,11 +33,14 @@ SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
       AND e.seq >= CASE WHEN $2 <= 0 THEN 0 ELSE greatest($2 - s.shared_count, 1) END{2} ORDER BY e.seq{0} LIMIT $5) o
   WHERE s.session_id = $1 AND s.trash_id IS NULL)sql";
 constexpr std::string_view kSharedRows = R"sql(
-SELECT o.* FROM (SELECT x.*, f.depth AS first_depth FROM @.sessions s CROSS JOIN LATERAL @.shared_runs(s.session_id)
+SELECT o.* FROM (SELECT x.*, f.depth AS first_depth FROM (
+      SELECT s.session_id, {3} AS least FROM @.sessions s
+        WHERE s.session_id = $1 AND s.trash_id IS NULL AND s.shared_count >= {3}) s
+    CROSS JOIN LATERAL @.shared_runs_from(s.session_id, least(s.least, 2147483647)::integer)
       WITH ORDINALITY AS x(session_id, life, first_seq, last_seq, n)
     CROSS JOIN LATERAL (SELECT e.depth FROM @.entries e
       WHERE e.session_id = x.session_id AND e.seq = x.first_seq AND e.life = x.life LIMIT 1) f
-    WHERE s.session_id = $1 AND s.trash_id IS NULL AND s.shared_count >= $2 ORDER BY n{1}) r
+    ORDER BY n{1}) r
   CROSS JOIN LATERAL (
     SELECT e.entry_id, e.parent_id, e.body, e.attachment, e.depth AS place FROM @.entries e
       WHERE e.session_id = r.session_id AND e.life = r.life AND e.segment = r.first_seq
@@ -58,6 +61,10 @@ SELECT o.* FROM @.locate($1, ARRAY[coalesce(nullif($7, ''), (SELECT h.head_id FR
         AND e.seq BETWEEN r.first_seq + greatest($2 - r.first_depth, 0) AND r.last_seq AND e.depth > $2 AND e.seq > 0{2}
       ORDER BY e.seq{0}) o
   LIMIT $5)sql";
+// The least place of the shared entries that a load can give. Own entries come first among the last $5 of all kinds.
+constexpr std::string_view kLeast = "$2";
+constexpr std::string_view kLeastOfLast =
+    "CASE WHEN $3 < 0 THEN greatest($2, s.shared_count + s.entry_count - $5) ELSE $2 END";
 constexpr std::string_view kOfKinds =
     " AND ($3 < 0 OR (($3 >> e.kind::integer) & 1 = 1 AND (e.kind > 0 OR e.type = ANY ($4::text[]))))";
 constexpr std::string_view kWithin = R"sql(
@@ -75,7 +82,7 @@ LoadStatement makeLoad(Source source, bool newest, bool within) {
   constexpr std::array<std::string_view, 3> kSources{kOwnRows, kSharedRows, kBranchRows};
   constexpr std::array<std::string_view, 3> kNames{"load_own", "load_shared", "load_branch"};
   std::string rows = fmt::format(fmt::runtime(kSources[static_cast<std::size_t>(source)]), newest ? " DESC" : "",
-                                 newest ? "" : " DESC", kOfKinds);
+                                 newest ? "" : " DESC", kOfKinds, newest ? kLeastOfLast : kLeast);
   if (within) rows = fmt::format(fmt::runtime(kWithin), rows);
   return {.name = fmt::format("{}{}{}", kNames[static_cast<std::size_t>(source)], newest ? "_last" : "",
                               within ? "_within" : ""),
@@ -128,7 +135,8 @@ SELECT e.entry_id, e.parent_id, e.body, e.attachment, x.place
       AND e.seq = CASE WHEN x.place = 0 THEN 0 ELSE x.place - s.shared_count END
   WHERE s.session_id = $1 AND s.trash_id IS NULL AND (x.place = 0 OR x.place > s.shared_count)
 UNION ALL
-SELECT o.* FROM @.sessions s CROSS JOIN LATERAL @.shared_runs(s.session_id) r
+SELECT o.* FROM @.sessions s
+  CROSS JOIN LATERAL @.shared_runs_from(s.session_id, (SELECT least(min(p), 2147483647) FROM unnest($2) AS u(p))::integer) r
   CROSS JOIN LATERAL (
     SELECT e.depth FROM @.entries e
       WHERE e.session_id = r.session_id AND e.seq = r.first_seq AND e.life = r.life LIMIT 1) f

@@ -12,26 +12,37 @@
 namespace bough::postgres {
 namespace {
 
+// The line of a fork is followed once for all entries that a statement looks for, not once for each.
 constexpr Statement kHeadPlace{"shape_head", R"sql(
 SELECT s.shared_count, s.head_seq,
     CASE WHEN s.head_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[s.head_id]) l WHERE NOT l.own LIMIT 1) END
   FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id IS NULL)sql"};
 constexpr Statement kOwnShape{"shape_own", R"sql(
-SELECT e.kind, e.parent_seq,
-    CASE WHEN e.parent_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[e.parent_id]) l WHERE NOT l.own LIMIT 1) END
-  FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
-  WHERE s.session_id = $1 AND s.trash_id IS NULL ORDER BY e.seq)sql"};
+WITH own AS MATERIALIZED (
+  SELECT e.seq, e.kind, e.parent_seq, e.parent_id FROM @.sessions s
+    JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life
+    WHERE s.session_id = $1 AND s.trash_id IS NULL),
+up AS MATERIALIZED (
+  SELECT x.entry_id, l.depth FROM @.locate($1, ARRAY(SELECT DISTINCT parent_id FROM own WHERE parent_seq = -2)) l
+    JOIN @.entries x ON x.session_id = l.session_id AND x.seq = l.seq AND x.life = l.life WHERE NOT l.own)
+SELECT own.kind, own.parent_seq, up.depth
+  FROM own LEFT JOIN up ON up.entry_id = own.parent_id AND own.parent_seq = -2 ORDER BY own.seq)sql"};
 constexpr Statement kSharedShape{"shape_shared", R"sql(
 SELECT e.session_id, e.seq, e.kind FROM @.shared_runs($1) r
   JOIN @.entries e ON e.session_id = r.session_id AND e.life = r.life
     AND e.segment = r.first_seq AND e.seq BETWEEN r.first_seq AND r.last_seq ORDER BY e.depth)sql"};
 constexpr Statement kLabels{"shape_labels", R"sql(
-SELECT e.entry_id, e.parent_id, e.body, c.session_id, c.level, e.kind, e.target_id,
-    CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END
-  FROM @.lineage($1) c JOIN @.sessions s ON s.session_id = $1 AND s.trash_id IS NULL
-    JOIN @.entries e ON e.session_id = c.session_id AND e.life = c.life AND e.kind >= 12 AND e.kind IN (13, 15)
-    LEFT JOIN LATERAL (SELECT * FROM @.locate($1, ARRAY[e.target_id]) x LIMIT 1) l ON e.kind = 13
-  ORDER BY c.level DESC, e.seq)sql"};
+WITH said AS MATERIALIZED (
+  SELECT c.level, c.session_id, e.seq, e.kind, e.entry_id, e.parent_id, e.target_id, e.body FROM @.lineage($1) c
+    JOIN @.entries e ON e.session_id = c.session_id AND e.life = c.life AND e.kind >= 12 AND e.kind IN (13, 15)),
+named AS MATERIALIZED (
+  SELECT x.entry_id, CASE WHEN NOT l.own THEN l.depth WHEN l.seq = 0 THEN 0 ELSE l.seq + s.shared_count END AS place
+    FROM @.sessions s CROSS JOIN @.locate($1, ARRAY(SELECT DISTINCT target_id FROM said WHERE kind = 13)) l
+    JOIN @.entries x ON x.session_id = l.session_id AND x.seq = l.seq AND x.life = l.life
+    WHERE s.session_id = $1 AND s.trash_id IS NULL)
+SELECT said.entry_id, said.parent_id, said.body, said.session_id, said.level, said.kind, said.target_id, named.place
+  FROM said LEFT JOIN named ON named.entry_id = said.target_id AND said.kind = 13
+  ORDER BY said.level DESC, said.seq)sql"};
 constexpr Statement kLoadOwn{"own_entries", R"sql(
 SELECT z.entry_id, z.parent_id, z.body, z.attachment FROM (
   SELECT o.*, sum(octet_length(o.body)) OVER (ORDER BY o.seq) - octet_length(o.body) AS before

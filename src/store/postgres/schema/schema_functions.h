@@ -288,41 +288,39 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     WHERE w.id = p_id AND p_numbers[3 * w.n - 1] = -2
   LIMIT 1 $$;
 )sql",
-    // The runs of the branch that ends in an entry, the leaf's run first, until they hold p_most entries.
+    // The runs of the branch that ends in an entry, the leaf's run first, until they hold p_most entries. A step of the
+    // walk goes to the run before, or, where that is in another session, one session up: a row without a sequence has
+    // not found there what it looks for.
     R"sql(
 CREATE OR REPLACE FUNCTION @.runs(p_session text, p_life integer, p_leaf integer, p_most bigint)
 RETURNS TABLE (session_id text, life integer, first_seq integer, last_seq integer)
 LANGUAGE plpgsql STABLE ROWS 4 AS $$
 #variable_conflict use_column
-DECLARE
-  at_session text := p_session; at_life integer := p_life; at_seq integer := p_leaf;
-  run integer; leaf_depth integer; first_depth integer; up_seq integer; up_id text; up_session text;
 BEGIN
-  LOOP
-    SELECT e.segment, coalesce(leaf_depth, e.depth) INTO run, leaf_depth FROM @.entries e
-      WHERE e.session_id = at_session AND e.life = at_life AND e.seq = at_seq;
-    EXIT WHEN NOT FOUND;
-    SELECT e.parent_seq, e.parent_id, e.depth INTO up_seq, up_id, first_depth FROM @.entries e
-      WHERE e.session_id = at_session AND e.life = at_life AND e.seq = run;
-    RETURN QUERY SELECT at_session, at_life, run, at_seq;
-    EXIT WHEN up_seq = -1 OR leaf_depth - first_depth + 1 >= p_most;
-    IF up_seq >= 0 THEN
-      at_seq := up_seq;
-      CONTINUE;
-    END IF;
-    at_seq := NULL;
-    WHILE at_seq IS NULL LOOP
-      SELECT s.origin_session INTO up_session FROM @.sessions s
-        WHERE s.session_id = at_session AND s.life = at_life;
-      EXIT WHEN NOT FOUND OR up_session IS NULL;
-      SELECT s.session_id, s.life INTO at_session, at_life FROM @.sessions s
-        WHERE s.session_id = up_session AND s.trash_id IS NULL;
-      EXIT WHEN NOT FOUND;
-      SELECT e.seq INTO at_seq FROM @.entries e
-        WHERE e.session_id = at_session AND e.life = at_life AND e.entry_id = up_id;
-    END LOOP;
-    EXIT WHEN at_seq IS NULL;
-  END LOOP;
+  RETURN QUERY WITH RECURSIVE walk AS (
+    SELECT s.session_id, s.life, s.origin_session, p_leaf AS seq, NULL::text COLLATE "C" AS wanted, f.seq AS first,
+        f.parent_seq, f.parent_id, f.depth, l.depth - p_most + 1 AS least
+      FROM @.sessions s CROSS JOIN LATERAL (SELECT e.segment, e.depth FROM @.entries e
+        WHERE e.session_id = p_session AND e.life = p_life AND e.seq = p_leaf LIMIT 1) l
+      CROSS JOIN LATERAL (SELECT e.seq, e.parent_seq, e.parent_id, e.depth FROM @.entries e
+        WHERE e.session_id = p_session AND e.life = p_life AND e.seq = l.segment LIMIT 1) f
+      WHERE s.session_id = p_session AND s.life = p_life
+    UNION ALL
+    SELECT n.session_id, n.life, n.origin_session, n.seq, n.wanted, f.seq, f.parent_seq, f.parent_id, f.depth, w.least
+      FROM walk w CROSS JOIN LATERAL (
+        SELECT w.session_id, w.life, w.origin_session, w.parent_seq AS seq, NULL::text COLLATE "C" AS wanted
+          WHERE w.parent_seq >= 0
+        UNION ALL
+        SELECT u.session_id, u.life, u.origin_session, (SELECT e.seq FROM @.entries e WHERE e.session_id = u.session_id
+            AND e.life = u.life AND e.entry_id = coalesce(w.parent_id, w.wanted) LIMIT 1), coalesce(w.parent_id, w.wanted)
+          FROM @.sessions u WHERE u.session_id = w.origin_session AND u.trash_id IS NULL
+            AND (w.seq IS NULL OR w.parent_seq = -2)) n
+      LEFT JOIN LATERAL (SELECT e.segment FROM @.entries e
+        WHERE e.session_id = n.session_id AND e.life = n.life AND e.seq = n.seq LIMIT 1) l ON true
+      LEFT JOIN LATERAL (SELECT e.seq, e.parent_seq, e.parent_id, e.depth FROM @.entries e
+        WHERE e.session_id = n.session_id AND e.life = n.life AND e.seq = l.segment LIMIT 1) f ON true
+      WHERE w.seq IS NULL OR w.depth > w.least)
+  SELECT w.session_id, w.life, w.first, w.seq FROM walk w WHERE w.first IS NOT NULL;
 END $$;
 )sql",
     // The runs of what a session shares, the nearest first; none when it is not a fork. Those that hold only entries
@@ -367,7 +365,7 @@ RETURNS TABLE (session_id text, life integer, seq integer, depth integer, own bo
 LANGUAGE plpgsql STABLE ROWS 1 AS $$
 #variable_conflict use_column
 DECLARE
-  own_life integer; up_session text; others text[]; lowest integer;
+  own_life integer; up_session text; others text[];
 BEGIN
   SELECT s.life, s.origin_session INTO own_life, up_session FROM @.sessions s
     WHERE s.session_id = p_session AND s.trash_id IS NULL;
@@ -380,22 +378,18 @@ BEGIN
   IF up_session IS NULL THEN
     RETURN;
   END IF;
-  SELECT array_agg(DISTINCT u.id) INTO others FROM unnest(p_ids) AS u(id) WHERE NOT EXISTS (
-    SELECT 1 FROM @.entries x WHERE x.session_id = p_session AND x.life = own_life AND x.entry_id = u.id);
+  SELECT array_agg(DISTINCT u.id) INTO others FROM unnest(p_ids) AS u(id) WHERE (SELECT x.seq FROM @.entries x
+    WHERE x.session_id = p_session AND x.life = own_life AND x.entry_id = u.id LIMIT 1) IS NULL;
   IF others IS NULL THEN
     RETURN;
   END IF;
-  SELECT min(e.depth) INTO lowest FROM @.lineage(up_session) c CROSS JOIN unnest(others) AS w(id)
-    CROSS JOIN LATERAL (SELECT x.depth FROM @.entries x
-      WHERE x.session_id = c.session_id AND x.life = c.life AND x.entry_id = w.id LIMIT 1) e;
-  IF lowest IS NULL THEN
-    RETURN;
-  END IF;
-  RETURN QUERY SELECT r.session_id, r.life, e.seq, e.depth, false FROM @.shared_runs_from(p_session, lowest) r
-    CROSS JOIN unnest(others) AS w(id)
-    CROSS JOIN LATERAL (SELECT x.seq, x.depth, x.segment FROM @.entries x
-      WHERE x.session_id = r.session_id AND x.life = r.life AND x.entry_id = w.id LIMIT 1) e
-    WHERE e.segment = r.first_seq AND e.seq <= r.last_seq;
+  RETURN QUERY WITH found AS MATERIALIZED (
+    SELECT c.session_id, c.life, e.seq, e.depth, e.segment FROM @.lineage(up_session) c CROSS JOIN unnest(others) AS w(id)
+      CROSS JOIN LATERAL (SELECT x.seq, x.depth, x.segment FROM @.entries x
+        WHERE x.session_id = c.session_id AND x.life = c.life AND x.entry_id = w.id LIMIT 1) e)
+  SELECT f.session_id, f.life, f.seq, f.depth, false FROM found f
+    JOIN @.shared_runs_from(p_session, (SELECT coalesce(min(x.depth), 2147483647) FROM found x)) r
+      ON r.session_id = f.session_id AND r.life = f.life AND r.first_seq = f.segment AND f.seq <= r.last_seq;
 END $$;
 )sql"};
 
