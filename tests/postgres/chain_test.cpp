@@ -104,5 +104,49 @@ TEST_F(PostgresChains, LongChainsOfAllSizesGoOnFromTheHead) {
   EXPECT_EQ(must(store_->verifySession("s")).problemCount, 0U);
 }
 
+// 20 MB and more go to the server as several statements of one transaction.
+TEST_F(PostgresChains, ALargeBatchIsStoredWholeOrNotAtAll) {
+  constexpr std::size_t kCount = 200;
+  const std::string text(100'000, 'x');
+  std::vector<Entry> batch;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    Entry entry{.id = fmt::format("e{}", i), .type = "message", .payload = R"({"text":")" + text + R"("})"};
+    if (i % 60 == 59) entry.parentId = fmt::format("e{}", i / 2);  // in another statement
+    batch.push_back(entry);
+  }
+  batch.push_back({.id = "l", .type = "label", .payload = R"({"entryId":"e3","name":"early"})"});
+  batch.push_back({.id = "h", .type = "head", .payload = R"({"entryId":"e100"})"});
+  batch.push_back({.id = "end", .type = "message", .payload = R"({"text":"end"})"});
+  const auto memory = must(SessionStore::open("memory:"));
+  must(memory->createSession({.sessionId = "s"}));
+  must(memory->appendSessionEntries("s", batch));
+
+  create("s");
+  const std::string tail = must(store_->sessionState("s")).tailId;
+  EXPECT_EQ(refused(store_->appendSessionEntries("s", batch, {.expectedTail = "other"})).code, ErrorCode::Conflict);
+  std::vector<Entry> wrong = batch;
+  wrong.push_back({.id = "x", .parentId = "nowhere", .type = "message", .payload = "{}"});
+  EXPECT_FALSE(store_->appendSessionEntries("s", wrong));
+  EXPECT_EQ(must(store_->sessionState("s")).entryCount, 1U);
+
+  const auto stored = must(store_->appendSessionEntries("s", batch, {.expectedTail = tail}));
+  EXPECT_EQ(stored.appendedCount, batch.size());
+  EXPECT_EQ(stored.lastAppendedEntryId, "end");
+  for (const char* const branch : {"end", "e199", "e150", "e59"}) {
+    const auto mine = must(store_->loadSessionEntries("s", {.branch = branch}));
+    const auto theirs = must(memory->loadSessionEntries("s", {.branch = branch}));
+    ASSERT_EQ(mine.size(), theirs.size()) << branch;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      EXPECT_EQ(mine[i].id, theirs[i].id);
+      EXPECT_EQ(mine[i].parentId, theirs[i].parentId);
+      EXPECT_EQ(mine[i].payload, theirs[i].payload);
+    }
+  }
+  EXPECT_EQ(must(store_->sessionState("s")).headId, "end");
+  EXPECT_EQ(must(store_->labels("s")).front().entryId, "e3");
+  EXPECT_EQ(must(store_->verifySession("s")).problemCount, 0U);
+  EXPECT_EQ(must(store_->appendSessionEntries("s", batch)).duplicateCount, batch.size());
+}
+
 }  // namespace
 }  // namespace bough

@@ -91,6 +91,20 @@ TEST_F(PostgresRetry, ASessionThatWasCreatedAgainMeanwhileIsNotMovedToTheTrash) 
                 });
 }
 
+TEST_F(PostgresRetry, ALargeBatchIsStoredOnce) {
+  const std::string text(200'000, 'x');
+  const std::vector<Entry> batch(45, entryOf("message", R"({"text":")" + text + R"("})", ""));
+  cutEverywhere([](const std::string&) {},
+                [&](const std::string& session) {
+                  const auto stored = store_->appendSessionEntries(session, batch);
+                  ASSERT_TRUE(stored) << stored.error().message;
+                  endCuts();
+                  EXPECT_EQ(stored->appendedCount, batch.size());
+                  EXPECT_EQ(must(store_->sessionState(session)).entryCount, batch.size() + 2);
+                  EXPECT_EQ(must(store_->sessionState(session)).tailId, stored->lastAppendedEntryId);
+                });
+}
+
 TEST_F(PostgresRetry, ASessionIsRestoredOnce) {
   std::string trashId;
   cutEverywhere([&](const std::string& session) { trashId = must(store_->trashSession(session)).trashId; },

@@ -34,9 +34,11 @@ class Planner {
  public:
   Planner(const BatchLines& lines, std::string_view head) : lines_(lines), head_(head) {}
 
-  BatchPlan run() {
-    reserve(lines_.size());
-    for (std::size_t i = 0; i < lines_.size(); ++i) add(static_cast<std::int64_t>(i), lines_[i]);
+  BatchPlan run(std::size_t first, std::size_t mostBytes) {
+    if (first == 0 && lines_.totalBytes() < mostBytes) reserve(lines_.size());
+    for (std::size_t i = first; i < lines_.size() && plan_.bytes < mostBytes; ++i) {
+      add(static_cast<std::int64_t>(i - first), lines_[i]);
+    }
     return std::move(plan_);
   }
 
@@ -171,7 +173,11 @@ void noteMadeTime(BatchPlan& plan, std::size_t place) {
 }
 
 BatchPlan planBatch(const BatchLines& lines, std::string_view head) {
-  return Planner(lines, head).run();
+  return Planner(lines, head).run(0, SIZE_MAX);
+}
+
+BatchPlan planPart(const BatchLines& lines, std::size_t first, std::string_view head) {
+  return Planner(lines, head).run(first, kMostStatementBytes);
 }
 
 void BatchPlan::addEntries(Parameters& parameters) const {

@@ -69,6 +69,12 @@ struct BatchPlan {
 /// Plans lines that were prepared by the rules. A parent that is `head` is the session's head. The plan looks into the
 /// lines.
 BatchPlan planBatch(const BatchLines& lines, std::string_view head);
+/// Plans some of the lines, from `first` until a statement is large enough. Those before are stored already.
+BatchPlan planPart(const BatchLines& lines, std::size_t first, std::string_view head);
+
+/// More goes in several statements: libpq would move what it has not sent with each packet, and both sides would hold
+/// it several times.
+inline constexpr std::size_t kMostStatementBytes = std::size_t{4} << 20;
 
 /// Notes that the time of the entry at a place was not given: another delivery of the entry may have another one.
 void noteMadeTime(BatchPlan& plan, std::size_t place);

@@ -155,6 +155,22 @@ void keepIds(AppendRequest& request, const BatchLines& lines) {
   }
 }
 
+// What a batch needs of the shared history is not among the session's own entries: where it is was found before.
+void takeDepths(const NamedEntries& named, BatchPlan& plan) {
+  for (std::size_t i = 0; i < plan.needs.size(); ++i) {
+    const NamedEntries::Named* const found = named.find(plan.needs[i]);
+    if (found == nullptr || found->own) continue;
+    plan.needSequences[i] = BatchPlan::kNamed;
+    plan.needDepths[i] = found->depth;
+  }
+}
+
+bool needsParts(const AppendRequest& request) {
+  std::size_t bytes = 0;
+  for (const Entry& entry : request.entries) bytes += entry.payload.size();
+  return bytes > kMostStatementBytes && request.entries.size() > 1;
+}
+
 bool areIdsMade(const AppendRequest& request) {
   return std::ranges::all_of(request.entries, [](const Entry& entry) { return entry.id.empty(); });
 }
@@ -178,8 +194,9 @@ struct PostgresSession::Prepared {
   QueuedAppend queued;
 };
 
-// None when what is wrong with it depends on the session, or is for the rules to say.
+// None when what is wrong with it depends on the session, or is for the rules to say; or when it goes in parts.
 std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendRequest& request) {
+  if (needsParts(request)) return nullptr;
   auto prepared = std::make_unique<Prepared>();
   AssumedLog assumed(request);
   auto result = prepareBatch(assumed, {.sessionId = sessionId(), .request = request}, database_.serializer,
@@ -258,7 +275,6 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds)
   Result<AppendResult> result;
   std::optional<AppendResult> tried;  // what an earlier attempt would have returned
   const auto work = [&](Connection& connection) -> Exchange<void> {
-    const Deadline deadline = database_.pool.deadline();
     const bool prepare = database_.pool.prepares();
     const auto refuse = [](Error error) -> Exchange<void> {
       return std::unexpected(Failure{.trouble = Trouble::Refused, .error = std::move(error)});
@@ -267,7 +283,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds)
     names.text(sessionId()).texts(namesIn(request));
     const std::vector<Call> looks{
         {.sql = "BEGIN"}, database_.call(kLock, byId()), database_.call(kNamedEntries, std::move(names))};
-    auto looked = connection.run(looks, prepare, deadline);
+    auto looked = connection.run(looks, prepare, database_.pool.deadline());
     if (!looked) return std::unexpected(looked.error());
     const Rows& session = (*looked)[1];
     if (session.empty()) return refuse(database_.noSession(sessionId()));
@@ -287,23 +303,28 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds)
                            .turn = static_cast<std::uint64_t>(session.number(0, 5))},
                           database_.serializer, database_.ids, database_.environment.clock, lines);
     if (!result) return refuse(result.error());
-    std::vector<Call> ends;
     if (lines.empty() && ownIds && tried) result = *tried;  // an attempt has stored it whose answer was lost
     if (!lines.empty()) {
-      BatchPlan plan = planBatch(lines, named.headId());
-      for (std::size_t i = 0; i < plan.needs.size(); ++i) {
-        const NamedEntries::Named* const found = named.find(plan.needs[i]);
-        if (found == nullptr || found->own) continue;
-        plan.needSequences[i] = BatchPlan::kNamed;
-        plan.needDepths[i] = found->depth;
-      }
-      ends.push_back(appendCall(database_, {.sessionId = sessionId(), .terms = {.mode = Mode::Looked}, .plan = &plan}));
       keepIds(request, lines);
       tried = *result;
     }
-    ends.push_back({.sql = "COMMIT"});
-    auto ended = connection.run(ends, prepare, deadline);
-    if (!ended) return std::unexpected(ended.error());
+    std::string head(named.headId());
+    std::size_t next = 0;
+    do {  // the last part goes with the end of the transaction
+      std::vector<Call> calls;
+      BatchPlan plan;
+      if (!lines.empty()) {
+        plan = planPart(lines, next, head);
+        takeDepths(named, plan);
+        calls.push_back(
+            appendCall(database_, {.sessionId = sessionId(), .terms = {.mode = Mode::Looked}, .plan = &plan}));
+      }
+      next += plan.ids.size();
+      if (plan.headPlace != BatchPlan::kUnchanged) head = plan.head;
+      if (next == lines.size()) calls.push_back({.sql = "COMMIT"});
+      auto stored = connection.run(calls, prepare, database_.pool.deadline());
+      if (!stored) return std::unexpected(stored.error());
+    } while (next < lines.size());
     return {};
   };
   if (auto done = database_.transaction(work); !done) return std::unexpected(std::move(done.error().error));
