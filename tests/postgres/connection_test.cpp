@@ -153,6 +153,31 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   EXPECT_EQ(error("postgresql://host/db?schema=A;DROP").code, ErrorCode::InvalidArgument);
 }
 
+TEST_F(PostgresConnection, NoPartOfAPasswordThatIsNotEncodedIsShown) {
+  for (const char* const password : {"top@secret", "top/secret", "top/sec?ret", "top/sec?ret=", "t@op/secret",
+                                     "secret@", "/secret", "5432/secret", "a:1,b/secret", "top%zzsecret"}) {
+    const auto location = parseLocation(fmt::format("postgresql://me:{}@host.example/db?schema=s", password));
+    ASSERT_FALSE(location) << password;
+    const Error& error = location.error();
+    EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+    for (const char* const part : {"top", "sec", "ret"}) EXPECT_FALSE(error.message.contains(part)) << error.message;
+    EXPECT_TRUE(error.hint.contains("%40")) << error.hint;
+  }
+  for (const char* const password : {"top?secret", "top#secret", "top:secret", "t o p", "top%40%2Fsecret", "a=b&c"}) {
+    const auto location = parseLocation(fmt::format("postgresql://me:{}@host.example/db?schema=s", password));
+    ASSERT_TRUE(location) << password << location.error().message;
+    EXPECT_EQ(location->shown, "postgresql://me@host.example/db?schema=s");
+  }
+  EXPECT_EQ(parseLocation("postgresql:///db?user=me@cloud&host=/run").value().shown,
+            "postgresql://me%40cloud@%2Frun/db");
+  // A mistyped address is not a folder, whose name would hold the password.
+  for (const char* const mistyped :
+       {" postgresql://me:secret@host/db", "postgresql:/me:secret@host/db", "postgres:me:secret@host/db"}) {
+    EXPECT_TRUE(isDatabaseUrl(mistyped)) << mistyped;
+    EXPECT_FALSE(parseLocation(mistyped).error().message.contains("secret"));
+  }
+}
+
 TEST_F(PostgresConnection, AStatementThatTakesTooLongEndsWithTheDeadline) {
   Pool pool(locate(sharedServer().url()), {.timeout = std::chrono::milliseconds(100)});
   const auto late = pool.run({.sql = "SELECT pg_sleep(20)"});

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSchemes{"postgresql://", "postgres://"};
 constexpr std::size_t kMostSchemaBytes = 63;  // of a name in PostgreSQL
-constexpr const char* kUrlHint = "write postgresql://USER@HOST/DATABASE; the password belongs in ~/.pgpass";
+constexpr const char* kUrlHint =
+    "write postgresql://USER@HOST/DATABASE; the password belongs in ~/.pgpass, or with %40 for @ and %2F for / into "
+    "the URL";
 
 bool isSchemaName(std::string_view name) {
   const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
@@ -27,9 +29,11 @@ bool hasOurScheme(std::string_view location) {
   return std::ranges::any_of(kSchemes, [&](std::string_view scheme) { return location.starts_with(scheme); });
 }
 
-// An address, though not one that we can use: `mysql://…`, `POSTGRESQL://…`, or libpq's `host=… password=…`. Taken for
-// a folder, its password would be in the name of that folder, and in messages.
+// An address, though not one that we can use: `mysql://…`, `POSTGRESQL://…`, `postgresql:/…`, or libpq's `host=…
+// password=…`. Taken for a folder, its password would be in the name of that folder, and in messages.
 bool looksLikeAddress(std::string_view location) {
+  location.remove_prefix(std::min(location.find_first_not_of(" \t\r\n"), location.size()));
+  if (location.starts_with("postgres:") || location.starts_with("postgresql:")) return true;
   constexpr std::array<std::string_view, 7> kKeywords{
       "host=", "hostaddr=", "port=", "dbname=", "user=", "password=", "service="};
   const std::size_t end = location.find("://");
@@ -41,9 +45,33 @@ bool looksLikeAddress(std::string_view location) {
   return std::ranges::any_of(kKeywords, [&](std::string_view keyword) { return location.starts_with(keyword); });
 }
 
+// Where the user and the password end: at the first `@`, or where there is none before the first `/`. libpq reads it
+// so.
+std::size_t endOfUser(std::string_view url) {
+  return std::min(url.find_first_of("@/", url.find("://") + 3), url.size());
+}
+
+std::size_t queryOf(std::string_view url) {
+  return url.find('?', url.substr(0, endOfUser(url) + 1).ends_with('@') ? endOfUser(url) : 0);
+}
+
+bool isPort(std::string_view port) {
+  return port.find_first_not_of("0123456789,") == std::string_view::npos;
+}
+
+// Whether a password that is not encoded cuts the URL elsewhere than its writer meant, `u:pass/word@host`: then parts
+// of it would be taken for a host, a port, a database or an option, and shown.
+bool isCutByPassword(std::string_view url) {
+  const std::size_t end = endOfUser(url);
+  if (url.substr(0, queryOf(url)).find('@', end + 1) != std::string_view::npos) return true;
+  const std::string_view hosts = url.substr(0, end).substr(url.find("://") + 3);
+  const bool noUser = end < url.size() && url[end] == '/' && url.find('@', end) != std::string_view::npos;
+  return noUser && hosts.contains(':') && !isPort(hosts.substr(hosts.rfind(':') + 1));
+}
+
 // Takes an option out of a URL's query.
 std::string takeOption(std::string& url, std::string_view name) {
-  const std::size_t query = url.find('?');
+  const std::size_t query = queryOf(url);
   if (query == std::string::npos) return {};
   std::string kept;
   std::string value;
@@ -141,11 +169,15 @@ Result<Location> parseLocation(std::string_view url) {
       libpq().PQconninfoParse(location.url.c_str(), &problem), libpq().PQconninfoFree);
   const std::string unknown = options || problem == nullptr ? std::string() : unknownOption(problem);
   libpq().PQfreemem(problem);  // it may repeat what is secret
-  if (!unknown.empty()) {
+  const bool cut = isCutByPassword(location.url);
+  if (!unknown.empty() && !cut) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the URL of the database has an unknown option: {}", unknown),
                 "use schema, append, or an option of libpq, such as sslmode or connect_timeout");
   }
-  if (!options) return fail(ErrorCode::InvalidArgument, "the URL of the database cannot be read", kUrlHint);
+  const auto unreadable = [] {
+    return fail(ErrorCode::InvalidArgument, "the URL of the database cannot be read", kUrlHint);
+  };
+  if (!options || cut) return unreadable();
   std::string user;
   std::string host;
   std::string port;
@@ -160,6 +192,7 @@ Result<Location> parseLocation(std::string_view url) {
     if (keyword == "port") port = option->val;
     if (keyword == "dbname") database = option->val;
   }
+  if (!isPort(port)) return unreadable();
   location.shown = "postgresql://" + (user.empty() ? "" : encoded(user) + "@") + hostsAndPorts(host, port) + "/" +
                    encoded(database) + (schema.empty() ? "" : "?schema=" + schema);
   return location;
