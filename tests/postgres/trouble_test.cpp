@@ -147,6 +147,31 @@ TEST_F(PostgresTrouble, ASchemaThatIsMissingOrNewerIsTold) {
   EXPECT_TRUE(newer.hint.contains("upgrade")) << newer.hint;
 }
 
+TEST_F(PostgresTrouble, ARoleThatMayNotCreateTheSchemaIsToldWhoMay) {
+  PostgresServer& server = sharedServer();
+  const std::string url = freshStoreUrl();
+  const std::string schema = url.substr(url.find("schema=") + 7);
+  const std::string role = "owner_of_" + schema;
+  runSql(server, "CREATE ROLE " + role + " LOGIN");
+  const std::string own = server.url("", role) + "?schema=" + schema;
+  const auto none = initPostgresStore(own);
+  ASSERT_FALSE(none);
+  EXPECT_TRUE(none.error().hint.contains("GRANT CREATE ON DATABASE")) << none.error().hint;
+  // The schema is somebody else's, then the role's own: no right to create schemas is needed.
+  runSql(server, "CREATE SCHEMA " + schema);
+  EXPECT_TRUE(initPostgresStore(own).error().hint.contains("create")) << initPostgresStore(own).error().hint;
+  runSql(server, "ALTER SCHEMA " + schema + " OWNER TO " + role);
+  ASSERT_TRUE(initPostgresStore(own)) << initPostgresStore(own).error().message;
+  ASSERT_TRUE(initPostgresStore(own));
+  // One who may use it is not one who may change it.
+  const std::string keeper = "keeper_of_" + schema;
+  runSql(server, "CREATE ROLE " + keeper + " LOGIN");
+  must(grantPostgresStore(own, keeper, "keeper"));
+  const auto others = initPostgresStore(server.url("", keeper) + "?schema=" + schema);
+  ASSERT_FALSE(others);
+  EXPECT_TRUE(others.error().hint.contains("the role that created the store")) << others.error().hint;
+}
+
 TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   const std::string url = freshStoreUrl();
   const std::string schema = url.substr(url.find("schema=") + 7);

@@ -80,6 +80,21 @@ std::vector<std::string> statementsOf(std::string_view text) {
   return statements;
 }
 
+// Whether the schema is there, without our tables: who owns it may fill it, and often may not create one.
+Result<bool> hasSchema(Pool& pool) {
+  const std::string sql = fmt::format("SELECT 1 FROM pg_namespace WHERE nspname = '{}'", pool.location().schema);
+  BOUGH_TRY(const Rows rows, pool.run({.sql = sql}));
+  return !rows.empty();
+}
+
+Error ofInit(Error error, int version) {
+  if (error.code != ErrorCode::ReadOnly) return error;
+  error.hint = version > 0 ? "run `bough store init` with the role that created the store"
+                           : "run it with a role that may create the schema: its owner, a superuser, or one that has "
+                             "GRANT CREATE ON DATABASE … TO ROLE";
+  return error;
+}
+
 // SQL_ASCII keeps bytes as they are. Any other encoding than UTF8 refuses letters, and so titles and words.
 Result<void> checkEncoding(Pool& pool) {
   BOUGH_TRY(const Rows rows, pool.run({.sql = "SELECT current_setting('server_encoding')"}));
@@ -167,13 +182,16 @@ SELECT pg_get_userbyid(a.grantee)::text, bool_or(a.privilege_type = 'INSERT'), b
 
 Result<SchemaReport> initSchema(Pool& pool) {
   SchemaReport report;
-  BOUGH_TRY(report.before, storedVersion(pool));
+  const auto before = storedVersion(pool);
+  if (!before) return std::unexpected(ofInit(before.error(), 1));
+  report.before = *before;
   if (report.before > kSchemaVersion) return std::unexpected(newerSchema(pool, report.before));
+  std::vector<std::string> texts;
   if (report.before == 0) {
     BOUGH_TRY(checkEncoding(pool));
+    BOUGH_TRY(const bool there, hasSchema(pool));
+    if (!there) texts.push_back("CREATE SCHEMA IF NOT EXISTS " + quotedName(pool.location().schema));
   }
-  std::vector<std::string> texts;
-  texts.push_back("CREATE SCHEMA IF NOT EXISTS " + quotedName(pool.location().schema));
   const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
   if (report.before > 0) {  // one at a time
     add(kLockVersion);
@@ -203,7 +221,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
     if (*now > kSchemaVersion) return std::unexpected(newerSchema(pool, *now));
     if (*now == kSchemaVersion) return SchemaReport{.before = *now};
   }
-  return std::unexpected(std::move(done.error().error));
+  return std::unexpected(ofInit(std::move(done.error().error), report.before));
 }
 
 Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rights) {
