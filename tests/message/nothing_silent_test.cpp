@@ -181,6 +181,30 @@ TEST(Documents, WhoseBytesAreBase64AloneAreFilesToo) {
   EXPECT_TRUE(convert(chat, kC, kR).document.contains("data:application/pdf;base64,QUJD"));
 }
 
+TEST(Losses, TheDetailOfAnImageGoesAlongAndItsDefaultIsNotALoss) {
+  const auto chat = [](const std::string& detail) {
+    return R"([{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x.org/a.png","detail":")" +
+           detail + R"("}}]}])";
+  };
+  const auto responses = [](const std::string& detail) {
+    return R"([{"role":"user","content":[{"type":"input_image","detail":")" + detail +
+           R"(","image_url":"https://x.org/a.png"}]}])";
+  };
+  for (const char* detail : {"auto", "low", "high"}) {
+    const auto there = convert(chat(detail), kC, kR);
+    EXPECT_EQ(there.document, responses(detail));
+    EXPECT_TRUE(there.report.lossyFields.empty()) << fieldsOf(there);
+    const auto back = convert(responses(detail), kR, kC);
+    EXPECT_EQ(back.document, chat(detail));
+    EXPECT_TRUE(back.report.lossyFields.empty()) << fieldsOf(back);
+    const bool isDefault = std::string_view(detail) == "auto";
+    for (const Dialect target : {kA, kG}) {
+      EXPECT_EQ(isLossy(convert(chat(detail), kC, target), "image.detail"), !isDefault);
+      EXPECT_EQ(isLossy(convert(responses(detail), kR, target), "image.detail"), !isDefault);
+    }
+  }
+}
+
 TEST(Losses, AReferenceToAnItemNeedsNoType) {
   const auto there = convert(R"([{"role":"user","content":"x"},{"id":"msg_1"},{"id":"msg_2","type":null}])", kR, kA);
   EXPECT_EQ(fieldsOf(there), "item_reference ");

@@ -33,7 +33,8 @@ void readChatPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
   } else if (tree.stringIs(type, "image_url")) {
     block.kind = BlockKind::Image;
     readable = reader.url(reader.text(tree.find(value, "url")), block);
-    reader.extrasOf(block.extras, value, {"url"});
+    const bool isDefault = tree.stringIs(tree.find(value, "detail"), "auto");
+    reader.extrasOf(block.extras, value, {"url", isDefault ? "detail" : "url"});
   } else if (tree.stringIs(type, "file")) {
     block.kind = BlockKind::Document;
     block.name = reader.text(tree.find(value, "filename"));

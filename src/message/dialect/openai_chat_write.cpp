@@ -14,6 +14,7 @@ void writeChatMedia(NodeWriter& writer, const Block& block) {
     } else {
       writer.text(block.text);
     }
+    if (const std::string_view detail = detailOf(block); !detail.empty()) writer.key("detail").raw(detail, true);
     writer.endObject().endObject();
     return;
   }

@@ -54,7 +54,8 @@ void readParts(Reader& reader, Tree::Index content, std::vector<Block>& blocks) 
       continue;
     }
     for (const auto [key, value] : tree.members(part)) {
-      if (!isPartField(tree.body(key))) reader.extra(block.extras, key);
+      const bool isDefault = tree.stringIs(key, "detail") && tree.stringIs(value, "auto");
+      if (!isPartField(tree.body(key)) && !isDefault) reader.extra(block.extras, key);
     }
     blocks.push_back(std::move(block));
     for (const Tree::Index annotation : tree.elements(tree.find(part, "annotations"))) {

@@ -8,7 +8,9 @@ namespace {
 
 void writeResponsesMedia(NodeWriter& writer, const Block& block) {
   if (block.kind == BlockKind::Image) {
-    writer.beginObject().member("type", literal("input_image")).member("detail", literal("auto"));
+    const std::string_view detail = detailOf(block);
+    writer.beginObject().member("type", literal("input_image"));
+    writer.key("detail").raw(detail.empty() ? R"("auto")" : detail, true);
     if (block.source == MediaSource::FileId) {
       writer.member("file_id", block.text);
     } else if (block.source == MediaSource::Url) {

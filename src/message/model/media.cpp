@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json/json_scan.h"
+
 namespace bough::message {
 namespace {
 
@@ -114,6 +116,15 @@ bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
     case MediaSource::None: break;
   }
   return false;
+}
+
+std::string_view detailOf(const Block& block) {
+  if (block.kind != BlockKind::Image) return {};
+  const auto inner = json::findMember(block.raw, "image_url");  // Chat's is an object, that of Responses a string.
+  const bool isChat = inner && inner->starts_with('{');
+  if (!isChat && json::findString(block.raw, "type") != "input_image") return {};
+  const auto detail = json::findMember(isChat ? *inner : block.raw, "detail");
+  return detail && detail->starts_with('"') ? *detail : std::string_view();
 }
 
 }  // namespace bough::message

@@ -16,6 +16,9 @@ std::string_view mediaTypeOf(const Block& block);
 /// The name of a file of this type that has none.
 std::string_view fileNameOf(std::string_view type);
 
+/// How closely a model of OpenAI is to look at an image: `"low"`, as it is stored. Empty where nobody said.
+std::string_view detailOf(const Block& block);
+
 /// Whether a target keeps the name of this image or document. `asMedia`: it is written as one.
 bool canHoldTitle(Dialect target, const Block& block, bool asMedia);
 

@@ -355,12 +355,19 @@ void Adapter::reportExtras(std::int32_t original) {
   for (const std::string_view name : from.message.extras) {
     reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
   }
+  // OpenAI's two dialects share this one.
+  const bool openai = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  const auto isWritten = [&](const Block& block, std::string_view name) {
+    return openai && name == "detail" && !detailOf(block).empty();
+  };
   for (const Block& block : from.message.blocks) {
     for (const std::string_view name : block.extras) {
+      if (isWritten(block, name)) continue;
       reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", kindName(from, block), name), noPlace());
     }
     for (const Block& nested : block.content) {
       for (const std::string_view name : nested.extras) {
+        if (isWritten(nested, name)) continue;
         reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(nested.kind), name), noPlace());
       }
     }
