@@ -8,12 +8,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ -f "$1" ] || skip "the addon is not built: node_api.h was not found when CMake ran"
 npm_packages "$here" "${BOUGH_BINDINGS:-${XDG_CACHE_HOME:-$HOME/.cache}/bough-bindings}"
 tests=$here/../../bindings/node/test
-suite_folder "$2" "$modules" "$1" "$tests"/*.m* "$tests"/*.cts "$here/mcp_clients.mjs"
+suite_folder "$2" "$modules" "$1" "$tests"/*.m* "$tests"/*.c* "$here/mcp_clients.mjs"
 cd "$2"
 # `ai` and vitest want a newer Node than Debian 12 has; npm has one.
 node=node
 [ "$(node -p 'process.versions.node.split(".")[0] >= 22')" = true ] || node=$(echo "$PWD"/node_modules/node-linux-*/bin/node)
-"$node" --test langgraph.test.mjs openai-agents.test.mjs claude.test.mjs ai.test.mjs
+"$node" --test langgraph.test.mjs openai-agents.test.mjs claude.test.mjs ai.test.mjs commonjs.test.cjs
 "$node" node_modules/typescript/bin/tsc --noEmit --strict --module nodenext --target es2022 --skipLibCheck types.mts types.cts
 cat >vitest.config.mjs <<'CONFIG'
 export default { test: { include: ['langgraph.validation.mjs'], reporters: ['json'], outputFile: 'validation.json', globals: true } };

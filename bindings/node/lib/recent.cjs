@@ -1,6 +1,8 @@
 // What was opened for the names that were used last. The others are closed when nobody uses them any more, so a server of
 // many names keeps no more than `limit` of them.
-export class Recent {
+'use strict';
+
+class Recent {
   #open;
   #limit;
   #slots = new Map(); // the name used last is the last
@@ -75,3 +77,5 @@ export class Recent {
     slot.opening.then((opened) => opened?.close(), () => undefined);
   }
 }
+
+module.exports = { Recent };

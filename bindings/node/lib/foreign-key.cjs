@@ -3,7 +3,9 @@
 // Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that would be
 // too long becomes a hash; the session itself then says which name it stands for. Half of a surrogate pair, which UTF-8
 // does not have, is written as if it were a character, so that no two names share an id.
-import { createHash } from 'node:crypto';
+'use strict';
+
+const { createHash } = require('node:crypto');
 
 const MAX_ID = 100;
 const HASHED = '_h';
@@ -41,7 +43,7 @@ function decodedName(encoded) {
 }
 
 /** The session id of a name; `prefix` tells frameworks apart. */
-export function sessionIdOf(prefix, name) {
+function sessionIdOf(prefix, name) {
   const encoded = encodedName(name);
   if (prefix.length + encoded.length <= MAX_ID) return prefix + encoded;
   return prefix + HASHED + createHash('sha256').update(encoded).digest('hex');
@@ -50,7 +52,7 @@ export function sessionIdOf(prefix, name) {
 const isHashed = (prefix, sessionId) => sessionId.startsWith(prefix + HASHED);
 
 /** The name that a session id stands for; undefined when it is not of this prefix, null when only the session knows. */
-export function nameOf(prefix, sessionId) {
+function nameOf(prefix, sessionId) {
   if (!sessionId.startsWith(prefix)) return undefined;
   return isHashed(prefix, sessionId) ? null : decodedName(sessionId.slice(prefix.length));
 }
@@ -60,7 +62,7 @@ const ignoring = (code) => (error) => {
 };
 
 /** Opens the session of a name, and makes it when it is missing and `create` is set. */
-export async function openNamed(store, prefix, name, { create = false } = {}) {
+async function openNamed(store, prefix, name, { create = false } = {}) {
   const id = sessionIdOf(prefix, name);
   let session = await store.session(id).catch(ignoring('not_found'));
   if (!session && !create) return undefined;
@@ -74,7 +76,7 @@ export async function openNamed(store, prefix, name, { create = false } = {}) {
 }
 
 /** Runs `work` with a session; undefined when there is none, or when another process removes it meanwhile. */
-export async function withSession(store, id, work) {
+async function withSession(store, id, work) {
   const session = await store.session(id).catch(ignoring('not_found'));
   try {
     return session && (await work(session).catch(ignoring('not_found')));
@@ -84,14 +86,14 @@ export async function withSession(store, id, work) {
 }
 
 /** What `work` makes of each, in their order; a few at a time. */
-export async function mapAll(each, work) {
+async function mapAll(each, work) {
   const made = [];
   for (let at = 0; at < each.length; at += 16) made.push(...(await Promise.all(each.slice(at, at + 16).map(work))));
   return made;
 }
 
 /** All names of a prefix. `known` keeps those that only their sessions know: an id never stands for another name. */
-export async function namesOf(store, prefix, known = new Map()) {
+async function namesOf(store, prefix, known = new Map()) {
   const names = await mapAll(await store.sessionIds(), async (id) => {
     const name = nameOf(prefix, id);
     if (name !== null || known.has(id)) return name ?? known.get(id);
@@ -101,3 +103,5 @@ export async function namesOf(store, prefix, known = new Map()) {
   });
   return names.filter((name) => name !== undefined);
 }
+
+module.exports = { sessionIdOf, nameOf, openNamed, withSession, mapAll, namesOf };

@@ -1,10 +1,12 @@
 // The branch that is the history of one name of a framework (a chat, a session): read as a list of values, and changed by
 // appends that name the tail they were made for.
-import { openNamed } from './foreign-key.mjs';
+'use strict';
 
-export const headEntry = (entryId) => ({ type: 'head', payload: { entryId } });
+const { openNamed } = require('./foreign-key.cjs');
 
-export class NamedBranch {
+const headEntry = (entryId) => ({ type: 'head', payload: { entryId } });
+
+class NamedBranch {
   /** Whether close() closes the store, too. */
   ownsStore = false;
   #member;
@@ -87,3 +89,5 @@ export class NamedBranch {
     });
   }
 }
+
+module.exports = { headEntry, NamedBranch };

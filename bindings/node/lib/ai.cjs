@@ -1,0 +1,235 @@
+// Chats of the Vercel AI SDK: UIMessages as entries of a branch, and streams that outlive the server.
+//
+// save() takes the whole list of messages, as the SDK gives it. Where it departs from what is stored (an edited message, a
+// regenerated answer) a new branch begins there; the old one stays. A stream that is recorded can be read again from its
+// beginning, while it runs, after it has ended, and after a crash of the server that ran it.
+'use strict';
+
+const { createHash, randomUUID } = require('node:crypto');
+
+const { Store } = require('./index.cjs');
+const { openNamed } = require('./foreign-key.cjs');
+const { NamedBranch, headEntry } = require('./named-branch.cjs');
+
+const PREFIX = 'ai-';
+const STREAM_PREFIX = 'aistream-'; // not the beginning of any chat's id
+
+const textOf = (message) =>
+  message.parts
+    .filter((part) => part.type === 'text')
+    .map((part) => part.text)
+    .join('\n');
+
+// The order of members does not count: a client or a validator may have written them in another one.
+const sorted = (_, value) =>
+  value && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+    : value;
+const digestOf = (message) => createHash('sha256').update(JSON.stringify(message, sorted)).digest('hex').slice(0, 16);
+
+const entryOf = (message) => ({
+  payload: {
+    dialect: 'bough',
+    message: { role: message.role === 'assistant' || message.role === 'system' ? message.role : 'user', content: textOf(message) },
+    uiMessage: message,
+  },
+});
+
+// Where the last recording of a stream begins, and its run. Recordings of one name are runs of their own.
+async function lastRun(session) {
+  let found = {};
+  for await (const entry of session.entries()) {
+    if (isPart(entry) && entry.payload.begin) found = { run: entry.runId, position: entry.id };
+  }
+  return found;
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1; // a timer of more ends at once
+
+const isPart = (entry) => entry.type === 'message_delta_batch';
+
+// What is stored, and then what comes, until nothing has come for `idleMs`.
+async function* recordedEntries(session, position, abort, idleMs) {
+  for await (const entry of session.entries({ position })) {
+    position = entry.id;
+    yield entry;
+  }
+  const following = session.follow({ position, signal: abort.signal });
+  try {
+    for (;;) {
+      const timer = setTimeout(() => abort.abort(), Math.min(idleMs, MAX_TIMER_MS));
+      const { value: entry, done } = await following.next();
+      clearTimeout(timer);
+      if (done) return;
+      yield entry;
+    }
+  } finally {
+    await following.return();
+  }
+}
+
+// Passes chunks on and keeps them. What has come while the last ones were kept is kept together.
+async function pump(reader, pass, keep) {
+  let reading = reader.read();
+  for (let ended = false; !ended; ) {
+    const chunks = [];
+    let failure;
+    for (;;) {
+      const next =
+        chunks.length === 0
+          ? await reading
+          : await Promise.race([reading, undefined]).catch((error) => {
+              failure = { error };
+            });
+      if (next === undefined) break;
+      ended = next.done;
+      if (ended) break;
+      chunks.push(next.value);
+      pass(next.value);
+      reading = reader.read();
+    }
+    if (chunks.length > 0) await keep(chunks);
+    if (failure) throw failure.error;
+  }
+}
+
+class BoughChat {
+  #branch;
+  #beginnings = new Map(); // of recordings, by the stream's id
+
+  /** Over a store of yours; `chatId` may be any text. */
+  constructor({ store, chatId }) {
+    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: chatId, member: 'uiMessage' });
+  }
+
+  static async open(location, { chatId, ...options }) {
+    const chat = new BoughChat({ store: await Store.open(location, options), chatId });
+    chat.#branch.ownsStore = true;
+    return chat;
+  }
+
+  async close() {
+    await this.#branch.close();
+  }
+
+  /** The messages of the current branch, as validateUIMessages takes them. */
+  async load() {
+    return (await this.#branch.read()).items.map(({ value }) => value);
+  }
+
+  /** Stores the messages, as one batch: only what is new, and from the first difference on as a new branch. */
+  async save(messages) {
+    await this.#branch.change(({ items }) => {
+      let same = 0;
+      while (same < items.length && same < messages.length && digestOf(items[same].value) === digestOf(messages[same])) ++same;
+      const move = same < items.length ? [headEntry(items[same].entry.parentId)] : [];
+      return [...move, ...messages.slice(same).map(entryOf)];
+    }, { create: messages.length > 0 });
+  }
+
+  /**
+   * Records a stream of UI message chunks while it passes through. `streamId` names it, for resume(). The recording goes on
+   * when the reader goes away. A stream of the same name that is recorded later takes its place.
+   */
+  record(streamId, stream) {
+    const source = stream.getReader(); // throws at once where somebody else reads it
+    let reader; // of the passing stream; undefined once it went away
+    const outward = new ReadableStream({
+      start: (controller) => (reader = controller),
+      cancel: () => (reader = undefined),
+    });
+    this.recorded = this.#record(streamId, source, {
+      pass: (chunk) => reader?.enqueue(chunk),
+      end: (error) => (error ? reader?.error(error) : reader?.close()),
+    });
+    this.recorded.catch(() => {}); // who wants to know awaits `recorded`
+    return outward;
+  }
+
+  async #record(streamId, reader, outward) {
+    const runId = randomUUID();
+    let session;
+    const add = (payload) => session.append({ type: 'message_delta_batch', runId, payload });
+    try {
+      await this.#inTurn(streamId, async () => {
+        session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId), { create: true });
+        await add({ chunks: [], begin: true });
+      });
+      await pump(reader, outward.pass, (chunks) => add({ chunks }));
+      await add({ chunks: [], done: true });
+      outward.end();
+    } catch (error) {
+      outward.end(error);
+      reader.cancel(error).catch(() => {}); // nobody reads it any more
+      if (session) await add({ chunks: [], done: true, error: String(error?.message ?? error) });
+      throw error;
+    } finally {
+      session?.close();
+    }
+  }
+
+  // Recordings of one name begin in the order in which they were asked for: the last one counts.
+  #inTurn(streamId, begin) {
+    const before = this.#beginnings.get(streamId);
+    const own = (async () => {
+      await before?.catch(() => {}); // who asked for that one learns of it
+      await begin();
+    })();
+    const forget = () => this.#beginnings.get(streamId) === own && this.#beginnings.delete(streamId);
+    this.#beginnings.set(streamId, own);
+    own.then(forget, forget);
+    return own;
+  }
+
+  #streamName(streamId) {
+    return JSON.stringify([this.#branch.name, streamId]);
+  }
+
+  /**
+   * The chunks of a recorded stream from its beginning; null when there is none. While the stream runs, in whatever process,
+   * later chunks follow. `idleMs` ends the wait for a server that died.
+   */
+  async resume(streamId, { idleMs = 30_000 } = {}) {
+    await this.#beginnings.get(streamId)?.catch(() => {}); // a recording that this chat has only just been asked for
+    const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId));
+    if (!session) return null;
+    let { run, position } = await lastRun(session).catch((error) => {
+      session.close();
+      throw error;
+    });
+    const abort = new AbortController();
+    const entries = recordedEntries(session, position, abort, idleMs);
+    const end = async () => {
+      abort.abort();
+      await entries.return();
+      session.close();
+    };
+    return new ReadableStream({
+      async pull(controller) {
+        for (;;) {
+          const { value: entry, done } = await entries.next();
+          if (!done && !isPart(entry)) continue;
+          const payload = done ? undefined : entry.payload;
+          run ??= entry?.runId; // the recording has only just begun
+          if (!done && entry.runId !== run) {
+            if (!payload.begin) continue;
+            await end();
+            controller.error(new Error('The stream was recorded again from its beginning: resume it again.'));
+            return;
+          }
+          for (const chunk of payload?.chunks ?? []) controller.enqueue(chunk);
+          if (done || payload?.done) {
+            await end();
+            if (payload?.error) controller.error(new Error(payload.error));
+            else controller.close();
+            return;
+          }
+          if (payload?.chunks.length > 0) return;
+        }
+      },
+      cancel: end,
+    });
+  }
+}
+
+module.exports = { BoughChat };

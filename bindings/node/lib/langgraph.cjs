@@ -1,0 +1,4 @@
+'use strict';
+const { saverClass } = require('./langgraph-saver.cjs');
+
+module.exports = { BoughSaver: saverClass(require('@langchain/langgraph-checkpoint')) };
