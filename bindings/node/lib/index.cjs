@@ -4,8 +4,13 @@
 
 const native = require('./native.cjs');
 
-// Stores that nobody has closed are closed with their thread, except by process.exit(), which asks nobody but this.
-process.on('exit', () => native.flushStores());
+// Stores that nobody has closed are closed with their thread, except by process.exit(), which asks nobody but this. What
+// listeners append after it is synced by each append itself.
+let isEnding = false;
+process.prependListener('exit', () => {
+  isEnding = true;
+  native.flushStores();
+});
 
 const TEXTS = 8;
 const REDACTED = 1;
@@ -221,8 +226,11 @@ const forgotten = new FinalizationRegistry(({ operation, handle }) => {
 // Called after what needs the object: until then it is not forgotten.
 const keep = (object) => object;
 
-const appendList = (handle, options) =>
-  options ? [handle, durabilityOf(known(options, APPEND_OPTIONS)), options.expectedTail, options.turn] : [handle];
+function appendList(handle, options) {
+  if (!options) return isEnding ? [handle, DURABILITY.sync] : [handle];
+  const durability = durabilityOf(known(options, APPEND_OPTIONS));
+  return [handle, isEnding ? DURABILITY.sync : durability, options.expectedTail, options.turn];
+}
 const loadList = (handle, options = {}) => [handle, ...listed(options, LOAD_OPTIONS)];
 const newSessionList = (options = {}) => listed(options, SESSION_OPTIONS);
 
@@ -255,7 +263,7 @@ class Session {
     return this.#held(run('append', appendList(this.#handle, options), flattened(entries)));
   }
   appendSync(entries, options) {
-    if (!options && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
+    if (!options && !isEnding && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
     return runSync('append', appendList(this.#handle, options), flattened(entries));
   }
   /** Begins a turn; appends that name an earlier one are refused from now on, wherever they come from. */
