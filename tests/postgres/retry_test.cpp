@@ -176,18 +176,24 @@ TEST_F(PostgresRetry, AForkIsDetachedOnce) {
 }
 
 TEST_F(PostgresRetry, WhatWasErasedIsReported) {
-  cutEverywhere([](const std::string&) {},
+  // One entry is kept as an attachment of its own.
+  const auto large = [](const std::string& session) {
+    return entryOf("message", R"({"text":")" + session + std::string(300'000, 'x') + R"("})", "e2");
+  };
+  cutEverywhere([&](const std::string& session) { must(store_->appendSessionEntries(session, {large(session)})); },
                 [&](const std::string& session) {
                   const auto erased = store_->maintenance().erase(
-                      {.sessionId = session, .entryIds = {"e1"}, .by = "me", .reason = "a request"});
+                      {.sessionId = session, .entryIds = {"e1", "e2"}, .by = "me", .reason = "a request"});
                   ASSERT_TRUE(erased) << erased.error().message;
                   endCuts();
                   EXPECT_EQ(erased->rewritten, (std::vector<std::string>{session}));
-                  EXPECT_EQ(must(store_->sessionState(session)).entryCount, 3U);
+                  EXPECT_EQ(erased->removedAttachments, 1U);
+                  EXPECT_TRUE(erased->keptAttachments.empty());
+                  EXPECT_EQ(must(store_->sessionState(session)).entryCount, 5U);
                   EXPECT_EQ(must(store_->verifySession(session)).problemCount, 0U);
                   must(store_->deleteSession(session));  // an erasure looks at every session
                 },
-                3);
+                2);
 }
 
 TEST_F(PostgresRetry, ASessionIsCreatedOnce) {

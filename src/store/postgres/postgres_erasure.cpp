@@ -2,6 +2,7 @@
 // receipts are appended: all in one transaction, so nothing of it has to be finished later.
 
 #include <algorithm>
+#include <set>
 
 #include "base/bytes/sha256.h"
 #include "base/try.h"
@@ -36,9 +37,8 @@ INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, 
 constexpr Statement kGrow{"erase_grow", R"sql(
 UPDATE @.sessions SET entry_count = entry_count + 1, bytes = bytes + $3, tail_id = $4, version = version + 1,
     changed_at = now(), cataloged = false WHERE session_id = $1 AND life = $2)sql"};
-constexpr Statement kRemoveAttachments{"erase_attachments",
-                                       "DELETE FROM @.attachments WHERE sha256 = ANY ($1) AND part = 0"};
 constexpr Statement kRemoveParts{"erase_parts", "DELETE FROM @.attachments WHERE sha256 = ANY ($1)"};
+constexpr Statement kPresent{"erase_present", "SELECT DISTINCT sha256 FROM @.attachments WHERE sha256 = ANY ($1)"};
 
 using Use = std::function<Result<void>(const std::string& sessionId, const Entry& entry, std::string_view line)>;
 
@@ -153,7 +153,6 @@ Result<std::vector<Call>> changesOf(Database& database, const ErasurePlan& plan,
 struct Done {
   std::vector<std::string> sessions;   // to be noted as changed
   std::vector<std::string> rewritten;  // sessions and trash ids
-  std::uint64_t attachments = 0;
 };
 
 // One transaction over every session that holds an entry of the plan.
@@ -190,20 +189,30 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
         for (Call& call : *calls) changes.push_back(std::move(call));
       }
     }
-    const std::size_t removal = changes.size();
-    for (const Statement* statement : {&kRemoveAttachments, &kRemoveParts}) {
-      Parameters parameters;
-      parameters.texts(plan.wayBacks);
-      changes.push_back(database.call(*statement, std::move(parameters)));
-    }
+    Parameters wayBacks;
+    wayBacks.texts(plan.wayBacks);
+    changes.push_back(database.call(kRemoveParts, std::move(wayBacks)));
     changes.push_back({.sql = "COMMIT"});
     auto changed = connection.run(changes, prepare, deadline);
     if (!changed) return std::unexpected(changed.error());
-    done.attachments = (*changed)[removal].changed();
     return {};
   });
   if (!ended) return std::unexpected(std::move(ended.error().error));
   return done;
+}
+
+// The attachments of the plan that are there. What is gone is counted by looking: the answer of a statement that
+// removes them can be lost.
+Result<std::set<std::string>> presentOf(Database& database, const ErasurePlan& plan) {
+  std::vector<std::string> named = plan.attachments;
+  named.insert(named.end(), plan.wayBacks.begin(), plan.wayBacks.end());
+  std::set<std::string> present;
+  if (named.empty()) return present;
+  Parameters parameters;
+  parameters.texts(named);
+  BOUGH_TRY(const Rows rows, database.run(kPresent, std::move(parameters)));
+  for (int row = 0; row < rows.size(); ++row) present.insert(rows.string(row, 0));
+  return present;
 }
 
 }  // namespace
@@ -212,22 +221,23 @@ Result<ErasureReport> PostgresBackend::erase(const Erasure& erasure) {
   BOUGH_TRY(auto plan, planErasure(*this, erasure, database_->ids, database_->environment.clock, [](const Entry&) {}));
   BOUGH_TRY(addConverted(*database_, plan));
   BOUGH_TRY(addWayBacks(*database_, attachments_, plan));
+  BOUGH_TRY(const auto before, presentOf(*database_, plan));
   ErasureReport report = reportOf(plan);
   // Until nothing is found: a fork may get its own copy meanwhile.
   for (;;) {
     BOUGH_TRY(const Done done, eraseAll(*database_, plan));
-    report.removedAttachments += done.attachments;
     if (done.rewritten.empty()) break;
     for (const std::string& id : done.sessions) hub_.note(id);
     report.rewritten.insert(report.rewritten.end(), done.rewritten.begin(), done.rewritten.end());
   }
   if (!plan.attachments.empty()) {
-    BOUGH_TRY(const std::size_t removed, attachments_.removeUnused(plan.attachments));
-    report.removedAttachments += removed;
+    BOUGH_TRY(attachments_.removeUnused(plan.attachments));
   }
+  BOUGH_TRY(const auto after, presentOf(*database_, plan));
+  report.removedAttachments = static_cast<std::uint64_t>(
+      std::ranges::count_if(before, [&](const std::string& sha256) { return !after.contains(sha256); }));
   for (const std::string& sha256 : plan.attachments) {
-    const auto left = attachments_.get(sha256);
-    if (left || left.error().code != ErrorCode::NotFound) report.keptAttachments.push_back(sha256);
+    if (after.contains(sha256)) report.keptAttachments.push_back(sha256);
   }
   return report;
 }
