@@ -256,7 +256,6 @@ class Import {
 
   // What the file continues, when the store does not have it and its file is found.
   Result<void> importParent(const std::string& parentId) {
-    constexpr unsigned kMaxForks = 32;
     const Agent* agent = findAgent(facts_.agent);
     if (depth_ >= kMaxForks || agent == nullptr || agent->findParent == nullptr) return {};
     const auto state = store_.sessionState(parentId);

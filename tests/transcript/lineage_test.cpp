@@ -50,6 +50,65 @@ TEST(CodexLineage, TheHomeIsAboveTheFolderOfSessions) {
   EXPECT_EQ(homeOf("/h/other/rollout.jsonl"), "");
 }
 
+// The file of thread `number`, which continues the one of thread `parent`, whose file has so many bytes.
+std::string forkOf(unsigned number, unsigned parent, std::size_t bytes) {
+  const auto thread = [](unsigned each) { return fmt::format("019b7b00-0000-7000-8000-{:012}", each); };
+  const std::string base =
+      bytes == 0 ? std::string()
+                 : fmt::format(R"(,"history_base":{{"thread_id":"{}","end_ordinal_exclusive":3,"end_byte_offset":{}}})",
+                               thread(parent), bytes);
+  return fmt::format(
+      R"({{"timestamp":"2026-01-02T00:00:00.000Z","type":"session_meta","payload":{{"id":"{}","cwd":"/w"{}}}}})"
+      "\n"
+      R"({{"timestamp":"2026-01-02T00:00:00.000Z","type":"response_item","payload":{{"type":"message",)"
+      R"("role":"user","content":[{{"type":"input_text","text":"question {}"}}]}}}})"
+      "\n",
+      thread(number), base, number);
+}
+
+std::filesystem::path fileOf(const TempFolder& folder, unsigned number) {
+  return folder / fmt::format("rollout-2026-01-02T00-00-00-019b7b00-0000-7000-8000-{:012}.jsonl", number);
+}
+
+TEST(CodexLineage, AThreadThatWasForkedOftenHasItsWholeHistory) {
+  const TempFolder folder;
+  std::size_t bytes = 0;
+  for (unsigned i = 0; i < 100; ++i) {
+    const std::string file = forkOf(i, i - 1, bytes);
+    writeBytes(fileOf(folder, i), file);
+    bytes = file.size();
+  }
+  EXPECT_EQ(damageText(readAll(fileOf(folder, 99)).report), "");
+  const auto store = memoryStore();
+  const auto imported = importTranscript(*store, fileOf(folder, 99), {});
+  ASSERT_TRUE(imported) << imported.error().message;
+  const auto state = store->sessionState(imported->sessionId);
+  ASSERT_TRUE(state);
+  const auto branch = store->loadSessionEntries(imported->sessionId, {.branch = state->headId});
+  ASSERT_TRUE(branch);
+  EXPECT_EQ(branch->size(), 100U);
+}
+
+TEST(CodexLineage, FilesThatContinueOneAnotherInACircleAreReadEachByItself) {
+  const TempFolder folder;
+  const std::size_t bytes = forkOf(1, 2, 999).size();
+  for (unsigned i = 1; i <= 3; ++i) writeBytes(fileOf(folder, i), forkOf(i, i % 3 + 1, bytes));
+  for (unsigned i = 1; i <= 3; ++i) {
+    const auto file = readAll(fileOf(folder, i));
+    EXPECT_TRUE(damageText(file.report).contains("circle")) << damageText(file.report);
+    EXPECT_EQ(file.report.facts.parentEntryId, "");
+    EXPECT_EQ(file.entries.size(), 2U);
+  }
+}
+
+TEST(CodexLineage, AFileSaysThatTheBeginningOfItsHistoryIsGone) {
+  const TempFolder folder;
+  const std::string parent = forkOf(2, 1, 100);
+  writeBytes(fileOf(folder, 2), parent);
+  writeBytes(fileOf(folder, 3), forkOf(3, 2, parent.size()));
+  EXPECT_TRUE(damageText(readAll(fileOf(folder, 3)).report).contains("is not there"));
+}
+
 // A file that continues another one may sum up messages of that one and keep the last of them.
 TEST(CodexLineage, ACompactionKeepsMessagesOfTheFileThatItContinues) {
   const TempFolder folder;

@@ -8,6 +8,9 @@
 
 namespace bough::transcript {
 
+/// How many files a file may continue, one after the other. Each is open while those before it are read.
+inline constexpr std::size_t kMaxForks = 256;
+
 /// The payload of a session_info entry: {"title":…,"transcript":{"facts":{…}}}.
 std::string factsPayload(const TranscriptFacts& facts);
 /// Whether an entry is such a one.

@@ -7,13 +7,14 @@
 #include "base/system/file_system.h"
 #include "base/text/timestamp.h"
 #include "transcript/agents/codex/read.h"
+#include "transcript/model/facts.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/beside.h"
 
 namespace bough::transcript::codex {
 namespace {
 
-constexpr unsigned kMaxForks = 32;
+constexpr std::string_view kCircle = "the files that it was forked from continue one another in a circle";
 constexpr std::size_t kMaxFolders = 20'000;
 
 // A part of a file, from its beginning.
@@ -121,15 +122,19 @@ std::string findRollout(const std::string& path, const std::string& rollout) {
   return {};
 }
 
-Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint64_t endOffset, unsigned depth) {
-  const std::string parent = depth < kMaxForks ? findRollout(path, rollout) : std::string();
+Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint64_t endOffset,
+                  std::vector<std::string> followed) {
+  if (followed.size() >= kMaxForks) return {.problem = "it was forked more often than bough follows"};
+  const std::string parent = findRollout(path, rollout);
   if (parent.empty()) return {};
+  followed.push_back(path);
+  if (std::ranges::find(followed, parent) != followed.end()) return {.problem = kCircle};
   auto file = openFile(parent);
   if (!file) return {.problem = "the file that it was forked from cannot be read"};
   Beginning source(**file, endOffset);
   const Builder::Use ignore = [](Entry&&) -> Result<void> { return {}; };
   Builder builder("codex", {.fromOffset = UINT64_MAX}, ignore);
-  const auto reader = makeHistoryReader(depth + 1);
+  const auto reader = makeHistoryReader(std::move(followed));
   builder.path = parent;
   builder.facts.sessionId = nameOf(parent).substr(0, nameOf(parent).find('.'));
   LineRecords records(source, [](std::string_view) { return true; });
@@ -146,9 +151,10 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
   }
   reader->end(builder);
   Lineage lineage = reader->handOver(builder);
+  if (lineage.problem == kCircle) return {.problem = kCircle};
   const TranscriptReport report = builder.end();
   if (problem.empty() && source.left() > 0) problem = "the file that it was forked from ends before the fork";
-  lineage.problem = problem;
+  if (!problem.empty()) lineage.problem = problem;
   lineage.sessionId = report.facts.sessionId;
   lineage.lastEntryId = report.headId;
   return lineage;

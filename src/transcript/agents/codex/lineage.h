@@ -37,7 +37,7 @@ struct EarlierTurn {
 
 /// What a forked thread continues: what its reader would know if the lines before the fork were its own.
 struct Lineage {
-  std::string_view problem = "the file that it was forked from is not there";  ///< Empty when all of it was read.
+  std::string_view problem = "a file that it was forked from is not there";  ///< Empty when all of it was read.
   std::string sessionId{};  ///< Of that file (TranscriptFacts::sessionId).
   std::string lastEntryId{};
   std::vector<EarlierMessage> messages{};
@@ -47,8 +47,9 @@ struct Lineage {
   std::string rootThread{};  ///< Where the first lines were written first.
 };
 
-/// What a rollout holds before a byte of its file, which the file at `path` was forked from. `depth`: how many forks
-/// were followed already.
-Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint64_t endOffset, unsigned depth);
+/// What a rollout holds before a byte of its file, which the file at `path` was forked from. `followed`: the files that
+/// were forked from that one, in the order they were followed.
+Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint64_t endOffset,
+                  std::vector<std::string> followed);
 
 }  // namespace bough::transcript::codex

@@ -113,10 +113,11 @@ void adoptEarlier(const std::string& id, Builder& out) {
 
 class CodexReader : public HistoryReader {
  public:
-  explicit CodexReader(unsigned depth) : depth_(depth) {}
+  explicit CodexReader(std::vector<std::string> followed) : forks_{.followed = std::move(followed)} {}
 
   [[nodiscard]] Lineage handOver(const Builder& out) const override {
-    Lineage lineage{.messages = given_.all(rollout_, out), .prompts = prompts_, .costs = costs_};
+    Lineage lineage{
+        .problem = forks_.problem, .messages = given_.all(rollout_, out), .prompts = prompts_, .costs = costs_};
     for (const EarlierTurn& turn : turns_) {
       const std::string before = out.entryFor(turn.before);
       lineage.turns.push_back({.before = before.empty() ? turn.before : before, .given = turn.given});
@@ -193,11 +194,12 @@ class CodexReader : public HistoryReader {
     // Such a file under another name: its lines still need ids of their own.
     if (parent == rollout_) rollout_ = uuidFor(record.text);
     if (parent == facts.sessionId) facts.sessionId += '_' + rollout_;
-    inherit(record, lineageOf(out.path, parent, *end, depth_), out);
+    inherit(record, lineageOf(out.path, parent, *end, forks_.followed), out);
     if (facts.parentSession.empty() || facts.parentEntryId.empty()) facts.parentSession = parent;
   }
 
   void inherit(const Record& record, Lineage&& lineage, Builder& out) {
+    forks_.problem = lineage.problem;
     if (!lineage.problem.empty()) out.damage(record, lineage.problem);
     if (lineage.sessionId.empty()) return;
     out.facts.parentSession = lineage.sessionId;
@@ -355,7 +357,12 @@ class CodexReader : public HistoryReader {
     if (rolledBack_) adoptEarlier(*rolledBack_, out);
   }
 
-  unsigned depth_;
+  // The files before and after this one.
+  struct Forks {
+    std::vector<std::string> followed;  // those that continue this one
+    std::string_view problem = {};      // of those that this one continues
+  };
+  Forks forks_;
   std::string rollout_;     // id, which is that of the thread unless it replaced an earlier one
   std::string rootThread_;  // where the first lines were written first
   Costs costs_;
@@ -408,12 +415,12 @@ std::string itemText(std::string_view list) {
   return text;
 }
 
-std::unique_ptr<HistoryReader> makeHistoryReader(unsigned depth) {
-  return std::make_unique<CodexReader>(depth);
+std::unique_ptr<HistoryReader> makeHistoryReader(std::vector<std::string> followed) {
+  return std::make_unique<CodexReader>(std::move(followed));
 }
 
-std::unique_ptr<Reader> makeReader(unsigned depth) {
-  return std::make_unique<CodexReader>(depth);
+std::unique_ptr<Reader> makeReader() {
+  return std::make_unique<CodexReader>(std::vector<std::string>());
 }
 
 }  // namespace bough::transcript::codex

@@ -16,9 +16,9 @@ class HistoryReader : public Reader {
   [[nodiscard]] virtual Lineage handOver(const Builder& out) const = 0;
 };
 
-/// `depth`: how many forks were followed to come here.
-std::unique_ptr<Reader> makeReader(unsigned depth = 0);
-std::unique_ptr<HistoryReader> makeHistoryReader(unsigned depth);
+std::unique_ptr<Reader> makeReader();
+/// `followed`: the files that continue this one.
+std::unique_ptr<HistoryReader> makeHistoryReader(std::vector<std::string> followed);
 std::unique_ptr<Writer> makeWriter();
 
 /// Whether a user message is what Codex itself tells the model (environment, instructions), by its text.
