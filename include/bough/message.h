@@ -161,7 +161,8 @@ struct EntrySummary {
   std::string entryId;
   std::string timestamp;
   std::string speaker;  ///< user, assistant, system, tool; of entries that are not messages, their type.
-  std::string text;     ///< Printable, on one line: the first text, else the first tool call, else what there is.
+  std::string text;     ///< Printable, on one line: the first text in plain words (no marks of Markdown), else the first
+                        ///< tool call, else what there is.
   bool failed = false;  ///< It holds the result of a tool that failed.
 };
 

@@ -73,6 +73,31 @@ TEST_F(Stream, CodeKeepsItsLinesAndHasColors) {
   EXPECT_EQ(shown("~~~~\n```\n~~~~\n"), "^[2m~~~~^[0m\n```\n^[2m~~~~^[0m\n");
 }
 
+TEST_F(Stream, AQuoteIsATextOfItsOwn) {
+  EXPECT_EQ(shown("> - a\n>   - **b**\n>\n> ```\n> a*b*c\n>   d\n> ```\n> > e\nf"),
+            "^[2m│ ^[0m^[2m• ^[0ma\n^[2m│ ^[0m  ^[2m• ^[0m^[1mb^[0m\n^[2m│ ^[0m\n"
+            "^[2m│ ^[0m^[2m│ ^[0ma*b*c\n^[2m│ ^[0m^[2m│ ^[0m  d\n^[2m│ │ ^[0me\nf\n");
+}
+
+TEST_F(Stream, MathematicsIsShownAsItIs) {
+  EXPECT_EQ(shown("$$\na_{1}*b*c\n$$\nx"), "^[2m$$^[0m\na_{1}*b*c\n^[2m$$^[0m\nx\n");
+  EXPECT_EQ(shown("\\[\na*b*c\n\\]\nx"), "^[2m\\[^[0m\na*b*c\n^[2m\\]^[0m\nx\n");
+  EXPECT_EQ(shown("$x_{i}*y$ &lt;b&gt; $5"), "$x_{i}*y$ <b> $5\n");
+}
+
+TEST_F(Stream, AHeadingMayHaveALineUnderIt) {
+  EXPECT_EQ(shown("Title\n====="), "Title\n=====\n");
+  EXPECT_EQ(
+      markdownForTerminal("Title\n=====\nSub\n---\na\nb\n---", 20, 0),
+      "\033[4m\033[1mTitle\033[0m\033[0m\n\033[4m\033[1mSub\033[0m\033[0m\na\nb\n\033[2m────────────────────\033[0m\n");
+}
+
+TEST_F(Stream, WordsThatAreStruckOutNeverLookAsIfTheyWereNot) {
+  EXPECT_EQ(shown("a ~~b c~~ d"), "a ^[9mb c^[0m d\n");
+  useColors("never");
+  EXPECT_EQ(shown("a ~~b c~~ d"), "a ~~b c~~ d\n");
+}
+
 TEST_F(Stream, TablesAreDrawn) {
   EXPECT_EQ(shown("|a|名|\n|-|-:|\n|1|2|\nend"),
             "^[1ma^[0m^[2m │ ^[0m^[1m名^[0m\n^[2m──┼───^[0m\n1^[2m │ ^[0m 2\nend\n");

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/json/json_scan.h"
+#include "base/text/inline_markdown.h"
 #include "base/text/text.h"
 
 namespace bough {
@@ -26,7 +27,8 @@ TitleSource titleSourceOf(const Entry& info) {
 }
 
 std::string titleFrom(const EntryFacts& message) {
-  return text::excerpt(message.spoken, kTitleGraphemes);
+  constexpr std::size_t kLookedAtBytes = 4096;
+  return text::excerpt(text::plainWords(message.spoken, kLookedAtBytes), kTitleGraphemes);
 }
 
 void TitleChoice::take(const Entry& entry, bool redacted) {

@@ -61,6 +61,7 @@ std::string_view codeOf(Style style) {
     case Style::Cyan: return "36";
     case Style::Italic: return "3";
     case Style::Underline: return "4";
+    case Style::Strike: return "9";
   }
   return "0";
 }

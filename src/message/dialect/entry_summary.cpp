@@ -6,6 +6,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
+#include "base/text/inline_markdown.h"
 #include "base/text/text.h"
 
 namespace bough {
@@ -36,7 +37,7 @@ std::string blockText(const Block& block) {
   switch (block.kind) {
     case BlockKind::Text:
     case BlockKind::Thinking:
-    case BlockKind::Refusal: return beginning(block.text);
+    case BlockKind::Refusal: return text::plainWords(beginning(block.text), kLookedAtBytes);
     case BlockKind::ToolCall: {
       const std::string_view input = block.input.substr(0, kLookedAtBytes);
       const auto decoded = json::decodeString(block.input);
@@ -82,9 +83,11 @@ std::string hiddenText(const Entry& entry) {
 std::string payloadText(const Entry& entry) {
   if (entry.type == entry_type::kBranchSummary) {
     return fmt::format("of {}: {}", json::findString(entry.payload, "sourceEntryId").value_or("?"),
-                       json::findString(entry.payload, "summary").value_or(""));
+                       text::plainWords(json::findString(entry.payload, "summary").value_or(""), kLookedAtBytes));
   }
-  for (const std::string_view name : {"summary", "systemPrompt", "model", "thinkingLevel", "level", "title", "name"}) {
+  if (const auto summary = json::findString(entry.payload, "summary"))
+    return text::plainWords(*summary, kLookedAtBytes);
+  for (const std::string_view name : {"systemPrompt", "model", "thinkingLevel", "level", "title", "name"}) {
     if (auto value = json::findString(entry.payload, name)) return *value;
   }
   return entry.payload.substr(0, kLookedAtBytes);

@@ -31,7 +31,7 @@ std::vector<std::string_view> cellsOf(std::string_view line) {
   std::size_t begin = 0;
   bool code = false;
   for (std::size_t i = 0; i <= line.size(); ++i) {
-    if (i < line.size() && line[i] == '`') code = !code;
+    if (i < line.size() && line[i] == '`') code = !code && line.find('`', i + 1) != std::string_view::npos;
     if (i < line.size() && (line[i] != '|' || code || (i > 0 && line[i - 1] == '\\'))) continue;
     cells.push_back(text::trimmed(line.substr(begin, i - begin)));
     begin = i + 1;
@@ -53,9 +53,16 @@ bool readAligns(std::string_view line, std::vector<MarkdownBlock::Align>& aligns
   return true;
 }
 
+// How many of the mark a line under a heading is made of; 0 for any other line.
+std::size_t underline(std::string_view line, char mark) {
+  const std::string_view said = text::trimmed(line);
+  return said.find_first_not_of(mark) == std::string_view::npos ? said.size() : 0;
+}
+
 class BlockReader {
  public:
-  BlockReader(std::string_view text, bool& inList) : rest_(text), inList_(inList) {}
+  BlockReader(std::string_view text, bool& inList, std::size_t quotes)
+      : rest_(text), inList_(inList), quotes_(quotes) {}
 
   std::vector<MarkdownBlock> read() {
     while (!rest_.empty()) {
@@ -63,8 +70,8 @@ class BlockReader {
       const std::string_view said = text::trimmed(line);
       if (said.empty()) {
         blocks_.push_back({.kind = MarkdownBlock::Kind::Blank});
-      } else if (!fence(line) && !heading(said) && !rule(said) && !quote(said) && !item(line, said) &&
-                 !table(line, said)) {
+      } else if (!fence(line) && !heading(said) && !rule(said) && !quote(line, said) && !item(line, said) &&
+                 !table(line, said) && !underlined(line, said)) {
         const bool code = indentOf(line) >= 4 && !inList_;
         blocks_.push_back({.kind = MarkdownBlock::Kind::Line, .indent = indentOf(line)});
         blocks_.back().spans = code ? std::vector<Span>{{std::string(said)}} : parseInline(said);
@@ -85,7 +92,7 @@ class BlockReader {
   [[nodiscard]] std::string_view peek() const { return rest_.substr(0, rest_.find('\n')); }
 
   bool fence(std::string_view line) {
-    const auto fence = openedFence(line);
+    const auto fence = text::openedFence(line);
     if (!fence) return false;
     MarkdownBlock code{.kind = MarkdownBlock::Kind::Code, .indent = indentOf(line), .language = fence->language};
     while (!rest_.empty()) {
@@ -104,10 +111,24 @@ class BlockReader {
   bool heading(std::string_view said) {
     const std::size_t level = std::min(said.find_first_not_of('#'), said.size());
     if (level == 0 || level > 6 || (level < said.size() && said[level] != ' ')) return false;
-    blocks_.push_back({.kind = MarkdownBlock::Kind::Heading,
-                       .level = level,
-                       .spans = parseInline(text::trimmed(said.substr(level)))});
+    said = text::trimmed(said.substr(level));
+    const std::string_view open = said.substr(0, said.find_last_not_of('#') + 1);  // without the marks after it
+    addHeading(level, open.empty() || open.ends_with(' ') ? text::trimmed(open) : said);
+    return true;
+  }
+
+  void addHeading(std::size_t level, std::string_view said) {
+    blocks_.push_back({.kind = MarkdownBlock::Kind::Heading, .level = level, .spans = parseInline(said)});
     inList_ = false;
+  }
+
+  // A line of "=" or "-" under it makes a heading. After other lines of a paragraph "---" rather means a rule.
+  bool underlined(std::string_view line, std::string_view said) {
+    const bool first = blocks_.empty() || blocks_.back().kind != MarkdownBlock::Kind::Line;
+    const std::size_t level = underline(peek(), '=') > 1 ? 1 : first && underline(peek(), '-') > 1 ? 2 : 0;
+    if (level == 0 || indentOf(line) >= 4) return false;
+    take();
+    addHeading(level, said);
     return true;
   }
 
@@ -120,16 +141,22 @@ class BlockReader {
     return true;
   }
 
-  bool quote(std::string_view said) {
-    std::size_t level = 0;
-    while (said.starts_with('>')) {
-      ++level;
-      said = text::trimmed(said.substr(1));
+  // The lines of a quote are a text of their own.
+  bool quote(std::string_view line, std::string_view said) {
+    constexpr std::size_t kDeepest = 8;
+    if (!said.starts_with('>') || quotes_ == kDeepest) return false;
+    std::string inside;
+    for (;; line = take()) {
+      said = text::trimmed(line);
+      said.remove_prefix(std::min<std::size_t>(said.starts_with("> ") ? 2 : 1, said.size()));
+      inside += std::string(said) + "\n";
+      if (!text::trimmed(peek()).starts_with('>')) break;
     }
-    if (level > 0)
-      blocks_.push_back(
-          {.kind = MarkdownBlock::Kind::Quote, .level = std::min<std::size_t>(level, 8), .spans = parseInline(said)});
-    return level > 0;
+    bool inList = false;
+    std::vector<MarkdownBlock> blocks = BlockReader(inside, inList, quotes_ + 1).read();
+    for (MarkdownBlock& block : blocks) block.quotes = std::max(block.quotes, quotes_ + 1);
+    std::ranges::move(blocks, std::back_inserter(blocks_));
+    return true;
   }
 
   bool item(std::string_view line, std::string_view said) {
@@ -179,24 +206,10 @@ class BlockReader {
   std::string_view rest_;
   std::vector<MarkdownBlock> blocks_;
   bool& inList_;  // lines that are indented belong to an item
+  const std::size_t quotes_;
 };
 
 }  // namespace
-
-std::optional<MarkdownFence> openedFence(std::string_view line) {
-  const std::string_view said = text::trimmed(line);
-  if (!said.starts_with("```") && !said.starts_with("~~~")) return std::nullopt;
-  const std::size_t size = std::min(said.find_first_not_of(said.front()), said.size());
-  const std::string_view name = text::trimmed(said.substr(size));
-  if (said.front() == '`' && name.find('`') != std::string_view::npos) return std::nullopt;
-  return MarkdownFence{
-      .mark = said.front(), .size = size, .language = std::string(name.substr(0, name.find_first_of(" \t{")))};
-}
-
-bool MarkdownFence::isClosedBy(std::string_view line) const {
-  const std::string_view end = text::trimmed(line);
-  return end.size() >= size && end.find_first_not_of(mark) == std::string_view::npos;
-}
 
 bool beginsTable(std::string_view head, std::string_view aligns) {
   std::vector<MarkdownBlock::Align> read;
@@ -209,7 +222,7 @@ std::vector<MarkdownBlock> parseMarkdown(std::string_view text) {
 }
 
 std::vector<MarkdownBlock> parseMarkdown(std::string_view text, bool& inList) {
-  return BlockReader(text, inList).read();
+  return BlockReader(text, inList, 0).read();
 }
 
 }  // namespace bough::cli

@@ -1,5 +1,5 @@
-// Markdown as blocks: what a terminal and a page of HTML are both made from. Reads line by line, without recursion, and
-// keeps the line breaks of the author.
+// Markdown as blocks: what a terminal and a page of HTML are both made from. Reads line by line, goes into block quotes
+// no deeper than a limit, and keeps the line breaks of the author.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,13 @@
 namespace bough::cli {
 
 struct MarkdownBlock {
-  enum class Kind : std::uint8_t { Blank, Line, Heading, Item, Quote, Rule, Code, Table };
+  enum class Kind : std::uint8_t { Blank, Line, Heading, Item, Rule, Code, Table };
   enum class Align : std::uint8_t { Left, Center, Right };
   using Cell = std::vector<Span>;
 
   Kind kind = Kind::Line;
-  std::size_t level = 0;    ///< Of a heading, from 1; of a quote: how many marks it has.
+  std::size_t level = 0;    ///< Of a heading, from 1.
+  std::size_t quotes = 0;   ///< How many block quotes it is in.
   std::size_t indent = 0;   ///< Blanks before a line, an item or a block of code.
   std::string marker = {};  ///< Of an item: "•", "☐", "☑", or its number as "2.".
   std::vector<Span> spans = {};
@@ -31,23 +32,8 @@ std::vector<MarkdownBlock> parseMarkdown(std::string_view text);
 /// A part of a text, from the beginning of a line on. `inList` is the list that lines before it have begun.
 std::vector<MarkdownBlock> parseMarkdown(std::string_view text, bool& inList);
 
-/// The line that a block of code begins with.
-struct MarkdownFence {
-  char mark = '`';
-  std::size_t size = 3;
-  std::string language = {};
-
-  [[nodiscard]] bool isClosedBy(std::string_view line) const;
-};
-std::optional<MarkdownFence> openedFence(std::string_view line);
 /// Whether two lines are the head of a table and the line under it.
 bool beginsTable(std::string_view head, std::string_view aligns);
-
-/// The text of one line: emphasis, code, links.
-std::vector<Span> parseInline(std::string_view text);
-/// The bytes of an unfinished line whose meaning cannot change when the line goes on: everything before a mark that may
-/// still find its partner.
-std::size_t settledInline(std::string_view text);
 
 /// For a terminal: lines of at most `width` columns, each with `indent` blanks before it.
 std::string markdownForTerminal(std::string_view text, std::size_t width, std::size_t indent);

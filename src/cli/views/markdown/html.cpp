@@ -36,8 +36,9 @@ std::string htmlSpan(const Span& span) {
     out = fmt::format("<span class=\"{}\">{}</span>", name, out);
   }
   if (span.target.empty()) return out;
+  const std::string title = span.title.empty() ? "" : fmt::format(" title=\"{}\"", escapeHtml(span.title));
   if (!isSafeTarget(span.target)) return fmt::format("{} ({})", out, escapeHtml(span.target));
-  return fmt::format("<a href=\"{}\" rel=\"noreferrer noopener\">{}</a>", escapeHtml(span.target), out);
+  return fmt::format("<a href=\"{}\"{} rel=\"noreferrer noopener\">{}</a>", escapeHtml(span.target), title, out);
 }
 
 std::string htmlSpans(const std::vector<Span>& spans) {
@@ -49,6 +50,7 @@ std::string htmlSpans(const std::vector<Span>& spans) {
 class HtmlMaker {
  public:
   void add(const MarkdownBlock& block) {
+    setQuotes(block.quotes);
     if (block.kind == MarkdownBlock::Kind::Item) {
       item(block);
       return;
@@ -70,9 +72,6 @@ class HtmlMaker {
       case MarkdownBlock::Kind::Heading:
         out_ += fmt::format("<h{0}>{1}</h{0}>\n", std::min<std::size_t>(block.level + 2, 6), htmlSpans(block.spans));
         break;
-      case MarkdownBlock::Kind::Quote:
-        out_ += fmt::format("<blockquote>{}</blockquote>\n", htmlSpans(block.spans));
-        break;
       case MarkdownBlock::Kind::Rule: out_ += "<hr>\n"; break;
       case MarkdownBlock::Kind::Code: code(block); break;
       case MarkdownBlock::Kind::Table: table(block); break;
@@ -81,6 +80,7 @@ class HtmlMaker {
   }
 
   std::string take() {
+    setQuotes(0);
     endLists();
     endText();
     return std::move(out_);
@@ -91,6 +91,14 @@ class HtmlMaker {
     std::size_t indent;
     bool numbered;
   };
+
+  void setQuotes(std::size_t quotes) {
+    if (quotes == quotes_) return;
+    endLists();
+    endText();
+    for (; quotes_ < quotes; ++quotes_) out_ += "<blockquote>\n";
+    for (; quotes_ > quotes; --quotes_) out_ += "</blockquote>\n";
+  }
 
   void endText() {
     if (text_) out_ += "</p>\n";
@@ -147,6 +155,7 @@ class HtmlMaker {
   std::string out_;
   std::vector<List> lists_;
   bool text_ = false;
+  std::size_t quotes_ = 0;
 };
 
 }  // namespace

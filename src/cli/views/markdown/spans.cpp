@@ -130,7 +130,8 @@ std::string paintSpan(const Span& span) {
   paint(kBold, Style::Bold);
   paint(kItalic, Style::Italic);
   paint(kLink, Style::Underline);
-  paint(kFaint | kComment | kStrike, Style::Dim);
+  paint(kStrike, Style::Strike);
+  paint(kFaint | kComment, Style::Dim);
   paint(kCodeSpan | kPlace | kNumber, Style::Cyan);
   paint(kKeyword, Style::Magenta);
   paint(kString | kAdded, Style::Green);

@@ -5,32 +5,29 @@
 #include <string>
 #include <vector>
 
+#include "base/text/inline_markdown.h"
+
 namespace bough::cli {
 
-/// Bits of Span::style.
-enum SpanStyle : unsigned {
-  kPlain = 0,
-  kBold = 1U << 0U,
-  kItalic = 1U << 1U,
-  kStrike = 1U << 2U,
-  kCodeSpan = 1U << 3U,
-  kLink = 1U << 4U,
-  kFaint = 1U << 5U,
-  kKeyword = 1U << 6U,
-  kString = 1U << 7U,
-  kNumber = 1U << 8U,
-  kComment = 1U << 9U,
-  kAdded = 1U << 10U,
-  kRemoved = 1U << 11U,
-  kPlace = 1U << 12U,  ///< Of a diff: where a change is.
-  kFound = 1U << 13U,  ///< What was searched for.
-};
+using text::kBold;
+using text::kCodeSpan;
+using text::kItalic;
+using text::kLink;
+using text::kPlain;
+using text::kStrike;
+using text::parseInline;
+using text::Span;
 
-struct Span {
-  std::string text;
-  unsigned style = kPlain;
-  std::string target = {};  ///< Of a link.
-};
+/// More bits of Span::style.
+inline constexpr unsigned kFaint = text::kFreeStyle << 0U;
+inline constexpr unsigned kKeyword = text::kFreeStyle << 1U;
+inline constexpr unsigned kString = text::kFreeStyle << 2U;
+inline constexpr unsigned kNumber = text::kFreeStyle << 3U;
+inline constexpr unsigned kComment = text::kFreeStyle << 4U;
+inline constexpr unsigned kAdded = text::kFreeStyle << 5U;
+inline constexpr unsigned kRemoved = text::kFreeStyle << 6U;
+inline constexpr unsigned kPlace = text::kFreeStyle << 7U;  ///< Of a diff: where a change is.
+inline constexpr unsigned kFound = text::kFreeStyle << 8U;  ///< What was searched for.
 
 /// A span as a terminal shows it.
 std::string paintSpan(const Span& span);

@@ -34,13 +34,20 @@ bool isKnown(std::string_view said) {
   });
 }
 
+bool isQuoted(std::string_view line) {
+  return text::trimmed(line).starts_with('>');
+}
+
 // The beginning of a line that looks the same when the line goes on.
 std::string_view settledPart(std::string_view line) {
   const std::string_view said = text::trimmed(line);
   // Headings have one style as a whole, and what has a bar may be the head of a table.
-  if (said.starts_with('#') || said.starts_with("``") || said.starts_with("~~") || line.contains('|')) return {};
+  for (const std::string_view mark : {"#", "``", "~~", ">", "$$", "\\["}) {
+    if (said.starts_with(mark)) return {};
+  }
+  if (line.contains('|')) return {};
   std::string_view part = line.substr(0, lastBreak(line));
-  if (const std::size_t settled = settledInline(part); settled < part.size()) {
+  if (const std::size_t settled = text::settledInline(part); settled < part.size()) {
     part = part.substr(0, lastBreak(part.substr(0, settled)));
   }
   return isKnown(text::trimmed(part)) ? part : std::string_view();
@@ -64,7 +71,7 @@ std::string MarkdownStream::feed(std::string_view text) {
 std::string MarkdownStream::rest() {
   std::string out;
   if (!line_.empty()) endLine(out);
-  if (!table_.empty()) showTable(out);
+  if (!held_.empty()) showHeld(out);
   *this = {};
   return out;
 }
@@ -93,7 +100,7 @@ void MarkdownStream::followWidth(std::string& out) {
 
 void MarkdownStream::showPart(std::string& out) {
   constexpr std::size_t kParts = 64;  // a line is looked at this often before it has twice its size
-  if (code_ || !table_.empty() || line_.size() < looked_ + 1 + looked_ / kParts) return;
+  if (code_ || !held_.empty() || line_.size() < looked_ + 1 + looked_ / kParts) return;
   followWidth(out);
   looked_ = line_.size();
   const std::string_view part = settledPart(line_);
@@ -111,18 +118,17 @@ void MarkdownStream::endLine(std::string& out) {
   followWidth(out);
   std::string line = std::exchange(line_, {});
   looked_ = 0;
-  if (!table_.empty()) {
-    const bool goesOn = table_.size() == 1 ? beginsTable(table_.front(), line) : line.contains('|');
-    if (goesOn) {
-      table_.push_back(std::move(line));
+  if (!held_.empty()) {
+    if (isHeld(line)) {
+      held_.push_back(std::move(line));
       return;
     }
-    showTable(out);
+    showHeld(out);
   }
   if (code_) {
     showCode(line, out);
-  } else if (shown_.empty() && line.contains('|') && !openedFence(line)) {
-    table_.push_back(std::move(line));
+  } else if (shown_.empty() && (line.contains('|') || isQuoted(line)) && !text::openedFence(line)) {
+    held_.push_back(std::move(line));
   } else {
     showLine(line, out);
   }
@@ -130,7 +136,7 @@ void MarkdownStream::endLine(std::string& out) {
 }
 
 void MarkdownStream::showLine(std::string_view line, std::string& out) {
-  if (const auto fence = openedFence(line)) {
+  if (const auto fence = text::openedFence(line)) {
     code_.emplace(*fence, Highlighter(fence->language));
     put(styled(Style::Dim, line) + "\n", out);
     return;
@@ -156,9 +162,15 @@ void MarkdownStream::showCode(std::string_view line, std::string& out) {
   put(painted + "\n", out);
 }
 
-void MarkdownStream::showTable(std::string& out) {
+// Whether a line goes on with what is held.
+bool MarkdownStream::isHeld(std::string_view line) const {
+  if (isQuoted(held_.front())) return isQuoted(line);
+  return held_.size() == 1 ? beginsTable(held_.front(), line) : line.contains('|');
+}
+
+void MarkdownStream::showHeld(std::string& out) {
   std::string text;
-  for (const std::string& line : std::exchange(table_, {})) text += line + "\n";
+  for (const std::string& line : std::exchange(held_, {})) text += line + "\n";
   put(rendered(text, inList_), out);
   width_ = 0;
 }

@@ -1,8 +1,10 @@
 // Markdown for a terminal while it comes in, as an answer of a model does. What it shows in the end is what
-// markdownForTerminal shows, except that code keeps its fences and its lines as they are, so that it can be copied.
+// markdownForTerminal shows, except that code keeps its fences and its lines as they are, so that it can be copied, and
+// that a heading which only the line under it makes one is shown before that line.
 //
 // A line is shown word by word, as far as its words cannot change their meaning: after a `**` that is still open the
-// line waits for its partner or its end. A line of code waits for its end, a table for its last row.
+// line waits for its partner or its end. A line of code waits for its end, a table for its last row, a block quote for
+// its last line.
 #pragma once
 
 #include <optional>
@@ -25,7 +27,7 @@ class MarkdownStream {
 
  private:
   struct Code {
-    MarkdownFence fence;
+    text::MarkdownFence fence;
     Highlighter colors;
   };
 
@@ -34,7 +36,8 @@ class MarkdownStream {
   void endLine(std::string& out);
   void showLine(std::string_view line, std::string& out);
   void showCode(std::string_view line, std::string& out);
-  void showTable(std::string& out);
+  bool isHeld(std::string_view line) const;
+  void showHeld(std::string& out);
   void put(std::string_view lines, std::string& out);
   std::string rendered(std::string_view text, bool& inList);
 
@@ -47,7 +50,7 @@ class MarkdownStream {
   bool something_ = false;      ///< Something was shown.
   bool inList_ = false;
   std::optional<Code> code_;
-  std::vector<std::string> table_;  ///< Held back until the table ends, or turns out to be none.
+  std::vector<std::string> held_;  ///< Lines of a quote or a table until it ends, or turns out to be none.
 };
 
 }  // namespace bough::cli

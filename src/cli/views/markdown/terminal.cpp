@@ -20,13 +20,24 @@ std::string repeated(std::string_view text, std::size_t count) {
   return out;
 }
 
-// Links say where they lead: a terminal may not let anybody follow them.
-std::vector<Span> withTargets(const std::vector<Span>& spans) {
+// Links say where they lead: a terminal may not let anybody follow them. Without a line through them, words that are
+// struck out keep their marks.
+std::vector<Span> asShown(const std::vector<Span>& spans) {
   std::vector<Span> out;
-  for (const Span& span : spans) {
+  bool struck = false;
+  const auto strike = [&](bool now) {
+    if (struck != now && !colorsAreUsed()) out.push_back({"~~"});
+    struck = now;
+  };
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Span& span = spans[i];
+    strike((span.style & kStrike) != 0);
     out.push_back(span);
-    if (!span.target.empty() && span.target != span.text) out.push_back({" (" + span.target + ")", kFaint});
+    const bool goesOn = i + 1 < spans.size() && spans[i + 1].target == span.target;
+    if (span.target.empty() || goesOn || (span.target == span.text && span.title.empty())) continue;
+    out.push_back({fmt::format(" ({}{})", span.target, span.title.empty() ? "" : " \"" + span.title + "\""), kFaint});
   }
+  strike(false);
   return out;
 }
 
@@ -37,19 +48,15 @@ class TerminalMarkdown {
 
   void add(const MarkdownBlock& block) {
     const std::size_t inner = std::min(block.indent, kDeepestIndent);
+    bars_ = block.quotes == 0 ? "" : styled(Style::Dim, repeated("│ ", block.quotes));
+    const std::size_t barColumns = 2 * block.quotes;
+    room_ = std::max(width_ - indent_, kLeastColumns + barColumns) - barColumns;
     switch (block.kind) {
-      case MarkdownBlock::Kind::Blank: out_ += "\n"; break;
-      case MarkdownBlock::Kind::Line: put(inner, "", "", withTargets(block.spans)); break;
+      case MarkdownBlock::Kind::Blank: line(""); break;
+      case MarkdownBlock::Kind::Line: put(inner, "", "", asShown(block.spans)); break;
       case MarkdownBlock::Kind::Heading: heading(block); break;
       case MarkdownBlock::Kind::Item: item(block, inner); break;
-      case MarkdownBlock::Kind::Quote: {
-        const std::string bars = repeated("│ ", block.level);
-        put(0, bars, bars, withTargets(block.spans));
-        break;
-      }
-      case MarkdownBlock::Kind::Rule:
-        line(styled(Style::Dim, repeated("─", std::min<std::size_t>(width_ - indent_, 40))));
-        break;
+      case MarkdownBlock::Kind::Rule: line(styled(Style::Dim, repeated("─", std::min<std::size_t>(room_, 40)))); break;
       case MarkdownBlock::Kind::Code: code(block, inner); break;
       case MarkdownBlock::Kind::Table: table(block); break;
     }
@@ -59,7 +66,7 @@ class TerminalMarkdown {
 
  private:
   void line(std::string_view text) {
-    out_ += text.empty() ? "\n" : fmt::format("{}{}\n", std::string(indent_, ' '), text);
+    out_ += text.empty() && bars_.empty() ? "\n" : fmt::format("{}{}{}\n", std::string(indent_, ' '), bars_, text);
   }
 
   // Text after `first`, and its other lines after `next`, which has the same width.
@@ -67,7 +74,7 @@ class TerminalMarkdown {
            bool hard = false) {
     const std::string blanks(inner, ' ');
     const std::size_t lead = inner + spansWidth({{std::string(first)}});
-    const std::size_t room = width_ > indent_ + lead + 1 ? width_ - indent_ - lead : 1;
+    const std::size_t room = room_ > lead + 1 ? room_ - lead : 1;
     bool isFirst = true;
     for (const std::string& each : wrapSpans(spans, room, room, hard)) {
       const std::string_view mark = isFirst ? first : next;
@@ -77,14 +84,14 @@ class TerminalMarkdown {
   }
 
   void heading(const MarkdownBlock& block) {
-    std::vector<Span> spans = withTargets(block.spans);
+    std::vector<Span> spans = asShown(block.spans);
     for (Span& span : spans) span.style |= block.level <= 2 ? kBold | kLink : kBold;
     put(0, "", "", spans);
   }
 
   void item(const MarkdownBlock& block, std::size_t inner) {
     const std::string first = block.marker + " ";
-    put(inner, first, std::string(spansWidth({{first}}), ' '), withTargets(block.spans));
+    put(inner, first, std::string(spansWidth({{first}}), ' '), asShown(block.spans));
   }
 
   void code(const MarkdownBlock& block, std::size_t inner) {
@@ -97,12 +104,11 @@ class TerminalMarkdown {
 
   void table(const MarkdownBlock& block) {
     const std::size_t columns = block.aligns.size();
-    const std::size_t room = width_ - indent_;
-    if (columns * 8 > room) {
+    if (columns * 8 > room_) {
       listRows(block);
       return;
     }
-    const std::vector<std::size_t> widths = columnWidths(block, room - 3 * (columns - 1));
+    const std::vector<std::size_t> widths = columnWidths(block, room_ - 3 * (columns - 1));
     for (std::size_t r = 0; r < block.rows.size(); ++r) {
       tableRow(block, block.rows[r], widths, r == 0);
       if (r > 0) continue;
@@ -116,7 +122,7 @@ class TerminalMarkdown {
     std::vector<std::size_t> widths(block.aligns.size(), 1);
     for (const auto& row : block.rows) {
       for (std::size_t c = 0; c < row.size(); ++c) {
-        widths[c] = std::max(widths[c], std::min(spansWidth(withTargets(row[c])), room));
+        widths[c] = std::max(widths[c], std::min(spansWidth(asShown(row[c])), room));
       }
     }
     std::size_t sum = 0;
@@ -130,7 +136,7 @@ class TerminalMarkdown {
     std::vector<std::vector<std::pair<std::string, std::size_t>>> cells;  // lines and their columns
     std::size_t height = 1;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      std::vector<Span> spans = withTargets(row[c]);
+      std::vector<Span> spans = asShown(row[c]);
       for (Span& span : spans) span.style |= head ? kBold : kPlain;
       auto& lines = cells.emplace_back();
       for (std::string& each : wrapSpans(spans, widths[c], widths[c])) {
@@ -161,7 +167,7 @@ class TerminalMarkdown {
         std::vector<Span> spans = block.rows.front()[c];
         for (Span& span : spans) span.style |= kBold;
         spans.push_back({": "});
-        std::ranges::move(withTargets(block.rows[r][c]), std::back_inserter(spans));
+        std::ranges::move(asShown(block.rows[r][c]), std::back_inserter(spans));
         put(0, c == 0 ? "• " : "  ", "  ", spans);
       }
     }
@@ -172,6 +178,8 @@ class TerminalMarkdown {
   std::string out_;
   const std::size_t width_;
   const std::size_t indent_;
+  std::size_t room_ = 0;  // columns of the block
+  std::string bars_;      // of the quotes it is in
 };
 
 }  // namespace
