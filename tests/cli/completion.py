@@ -27,6 +27,14 @@ COMPLETED = {
     "bough import a-f": "bough import a-file",
     "bough chat --pro": "bough chat --prompt",
     "bough chat -p x --thinking hi": "bough chat -p x --thinking high",
+    "bough chat --model off": "bough chat --model offline/echo",
+    "bough show --format=m": "bough show --format=markdown",
+    "bough ls --key a": "bough ls --key agent:b:c",  # not a-file
+    "bough ls --key=agent:": "bough ls --key=agent:b:c",
+    "bough ls --agents codex,op": "bough ls --agents codex,openclaw",
+    "bough search x --since y": "bough search x --since yesterday",
+    "bough search x --in work --branch ri": "bough search x --in work --branch ripe",
+    "bough trash --restore go": "bough trash --restore gone",
     "bough append work --role a": "bough append work --role assistant",  # not a-file
     "bough rm work wo": "bough rm work work",
     "bough restore work ri": "bough restore work ripe",
@@ -35,7 +43,7 @@ COMPLETED = {
 }
 # A label, quoted as the word was begun.
 LABELS = {
-    "bash": {"ha": "half\\ way\\,\\ don\\'t"},
+    "bash": {"ha": "half\\ way,\\ don\\'t"},
     "zsh": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don'\\''t'", '"ha': '"half way, don\'t"'},
     "fish": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don\\'t'", '"ha': '"half way, don\'t"'},
 }
@@ -56,7 +64,8 @@ def test(shell, bough):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         terminal = Terminal(folder, bough, width=100)
         terminal.run("cd; bough new --id work >/dev/null; bough append work --role user --text hi >/dev/null; "
-                     "bough label work \"half way, don't\" @head >/dev/null; touch a-file; bough label work ripe @head >/dev/null; "
+                     "bough label work \"half way, don't\" @head >/dev/null; touch a-file; bough new --id keyed --key agent:b:c >/dev/null; "
+                     "bough new --id gone >/dev/null; bough rm gone --yes >/dev/null; bough ls >/dev/null; bough label work ripe @head >/dev/null; "
                      "bough --store other new --id elsewhere >/dev/null")
         for line in START[shell]:
             terminal.type(f"{line}; clear" if line == START[shell][0] else line)

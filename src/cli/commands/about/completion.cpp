@@ -1,18 +1,12 @@
 // What the shells need to complete a command line. The scripts only pass on what was typed: what can follow it is found
 // here, from the commands' definitions and the sessions of the store.
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 
 #include "base/json/json_write.h"
-#include "base/text/text.h"
+#include "cli/commands/about/completion_values.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
-#include "cli/names/catalog_view.h"
-#include "cli/names/session_name.h"
-#include "cli/names/when.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::completion_command {
@@ -21,12 +15,19 @@ namespace {
 // A candidate may hold blanks, quotes or dollars, as labels do: each shell quotes what it inserts. A word that was
 // begun with a quote is completed inside the quotes.
 constexpr std::string_view kBash = R"(_bough() {
-  local line word quote="" typed=("${COMP_WORDS[@]:1:COMP_CWORD}")
+  local line word part quote="" typed=() before=""
   COMPREPLY=()
+  # Bash takes --name=a:b for five words, and completes the last of them.
+  for part in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if ((${#typed[@]})) && [[ $part == [:=]* || ${typed[-1]} == --*= || ${typed[-1]} == *: ]]
+    then typed[-1]+=$part; else typed+=("$part"); fi
+  done
   word=${typed[-1]}
+  case $word in --*=*|*:*) before=${word%"${word##*[:=]}"} ;; esac
   case $word in \"*|\'*) quote=${word:0:1}; typed[-1]=${word:1} ;; *) typed[-1]=${word//\\/} ;; esac
   while IFS= read -r line; do
-    [[ -n $quote ]] || printf -v line %q "$line"
+    line=${line#"$before"}
+    [[ -n $quote ]] || { printf -v line %q "$line"; line=${line//\\,/,}; }
     COMPREPLY+=("$line")
   done < <(bough completion bash -- "${typed[@]}" 2>/dev/null)
 }
@@ -66,96 +67,6 @@ struct Options {
   std::vector<std::string> words;
 };
 
-using Words = std::vector<std::string>;
-
-// What is known of the word that is completed.
-struct Typed {
-  std::string session = {};  ///< The first argument before it: what a session comes as.
-  std::string word = {};
-  bool notes = false;  ///< Whether the shell shows notes beside what it offers.
-};
-
-// What a shell shows beside a session, and its place among the most recent ones.
-struct SessionNote {
-  std::size_t place = SIZE_MAX;
-  std::string text = {};
-};
-
-// When sessions were used, and their titles. Nothing for what the catalog does not know yet, since somebody is waiting
-// for a key.
-std::map<std::string, SessionNote> sessionNotes(const Context& context) {
-  constexpr std::size_t kMost = 1'000;
-  std::map<std::string, SessionNote> notes;
-  auto view = openCatalogView(context, false, WhenBehind::Leave);
-  if (!view || view->behind) return notes;
-  auto rows = view->catalog->list({.filter = {}, .limit = kMost, .models = false});
-  if (!rows) return notes;
-  titleForks(*view->catalog, *rows);
-  const std::uint64_t now = nowMs();
-  for (const SessionSummary& row : *rows) {
-    const std::string title = text::excerptToWidth(displayTitle(row), 50);
-    const std::string age = formatAge(row.activeMs, now);
-    notes[row.sessionId] = {.place = notes.size(), .text = title.empty() ? age : fmt::format("{:<9} {}", age, title)};
-  }
-  return notes;
-}
-
-// As lists show them, since that is what people have before their eyes; as a whole where the beginning of an id was
-// typed, or where two would be alike. A note follows after a tab, where the shell shows one.
-Words sessionNames(const Context& context, const Typed& typed) {
-  auto store = context.openStore();
-  if (!store) return {};
-  auto sessions = (*store)->listSessions();
-  if (!sessions) return {};
-  auto notes = typed.notes ? sessionNotes(context) : std::map<std::string, SessionNote>();
-  if (!notes.empty()) std::ranges::stable_sort(*sessions, {}, [&](const auto& id) { return notes[id].place; });
-  std::map<std::string, std::size_t> alike;
-  for (const std::string& id : *sessions) ++alike[exactId(id)];
-  Words names;
-  for (const std::string& id : *sessions) {
-    const std::string name = exactId(id);
-    const bool whole =
-        alike[name] > 1 || (!typed.word.empty() && !name.starts_with(typed.word) && id.starts_with(typed.word));
-    const auto note = notes.find(id);
-    const bool isNoted = note != notes.end() && !note->second.text.empty();
-    names.push_back((whole ? id : name) + (isNoted ? "\t" + note->second.text : ""));
-  }
-  names.emplace_back("@last");
-  return names;
-}
-
-Words labelNames(const Context& context, const std::string& sessionName) {
-  auto session = openForReading(context, sessionName);
-  auto labels = session ? session->store->labels(session->sessionId) : std::unexpected(session.error());
-  Words names;
-  if (!labels) return names;
-  for (SessionLabel& label : *labels) names.push_back(std::move(label.name));
-  return names;
-}
-
-Words entryNames(const Context& context, const std::string& sessionName) {
-  Words names{"@head", "@root"};
-  std::ranges::move(labelNames(context, sessionName), std::back_inserter(names));
-  return names;
-}
-
-Words commandNames() {
-  Words names;
-  for (const CommandGroup& group : commandGroups()) {
-    for (const Command& command : group.commands) names.push_back(command.name);
-  }
-  return names;
-}
-
-Words valuesOf(const Option& option, const Context& context, const Typed& typed) {
-  if (!option.choices.empty()) return option.choices;
-  if (option.name == "SESSION" || option.value == "SESSION") return sessionNames(context, typed);
-  if (option.name == "ENTRY" || option.name == "OTHER" || option.value == "ENTRY")
-    return entryNames(context, typed.session);
-  if (option.name == "LABEL") return labelNames(context, typed.session);
-  return option.name == "COMMAND" ? commandNames() : Words();
-}
-
 using Definitions = std::vector<Option>;
 
 Words optionNames(const Definitions& options) {
@@ -179,16 +90,25 @@ Words candidatesOf(const Context& context, const Command& command, const Definit
   Definitions options = everywhere;
   options.insert(options.end(), command.options.begin(), command.options.end());
   std::size_t place = 0;
-  Typed typed{.word = words.back(), .notes = notes};
+  Typed typed{.command = command.name, .word = words.back(), .notes = notes};
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (taking(options, words[i]) != nullptr) {
+    if (const Option* const option = taking(options, words[i])) {
       ++i;
+      if (option->value == "SESSION") typed.given = words[i];
     } else if (!words[i].starts_with('-') && place++ == 0) {
       typed.session = words[i];
     }
   }
   const Option* const before = words.size() < 2 ? nullptr : taking(options, words[words.size() - 2]);
   if (before != nullptr) return valuesOf(*before, context, typed);
+  if (const std::size_t equals = words.back().find('=');
+      words.back().starts_with("--") && equals < words.back().size()) {
+    const Option* const given = taking(options, words.back().substr(0, equals));
+    typed.word = words.back().substr(equals + 1);
+    Words values = given == nullptr ? Words() : valuesOf(*given, context, typed);
+    for (std::string& value : values) value.insert(0, words.back(), 0, equals + 1);
+    return values;
+  }
   if (words.back().starts_with('-')) return optionNames(options);
   for (const Option& option : command.options) {
     if (!option.isArgument()) continue;

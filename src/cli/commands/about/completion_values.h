@@ -1,0 +1,26 @@
+// What the words of a command line can be: sessions, entries, labels, keys, models, agents, times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/definition/command.h"
+
+namespace bough::cli::completion_command {
+
+using Words = std::vector<std::string>;
+
+/// What is known of the word that is completed.
+struct Typed {
+  std::string command = {};
+  std::string session = {};  ///< The first argument before it: what a session comes as.
+  std::string given = {};    ///< The session that an option before it names, as --in and --with do.
+  std::string word = {};
+  bool notes = false;  ///< Whether the shell shows notes beside what it offers.
+};
+
+Words commandNames();
+/// What an option or an argument can be; nothing where that is a file or anything at all.
+Words valuesOf(const Option& option, const Context& context, const Typed& typed);
+
+}  // namespace bough::cli::completion_command
