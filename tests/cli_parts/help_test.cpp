@@ -6,6 +6,7 @@
 #include "base/text/text.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
+#include "cli/definition/reference.h"
 
 namespace bough::cli {
 namespace {
@@ -45,6 +46,16 @@ TEST(Help, ABrokenExampleIsTheSameCommand) {
       shown = std::regex_replace(shown, std::regex("( # .*) # "), "$1 ");
       EXPECT_EQ(withoutRepeatedSpaces(shown), withoutRepeatedSpaces(command.examples + "\n"));
     }
+  }
+}
+
+// troff drops plain quotation marks and curves apostrophes, and what is read there is copied into a shell.
+TEST(Help, TheManualKeepsQuotes) {
+  const std::string manual = manualPage(commandGroups());
+  EXPECT_NE(manual.find("bough chat \\-p \\(dqReview this\\(dq"), std::string::npos);
+  std::istringstream lines(manual.substr(manual.find('\n')));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_FALSE(!line.starts_with('.') && line.find_first_of("\"'`^~") != std::string::npos) << line;
   }
 }
 

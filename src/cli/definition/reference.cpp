@@ -111,19 +111,23 @@ std::string markdownOptions(const std::vector<Option>& options) {
   return out;
 }
 
-// Text for troff: a leading dot or quote would be a request, a backslash an escape, a bare minus a hyphen.
+// Text for troff: a leading dot would be a request, a backslash an escape, a bare minus a hyphen; quotes would be lost or
+// curly, and could not be copied into a shell.
 std::string troff(std::string_view text) {
   std::string out;
   bool lineStart = true;
   for (const char character : text) {
-    if (lineStart && (character == '.' || character == '\'')) out += "\\&";
+    if (lineStart && character == '.') out += "\\&";
     lineStart = character == '\n';
-    if (character == '\\') {
-      out += "\\e";
-    } else if (character == '-') {
-      out += "\\-";
-    } else if (character != '`') {
-      out += character;
+    switch (character) {
+      case '\\': out += "\\e"; break;
+      case '-': out += "\\-"; break;
+      case '"': out += "\\(dq"; break;
+      case '\'': out += "\\(aq"; break;
+      case '~': out += "\\(ti"; break;
+      case '^': out += "\\(ha"; break;
+      case '`': break;
+      default: out += character;
     }
   }
   return out;
