@@ -183,6 +183,7 @@ def test_a_permission_for_the_folder_lasts(folder, bough):
     chat.type("a")
     screen = chat.ready()
     check("ran-2" in screen, "it runs", screen)
+    check("bough/config.json" in "".join(screen.split()), "it says where that can be taken back", screen)
     chat.close()
     chat = Chat(folder, bough)
     screen = chat.say("bash echo ran-$((1+1))")

@@ -168,7 +168,12 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
   if (!answer) return std::nullopt;
   if (*answer == 'a' || *answer == 's') allowed_.insert(prepared.permission);
   if (*answer == 'a') {
-    if (const auto saved = allowInFolder(folder_, prepared.permission); !saved) printError(saved.error(), false);
+    const auto saved = allowInFolder(folder_, prepared.permission);
+    if (!saved) printError(saved.error(), false);
+    if (saved) {
+      const std::string kept = fmt::format("  kept in {}; delete it there to be asked again", settingsPath());
+      printText(styled(Style::Dim, fitted(text::printable(kept), terminalWidth(), 2)) + "\n");
+    }
   }
   return *answer != 'n';
 }
