@@ -123,6 +123,37 @@ Result<TextMatcher> TextMatcher::regex(const std::string& pattern, bool ignoreCa
   return made;
 }
 
+std::optional<TextMatcher> TextMatcher::misspelled(std::string_view word) {
+  constexpr std::size_t kLongest = 40;
+  std::vector<std::string> letters;
+  for (std::string_view rest = word; !rest.empty();) {
+    const std::string_view letter = text::cutToGraphemes(rest, 1);
+    letters.push_back(re2::RE2::QuoteMeta({letter.data(), letter.size()}));
+    rest.remove_prefix(letter.size());
+  }
+  const bool han = re2::RE2::FullMatch({word.data(), word.size()}, "\\p{Han}+");
+  const bool letterWord = re2::RE2::FullMatch({word.data(), word.size()}, "[\\pL_]+");
+  if (!letterWord || letters.size() < (han ? 3U : 4U) || letters.size() > kLongest) return std::nullopt;
+  const auto joined = [&](std::size_t begin, std::size_t end) {
+    std::string out;
+    for (std::size_t i = begin; i < std::min(end, letters.size()); ++i) out += letters[i];
+    return out;
+  };
+  const std::string any = han ? "\\p{Han}" : "[\\pL_]";
+  std::string pattern;
+  const auto add = [&](std::string other) { pattern += (pattern.empty() ? "" : "|") + std::move(other); };
+  for (std::size_t i = han ? 0 : 1; i < letters.size(); ++i) {
+    add(joined(0, i) + any + joined(i + 1, SIZE_MAX));
+    if (i + 1 < letters.size()) add(joined(0, i) + letters[i + 1] + letters[i] + joined(i + 2, SIZE_MAX));
+    if (han) continue;
+    add(joined(0, i) + joined(i + 1, SIZE_MAX));
+    add(joined(0, i) + any + joined(i, SIZE_MAX));
+  }
+  if (!han) pattern = "\\b(?:" + pattern + "|" + joined(0, SIZE_MAX) + any + ")\\b";
+  auto made = regex(pattern, true);
+  return made ? std::optional(std::move(*made)) : std::nullopt;
+}
+
 std::optional<TextMatcher::Place> TextMatcher::find(std::string_view text, std::size_t from) const {
   if (pattern_) return findPattern(text, from);
   if (fixed_.empty() || from >= text.size()) return {};

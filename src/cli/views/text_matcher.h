@@ -28,6 +28,10 @@ class TextMatcher {
   /// are inside a line, and not empty. The time that one takes grows with the text alone. InvalidArgument when it is
   /// not one.
   static Result<TextMatcher> regex(const std::string& pattern, bool ignoreCase);
+  /// Words that differ from `word` by one typing error after their first character: another character, one more, one
+  /// less, two in the wrong order. Of Chinese characters: one that is another, anywhere. None for a word that is too
+  /// short.
+  static std::optional<TextMatcher> misspelled(std::string_view word);
 
   /// The first match at or after `from`.
   [[nodiscard]] std::optional<Place> find(std::string_view text, std::size_t from = 0) const;

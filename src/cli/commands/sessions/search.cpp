@@ -194,20 +194,68 @@ Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::str
   return hits;
 }
 
+// The word most like `word` in the texts themselves; of those that are as much like it the most frequent one.
+std::string similarInTexts(const CatalogView& view, const std::string& word, const SessionFilter& filter,
+                           const Options& options) {
+  constexpr std::size_t kMost = 100;  // entries that are looked at
+  const auto matcher = TextMatcher::misspelled(word);
+  if (!matcher) return {};
+  catalog::ScanQuery asked = matcher->scan();
+  asked.matcher = [matcher] {
+    return Result<catalog::ExcerptOf>([matcher](std::string_view text) -> Result<std::optional<std::string>> {
+      const auto place = matcher->find(text);
+      return place ? std::optional(std::string(text.substr(place->begin, place->end - place->begin))) : std::nullopt;
+    });
+  };
+  const auto hits = scan(view, asked, filter, options, kMost);
+  std::map<std::string, std::size_t> counts;
+  std::string best;
+  for (const SearchHit& hit : hits.value_or(std::vector<SearchHit>())) {
+    if (++counts[hit.excerpt] > counts[best]) best = hit.excerpt;
+  }
+  return best;
+}
+
+// The query with the words that are nowhere replaced; without the index, or for Chinese, whose characters are words of
+// their own in it. Empty when that is no other query.
+std::string similarByScan(const CatalogView& view, const std::string& query, const SessionFilter& filter,
+                          const Options& options) {
+  constexpr std::size_t kMostWords = 4;
+  std::string other;
+  std::size_t words = 0;
+  for (std::size_t at = 0; at < query.size();) {
+    const std::size_t end = std::min(query.find_first_of(" \"", at), query.size());
+    const std::string word = query.substr(at, end - at);
+    std::string meant;
+    const bool isWord = !word.empty() && word != "OR" && !word.starts_with('-') && words++ < kMostWords;
+    if (isWord && findWords(view, word, filter, options, 1).value_or(std::vector<SearchHit>(1)).empty())
+      meant = similarInTexts(view, word, filter, options);
+    other += meant.empty() ? word : meant;
+    if (end < query.size()) other += query[end];
+    at = end + 1;
+  }
+  return other == query ? "" : other;
+}
+
 // With a query that was perhaps meant, if it finds something.
 void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                      const Options& options) {
-  std::vector<std::string> others;
-  if (!options.fixed && !options.regex) others.push_back(withBeginnings(query));
-  if (!others.empty() && !view.behind && !isOutside(options)) {
-    others.push_back(catalog::similarQuery(view.store->folder(), query).value_or(""));
-  }
-  for (const std::string& other : others) {
-    if (other.empty()) continue;
-    const auto hits = findWords(view, other, filter, options, 1);
-    if (!hits || hits->empty()) continue;
+  const auto suggest = [&](const std::string& other) {
+    const auto hits = other.empty() ? Result<std::vector<SearchHit>>() : findWords(view, other, filter, options, 1);
+    if (!hits || hits->empty()) return false;
     const std::string shown = other.contains('"') ? other : fmt::format("\"{}\"", other);
-    return printMessage(fmt::format("nothing found; did you mean {}?", text::printable(shown)));
+    printMessage(fmt::format("nothing found; did you mean {}?", text::printable(shown)));
+    return true;
+  };
+  if (!options.fixed && !options.regex) {
+    const bool isAscii = std::ranges::all_of(query, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    if (suggest(withBeginnings(query))) return;
+    // Only a folder has the index in a file.
+    const bool indexed = !view.behind && !isOutside(options);
+    const auto similar = indexed ? catalog::similarQuery(view.store->folder(), query)
+                                 : Result<std::string>(fail(ErrorCode::NotFound, "there is no index"));
+    if (similar && suggest(*similar)) return;
+    if ((!similar || !isAscii) && suggest(similarByScan(view, query, filter, options))) return;
   }
   printMessage("nothing found");
 }
