@@ -51,6 +51,25 @@ def test_what_is_seen_as_one_character_is_edited_as_one(folder, bough):
     chat.close()
 
 
+def test_the_cursor_is_where_the_letters_are_beside_joined_emoji(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("a👩‍👩‍👧b ❤️c", enter=False)
+    chat.key("Home")
+    for _ in range(2):
+        chat.key("Right")
+    chat.type("X", enter=False)
+    chat.wait(lambda screen: "👧Xb" in screen)
+    chat.key("End")
+    chat.key("Left")
+    chat.type("Y", enter=False)
+    screen = chat.wait(lambda screen: "Yc" in screen)
+    check(chat.last(screen) == f"{PROMPT} a👩👩👧Xb ❤Yc", "each character is shown once, in its place", screen)
+    chat.key("Enter")
+    screen = chat.ready()
+    check("You said: a👩‍👩‍👧Xb ❤️Yc" in screen.replace("\n", " ").replace("  ", " "), "the text keeps what joins them", screen)
+    chat.close()
+
+
 def test_pasted_lines_are_one_message(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("set-buffer", "def f():\n\treturn 1\nprint(f())\n")

@@ -99,6 +99,29 @@ Layout layoutOf(std::string_view text, std::size_t width) {
 
 }  // namespace
 
+std::string unjoined(std::string_view utf8) {
+  std::string out;
+  while (!utf8.empty()) {
+    const std::size_t plain = std::min({utf8.find("\u200D"), utf8.find("\uFE0F"), utf8.size()});
+    out += utf8.substr(0, plain);
+    utf8.remove_prefix(std::min(plain + 3, utf8.size()));
+  }
+  return out;
+}
+
+std::FILE* openEditOutput() {
+  // libedit flushes after whole characters.
+  const auto write = [](void*, const char* bytes, std::size_t size) -> ssize_t {
+    printText(unjoined({bytes, size}));
+    (void)std::fflush(stdout);
+    return static_cast<ssize_t>(size);
+  };
+  std::FILE* file = ::fopencookie(nullptr, "w", {.read = nullptr, .write = write, .seek = nullptr, .close = nullptr});
+  constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+  if (file != nullptr) (void)std::setvbuf(file, nullptr, _IOFBF, kBufferBytes);
+  return file;
+}
+
 std::size_t rowsBeforeEnd(std::string_view text, std::size_t width) {
   const Layout layout = layoutOf(text, width);
   // After a full row the cursor is at the beginning of the next one.
@@ -128,7 +151,8 @@ EditInput::~EditInput() {
 std::string EditInput::drawnUntil(const char* end) const {
   char* (*prompt)(EditLine*) = nullptr;
   el_get(edit_, EL_PROMPT, &prompt, nullptr);
-  return (prompt == nullptr ? std::string() : std::string(prompt(edit_))) + std::string(el_line(edit_)->buffer, end);
+  return (prompt == nullptr ? std::string() : std::string(prompt(edit_))) +
+         unjoined({el_line(edit_)->buffer, static_cast<std::size_t>(end - el_line(edit_)->buffer)});
 }
 
 // What the terminal breaks again on its own, it breaks as one line only if it was written as one. After a row that ends

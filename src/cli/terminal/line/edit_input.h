@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,12 @@ class EditInput {
   struct sigaction beforeResize_ = {};
   struct sigaction beforeStop_ = {};
 };
+
+/// Without the signs that join emoji and choose their form. libedit counts the columns of each emoji by itself, so each
+/// is shown by itself: a terminal that joins them would have the cursor elsewhere.
+std::string unjoined(std::string_view utf8);
+/// Stdout for libedit: what is written there is shown unjoined.
+std::FILE* openEditOutput();
 
 /// How many rows of `width` columns are above the end of `text`, which may hold line ends.
 std::size_t rowsBeforeEnd(std::string_view text, std::size_t width);

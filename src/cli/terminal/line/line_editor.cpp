@@ -93,6 +93,7 @@ CompletionStep completionStep(const Completion& found, std::string_view line) {
 
 struct LineEditor::State {
   EditLine* edit = nullptr;
+  std::FILE* output = nullptr;  // of libedit
   History* history = nullptr;
   std::string historyFile;
   std::string prompt;
@@ -276,7 +277,9 @@ LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep) : 
   state_->historyFile = std::move(historyFile);
   state_->complete = std::move(complete);
   state_->keep = std::move(keep);
-  state_->edit = el_init("bough", stdin, stdout, stderr);
+  state_->output = openEditOutput();
+  std::FILE* const output = state_->output != nullptr ? state_->output : stdout;
+  state_->edit = el_init_fd("bough", stdin, output, stderr, STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO);
   state_->history = history_init();
   HistEvent event{};
   ::history(state_->history, &event, H_SETSIZE, kHistoryLines);
@@ -295,6 +298,7 @@ LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep) : 
 LineEditor::~LineEditor() {
   el_end(state_->edit);
   history_end(state_->history);
+  if (state_->output != nullptr) (void)std::fclose(state_->output);
 }
 
 void LineEditor::remember(const std::string& line) {
