@@ -54,7 +54,7 @@ struct Instructions {
 struct UndoReport {
   std::string turnId{};                 ///< What the user had said in that turn.
   std::vector<std::string> restored{};  ///< Files that hold again what they held before.
-  std::vector<std::string> removed{};   ///< Files that the turn had made.
+  std::vector<std::string> removed{};   ///< Files that the turn had made; folders with a / at the end.
   std::vector<std::string> notDone{};   ///< "PATH: why".
 };
 

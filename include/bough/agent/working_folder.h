@@ -76,6 +76,8 @@ class WorkingFolder {
   [[nodiscard]] static Result<void> write(const Place& place, std::string_view bytes);
   /// Removes a regular file; on disk when the call returns. Fails with NotFound, or InvalidArgument.
   [[nodiscard]] static Result<void> remove(const Place& place);
+  /// Removes a folder below this one. False when it is not empty, or not there.
+  [[nodiscard]] Result<bool> removeEmptyFolder(const std::string& path) const;
 
  private:
   WorkingFolder(std::string root, std::shared_ptr<const Descriptor> folder)

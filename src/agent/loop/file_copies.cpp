@@ -23,6 +23,7 @@ constexpr std::string_view kCopyKind = "file_copy";
 struct Copy {
   bool existed = false;
   bool notCopied = false;
+  std::uint64_t newFolders = 0;  // How many folders above it were not there either.
   std::string bytes{};
 };
 
@@ -41,7 +42,8 @@ std::optional<Copy> copyIn(const Entry& entry) {
   if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
   if (json::findString(entry.payload, "kind") != kCopyKind) return std::nullopt;
   Copy copy{.existed = memberOr(entry.payload, "existed") == "true",
-            .notCopied = memberOr(entry.payload, "notCopied") == "true"};
+            .notCopied = memberOr(entry.payload, "notCopied") == "true",
+            .newFolders = json::findUnsigned(entry.payload, "newFolders").value_or(0)};
   if (auto text = json::findString(entry.payload, "content")) copy.bytes = std::move(*text);
   if (const auto coded = json::findString(entry.payload, "base64")) {
     auto bytes = fromBase64(*coded);
@@ -96,6 +98,25 @@ std::string putBack(const WorkingFolder& folder, const std::string& path, const 
   return done ? std::string() : done.error().message;
 }
 
+using Folders = std::set<std::string, std::greater<>>;  // What is below a folder comes before it.
+
+// The folders that were made for a file.
+void addNewFolders(std::string path, std::uint64_t count, Folders& folders) {
+  for (; count > 0 && path.rfind('/') != std::string::npos; --count) {
+    path.resize(path.rfind('/'));
+    folders.insert(path);
+  }
+}
+
+// Folders that hold something else by now stay.
+void removeFolders(const WorkingFolder& folder, const Folders& folders, UndoReport& report) {
+  for (const std::string& path : folders) {
+    const auto removed = folder.removeEmptyFolder(path);
+    if (!removed) report.notDone.push_back(fmt::format("{}: {}", path, removed.error().message));
+    if (removed && *removed) report.removed.push_back(path + "/");
+  }
+}
+
 }  // namespace
 
 std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
@@ -104,6 +125,7 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
   writer.beginObject().member("kind", kCopyKind).member("toolCallId", toolCallId).member("path", place.path);
   const bool unreadable = !content && content.error().code != ErrorCode::NotFound;
   writer.member("existed", content.has_value() || unreadable);
+  if (place.names.size() > 1) writer.member("newFolders", static_cast<std::uint64_t>(place.names.size() - 1));
   if (unreadable || (content && content->bytes.size() > kMostCopiedBytes)) {
     writer.member("notCopied", true);
   } else if (content && json::check(json::quoted(content->bytes))) {
@@ -134,6 +156,7 @@ Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at,
     return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back",
                 "only what the tools write and edit have changed can be put back; `git diff` shows other changes");
   UndoReport report{.turnId = turn->entryId};
+  Folders folders;
   for (const auto& [path, file] : turn->files) {
     bool removed = false;
     const std::string problem = putBack(folder, path, file, removed);
@@ -141,8 +164,10 @@ Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at,
       report.notDone.push_back(fmt::format("{}: {}", path, problem));
     } else {
       (removed ? report.removed : report.restored).push_back(path);
+      if (removed) addNewFolders(path, file.before->newFolders, folders);
     }
   }
+  removeFolders(folder, folders, report);
   return report;
 }
 

@@ -177,4 +177,14 @@ Result<void> WorkingFolder::remove(const Place& place) {
   return syncFolders(place);
 }
 
+Result<bool> WorkingFolder::removeEmptyFolder(const std::string& path) const {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0) return false;
+  BOUGH_TRY(const Place parent, resolve(std::string_view(path).substr(0, slash)));
+  if (!parent.inside || !parent.names.empty()) return false;
+  if (::unlinkat(parent.folder->get(), path.c_str() + slash + 1, AT_REMOVEDIR) == 0) return true;
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT || errno == ENOTDIR) return false;
+  return std::unexpected(fileError(errno, "remove", path));
+}
+
 }  // namespace bough::agent
