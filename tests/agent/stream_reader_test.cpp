@@ -216,6 +216,23 @@ TEST(StreamReader, SurrogatesSplitBetweenDeltasAreShownAndWrittenWhole) {
   EXPECT_TRUE(got.answer.message.contains(R"("input":{"content":"😀"})")) << got.answer.message;
 }
 
+TEST(StreamReader, HalfACharacterAtTheEndOfAThoughtIsNotPutBeforeTheAnswer) {
+  const std::string chat =
+      "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\\ud83d\"}}]}\n\n"
+      "data: {\"choices\":[{\"delta\":{\"content\":\"\\ude00yes\"},\"finish_reason\":\"stop\"}]}\n\n";
+  const std::string gemini =
+      "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hm\\ud83d\",\"thought\":true}]}}]}\n\n"
+      "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\\ude00yes\"}]},\"finishReason\":\"STOP\"}]}\n\n";
+  const std::string responses =
+      "data: {\"type\":\"response.reasoning_summary_text.delta\",\"output_index\":0,\"delta\":\"hm\\ud83d\"}\n\n"
+      "data: {\"type\":\"response.output_text.delta\",\"output_index\":1,\"delta\":\"\\ude00yes\"}\n\n";
+  for (const Read& got : {read(makeOpenaiChatReader(), chat, 1'000), read(makeGeminiReader(), gemini, 1'000),
+                          read(makeOpenaiResponsesReader(), responses, 1'000)}) {
+    EXPECT_EQ(got.thinking, "hm");
+    EXPECT_EQ(got.text, "\uFFFDyes");
+  }
+}
+
 TEST(StreamReader, ArgumentsOfGeminiThatAreNoObjectReachTheCall) {
   const auto inputOf = [](const std::string& arguments) {
     const Read got = read(makeGeminiReader(),

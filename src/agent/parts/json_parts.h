@@ -1,6 +1,7 @@
 // Small pieces of work on JSON text that the readers of all providers share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,13 @@ inline std::string decoded(std::string_view body) {
 }
 
 /// Decodes a string that comes in pieces. A piece may end between the two halves of a surrogate pair: then the first
-/// half waits for the next piece.
+/// half waits for the next piece of the same text. What never gets its other half is not shown.
 class PieceDecoder {
  public:
-  std::string decode(std::string_view body) {
+  /// `text`: a number for the text that this is a piece of, such as the thinking or the answer.
+  std::string decode(std::string_view body, std::uint64_t text = 0) {
     std::string whole = std::exchange(held_, {});
+    if (std::exchange(text_, text) != text) whole.clear();
     whole += body;
     if (endsInHalf(whole)) {
       held_ = whole.substr(whole.size() - kEscapeBytes);
@@ -58,6 +61,7 @@ class PieceDecoder {
   }
 
   std::string held_;
+  std::uint64_t text_ = 0;
 };
 
 /// A raw string from a body that is escaped already.

@@ -85,8 +85,8 @@ class GeminiReader final : public StreamReader {
       onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(*call, "name").value_or("")});
     }
     if (text != nullptr && !stringBody(*text).empty()) {
-      onDelta(
-          {.kind = part.thought ? DeltaKind::Thinking : DeltaKind::Text, .text = pieces_.decode(stringBody(*text))});
+      onDelta({.kind = part.thought ? DeltaKind::Thinking : DeltaKind::Text,
+               .text = pieces_.decode(stringBody(*text), part.thought ? 1 : 0)});
     }
     if (part.plain && stringBody(*text).empty()) return;  // the empty piece at the end, which nobody takes back
     if (part.plain && !parts_.empty() && parts_.back().plain && parts_.back().thought == part.thought) {

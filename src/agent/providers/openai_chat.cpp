@@ -83,7 +83,7 @@ class OpenaiChatReader final : public StreamReader {
           onDelta({.kind = DeltaKind::Text, .text = pieces_.decode(stringBody(value))});
         }
         if (member->keyIs("reasoning_content") || member->keyIs("reasoning")) {
-          onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(stringBody(value))});
+          onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(stringBody(value), 1)});
         }
       } else if (value != "null") {
         message_.set(member->key, std::string(value));

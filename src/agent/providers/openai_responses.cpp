@@ -97,12 +97,13 @@ class OpenaiResponsesReader final : public StreamReader {
                          const std::function<void(const Delta&)>& onDelta) {
     BOUGH_TRY(auto item, itemAt(data));
     const std::string_view body = stringBody(memberOr(data, "delta"));
+    const auto text = static_cast<std::uint64_t>(item - items_.data());  // Each item has texts of one kind.
     if (type == "response.output_text.delta" || type == "response.refusal.delta") {
       item->text += body;
-      onDelta({.kind = DeltaKind::Text, .text = pieces_.decode(body)});
+      onDelta({.kind = DeltaKind::Text, .text = pieces_.decode(body, text)});
     } else if (type.starts_with("response.reasoning")) {
       item->text += body;
-      onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(body)});
+      onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(body, text)});
     } else if (type.find("arguments") != std::string_view::npos || type.find("input") != std::string_view::npos) {
       item->arguments += body;
       onDelta({.kind = DeltaKind::ToolCall, .text = {}});
