@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "agent/tools/harmless_options.h"
 #include "base/text/utf8.h"
 
 namespace bough::agent {
@@ -14,7 +15,8 @@ namespace {
 constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
 constexpr std::size_t kManyLines = 8;
 
-// Options with which harmless programs (find, git, rg, tar, sed, sort, rsync …) run others, write files or load code.
+// Options with which programs that harmless_options.h does not know (rg, fd, sed, eslint …) run others, write files or
+// load code. It is a list: what is not in it passes.
 constexpr std::string_view kDangerous[] = {"-exec",
                                            "-execdir",
                                            "-ok",
@@ -142,11 +144,13 @@ bool isHarmlessForSed(std::string_view script) {
          script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
 }
 
-bool isDangerous(std::string_view word, bool joinsOptions) {
-  // The shell makes names of files of a pattern, and a file may be called `--output=x`.
+// The shell makes names of files of a pattern, and a file may be called `--output=x`.
+bool isPattern(std::string_view word) {
   const std::size_t pattern = word.find_first_of("*?[");
-  if (pattern == 0 || word.starts_with('~')) return true;
-  if (word.starts_with('-') && pattern != std::string_view::npos) return true;
+  return pattern == 0 || word.starts_with('~') || (word.starts_with('-') && pattern != std::string_view::npos);
+}
+
+bool isDangerous(std::string_view word, bool joinsOptions) {
   const std::string_view name = word.substr(0, word.find('='));
   return std::ranges::any_of(kDangerous, [&](std::string_view option) {
     if (name == option) return true;
@@ -219,6 +223,12 @@ bool runsItsArguments(std::string_view command) {
                   "chrt",  "taskset",  "systemd-run", "runuser", "pkexec",  "gdb",    "valgrind", "npx",     "uvx"});
 }
 
+// The program whose options are looked at: `python3 -m pytest` has those of pytest.
+std::string_view ruledProgram(std::string_view command, std::string_view allowed) {
+  const std::string_view program = programOf(command);
+  return program.starts_with("python") && allowed.ends_with(" -m pytest") ? "pytest" : program;
+}
+
 bool isSedCommand(std::string_view command) {
   return isOneOf(programOf(command), {"sed", "gsed"});
 }
@@ -240,6 +250,8 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
   bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
   bool isBundle = isTarCommand(command) && !allowed.contains(' ');
   const bool joins = joinsOptions(command);
+  const std::string_view program = ruledProgram(command, allowed);
+  bool isOption = true;  // Up to `--`.
   std::size_t files = 0;
   for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
     if (runsItsArguments(command)) return fmt::format("{} runs what its arguments name", programOf(command));
@@ -247,8 +259,16 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
     if (bundle && word.find_first_of("CfFIKTX") != std::string::npos) {
       return fmt::format("{} can run other programs or write files", word);
     }
-    if (isDangerous(word, joins) || isAssignment(word))
+    isOption = isOption && word != "--";
+    const bool looksLikeOption = isOption && word.size() > 1 && (word[0] == '-' || word[0] == '+');
+    const auto harmless = looksLikeOption ? isHarmlessOption(program, word) : std::nullopt;
+    if (harmless && !*harmless)
+      return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
+    // Git runs a program for such an address.
+    if (isPattern(word) || (!harmless && isDangerous(word, joins)) || isAssignment(word) ||
+        (program == "git" && word.contains("::"))) {
       return fmt::format("{} can run other programs or write files", word);
+    }
     if (word.starts_with('-')) continue;
     if (++files > 1 && writesSecondFile(command)) return fmt::format("{} is a file that it can write", word);
     if (!isScript) continue;
