@@ -46,6 +46,30 @@ TEST(LineRecords, ALineLongerThanTheLimitIsSkippedAndTheRestIsRead) {
   EXPECT_FALSE(*end);
 }
 
+TEST(LineRecords, NulBytesInsideARecordCostOnlyWhatTheyReplaced) {
+  using namespace std::string_view_literals;
+  const auto bytes =
+      "{\"a\":\"one \0\0\0two\"}\n"
+      "{\"b\":\0\0 2}\0\n"
+      "{\"c\":\"broken\0\0\n"
+      "{\"d\":\"\xFF\0\"}\n"
+      "{\"e\":\0{\"type\":\"user\"}\n"sv;
+  const auto source = fromMemory(bytes);
+  LineRecords records(*source, [](std::string_view object) { return object.contains("type"); });
+  std::vector<std::string> texts;
+  std::string joined;
+  for (auto record = records.next(); record && *record; record = records.next()) {
+    joined += (*record)->raw;
+    texts.push_back((*record)->kind == RecordKind::Json ? std::string((*record)->text) : "damaged");
+    if ((*record)->kind == RecordKind::Json) {
+      EXPECT_FALSE((*record)->reason.empty() && texts.size() < 5) << texts.back();
+    }
+  }
+  EXPECT_EQ(joined, bytes);
+  EXPECT_EQ(texts, (std::vector<std::string>{"{\"a\":\"one \uFFFDtwo\"}", "{\"b\": 2}", "damaged",
+                                             "{\"d\":\"\uFFFD\uFFFD\"}", "damaged", "{\"type\":\"user\"}"}));
+}
+
 TEST(LineRecords, JoinedTheyAreTheFileWhereverItIsCut) {
   const std::string bytes = std::string("\xEF\xBB\xBF{\"a\":1}{\"b\":2}\r\n\n{\"torn\":\"x{\"type\":\"user\"}\n") +
                             std::string(5, '\0') + "{\"c\":\"caf\xE9\"}\n[1]\n{\"d\":";

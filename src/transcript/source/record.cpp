@@ -68,6 +68,30 @@ bool isBlankOrNul(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
 }
 
+constexpr std::string_view kNulsInside = "NUL bytes in a record";
+
+// A record that NUL bytes were written into: with U+FFFD for each run of them, where they are in a text, or without
+// them. None when it is no whole object either way.
+std::optional<std::string> withoutNuls(std::string_view text) {
+  if (!text.contains('\0')) return std::nullopt;
+  for (const std::string_view instead : {kReplacement, std::string_view()}) {
+    std::string out;
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::size_t run = std::min(rest.find('\0'), rest.size());
+      out += rest.substr(0, run);
+      rest.remove_prefix(run);
+      if (rest.empty()) break;
+      rest.remove_prefix(std::min(rest.find_first_not_of('\0'), rest.size()));
+      if (!rest.empty()) out += instead;
+    }
+    const auto end = json::skipValue(out, 0);
+    if (!end || !std::all_of(out.begin() + static_cast<std::ptrdiff_t>(*end), out.end(), isBlankOrNul)) continue;
+    out.resize(*end);
+    return out;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string repairUtf8(std::string_view text) {
@@ -119,7 +143,11 @@ Result<std::optional<Record>> LineRecords::next() {
   }
   Record record = records_.front();
   records_.pop_front();
-  if (record.kind == RecordKind::Json && !isUtf8(record.text)) {
+  if (record.reason == kNulsInside) {
+    utf8_ = repairUtf8(withoutNuls(record.text).value_or(""));
+    record.text = utf8_;
+    record.repaired = true;
+  } else if (record.kind == RecordKind::Json && !isUtf8(record.text)) {
     utf8_ = repairUtf8(record.text);
     record.text = utf8_;
     record.repaired = true;
@@ -255,6 +283,10 @@ void LineRecords::cutLine() {
       at += *end;
       recordBegin = at;
       continue;
+    }
+    if (line[at] == '{' && withoutNuls(line.substr(at))) {
+      add(RecordKind::Json, recordBegin, end_, line.substr(at), kNulsInside);
+      return;
     }
     const std::size_t next = findWhole(at + 1);
     if (next == end_) {
