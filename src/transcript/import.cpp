@@ -392,6 +392,21 @@ class Import {
     return appendBatch();
   }
 
+  // Whether the file is what a migration wrote of an older document until it was ended: then the session continues
+  // from the end of that one.
+  Result<bool> isBeginningOfDocument(const std::string& headId) {
+    constexpr std::string_view kEnding = ".jsonl";
+    const Agent* agent = findAgent(facts_.agent);
+    if (agent == nullptr || agent->tree || headId.empty() || out_.report.headId.empty()) return false;
+    if (!path_.ends_with(kEnding)) return false;
+    const auto older = peekTranscript(path_.substr(0, path_.size() - 1));
+    if (!older || transcriptSessionId(*older) != out_.sessionId) return false;
+    BOUGH_TRY(const auto tree, store_.loadTree(out_.sessionId));
+    BOUGH_TRY(const auto head, store_.sequenceOf(out_.sessionId, headId));
+    BOUGH_TRY(const auto mine, store_.sequenceOf(out_.sessionId, out_.report.headId));
+    return tree.commonAncestor(head, mine) == mine;
+  }
+
   Result<void> moveHead() {
     if (out_.report.headId.empty() && !out_.report.startsOver) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
@@ -401,6 +416,8 @@ class Import {
     const bool isBehind = !importedHead_.id.empty() && out_.report.headId != importedHead_.id;
     const bool wasEnded = !importedHead_.wasMoved && state.headId == importedHead_.id;
     if (out_.appended == 0 && !(isBehind && (out_.rewritten || wasEnded))) return {};
+    BOUGH_TRY(const bool isBeginning, isBeginningOfDocument(state.headId));
+    if (isBeginning) return {};
     Entry entry;
     entry.type = entry_type::kHead;
     entry.timestamp = lastTime_;

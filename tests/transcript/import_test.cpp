@@ -76,6 +76,38 @@ TEST(Import, ASecondImportAddsNothing) {
   }
 }
 
+// MyAgents turns its older document into lines, and was ended in the middle: the document is still the conversation.
+TEST(Import, AnInterruptedMigrationContinuesFromTheEndOfTheDocument) {
+  const TempFolder folder;
+  const auto path = std::filesystem::path(folder.path()) / "sessions" / "session-1-ab.json";
+  std::vector<std::string> lines;
+  for (int i = 0; i < 6; ++i) {
+    lines.push_back(
+        fmt::format(R"({{"id":"{}","role":"{}","content":"word {}","timestamp":"2026-01-01T00:00:0{}.000Z"}})", i,
+                    i % 2 == 0 ? "user" : "assistant", i, i));
+  }
+  std::string document = lines[0];
+  for (std::size_t i = 1; i < lines.size(); ++i) document += "," + lines[i];
+  writeBytes(path, R"({"messages":[)" + document + "]}");
+  const std::filesystem::path begun = path.string() + "l";
+  writeBytes(begun, lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n" + lines[3].substr(0, 30));
+  const auto store = memoryStore();
+  for (const auto& each : {path, begun, path, begun}) {
+    const ImportResult done = import(*store, each);
+    EXPECT_EQ(store->sessionState(done.sessionId)->headId, "5") << each;
+  }
+  const auto other = memoryStore();
+  for (const auto& each : {begun, path, begun}) import(*other, each);
+  EXPECT_EQ(other->sessionState("session-1-ab")->headId, "5");
+  // Lines that go on after the document are where the session continues.
+  std::string whole;
+  for (const std::string& line : lines) whole += line + "\n";
+  writeBytes(begun, whole + R"({"id":"6","role":"user","content":"more","timestamp":"2026-01-01T00:00:06.000Z"})"
+                            "\n");
+  import(*store, begun);
+  EXPECT_EQ(store->sessionState("session-1-ab")->headId, "6");
+}
+
 TEST(Import, AHeadThatAnImportCouldNotMoveAnyMoreIsMovedByTheNextOne) {
   std::size_t moved = 0;
   for (const auto& path : fixtures()) {
