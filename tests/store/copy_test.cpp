@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -357,6 +358,38 @@ TEST(Sync, LongSessionsThatWereWrittenApartAreTheSameAfterwards) {
   std::ranges::sort(onRight);
   EXPECT_EQ(onLeft.size(), 3602U);
   EXPECT_EQ(onLeft, onRight);
+}
+
+TEST(Sync, ThreeStoresThatAreWrittenToInAnyOrderEndAlike) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::minstd_rand random(seed);
+    std::vector<StoreSide> stores;
+    for (int i = 0; i < 3; ++i) stores.push_back(openSide("memory:"));
+    ASSERT_TRUE(stores[0].store->createSession({.sessionId = "s"}));
+    for (std::size_t other = 1; other < 3; ++other) ASSERT_TRUE(syncSession(stores[0], stores[other], "s"));
+    int made = 0;
+    for (int step = 0; step < 30; ++step) {
+      const std::size_t one = random() % 3;
+      if (random() % 2 == 0) {
+        std::vector<Entry> batch;
+        for (auto left = random() % 5 + 1; left-- > 0;) batch.push_back(message("e" + std::to_string(made++)));
+        ASSERT_TRUE(stores[one].store->appendSessionEntries("s", std::move(batch)));
+        continue;
+      }
+      StoreSide& other = stores[(one + 1) % 3];
+      const auto synced = syncSession(stores[one], other, "s");
+      ASSERT_TRUE(synced) << synced.error().message;
+      auto left = lines(stores[one], "s");
+      auto right = lines(other, "s");
+      std::ranges::sort(left);
+      std::ranges::sort(right);
+      ASSERT_EQ(left, right);
+      const auto again = syncSession(stores[one], other, "s");
+      ASSERT_TRUE(again);
+      EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+    }
+  }
 }
 
 TEST(Sync, AnEntryWithOtherContentIsRefused) {

@@ -1,11 +1,15 @@
 // Brings two copies of a session together. Entries have ids of their own and never change, so each side gets what only
 // the other has, in the order in which it was written there: parents come first. What two sides may say differently of
 // one thing (the head, a label, the title) is then said once more, in both, by the same entry.
+//
+// Both logs are read side by side as long as they are the same. After that, what is known of an entry (Print) is kept
+// for the side that has fewer entries left, and the other side is compared with it entry by entry.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <unordered_map>
@@ -36,10 +40,35 @@ using namespace copying;
 
 namespace {
 
-// What was erased has a receipt of its own in each store: its content does not count.
-constexpr std::string_view kErased = "erased ";
+// 128 bits of a SHA-256: enough to tell entries apart, and small, because there may be many.
+using Digest = std::array<char, 16>;
 
-std::string digestOf(const Entry& entry) {
+Digest shortened(const std::string& hex) {
+  Digest digest{};
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const auto digit = [&](std::size_t at) { return hex[at] <= '9' ? hex[at] - '0' : hex[at] - 'a' + 10; };
+    digest[i] = static_cast<char>(digit(2 * i) * 16 + digit(2 * i + 1));
+  }
+  return digest;
+}
+
+struct DigestHash {
+  std::size_t operator()(const Digest& digest) const {
+    std::size_t hash = 0;
+    std::memcpy(&hash, digest.data(), sizeof hash);
+    return hash;
+  }
+};
+
+// What is kept of an entry, by the digest of its id.
+struct Print {
+  Digest content = {};
+  bool erased = false;
+  bool inBoth = false;
+};
+
+// What was erased has a receipt of its own in each store: its content does not count.
+Print printOf(const Entry& entry) {
   Sha256 sum;
   const auto add = [&](const std::string& part) {
     sum.add(fmt::format("{}:", part.size()));
@@ -51,7 +80,7 @@ std::string digestOf(const Entry& entry) {
     for (const std::string* part : {&entry.payload, &entry.meta, &entry.extra}) add(*part);
   }
   sum.add(entry.parentId.value_or(""));
-  return (erased ? std::string(kErased) : "") + sum.hex();
+  return {.content = shortened(sum.hex()), .erased = erased};
 }
 
 // Something of which each side has its own last word: the head, a label, the title, whether the session is pinned, how
@@ -116,9 +145,37 @@ void hear(LastWords& words, const Entry& entry) {
 struct Side {
   StoreSide& store;
   std::string tail = {};
-  std::unordered_map<std::string, std::string> digests = {};  // by id
+  std::uint64_t count = 0;  // of the entries that were read
   LastWords words = {};
   std::uint64_t extra = 0;  // how many of them the other lacks
+};
+
+// A side while it is read from its beginning.
+class Reader {
+ public:
+  Reader(Side& side, const std::string& sessionId) : side_(side), sessionId_(sessionId) {}
+
+  // The next entry; null at the end.
+  Result<const Entry*> next() {
+    if (at_ == part_.size()) {
+      BOUGH_TRY(part_, readPart(side_.store, sessionId_, side_.count));
+      at_ = 0;
+      if (part_.empty()) return nullptr;
+    }
+    return &part_[at_];
+  }
+  void take() {
+    const Entry& entry = part_[at_++];
+    hear(side_.words, entry);
+    side_.tail = entry.id;
+    ++side_.count;
+  }
+
+ private:
+  Side& side_;
+  const std::string& sessionId_;
+  std::vector<Entry> part_;
+  std::size_t at_ = 0;
 };
 
 Result<bool> isInTrash(StoreSide& side, const std::string& sessionId) {
@@ -143,7 +200,6 @@ class Sync {
 
   Result<SyncedSession> run() {
     BOUGH_TRY(readBoth());
-    BOUGH_TRY(compare());
     BOUGH_TRY(const std::vector<Entry> decided, decide());
     BOUGH_TRY(give(right_, left_));
     BOUGH_TRY(give(left_, right_));
@@ -162,13 +218,23 @@ class Sync {
     if (!onLeft && !onRight) {
       return fail(ErrorCode::NotFound, fmt::format("session {} is gone from both stores", result_.sessionId));
     }
-    Side& other = onLeft ? right_ : left_;
-    BOUGH_TRY(read(onLeft ? left_ : right_));
     if (!onLeft || !onRight) {
+      Side& other = onLeft ? right_ : left_;
+      BOUGH_TRY(readThrough(onLeft ? left_ : right_));
       BOUGH_TRY(noteTrash(other.store));
+      BOUGH_TRY(makeSession(other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
+    } else {
+      BOUGH_TRY(makeSession(right_.store, result_.sessionId, *onLeft));
     }
-    BOUGH_TRY(makeSession(other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
-    return read(other);
+    return compare();
+  }
+
+  Result<void> readThrough(const Side& side) {
+    for (std::uint64_t next = 0;;) {
+      BOUGH_TRY(const auto part, readPart(side.store, result_.sessionId, next));
+      if (part.empty()) return {};
+      next += part.size();
+    }
   }
 
   // Who removed the session from one store alone would be surprised.
@@ -182,54 +248,89 @@ class Sync {
     return {};
   }
 
-  Result<void> read(Side& side) {
-    for (std::uint64_t next = 0;;) {
-      BOUGH_TRY(const auto part, readPart(side.store, result_.sessionId, next));
-      if (part.empty()) return {};
-      for (const Entry& entry : part) {
-        side.digests[entry.id] = digestOf(entry);
-        hear(side.words, entry);
-      }
-      side.tail = part.back().id;
-      next += part.size();
-    }
+  Result<std::uint64_t> countOf(const Side& side) {
+    BOUGH_TRY(const auto session, side.store.backend->open(result_.sessionId));
+    BOUGH_TRY(const auto state, session->state());
+    return state.entryCount;
   }
 
   Result<void> compare() {
-    for (const auto& [id, digest] : left_.digests) {
-      const auto other = right_.digests.find(id);
-      if (other == right_.digests.end() || other->second == digest) continue;
-      if (const bool here = digest.starts_with(kErased); here != other->second.starts_with(kErased)) {
-        return std::unexpected(
-            erasedInOne(result_.sessionId, id, here ? left_.store : right_.store, here ? right_.store : left_.store));
-      }
-      return fail(ErrorCode::IdConflict,
-                  fmt::format("session {} has an entry {} in both stores, with other content", result_.sessionId, id),
-                  "one of the stores was changed by hand: `bough verify` says which; nothing was changed");
+    BOUGH_TRY(const std::uint64_t leftCount, countOf(left_));
+    BOUGH_TRY(const std::uint64_t rightCount, countOf(right_));
+    Reader left(left_, result_.sessionId);
+    Reader right(right_, result_.sessionId);
+    for (;; ++same_) {
+      BOUGH_TRY(const Entry* const mine, left.next());
+      BOUGH_TRY(const Entry* const theirs, right.next());
+      if (mine == nullptr || theirs == nullptr || !isSame(*mine, *theirs)) break;
+      left.take();
+      right.take();
     }
+    kept_ = leftCount < rightCount ? &left_ : &right_;
+    Reader& few = kept_ == &left_ ? left : right;
+    Reader& many = kept_ == &left_ ? right : left;
+    for (;; few.take()) {
+      BOUGH_TRY(const Entry* const entry, few.next());
+      if (entry == nullptr) break;
+      prints_.emplace(nameOf(*entry), printOf(*entry));
+    }
+    kept_->extra = prints_.size();
+    for (;; many.take()) {
+      BOUGH_TRY(const Entry* const entry, many.next());
+      if (entry == nullptr) return {};
+      BOUGH_TRY(match(*entry));
+    }
+  }
+
+  static Digest nameOf(const Entry& entry) { return shortened(Sha256::of(entry.id)); }
+
+  // Looks for an entry of the side with more entries among those of the other.
+  Result<void> match(const Entry& entry) {
+    Side& many = kept_ == &left_ ? right_ : left_;
+    const auto found = prints_.empty() ? prints_.end() : prints_.find(nameOf(entry));
+    if (found == prints_.end()) {
+      ++many.extra;
+      return {};
+    }
+    Print& known = found->second;
+    const Print print = printOf(entry);
+    if (known.erased != print.erased) {
+      const StoreSide& erased = known.erased ? kept_->store : many.store;
+      return std::unexpected(
+          erasedInOne(result_.sessionId, entry.id, erased, known.erased ? many.store : kept_->store));
+    }
+    if (known.content != print.content) {
+      return fail(
+          ErrorCode::IdConflict,
+          fmt::format("session {} has an entry {} in both stores, with other content", result_.sessionId, entry.id),
+          "one of the stores was changed by hand: `bough verify` says which; nothing was changed");
+    }
+    known.inBoth = true;
+    --kept_->extra;
     return {};
   }
 
+  bool isExtra(const Side& side, const Entry& entry) const {
+    const auto found = prints_.empty() ? prints_.end() : prints_.find(nameOf(entry));
+    return &side == kept_ ? found != prints_.end() && !found->second.inBoth : found == prints_.end();
+  }
+
   // Calls `use` with the entries that a side had and the other lacked when they were compared, a part at a time.
-  Result<void> eachExtra(const Side& side, const Side& other,
-                         const std::function<Result<void>(std::vector<Entry>)>& use) {
-    const bool any =
-        std::ranges::any_of(side.digests, [&](const auto& each) { return !other.digests.contains(each.first); });
-    for (std::uint64_t next = 0; any;) {
+  Result<void> eachExtra(const Side& side, const std::function<Result<void>(std::vector<Entry>)>& use) {
+    if (side.extra == 0) return {};
+    for (std::uint64_t next = same_; next < side.count;) {
       BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next));
       if (part.empty()) break;
+      part.resize(std::min<std::uint64_t>(part.size(), side.count - next));
       next += part.size();
-      std::erase_if(part, [&](const Entry& entry) {
-        return other.digests.contains(entry.id) || !side.digests.contains(entry.id);
-      });
+      std::erase_if(part, [&](const Entry& entry) { return !isExtra(side, entry); });
       BOUGH_TRY(use(std::move(part)));
     }
     return {};
   }
 
   Result<void> give(Side& from, Side& to) {
-    return eachExtra(from, to, [&](std::vector<Entry> entries) -> Result<void> {
-      from.extra += entries.size();
+    return eachExtra(from, [&](const std::vector<Entry>& entries) -> Result<void> {
       return appendAll(to.store, result_.sessionId, entries, to.tail);
     });
   }
@@ -239,7 +340,7 @@ class Sync {
   Result<std::vector<Entry>> decide() {
     const auto heard = [&](const Side& side, const Side& other) -> Result<LastWords> {
       LastWords words = side.words;
-      BOUGH_TRY(eachExtra(other, side, [&](const std::vector<Entry>& entries) -> Result<void> {
+      BOUGH_TRY(eachExtra(other, [&](const std::vector<Entry>& entries) -> Result<void> {
         for (const Entry& entry : entries) hear(words, entry);
         return {};
       }));
@@ -279,6 +380,9 @@ class Sync {
 
   Side left_;
   Side right_;
+  std::uint64_t same_ = 0;  // how many entries both logs begin with
+  Side* kept_ = nullptr;    // the side whose entries after those have prints
+  std::unordered_map<Digest, Print, DigestHash> prints_;
   SyncedSession result_;
   IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
 };
