@@ -83,7 +83,8 @@ def test(shell, bough):
             terminal.tmux("send-keys", "Tab")
         screen = terminal.wait(lambda screen: short[0] in screen and short[1] in screen and "@last" in screen)
         check(shell == "bash" or ("Of herons" in screen and "Of storks" in screen), f"{shell}: sessions have their titles", screen)
-        terminal.tmux("send-keys", "C-c")
+        terminal.tmux("send-keys", "C-c")  # which closes a list alone in fish, when it comes early
+        terminal.tmux("send-keys", "C-u")
         terminal.type("clear")
         terminal.wait(lambda screen: screen.strip() == PROMPT)
         for typed, wanted in LABELS[shell].items():
