@@ -202,6 +202,22 @@ class OtherEntries {
   std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got
 };
 
+// Whether a file is what a migration wrote of an older document until it was ended: then the session continues from the
+// end of that one. `headId`: where it is now.
+Result<bool> isBeginningOfDocument(SessionStore& store, const std::string& path, const ImportResult& imported,
+                                   const std::string& headId) {
+  constexpr std::string_view kEnding = ".jsonl";
+  const Agent* agent = findAgent(imported.report.facts.agent);
+  if (agent == nullptr || agent->tree || headId.empty() || imported.report.headId.empty()) return false;
+  if (!path.ends_with(kEnding)) return false;
+  const auto older = peekTranscript(path.substr(0, path.size() - 1));
+  if (!older || transcriptSessionId(*older) != imported.sessionId) return false;
+  BOUGH_TRY(const auto tree, store.loadTree(imported.sessionId));
+  BOUGH_TRY(const auto head, store.sequenceOf(imported.sessionId, headId));
+  BOUGH_TRY(const auto mine, store.sequenceOf(imported.sessionId, imported.report.headId));
+  return tree.commonAncestor(head, mine) == mine;
+}
+
 class Import {
  public:
   /// `fromBeginning`: reads the whole file, whatever the session has of it.
@@ -392,21 +408,6 @@ class Import {
     return appendBatch();
   }
 
-  // Whether the file is what a migration wrote of an older document until it was ended: then the session continues
-  // from the end of that one.
-  Result<bool> isBeginningOfDocument(const std::string& headId) {
-    constexpr std::string_view kEnding = ".jsonl";
-    const Agent* agent = findAgent(facts_.agent);
-    if (agent == nullptr || agent->tree || headId.empty() || out_.report.headId.empty()) return false;
-    if (!path_.ends_with(kEnding)) return false;
-    const auto older = peekTranscript(path_.substr(0, path_.size() - 1));
-    if (!older || transcriptSessionId(*older) != out_.sessionId) return false;
-    BOUGH_TRY(const auto tree, store_.loadTree(out_.sessionId));
-    BOUGH_TRY(const auto head, store_.sequenceOf(out_.sessionId, headId));
-    BOUGH_TRY(const auto mine, store_.sequenceOf(out_.sessionId, out_.report.headId));
-    return tree.commonAncestor(head, mine) == mine;
-  }
-
   Result<void> moveHead() {
     if (out_.report.headId.empty() && !out_.report.startsOver) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
@@ -416,7 +417,7 @@ class Import {
     const bool isBehind = !importedHead_.id.empty() && out_.report.headId != importedHead_.id;
     const bool wasEnded = !importedHead_.wasMoved && state.headId == importedHead_.id;
     if (out_.appended == 0 && !(isBehind && (out_.rewritten || wasEnded))) return {};
-    BOUGH_TRY(const bool isBeginning, isBeginningOfDocument(state.headId));
+    BOUGH_TRY(const bool isBeginning, isBeginningOfDocument(store_, path_, out_, state.headId));
     if (isBeginning) return {};
     Entry entry;
     entry.type = entry_type::kHead;
