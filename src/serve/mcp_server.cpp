@@ -106,7 +106,7 @@ RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
   }
   const auto meta = json::findMember(request.params, "_meta");
   const auto version = meta ? json::findString(*meta, kVersionKey) : std::nullopt;
-  if (!version && !version_.empty()) return answerMethod(request);
+  if (!version && (!version_.empty() || request.method == "ping")) return answerMethod(request);
   if (!version || !json::findMember(*meta, kCapabilitiesKey)) {
     return rpcFail(RpcCode::InvalidParams,
                    fmt::format("send `initialize` first, or name {} and {} in _meta", kVersionKey, kCapabilitiesKey));

@@ -71,6 +71,7 @@ def check_stateless(store):
 
 def check_greeted(store):
     client = Client(store, meta=None)
+    check("ping is answered before initialize", client.request("ping").get("result") == {})
     hello = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     answer = client.request("initialize", protocolVersion="2025-11-25", **hello)["result"]
     check("initialize answers the version", answer["protocolVersion"] == "2025-11-25", answer)
@@ -259,6 +260,28 @@ def check_garbage(store):
     client.close()
 
 
+def check_moving_list():
+    """A session that is written to or removed between two pages moves no other to or from a page."""
+    with tempfile.TemporaryDirectory() as store:
+        sessions = [bough(store, "new") for _ in range(130)]
+        for session in sessions:
+            bough(store, "append", session, "--role", "user", "--text", "hello")
+        client = Client(store)
+        seen, cursor, page = [], {}, 0
+        while cursor is not None:
+            result = client.request("resources/list", **cursor)["result"]
+            seen += [each["uri"].rsplit("/", 1)[1] for each in result["resources"]]
+            cursor = {"cursor": result["nextCursor"]} if "nextCursor" in result else None
+            if page == 0:
+                for gone in seen[3:6]:
+                    bough(store, "rm", gone, "--yes")
+                bough(store, "append", sessions[0], "--role", "user", "--text", "again")
+            page += 1
+        check("no session is listed twice", len(seen) == len(set(seen)), len(seen) - len(set(seen)))
+        check("no session that stayed where it was is left out", set(sessions[1:]) <= set(seen), set(sessions[1:]) - set(seen))
+        client.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as store:
         session = bough(store, "new", "--title", "MCP test")
@@ -280,6 +303,7 @@ def main():
         check_writing(store, session)
     check_escapes()
     check_pages()
+    check_moving_list()
     print("\n".join(failures))
     print(f"mcp: {len(failures)} problems")
     return 1 if failures else 0
