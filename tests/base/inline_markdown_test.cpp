@@ -56,6 +56,16 @@ TEST(InlineMarkdown, EmphasisCodeAndLinksAreWords) {
   EXPECT_EQ(oneLine("&lt;a&gt; &amp;amp; &quot;b&quot; &#39; &#x2014; &copy; `&lt;`"), "<a> &amp; \"b\" ' — © &lt;");
 }
 
+TEST(InlineMarkdown, WhatFollowsMathematicsIsReadAsUsual) {
+  EXPECT_EQ(oneLine("\\[x*y*z\\]**b** \\(u\\)*c* $v$ **d**"), "\\[x*y*z\\]b \\(u\\)c $v$ d");
+}
+
+TEST(InlineMarkdown, ALongLineOfLinksThatNeverEndIsText) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += i % 1000 == 999 ? ")" : "[a](";
+  EXPECT_EQ(oneLine(text), text);
+}
+
 TEST(InlineMarkdown, ALinkHasItsTargetAndItsTitle) {
   const std::vector<Span> spans = parseInline("see [**a** b](https://c.d/e_(f) \"The title\").");
   ASSERT_EQ(spans.size(), 4U);

@@ -126,7 +126,8 @@ class InlineReader {
   void step() {
     const char c = text_[at_];
     const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : ' ';
-    if (c == '\\' && isEscapable(next) && !(next == '[' && mathematics("\\[", "\\]"))) {
+    if (c == '\\' && (mathematics("\\[", "\\]") || mathematics("\\(", "\\)"))) return;
+    if (c == '\\' && isEscapable(next)) {
       plain_ += next;
       at_ += 2;
     } else if (c == '\\' && next == '\\') {
@@ -137,7 +138,7 @@ class InlineReader {
       mark();
     } else if ((c == '[' && link(at_)) || (c == '!' && next == '[' && link(at_ + 1)) || (c == '<' && address()) ||
                (c == '&' && entity()) || (c == '$' && (mathematics("$$", "$$") || mathematics("$", "$"))) ||
-               (c == '\\' && next == '(' && mathematics("\\(", "\\)")) || (c == 'h' && bareAddress())) {
+               (c == 'h' && bareAddress())) {
     } else {
       keep(1);
     }
@@ -276,10 +277,14 @@ class InlineReader {
 
   // Where a link ends whose target begins here.
   std::optional<std::size_t> linkEnd(std::size_t begin, Span& to) {
+    constexpr std::size_t kDeepest = 32;  // so that no text is read over and over
     const std::string_view rest = text_.substr(begin, kLongestLink);
+    const std::size_t close = closes_.from(begin);
+    if (close == std::string_view::npos) waitsFrom(at_);
+    if (close == std::string_view::npos || close - begin >= kLongestLink) return std::nullopt;
     std::size_t at = 0;
     for (std::size_t open = 0; at < rest.size() && rest[at] != ' '; ++at) {
-      if (rest[at] == '(') ++open;
+      if (rest[at] == '(' && ++open > kDeepest) return std::nullopt;
       if (rest[at] == ')' && open-- == 0) break;
     }
     to.target = rest.substr(0, at);
@@ -290,7 +295,7 @@ class InlineReader {
       at = std::min(quote, rest.size() - 1) + 1;
       while (at < rest.size() && rest[at] == ' ') ++at;
     }
-    if (at < rest.size() && rest[at] == ')') return begin + at + 1;
+    if (at < rest.size() && rest[at] == ')' && !to.target.empty()) return begin + at + 1;
     if (at >= rest.size() && rest.size() < kLongestLink) waitsFrom(at_);
     return std::nullopt;
   }
@@ -355,6 +360,7 @@ class InlineReader {
   bool ticksRead_ = false;
   std::size_t waits_ = std::string_view::npos;  // where code, a link or mathematics may have begun
   NextOf brackets_{text_, "[]"};
+  NextOf closes_{text_, ")"};
   NextOf addressEnds_{text_, "> "};
 };
 
