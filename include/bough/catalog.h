@@ -179,7 +179,7 @@ struct SessionFilter {
   std::string agent = {};
   std::string key = {};                     ///< The whole key, or with a `*` at its end the beginning.
   std::string cwd = {};                     ///< The folder, or one above it.
-  std::string title = {};                   ///< Part of it; letter case does not count.
+  std::string title = {};                   ///< Part of it; letter case and accents do not count.
   bool named = false;                       ///< With a title that is not the beginning of its first message.
   std::string session = {};                 ///< One session's id.
   std::vector<std::string> writtenBy = {};  ///< Imported from a transcript of one of these agents; any when empty.

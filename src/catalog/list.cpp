@@ -142,7 +142,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     // Ids are ASCII: everything that begins with the name lies between the name and the name with the greatest letter
     // after it.
     look(NameMatch::Kind::IdPrefix, "sessionId >= ? AND sessionId < ?", {text, text + "\x7F"}, kNewestFirst, limit);
-    look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::likePattern(name)}, kNewestFirst, limit);
+    look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::titlePart(name)}, kNewestFirst, limit);
     BOUGH_TRY(state_->database->take());
     return std::move(match);
   });

@@ -64,6 +64,23 @@ TEST_F(CatalogTest, ATitleFromAMessageIsNotAName) {
   EXPECT_EQ(idsOf(must(catalog->list({.filter = {.named = true}}))), Ids{"b"});
 }
 
+TEST_F(CatalogTest, AccentsOfATitleDoNotCount) {
+  make({.sessionId = "a"}, {said("user", "hello")});
+  make({.sessionId = "b"}, {said("user", "hello")});
+  make({.sessionId = "c"}, {said("user", "hello")});
+  must(store->setTitle("a", "Café in Zürich"));
+  must(store->setTitle("b", "cafe\u0301 咖啡"));  // e and its accent apart
+  must(store->setTitle("c", "A cafe"));
+  auto catalog = open();
+  for (const char* title : {"cafe", "Café", "CAFE", "cafe\u0301"}) {
+    EXPECT_EQ(must(catalog->list({.filter = {.title = title}})).size(), 3U) << title;
+    EXPECT_EQ(must(catalog->list({.filter = {.title = title, .named = true}})).size(), 3U) << title;
+  }
+  EXPECT_EQ(idsOf(must(catalog->list({.filter = {.title = "zurich"}}))), Ids{"a"});
+  EXPECT_EQ(idsOf(must(catalog->list({.filter = {.title = "咖啡"}}))), Ids{"b"});
+  EXPECT_EQ(must(catalog->findByName("zurich", 5)).sessions.size(), 1U);
+}
+
 TEST(Prices, AModelThatIsNotInTheTableHasNoPriceOfANeighbour) {
   const PriceTable& table = PriceTable::builtIn();
   const auto input = [&](std::string_view model) {

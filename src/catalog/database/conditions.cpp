@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
+#include "base/text/accents.h"
+
 namespace bough::catalog {
 
-std::string likePattern(std::string_view text) {
-  std::string out = "%";
-  for (const char c : text) {
-    if (c == '%' || c == '_' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "%";
+std::string titlePart(std::string_view text) {
+  std::string out = text::withoutAccents(text);
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  return out;
 }
 
 void Conditions::add(std::string_view sql, std::vector<Value> values) {
@@ -108,7 +109,7 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
   requireFolder(conditions, filter.cwd, rangesBy);
   static_assert(static_cast<int>(TitleSource::Message) == 1);
   if (filter.named) conditions.add("session.titleSource > 1");
-  if (!filter.title.empty()) conditions.add(filter.named ? kNameHolds : kTitleHolds, {likePattern(filter.title)});
+  if (!filter.title.empty()) conditions.add(filter.named ? kNameHolds : kTitleHolds, {titlePart(filter.title)});
   if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
 }
 

@@ -38,12 +38,13 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
 /// The same with its times, as a list of sessions takes them: when a session was last active.
 Conditions listConditions(const SessionFilter& filter, RangesBy rangesBy = RangesBy::Row);
 
-/// A condition that a title holds what likePattern was made from. The titles are looked through in their index, which
-/// is a tenth of the rows; those of sessions that have a name, in one that is smaller.
+/// A condition that a title holds a text; neither the case of ASCII letters nor accents count. Its value is
+/// titlePart(text). The titles are looked through in their index, which is a tenth of the rows; those of sessions that
+/// have a name, in one that is smaller.
 inline constexpr std::string_view kTitleHolds =
-    R"(session.id IN (SELECT given.id FROM session AS given WHERE given.title LIKE ? ESCAPE '\'))";
+    "session.id IN (SELECT given.id FROM session AS given WHERE holds_part(given.title, ?))";
 inline constexpr std::string_view kNameHolds =
-    R"(session.id IN (SELECT given.id FROM session AS given WHERE given.titleSource > 1 AND given.title LIKE ? ESCAPE '\'))";
-std::string likePattern(std::string_view text);
+    "session.id IN (SELECT given.id FROM session AS given WHERE given.titleSource > 1 AND holds_part(given.title, ?))";
+std::string titlePart(std::string_view text);
 
 }  // namespace bough::catalog

@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <new>
+
+#include "base/text/accents.h"
+#include "base/try.h"
 
 namespace bough::catalog {
 namespace {
@@ -43,6 +48,27 @@ std::string uriOf(const std::string& path, OpenAs as) {
   return uri + (as == OpenAs::ReadWrite ? "?mode=rw" : as == OpenAs::ReadOnly ? "?mode=ro" : "?immutable=1");
 }
 
+std::string_view textOf(sqlite3_value* value) {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  return bytes == nullptr ? std::string_view()
+                          : std::string_view(bytes, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+}
+
+// holds_part(text, part) of SQL; `part` is what titlePart made.
+void holdsPart(sqlite3_context* context, int, sqlite3_value** values) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  std::string_view text = textOf(values[0]);
+  const std::string_view part = textOf(values[1]);
+  try {
+    std::string plain;
+    if (text::mayHaveAccents(text)) text = plain = text::withoutAccents(text);
+    const bool found = part.empty() || !std::ranges::search(text, part, {}, lower).empty();
+    sqlite3_result_int(context, found ? 1 : 0);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
 std::atomic<unsigned> openFiles = 0;
 std::atomic<bool> inherited = false;
 [[maybe_unused]] const int watching = pthread_atfork(nullptr, nullptr, [] { inherited = inherited || openFiles > 0; });
@@ -75,6 +101,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
   }
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, busyTimeoutMs);
+  database->note(sqlite3_create_function_v2(handle, "holds_part", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                            &holdsPart, nullptr, nullptr, nullptr));
+  BOUGH_TRY(database->take());
   return database;
 }
 

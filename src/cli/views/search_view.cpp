@@ -258,7 +258,7 @@ Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view q
   ListOptions options{.filter = filter, .limit = kPage, .models = false};
   options.filter.named = true;
   BOUGH_TRY(auto rows, catalog.list(options));
-  // Of very many titles the list chooses those that hold the word; it does not know that é is e.
+  // Of very many titles the list chooses those that hold the word.
   if (rows.size() == kPage && wanted.anchors.size() == 1) {
     options.filter.title = words.empty() ? wanted.anchors.front() : words.front();
     BOUGH_TRY(rows, catalog.list(options));

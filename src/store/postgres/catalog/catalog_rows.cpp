@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text/accents.h"
 #include "base/text/utf8.h"
 #include "store/postgres/catalog/postgres_catalog.h"
 #include "store/postgres/schema/schema.h"
@@ -62,7 +63,13 @@ void Composed::require(const SessionFilter& filter) {
     require(fmt::format("starts_with(c.cwd || '/', {})", text(folder == "/" ? folder : folder + "/")));
   }
   if (filter.named) require(fmt::format("c.title_source > {}", static_cast<int>(TitleSource::Message)));
-  if (!filter.title.empty()) require("c.title ILIKE " + text(patternOf(filter.title)));
+  if (!filter.title.empty()) {
+    // Accents do not count; only a database of UTF-8 can take them off.
+    require(
+        fmt::format("CASE getdatabaseencoding() WHEN 'UTF8' THEN regexp_replace(normalize(c.title, NFD), {}, '', 'g') "
+                    "ELSE c.title END ILIKE {}",
+                    text("[\u0300-\u036F]"), text(patternOf(bough::text::withoutAccents(filter.title)))));
+  }
   if (filter.condition) require("c.condition = " + number(static_cast<std::uint64_t>(*filter.condition)));
 }
 
