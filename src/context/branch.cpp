@@ -7,6 +7,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/try.h"
+#include "context/memory_need.h"
 #include "message/dialect/entry_message.h"
 
 namespace bough::context {
@@ -186,6 +187,10 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     branch.headId = entries.back().id;  // the next look is at the same branch, wherever the head is by then
     bool fromRoot = entries.size() < last;
     if (!marked && !fromRoot && !mayBreakOff && !hasSummary(entries)) {
+      constexpr std::uint64_t kTimes = 3;  // The entries, what is read from them, and the request.
+      BOUGH_TRY(
+          checkMemory(store, sessionId, kTimes,
+                      "--budget N keeps the newest turns that fit; `bough export` writes all of it part by part"));
       BOUGH_TRY(entries, store.loadSessionEntries(sessionId, {.branch = branch.headId}));
       fromRoot = true;
     }

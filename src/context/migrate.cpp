@@ -15,6 +15,7 @@
 #include "base/system/environment.h"
 #include "base/try.h"
 #include "context/compatibility.h"
+#include "context/memory_need.h"
 #include "context/provider_migration.h"
 #include "message/dialect/entry_message.h"
 #include "message/request/stored.h"
@@ -273,6 +274,10 @@ Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& 
 
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options) {
+  constexpr std::uint64_t kTimes = 7;  // The new session is stored as one batch, and the way back is one attachment.
+  BOUGH_TRY(
+      context::checkMemory(store, sessionId, kTimes,
+                           "`bough export SESSION --to AGENT` writes it for another provider's agent part by part"));
   context::Migrator migrator(store, target);
   BOUGH_TRY(migrator.convert(sessionId, options.at, options.strict, {}));
   return migrator.store(options);

@@ -86,6 +86,13 @@ def main(bough):
             if used > MOST_BYTES:
                 sys.exit(f"{words}: {used >> 20} MB of memory, more than {MOST_BYTES >> 20}")
             pathlib.Path(out).unlink(missing_ok=True)
+        # What is made of the whole session at once is refused where memory cannot hold it.
+        for words, advice in [(["context", session, "--budget", "0"], "--budget N"),
+                              (["migrate-provider", session, "--to", "gemini"], "bough export")]:
+            done = subprocess.run(["sh", "-c", 'ulimit -v 300000; exec "$@"', "sh", bough, "--store", home + "/store", *words],
+                                  env=dict(os.environ, HOME=home), capture_output=True, text=True, check=False)
+            if done.returncode == 0 or "of memory" not in done.stderr or advice not in done.stderr or done.stdout:
+                sys.exit(f"{words} with little memory: exit {done.returncode}: {done.stderr[:500]}")
         print(f"{len(commands) + len(failing)} commands over {pathlib.Path(path).stat().st_size >> 20} MB")
         shutil.rmtree(home + "/store")
 

@@ -1,0 +1,56 @@
+#include "context/memory_need.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace bough::context {
+namespace {
+
+constexpr std::uint64_t kAlwaysFitsBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMegabyte = 1'000'000;
+
+// What the system can give without taking it from anybody, and what this process may take.
+std::uint64_t freeMemoryBytes() {
+  std::uint64_t bytes = UINT64_MAX;
+  constexpr std::uint64_t kKibibyte = 1024;
+  std::ifstream info("/proc/meminfo");
+  std::string name;
+  for (std::uint64_t kilobytes = 0; info >> name >> kilobytes; info.ignore(256, '\n')) {
+    if (name == "MemAvailable:") bytes = kilobytes * kKibibyte;
+  }
+  // A container's own limit.
+  std::uint64_t most = 0;
+  std::uint64_t used = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> most && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
+    bytes = std::min(bytes, most - std::min(most, used));
+  }
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0) bytes = std::min<std::uint64_t>(bytes, limit.rlim_cur);
+  return bytes;
+}
+
+}  // namespace
+
+Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t times,
+                         std::string_view hint) {
+  std::uint64_t bytes = 0;
+  for (std::string id = sessionId; !id.empty();) {
+    const auto state = store.sessionState(id);
+    if (!state) break;  // Whoever reads the session says so.
+    bytes += state->bytes;
+    id = state->origin ? state->origin->sessionId : std::string();
+  }
+  if (bytes <= kAlwaysFitsBytes) return {};
+  const std::uint64_t free = freeMemoryBytes();
+  if (bytes <= free / times) return {};
+  return fail(
+      ErrorCode::Unsupported,
+      fmt::format("the session has {} MB, and all of it at once would take about {} MB of memory; {} MB are free",
+                  bytes / kMegabyte, bytes / kMegabyte * times, free / kMegabyte),
+      std::string(hint));
+}
+
+}  // namespace bough::context
