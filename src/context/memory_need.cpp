@@ -36,13 +36,8 @@ std::uint64_t freeMemoryBytes() {
 
 Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t times,
                          std::string_view hint) {
-  std::uint64_t bytes = 0;
-  for (std::string id = sessionId; !id.empty();) {
-    const auto state = store.sessionState(id);
-    if (!state) break;  // Whoever reads the session says so.
-    bytes += state->bytes;
-    id = state->origin ? state->origin->sessionId : std::string();
-  }
+  const auto state = store.sessionState(sessionId);
+  const std::uint64_t bytes = state ? state->bytes : 0;  // Whoever reads the session says what is wrong with it.
   if (bytes <= kAlwaysFitsBytes) return {};
   const std::uint64_t free = freeMemoryBytes();
   if (bytes <= free / times) return {};
