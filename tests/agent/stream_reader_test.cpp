@@ -262,6 +262,45 @@ TEST(StreamReader, GeminiCallsWithoutIdsGetOne) {
   EXPECT_NE(message->blocks[0].id.decode(), message->blocks[1].id.decode());
 }
 
+TEST(StreamReader, WhatCompatibleServersRepeatOrLeaveEmptyDoesNoHarm) {
+  const Read got = read(
+      makeOpenaiChatReader(),
+      R"(data: {"choices":[{"index":1,"delta":{"content":"other"}},{"index":0,"delta":{"role":"assistant","content":"ok"}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"index":0,"delta":{"role":null,"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\":"}}]}}]})"
+      "\n\n"
+      R"(data: {"choices":[{"index":0,"delta":{"role":"","tool_calls":[{"index":0,"id":"","function":{"name":"ls","arguments":"\".\"}"}}]},"finish_reason":"tool_calls"}]})"
+      "\n\ndata: [DONE]\n\n",
+      1'000);
+  EXPECT_EQ(got.text, "ok");
+  const auto message = normalize(got.answer.message, Dialect::OpenaiChat);
+  ASSERT_TRUE(message.has_value()) << message.error().message;
+  ASSERT_EQ(message->blocks.size(), 2U);
+  EXPECT_EQ(message->blocks[1].id.decode(), "c1");
+  EXPECT_EQ(message->blocks[1].name.decode(), "ls");
+}
+
+TEST(StreamReader, TextThatDoesNotComeInPiecesIsShownToo) {
+  const Read begun =
+      read(makeAnthropicReader(),
+           R"(data: {"type":"message_start","message":{"role":"assistant","content":[]}})"
+           "\n\n"
+           R"(data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"one "}})"
+           "\n\n"
+           R"(data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"two"}})"
+           "\n\ndata: {\"type\":\"message_stop\"}\n\n",
+           1'000);
+  EXPECT_EQ(begun.text, "one two");
+  EXPECT_TRUE(begun.answer.message.contains("one two"));
+  const std::string item =
+      R"({"type":"message","id":"i","role":"assistant","content":[{"type":"output_text","text":"all"}]})";
+  const std::string completed =
+      R"(data: {"type":"response.completed","response":{"id":"r","output":[)" + item + "]}}\n\n";
+  EXPECT_EQ(read(makeOpenaiResponsesReader(), completed, 1'000).text, "all");
+  const std::string delta = R"(data: {"type":"response.output_text.delta","output_index":0,"delta":"all"})";
+  EXPECT_EQ(read(makeOpenaiResponsesReader(), delta + "\n\n" + completed, 1'000).text, "all");
+}
+
 TEST(StreamReader, ReasoningOfCompatibleServersIsKept) {
   const Read got = read(makeOpenaiChatReader(),
                         "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"reasoning_content\":\"Let \"}}]}\n\n"

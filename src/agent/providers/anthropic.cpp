@@ -114,10 +114,19 @@ class AnthropicReader final : public StreamReader {
       if (takesArguments(block)) {
         onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(content, "name").value_or("")});
       }
+      showBeginning(content, onDelta);
     } else {
       takeDelta(block, memberOr(data, "delta", "{}"), onDelta);
     }
     return {};
+  }
+
+  // Compatible servers may send the beginning of a text, or all of it, with its block.
+  static void showBeginning(std::string_view content, const std::function<void(const Delta&)>& onDelta) {
+    for (const auto& [name, kind] : {std::pair("text", DeltaKind::Text), std::pair("thinking", DeltaKind::Thinking)}) {
+      const auto text = json::findString(content, name);
+      if (text && !text->empty()) onDelta({.kind = kind, .text = *text});
+    }
   }
 
   // Every kind of delta adds to the member of its name, except arguments and citations.

@@ -31,7 +31,9 @@ class OpenaiChatReader final : public StreamReader {
       response_.set(member->key, std::string(member->value));
     }
     json::ArrayReader choices(memberOr(event.data, "choices", "[]"));
-    const auto choice = choices.next();
+    auto choice = choices.next();
+    // One answer was asked for; others are of no use, and must not be mixed with it.
+    while (choice && json::findUnsigned(*choice, "index").value_or(0) != 0) choice = choices.next();
     if (!choice) return {};
     if (const auto reason = json::findString(*choice, "finish_reason")) finishReason_ = *reason;
     return takeDelta(memberOr(*choice, "delta", "{}"), onDelta);
@@ -73,7 +75,8 @@ class OpenaiChatReader final : public StreamReader {
       } else if (member->keyIs("reasoning_details")) {
         takeDetails(value);
       } else if (member->keyIs("role")) {
-        message_.set("role", std::string(value));
+        // Some servers say null or nothing in later pieces. It is the assistant in any case.
+        if (value == "\"assistant\"") message_.set("role", std::string(value));
       } else if (json::kindOf(value) == json::Kind::String) {
         if (!stringBody(value).empty() || message_.find(member->key) == nullptr) {
           message_.appendToString(member->key, stringBody(value));
@@ -104,12 +107,16 @@ class OpenaiChatReader final : public StreamReader {
       while (const auto member = reader.next()) {
         if (member->keyIs("index") || member->value == "null") continue;
         if (!member->keyIs("function")) {
-          call.members.set(member->key, std::string(member->value));
+          // Some servers have an empty id in later pieces.
+          if (member->value != "\"\"") call.members.set(member->key, std::string(member->value));
           continue;
         }
         json::ObjectReader function(member->value);
         while (const auto part = function.next()) {
-          if (part->value != "null") call.function.appendToString(part->key, stringBody(part->value));
+          // Some servers repeat the name in every piece.
+          const std::string* known = part->keyIs("name") ? call.function.find("name") : nullptr;
+          if (part->value == "null" || (known != nullptr && *known == part->value)) continue;
+          call.function.appendToString(part->key, stringBody(part->value));
         }
       }
       const std::string* name = call.function.find("name");

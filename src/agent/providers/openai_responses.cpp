@@ -34,6 +34,7 @@ class OpenaiResponsesReader final : public StreamReader {
     } else if (type == "response.completed" || type == "response.incomplete") {
       response_ = memberOr(event.data, "response", "{}");
       complete_ = true;
+      showUnseen(onDelta);
     } else if (type == "response.output_item.added" || type == "response.output_item.done") {
       return takeItem(event.data, type.ends_with("done"), onDelta);
     } else if (type.ends_with(".delta")) {
@@ -109,6 +110,21 @@ class OpenaiResponsesReader final : public StreamReader {
       onDelta({.kind = DeltaKind::ToolCall, .text = {}});
     }
     return {};
+  }
+
+  // Texts of the last event that did not come in pieces before.
+  void showUnseen(const std::function<void(const Delta&)>& onDelta) const {
+    json::ArrayReader output(memberOr(response_, "output", "[]"));
+    for (std::size_t i = 0; const auto item = output.next(); ++i) {
+      if (i < items_.size() && !items_[i].text.empty()) continue;
+      json::ArrayReader parts(memberOr(*item, "content", "[]"));
+      while (const auto part = parts.next()) {
+        const std::string type = json::findString(*part, "type").value_or("");
+        if (type != "output_text" && type != "refusal") continue;
+        const auto text = json::findString(*part, type == "refusal" ? "refusal" : "text");
+        if (text && !text->empty()) onDelta({.kind = DeltaKind::Text, .text = *text});
+      }
+    }
   }
 
   // The last event holds all items; a server that leaves them out has sent them one by one.
