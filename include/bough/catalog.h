@@ -184,6 +184,7 @@ struct SessionFilter {
   std::string session = {};                 ///< One session's id.
   std::vector<std::string> writtenBy = {};  ///< Imported from a transcript of one of these agents; any when empty.
   std::optional<SessionCondition> condition = {};
+  bool withProblem = false;                   ///< Of which SessionSummary::problem says something.
   std::optional<std::uint64_t> sinceMs = {};  ///< Active at or after; search: written at or after.
   std::optional<std::uint64_t> untilMs = {};  ///< Active before; search: written before.
 };

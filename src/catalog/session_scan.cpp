@@ -196,8 +196,10 @@ class Scanner {
       const auto entry = session.entry(each->id);
       if (entry) {
         BOUGH_TRY(look(sessionId, *entry, hits));
-      } else if (entry.error().code != ErrorCode::NotFound && !problem) {
-        problem = entry.error();  // NotFound: a torn or damaged line, of which every command tells
+      } else if (!problem) {
+        const bool isTorn = entry.error().code == ErrorCode::NotFound;
+        problem = isTorn ? Error{.code = ErrorCode::Damaged, .message = "a line that matches is damaged or incomplete"}
+                         : entry.error();
       }
     }
     if (problem) return std::unexpected(*problem);

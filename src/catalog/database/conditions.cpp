@@ -111,6 +111,7 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
   if (filter.named) conditions.add("session.titleSource > 1");
   if (!filter.title.empty()) conditions.add(filter.named ? kNameHolds : kTitleHolds, {titlePart(filter.title)});
   if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
+  if (filter.withProblem) conditions.add("session.problem <> ''");
 }
 
 Conditions listConditions(const SessionFilter& filter, RangesBy rangesBy) {

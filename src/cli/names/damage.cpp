@@ -117,6 +117,16 @@ class LaterDamage {
   std::string sessionId_;
 };
 
+// Sessions that are not damaged, but end with bytes that are no complete batch.
+Result<void> tellOfOpenEnds(const Context& context, std::vector<SessionSummary> rows, const auto& namesOf) {
+  std::erase_if(rows, [](const SessionSummary& row) { return row.condition == SessionCondition::Missing; });
+  if (rows.empty()) return {};
+  return tell(context, {.what = fmt::format("the end of {} is not a complete batch and is not counted here: an "
+                                            "interrupted write left it, or somebody is writing now",
+                                            namesOf(rows)),
+                        .sessionId = rows.size() == 1 ? rows.front().sessionId : ""});
+}
+
 }  // namespace
 
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
@@ -137,7 +147,8 @@ Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore&
 
 Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter) {
   constexpr std::size_t kNamed = 3;
-  const auto in = [&](SessionCondition condition) {
+  filter.withProblem = true;
+  const auto in = [&](std::optional<SessionCondition> condition) {
     filter.condition = condition;
     auto rows = catalog.list({.filter = filter, .limit = kNamed + 1, .models = false});
     return rows ? std::move(*rows) : std::vector<SessionSummary>();
@@ -153,7 +164,7 @@ Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilte
     BOUGH_TRY(tell(context, {.what = fmt::format("the log of {} is gone and not counted here", namesOf(missing))}));
   }
   const auto damaged = in(SessionCondition::Damaged);
-  if (damaged.empty()) return {};
+  if (damaged.empty()) return tellOfOpenEnds(context, in(std::nullopt), namesOf);
   return tell(context, {.what = fmt::format("part of {} cannot be read and is not counted here", namesOf(damaged)),
                         .sessionId = damaged.size() == 1 ? damaged.front().sessionId : ""});
 }

@@ -2,24 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/json/json_scan.h"
+#include "base/model/out_of_date.h"
 #include "base/text/text.h"
 #include "cli/names/catalog_view.h"
+#include "cli/terminal/output.h"
 
 namespace bough::cli {
 namespace {
 
-// Null when it would have to read more than a few sessions first.
+// Once is enough: several names may be asked for.
+void sayNoTitles(const Error& error) {
+  static bool said = false;
+  if (!std::exchange(said, true)) {
+    printMessage(fmt::format("note: titles and costs may be missing: {}", text::printable(error.message)));
+  }
+}
+
+// Null when it would have to read more than a few sessions first, or cannot be read, which it says.
 std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
   constexpr std::uint64_t kFew = 200;
   auto catalog = Catalog::open(store);
-  if (!catalog) return {};
+  if (!catalog) {
+    if (catalog.error().code != ErrorCode::Unsupported) sayNoTitles(catalog.error());
+    return {};
+  }
   bool whole = true;
   const auto caughtUp = (*catalog)->catchUp({.leaveDue = true, .progress = [&](const CatchUpProgress& at) {
                                                whole = whole && at.totalSessions <= kFew;
                                                return whole;
                                              }});
-  if (!caughtUp || !whole) return {};
+  if (!whole) return {};
+  if (!caughtUp) sayNoTitles(caughtUp.error());
+  if (!caughtUp && !answersAllTheSame(caughtUp.error())) return {};
   return std::move(*catalog);
 }
 
@@ -30,7 +47,10 @@ std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, c
   opened_ = true;
   if (!catalog_) return {};
   auto found = catalog_->session(sessionId, prices);
-  if (!found) return {};
+  if (!found) {
+    if (found.error().code != ErrorCode::NotFound) sayNoTitles(found.error());
+    return {};
+  }
   std::vector<SessionSummary> rows = {std::move(*found)};
   titleForks(*catalog_, rows);
   return std::move(rows.front());

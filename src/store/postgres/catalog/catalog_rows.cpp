@@ -71,6 +71,7 @@ void Composed::require(const SessionFilter& filter) {
                     text("[\u0300-\u036F]"), text(patternOf(bough::text::withoutAccents(filter.title)))));
   }
   if (filter.condition) require("c.condition = " + number(static_cast<std::uint64_t>(*filter.condition)));
+  if (filter.withProblem) require("c.problem <> ''");
 }
 
 Call Composed::call(const Database& database) {
