@@ -184,6 +184,10 @@ def certificates(bough, folder, model, answer):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     world = World(bough, folder, model, server, "https")
     check(world.ask(answer, SSL_CERT_FILE=f"{folder}/cert.pem").returncode == 0, "SSL_CERT_FILE is used")
+    for wrong in ({}, {"SSL_CERT_FILE": f"{folder}/none.pem"}):
+        refused = world.ask(answer, **wrong)
+        check(refused.returncode == 1 and "SSL_CERT_FILE" in refused.stderr and "trying again" not in refused.stderr,
+              "a certificate that is not trusted is said at once", refused.stderr)
     check(world.ask(answer, SSL_CERT_DIR=str(names)).returncode == 0, "SSL_CERT_DIR is used")
     server.shutdown()
 

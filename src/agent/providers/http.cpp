@@ -98,7 +98,18 @@ std::unexpected<Error> networkError(std::string_view url, std::string_view what)
 std::string whatFailed(const CurlLibrary& curl, CURLcode code) {
   if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR) return "the connection broke off before the answer ended";
   if (code == CURLE_GOT_NOTHING) return "the server closed the connection without an answer";
+  if (code == CURLE_PEER_FAILED_VERIFICATION) return "the certificate of the server is not trusted";
+  if (code == CURLE_SSL_CACERT_BADFILE) return "the trusted certificates cannot be read";
   return curl.easyStrerror(code);
+}
+
+// Certificates stay what they are: trying again helps nobody.
+std::unexpected<Error> transferError(const CurlLibrary& curl, std::string_view url, CURLcode code) {
+  auto error = networkError(url, whatFailed(curl, code));
+  if (code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE) return error;
+  error.error().retryable = false;
+  error.error().hint = "SSL_CERT_FILE or SSL_CERT_DIR name certificates to trust";
+  return error;
 }
 
 struct EasyHandle {
@@ -212,7 +223,7 @@ Result<HttpResponse> HttpClient::post(const HttpRequest& request, const std::fun
     return std::move(transfer.response);
   }
   if (silent) return networkError(request.url, fmt::format("no byte for {} s", request.idleTimeoutMs / 1000));
-  if (*result != CURLE_OK && !transfer.stopped) return networkError(request.url, whatFailed(curl, *result));
+  if (*result != CURLE_OK && !transfer.stopped) return transferError(curl, request.url, *result);
   return std::move(transfer.response);
 }
 
