@@ -364,9 +364,11 @@ class TranscriptWriting {
       return copy(place, item, text);
     }
     if (entry.redacted && entries_.isTalk(place)) {
-      standIns_[entry.id] = item.parentId;
       addLossy("redacted");
-      return;
+      if (entries_.isHidden(place)) {
+        standIns_[entry.id] = item.parentId;
+        return;
+      }
     }
     item.messages = messages_->take(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);

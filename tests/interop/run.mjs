@@ -24,13 +24,17 @@ function run(command, options) {
   return new Promise((resolve) => {
     const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     let output = '';
-    child.stdout.on('data', (data) => (output += data));
+    let answer = '';  // without what is said beside it, which may come earlier or later
+    child.stdout.on('data', (data) => {
+      output += data;
+      answer += data;
+    });
     child.stderr.on('data', (data) => (output += data));
     const timer = setTimeout(() => child.kill('SIGKILL'), kTimeoutMs);
     child.on('error', (error) => (output += error.message));
     child.on('close', (code) => {
       clearTimeout(timer);
-      resolve({ code, output });
+      resolve({ code, output, answer });
     });
   });
 }
@@ -47,8 +51,7 @@ async function resumed(test, target) {
     const source = path.join(here, '../transcript/fixtures', test.file);
     const written = await run([bough, 'resume', source, '--in', target, ...kFolders.flatMap((old) => ['--cwd-map', `${old}=${cwd}`]), '--json'], { env, cwd });
     if (written.code !== 0) return { problem: `bough resume failed: ${written.output}` };
-    // Notes about damage come before the answer.
-    const { agentSessionId, file } = JSON.parse(written.output.trimEnd().split('\n').at(-1));
+    const { agentSessionId, file } = JSON.parse(written.answer);
     const session = { id: agentSessionId, path: file };
     program.prepare(home, model.url);
     const done = await run(program.command(program.program(modules), session, kPrompt), { env, cwd });

@@ -61,10 +61,10 @@ struct Outline {
   bool hasNameless = false;              // a call or a result without an id
 };
 
-Outline outlineOf(const Entry& entry) {
+Outline outlineOf(const EntryList& entries, std::size_t place) {
   Outline outline;
-  if (!message::isMessageType(entry.type) || entry.redacted) return outline;
-  const auto message = normalizeEntry(entry);
+  if (!entries.isMessage(place) || entries.isHidden(place)) return outline;
+  const auto message = normalizeEntry(*entries.at(place));
   if (!message) return outline;
   outline.isUser = message->role == Role::User;
   outline.isAnswer = message->role == Role::Assistant;
@@ -119,7 +119,7 @@ MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& 
     const auto kept = json::findString(entries.at(i)->payload, "firstKeptEntryId");
     const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
     // A result stays with its call, which is not kept then.
-    if (first != EntryTree::kNone && outlineOf(*entries.at(first)).results.empty()) starts_[first] = true;
+    if (first != EntryTree::kNone && outlineOf(entries, first).results.empty()) starts_[first] = true;
   }
   for (const std::size_t leaf : leaves) addBranch(leaf);
 }
@@ -147,13 +147,13 @@ void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
   bool hasNameless = false;
   // Results come right after their calls: what comes after an answer has its call there.
   for (auto place = branch.places.rbegin(); place != branch.places.rend(); ++place) {
-    const Outline outline = outlineOf(*entries_.at(*place));
+    const Outline outline = outlineOf(entries_, *place);
     if (outline.isAnswer || (outline.isUser && outline.results.empty())) break;
     wanted.insert(outline.results.begin(), outline.results.end());
     hasNameless |= outline.hasNameless;
   }
   for (; before != EntryTree::kNone && (!wanted.empty() || hasNameless); before = tree_.parent(before)) {
-    const Outline outline = outlineOf(*entries_.at(before));
+    const Outline outline = outlineOf(entries_, before);
     for (const std::uint64_t call : outline.calls) wanted.erase(call);
     if (!outline.calls.empty() && outline.hasNameless) hasNameless = false;
     branch.places.push_back(before);
@@ -172,7 +172,7 @@ void MessageConversion::findCuts(Branch& branch) const {
   std::vector<std::size_t> reach(count);                             // where the last result of a message's calls is
   std::vector<Kind> kinds(count, Kind::Other);
   for (std::size_t i = 0; i < count; ++i) {
-    const Outline outline = outlineOf(*entries_.at(branch.places[i]));
+    const Outline outline = outlineOf(entries_, branch.places[i]);
     kinds[i] = kindOf(outline);
     for (const std::uint64_t call : outline.calls) open[call].push_back(i);
     for (const std::uint64_t result : outline.results) {
@@ -224,7 +224,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   for (const std::size_t place : part) {
     const bool isAfterHead = head_ != EntryTree::kNone && tree_.parent(place) == head_;
     isApart |= isAfterHead || tree_.isBranch(place) || entries_.kind(place) == EntryKind::BranchSummary;
-    if (!entries_.isMessage(place) || entries_.isRedacted(place)) continue;
+    if (!entries_.isMessage(place) || entries_.isHidden(place)) continue;
     const EntryPin& entry = pins.emplace_back(entries_.at(place));
     messages.push_back({.entryId = entry->id,
                         .type = entry->type,
@@ -274,7 +274,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
 
 std::vector<std::string> MessageConversion::take(std::size_t place) {
   const std::uint32_t number = branchOf_[place];
-  if (number == 0 || entries_.isRedacted(place) || !entries_.isMessage(place)) return {};
+  if (number == 0 || entries_.isHidden(place) || !entries_.isMessage(place)) return {};
   Branch& branch = branches_[number - 1];
   auto found = done_.find(place);
   for (; found == done_.end() && branch.next < branch.places.size(); found = done_.find(place)) convertNext(branch);

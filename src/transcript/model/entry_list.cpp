@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/json/json_write.h"
 #include "base/try.h"
 #include "message/dialect/entry_message.h"
 #include "transcript/model/carried.h"
@@ -25,6 +26,25 @@ std::uint32_t asNumber(std::size_t bytes) {
 // What an entry takes in memory, about.
 std::size_t bytesOf(const Entry& entry) {
   return sizeof(Entry) + entry.payload.size() + entry.meta.size() + entry.extra.size();
+}
+
+// A message that says of each result of another one that it was redacted. Nothing when that one answers no call.
+std::optional<std::string> redactedResults(const Entry& stored) {
+  const auto message = normalizeEntry(stored);
+  if (!message) return std::nullopt;
+  json::Writer writer;
+  writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", "tool");
+  writer.key("content").beginArray();
+  bool answers = false;
+  for (const Block& block : message->blocks) {
+    if (block.kind != BlockKind::ToolResult) continue;
+    answers = true;
+    writer.beginObject().member("type", "tool_result").member("id", block.id.decode());
+    if (!block.name.empty()) writer.member("name", block.name.decode());
+    writer.member("content", "The result was redacted.").endObject();
+  }
+  if (!answers) return std::nullopt;
+  return writer.endArray().endObject().endObject().take();
 }
 
 }  // namespace
@@ -57,7 +77,9 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
     BOUGH_TRY(std::vector<Entry> entries, cursor.next(kBlockEntries));
     if (entries.empty()) break;
     for (Entry& entry : entries) {
+      BOUGH_TRY(const bool answersCalls, replaceResults(entry, size()));
       add(entry, keepId(entry.id));
+      outlines_.back().answersCalls = answersCalls;
       if (isKept) bytes += bytesOf(entry);
       isKept = isKept && bytes <= keptBytes;
       if (isKept) kept_.push_back(std::move(entry));
@@ -66,6 +88,18 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
   }
   if (isKept) entries_ = &kept_;
   return {};
+}
+
+// Which calls a hidden message answered is read from what is hidden; nothing else of it is used.
+Result<bool> EntryList::replaceResults(Entry& entry, std::size_t place) const {
+  if (!entry.redacted || !message::isMessageType(entry.type)) return false;
+  BOUGH_TRY(const auto stored, session_->load({.fromSequence = place, .limit = 1, .showRedacted = true}));
+  if (stored.empty() || stored.front().id != entry.id) return false;
+  auto results = redactedResults(stored.front());
+  if (!results) return false;
+  entry.type = entry_type::kMessage;
+  entry.payload = std::move(*results);
+  return true;
 }
 
 void EntryList::add(const Entry& entry, std::string_view id) {
@@ -156,6 +190,7 @@ Result<EntryList::Block> EntryList::readBlock(std::size_t place) const {
   bool isSame = block.entries.size() == sequences.size();
   for (std::size_t i = 0; isSame && i < sequences.size(); ++i) isSame = block.entries[i].id == id(first + i);
   if (!isSame) return fail(ErrorCode::Conflict, "the session was rewritten while it was read", "try again");
+  for (std::size_t i = first; i < end; ++i) BOUGH_TRY(replaceResults(block.entries[i - first], i));
   for (const Entry& entry : block.entries) block.bytes += bytesOf(entry);
   return block;
 }

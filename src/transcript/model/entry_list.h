@@ -46,6 +46,9 @@ class EntryList {
   [[nodiscard]] bool isTalk(std::size_t place) const { return isConversation(kind(place)); }
   [[nodiscard]] bool isMessage(std::size_t place) const { return outlines_[place].isMessage; }
   [[nodiscard]] bool isRedacted(std::size_t place) const { return outlines_[place].isRedacted; }
+  /// Redacted, and nothing is in its place. A message that answered calls is a message that says of each that its
+  /// result was redacted.
+  [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !outlines_[place].answersCalls; }
   [[nodiscard]] std::size_t payloadBytes(std::size_t place) const { return outlines_[place].payloadBytes; }
   /// How many bytes the entry takes in a line of another agent's file (carried.h).
   [[nodiscard]] std::size_t carriedBytes(std::size_t place) const { return outlines_[place].carriedBytes; }
@@ -70,6 +73,7 @@ class EntryList {
     EntryKind kind = EntryKind::Other;
     bool isMessage = false;
     bool isRedacted = false;
+    bool answersCalls = false;  // redacted, and holds the places of results
   };
   struct Block {
     std::size_t first = 0;
@@ -81,6 +85,7 @@ class EntryList {
   Result<void> readSession(std::size_t keptBytes);
   void addAll(const std::vector<Entry>& entries);
   void add(const Entry& entry, std::string_view id);
+  [[nodiscard]] Result<bool> replaceResults(Entry& entry, std::size_t place) const;
   [[nodiscard]] std::string_view keepId(std::string_view id);
   [[nodiscard]] std::shared_ptr<const Block> blockOf(std::size_t place) const;
   [[nodiscard]] Result<Block> readBlock(std::size_t place) const;
