@@ -28,8 +28,8 @@ class Chat(Terminal):
         lines = [line for line in screen.splitlines() if line.strip()]
         return lines[-1].strip() if lines else ""
 
-    def key(self, name):
-        self.tmux("send-keys", name)
+    def key(self, *names):
+        self.tmux("send-keys", *names)
 
     def say(self, text):
         self.type(text, enter=False)

@@ -96,6 +96,8 @@ std::optional<std::string> TypedLines::next() {
     }
     if (byte != '\n' && byte != '\r') {
       changed = take(byte) || changed;
+      // What is typed after it may be an answer, on the line of the question, however fast it comes.
+      if (line_.empty() && shown_) show();
       continue;
     }
     if (shown_) {
