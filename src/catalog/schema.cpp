@@ -47,6 +47,7 @@ CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE 
 CREATE INDEX sessionByName ON session(title) WHERE titleSource > 1;
 CREATE INDEX sessionByGroup ON session(changeGroup);
 CREATE INDEX sessionByCondition ON session(condition, activeMs DESC, sessionId DESC);
+CREATE INDEX sessionByProblem ON session(activeMs DESC, sessionId DESC) WHERE problem <> '';
 CREATE INDEX sessionByAgent ON session(agent, activeMs DESC, sessionId DESC) WHERE agent <> '';
 CREATE INDEX sessionByFolder ON session(cwd, activeMs DESC, sessionId DESC);
 CREATE INDEX sessionByKeyAndTime ON session(key, activeMs DESC, sessionId DESC) WHERE key <> '';
