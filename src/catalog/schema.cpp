@@ -44,7 +44,7 @@ CREATE TABLE session(
 CREATE VIEW counted AS SELECT sessionId, headerId, lastId, taken AS entries, countedBytes AS bytes, lostId, lostEntries
   FROM session;
 CREATE INDEX sessionByKey ON session(key, createdMs DESC, sessionId DESC) WHERE key <> '';
-CREATE INDEX sessionByName ON session(title) WHERE titleSource > 1;
+CREATE INDEX sessionByName ON session(activeMs DESC, sessionId DESC, title) WHERE titleSource > 1;
 CREATE INDEX sessionByGroup ON session(changeGroup);
 CREATE INDEX sessionByCondition ON session(condition, activeMs DESC, sessionId DESC);
 CREATE INDEX sessionByProblem ON session(activeMs DESC, sessionId DESC) WHERE problem <> '';
