@@ -136,7 +136,7 @@ using ShowHit = std::function<void(const SearchHit&)>;
 // The text of sessions themselves, the newest session first.
 Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::ScanQuery& query,
                                     const SessionFilter& filter, const Options& options, std::size_t limit,
-                                    const ShowHit& show = {}) {
+                                    const ShowHit& show = {}, std::size_t mostSessions = SIZE_MAX) {
   std::vector<SearchHit> hits;
   std::map<std::string, std::string> titles;
   const auto take = [&](SearchHit& hit) {
@@ -153,8 +153,10 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
                              text::printable(error.message)));
   };
   SessionPages pages(view, filter);
-  for (;;) {
-    BOUGH_TRY(const auto sessions, pages.next());
+  for (std::size_t scanned = 0;;) {
+    BOUGH_TRY(auto sessions, pages.next());
+    sessions.resize(std::min(sessions.size(), mostSessions - scanned));
+    scanned += sessions.size();
     if (sessions.empty() || hits.size() >= limit || outputClosed()) return hits;
     const catalog::ScanOptions how{
         .roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit};
@@ -197,7 +199,8 @@ Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::str
 // The word most like `word` in the texts themselves; of those that are as much like it the most frequent one.
 std::string similarInTexts(const CatalogView& view, const std::string& word, const SessionFilter& filter,
                            const Options& options) {
-  constexpr std::size_t kMost = 100;  // entries that are looked at
+  constexpr std::size_t kMost = 100;            // entries that are looked at
+  constexpr std::size_t kMostSessions = 2'000;  // the newest: nobody waits for a guess
   const auto matcher = TextMatcher::misspelled(word);
   if (!matcher) return {};
   catalog::ScanQuery asked = matcher->scan();
@@ -207,7 +210,7 @@ std::string similarInTexts(const CatalogView& view, const std::string& word, con
       return place ? std::optional(std::string(text.substr(place->begin, place->end - place->begin))) : std::nullopt;
     });
   };
-  const auto hits = scan(view, asked, filter, options, kMost);
+  const auto hits = scan(view, asked, filter, options, kMost, {}, kMostSessions);
   std::map<std::string, std::size_t> counts;
   std::string best;
   for (const SearchHit& hit : hits.value_or(std::vector<SearchHit>())) {
@@ -228,8 +231,10 @@ std::string similarByScan(const CatalogView& view, const std::string& query, con
     const std::string word = query.substr(at, end - at);
     std::string meant;
     const bool isWord = !word.empty() && word != "OR" && !word.starts_with('-') && words++ < kMostWords;
-    if (isWord && findWords(view, word, filter, options, 1).value_or(std::vector<SearchHit>(1)).empty())
-      meant = similarInTexts(view, word, filter, options);
+    const bool isNowhere =
+        isWord &&
+        (word == query || findWords(view, word, filter, options, 1).value_or(std::vector<SearchHit>(1)).empty());
+    if (isNowhere) meant = similarInTexts(view, word, filter, options);
     other += meant.empty() ? word : meant;
     if (end < query.size()) other += query[end];
     at = end + 1;
