@@ -170,7 +170,7 @@ class Session {
   /// be the head.
   [[nodiscard]] Result<AppendResult> moveHead(const std::string& entryId) const;
   /// Compares two branches, entry by entry, each given by the entry it ends in (empty: the head). Entries are equal
-  /// when type and payload are, byte for byte.
+  /// when type and payload are, byte for byte. The other session may be in another store.
   [[nodiscard]] Result<BranchDiff> diff(const std::string& entryId, const Session& other,
                                         const std::string& otherEntryId) const;
   /// Makes a session that continues from an entry of this one and shares its history. Costs the same for any size.

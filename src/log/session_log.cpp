@@ -54,9 +54,11 @@ std::optional<SessionLog::Identity> SessionLog::identity() {
   if (!parts.mutex.tryLock()) return std::nullopt;
   const IndexSummary summary = parts.index.summary();
   const std::uint64_t generation = parts.index.generation();
+  const bool isPlain = parts.file.opened().form == LogForm::Plain;
+  const auto seen = isPlain ? parts.file.seen().info() : std::nullopt;
   parts.mutex.unlock();
   if (summary.hasSeal == 0 || summary.doubtful != 0) return std::nullopt;
-  return Identity{.generation = generation, .summary = summary};
+  return Identity{.generation = generation, .summary = summary, .file = seen};
 }
 
 std::uint64_t SessionLog::generation() {

@@ -94,6 +94,7 @@ class SessionLog {
   struct Identity {
     std::uint64_t generation = 0;
     IndexSummary summary = {};
+    std::optional<FileInfo> file = {};  ///< As it was when all of it was known; none of an archive.
   };
 
   struct Options {

@@ -57,12 +57,14 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
   BOUGH_TRY(const Side right, load(other, otherEntryId));
   const std::size_t most = std::min(left.path.size(), right.path.size());
   std::size_t same = 0;
-  while (same < most && left.originOf(left.path[same]) == right.originOf(right.path[same])) ++same;
+  // A session of another store may be a copy that went another way: only what its entries say counts.
+  const bool isOneStore = state_->store == other.state_->store;
+  while (isOneStore && same < most && left.originOf(left.path[same]) == right.originOf(right.path[same])) ++same;
 
   constexpr std::size_t kPart = 32;  // of each, in memory at a time
   std::size_t equal = same;
   // Branches of one session that part do so forever: an equal entry after that is another one.
-  for (bool going = id() != other.id(); going && equal < most;) {
+  for (bool going = !isOneStore || id() != other.id(); going && equal < most;) {
     const auto part = [&](const Side& side) {
       const auto begin = side.path.begin() + static_cast<std::ptrdiff_t>(equal);
       return side.session->entriesAt({begin, begin + static_cast<std::ptrdiff_t>(std::min(kPart, most - equal))});

@@ -279,12 +279,15 @@ TEST(SystemErrors, SayWhatTheCallerCanDo) {
       {EACCES, ErrorCode::ReadOnly}, {EPERM, ErrorCode::ReadOnly},       {ENOSPC, ErrorCode::NoSpace},
       {EDQUOT, ErrorCode::NoSpace},  {ELOOP, ErrorCode::Damaged},        {EISDIR, ErrorCode::Damaged},
       {ENOTDIR, ErrorCode::Damaged}, {EINTR, ErrorCode::Busy},           {EAGAIN, ErrorCode::Busy},
-      {EIO, ErrorCode::Io},          {ENXIO, ErrorCode::Damaged}};
+      {EIO, ErrorCode::Io},          {ENXIO, ErrorCode::Damaged},        {EMFILE, ErrorCode::Io},
+      {ENFILE, ErrorCode::Io}};
   for (const auto& [number, code] : cases) {
     const Error error = systemError(number, "append to", "/store/a.jsonl");
     EXPECT_EQ(error.code, code) << number;
     EXPECT_TRUE(error.message.starts_with("cannot append to /store/a.jsonl: ")) << error.message;
-    EXPECT_EQ(error.retryable, code == ErrorCode::NoSpace || code == ErrorCode::Busy) << number;
+    const bool passes = number == EMFILE || number == ENFILE;
+    EXPECT_EQ(error.retryable, passes || code == ErrorCode::NoSpace || code == ErrorCode::Busy) << number;
+    EXPECT_EQ(error.hint.contains("ulimit -n"), passes) << error.hint;
   }
 }
 

@@ -33,6 +33,7 @@ TEST(DisplayWidth, CountsColumnsOfATerminal) {
   EXPECT_EQ(displayWidth("\u1112\u1161\u11AB"), 2u) << "one syllable in three letters";
   EXPECT_EQ(displayWidth(kAccent), 1u);
   EXPECT_EQ(displayWidth("plain" + kAccent + "plain你"), 13u);
+  EXPECT_EQ(displayWidth("शीर्षक"), 5u) << "a vowel beside its letter has a column, one above it has none";
   EXPECT_EQ(displayWidth("🌳"), 2u);
   EXPECT_EQ(displayWidth(kFamily), 2u);
   EXPECT_EQ(displayWidth(kFlag + kFlag), 4u);
@@ -114,6 +115,9 @@ TEST(Excerpt, FitsIntoColumns) {
   EXPECT_EQ(excerptToWidth("你好世界", 6), "你好…");
   EXPECT_EQ(excerptToWidth(kHeart + kHeart, 3), kHeart + "…");
   EXPECT_EQ(excerptToWidth("x", 0), "");
+  EXPECT_EQ(excerptToWidth(kThumb + "ab", 6), kThumb + "ab");
+  EXPECT_EQ(excerptToWidth(kThumb + "ab", 5), kThumb + "…") << "a terminal that shows the skin apart has no more room";
+  EXPECT_EQ(widestDisplay("a" + kThumb + kFlag + kHeart + kAccent), 1 + 4 + 2 + 2 + 1u);
 }
 
 TEST(Text, IsSafeAndWholeForRandomBytes) {

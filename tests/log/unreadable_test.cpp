@@ -207,6 +207,21 @@ TEST_F(Unreadable, ACutBatchThatWasCountedIsNotTorn) {
   EXPECT_FALSE(std::ifstream(folder.path().string() + "/sessions/s.torn").good());
 }
 
+TEST_F(Unreadable, AHeaderThatCannotBeReadCostsNoEntry) {
+  makeChain();
+  must(store->branchFromEntry("s", "c", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("x", "g")}));
+  overwrite(must(store->loadSessionEntries("s", {.limit = 1})).front().id, 10, "#");
+  EXPECT_EQ(idsOf(branch("e")), (Ids{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries("s", {.branch = "e", .types = {"message"}}))),
+            (Ids{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "g"}))), (Ids{"a", "b", "c", "g"}));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.type = "message"}))), (Ids{"a", "b", "c", "g"}));
+  EXPECT_EQ(must(store->loadTree("f")).roots().size(), 1U);
+  must(store->appendSessionEntries("f", {message("x", "h")}));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "h"}))), (Ids{"a", "b", "c", "g", "h"}));
+}
+
 // Without an index nothing proves that the batch was complete.
 TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
   makeChain();

@@ -277,5 +277,78 @@ TEST(Fork, ALockEndsWithTheProcessThatTookIt) {
   for (const int end : {ends[0], ends[1], ready[0], ready[1]}) ::close(end);
 }
 
+TEST(Fork, ALockOfAFileThatIsClosedDuringTheForkEnds) {
+  constexpr int kChildren = 200;
+  TempFolder folder;
+  auto root = posixFileSystem().openRoot(folder.path().string(), true);
+  ASSERT_TRUE((*root)->open("f", OpenMode::OpenOrCreate));
+  int ends[2];
+  int ready[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  char byte = 0;
+  std::atomic<bool> forking = true;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (forking) {
+        const auto file = (*root)->open("f", OpenMode::ReadWrite);
+        EXPECT_TRUE((*file)->tryLock(LockKind::Shared));
+      }
+    });
+  }
+  std::vector<pid_t> children;
+  for (int i = 0; i < kChildren; ++i) {
+    children.push_back(::fork());
+    if (children.back() == 0) {
+      ::close(ends[1]);
+      (void)!::write(ready[1], &byte, 1);
+      (void)!::read(ends[0], &byte, 1);
+      ::_exit(0);
+    }
+    (void)!::read(ready[0], &byte, 1);
+  }
+  forking = false;
+  for (std::thread& thread : threads) thread.join();
+  const auto file = (*root)->open("f", OpenMode::ReadWrite);
+  EXPECT_TRUE((*file)->tryLock(LockKind::Exclusive)) << "a child still holds it";
+  for (const int end : {ends[0], ends[1], ready[0], ready[1]}) ::close(end);
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+}
+
+// SQLite has mutexes for the whole process. The store asks the catalog, too.
+TEST(Fork, ChildrenThatAreForkedWhileCatalogsWorkDoNotHang) {
+  constexpr int kChildren = 40;
+  TempFolder folder;
+  auto store = must(SessionStore::open(folder.path().string()));
+  must(store->createSession({.sessionId = "s"}));
+  std::atomic<bool> forking = true;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; forking; ++round) {
+        must(store->appendSessionEntries("s", {message("x", "p" + std::to_string(i) + "-" + std::to_string(round))}));
+        const auto catalog = must(Catalog::open(*store));
+        must(catalog->catchUp());
+        EXPECT_EQ(must(catalog->list()).size(), 1U);
+      }
+    });
+  }
+  for (int c = 0; c < kChildren; ++c) {
+    ForkedChild child([&](const auto& report) {
+      if (!store->appendSessionEntries("s", {message("x", "c" + std::to_string(c))})) report("bad append");
+      if (!store->verifySession("s")) report("bad verify");
+      const auto catalog = Catalog::open(*store);
+      if (!catalog || !(*catalog)->catchUp()) return report("bad catalog");
+      if ((*catalog)->list().value_or(std::vector<SessionSummary>()).size() != 1) report("bad list");
+    });
+    EXPECT_EQ(child.finish(), std::vector<std::string>());
+    if (HasFailure()) break;
+  }
+  forking = false;
+  for (std::thread& thread : threads) thread.join();
+  expectEachOnce(*store, "s", {"p0-0", "p1-0", "c0", "c39"});
+}
+
 }  // namespace
 }  // namespace bough

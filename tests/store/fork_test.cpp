@@ -222,8 +222,8 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
                            R"(","type":"message","timestamp":"2026-01-01T00:00:00Z","payload":{}})" + "\n");
   };
   plant("up", "../../etc", "passwd");
-  EXPECT_FALSE(store->loadSessionEntries("up"));
-  EXPECT_FALSE(store->appendSessionEntries("up", {message("x")}));
+  EXPECT_EQ(idsOf(*store, "up"), (Ids{"xup"}));
+  EXPECT_EQ(refused(store->appendSessionEntries("up", {message("x")})).code, ErrorCode::NotFound);
   plant("self", "self", "xself");
   EXPECT_EQ(refused(store->loadSessionEntries("self")).code, ErrorCode::Damaged);
   plant("a", "b", "xb");

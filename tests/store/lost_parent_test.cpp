@@ -54,6 +54,21 @@ TEST_F(LostParent, ItComesBackWhole) {
   EXPECT_EQ(slurp(logPath("f")), saved) << "reading changes nothing";
 }
 
+TEST_F(LostParent, MayHaveANameThatIsNoId) {
+  spill(logPath("f"), R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-01-01T00:00:00Z",)"
+                      R"("payload":{"format":1,"parentSession":{"sessionId":"../../p\u001b","entryId":"e2"}}})"
+                      "\n"
+                      R"({"id":"f1","parentId":"e2","type":"message","timestamp":"2026-01-01T00:00:00Z","payload":{}})"
+                      "\n");
+  store = open();
+  EXPECT_EQ(must(store->sessionState("f")).lostSession, "../../p\x1b");
+  EXPECT_EQ(idsOf(*store, "f"), Ids{"f1"});
+  EXPECT_GT(must(store->verifySession("f")).problemCount, 0U);
+  EXPECT_TRUE(refused(store->appendSessionEntries("f", {message("z", "f3")})).message.contains("session f is a fork"));
+  must(store->maintenance().detachRest("f"));
+  must(store->appendSessionEntries("f", {message("z", "f3")}));
+}
+
 // The parent is there, and the entry that the fork continues is not: its line was cut out.
 class LostEntry : public StoreTest {
  protected:

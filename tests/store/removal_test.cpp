@@ -76,6 +76,20 @@ TEST_F(RemovalTest, ADamagedForkOfAnotherSessionIsInNobodysWay) {
   must(store->trashSession("o"));
 }
 
+TEST_F(RemovalTest, ASessionThatWasNeverUsedGoesWithoutALookAtOthers) {
+  damage(logPath("f"), R"("parentSession")", R"("parentSessiom")");
+  must(store->createSession({.sessionId = "empty"}));
+  const std::string tail = must(store->sessionState("empty")).tailId;
+  must(store->maintenance().remove({.sessionId = "empty", .expectedTail = tail}));
+  EXPECT_EQ(refused(store->sessionState("empty")).code, ErrorCode::NotFound);
+  must(store->createSession({.sessionId = "used"}));
+  const std::string before = must(store->sessionState("used")).tailId;
+  must(store->appendSessionEntries("used", {message("kept", "u1")}));
+  EXPECT_EQ(refused(store->maintenance().remove({.sessionId = "used", .expectedTail = before})).code,
+            ErrorCode::Conflict);
+  EXPECT_EQ(refused(store->maintenance().remove({.sessionId = "used", .expectedTail = "u1"})).code, ErrorCode::Damaged);
+}
+
 TEST_F(RemovalTest, AnArchiveThatCannotBeReadMayBeAFork) {
   must(store->archiveSession("f"));
   const std::string packed = slurp(folder / "archive/f.jsonl.zst");

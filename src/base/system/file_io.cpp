@@ -65,6 +65,11 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       error.message = fmt::format("cannot {} {}: a file or a link is in the place of a folder", what, path);
       error.hint = "move it out of the store; links inside a store are not followed";
       break;
+    case EMFILE:
+    case ENFILE:
+      error.hint = "raise the limit of open files (`ulimit -n`), or let programs end that hold many";
+      error.retryable = true;
+      break;
     case EINTR:
     case EAGAIN:
       error.code = ErrorCode::Busy;

@@ -93,24 +93,35 @@ class OpenFiles {
 
  private:
   OpenFiles() {
-    (void)pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
-                         [] {
-                           all().disown();
-                           all().mutex_.unlock();
-                         });
+    (void)pthread_atfork(nullptr, nullptr, [] { all().disown(); });
   }
   void disown();
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // taken with NoForkMeanwhile alone, so nobody has it while the process forks
   PosixFile* first_ = nullptr;
 };
 
 class PosixFile final : public File {
  public:
-  explicit PosixFile(Descriptor fd) : fd_(std::move(fd)) { OpenFiles::all().add(*this); }
+  // A fork between the opening and the noting, or between the forgetting and the closing, would leave the child an
+  // open file, and its locks, that nobody knows of.
+  static SysResult<std::unique_ptr<PosixFile>> open(int folder, std::string_view name, int flags) {
+    auto file = std::make_unique<PosixFile>();
+    const NoForkMeanwhile noFork;
+    file->fd_ = Descriptor(::openat(folder, Name(name).get(), flags, kFileMode));
+    if (file->fd_.get() < 0) return lastError();
+    OpenFiles::all().add(*file);
+    return file;
+  }
+  PosixFile() = default;
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
-  ~PosixFile() override { OpenFiles::all().remove(*this); }
+  ~PosixFile() override {
+    if (fd_.get() < 0) return;
+    const NoForkMeanwhile noFork;
+    OpenFiles::all().remove(*this);
+    fd_ = Descriptor();
+  }
 
   SysResult<FileInfo> info() override {
     struct stat s{};
@@ -128,11 +139,19 @@ class PosixFile final : public File {
     return static_cast<std::size_t>(put);
   }
   void startSync(std::uint64_t offset, std::uint64_t sizeBytes) override {
+    // While other threads wait for the disk, the processor has their work to do, and this call costs more than it
+    // gains: the end of what it starts interrupts this thread.
+    if (syncing_.load(std::memory_order_relaxed) > 0) return;
     // With no flag that waits, which would also take an error away from the sync that follows.
     (void)::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(sizeBytes),
                             SYNC_FILE_RANGE_WRITE);
   }
-  SysResult<void> sync() override { return done(::fdatasync(fd_.get())); }
+  SysResult<void> sync() override {
+    syncing_.fetch_add(1, std::memory_order_relaxed);
+    const int status = ::fdatasync(fd_.get());
+    syncing_.fetch_sub(1, std::memory_order_relaxed);
+    return done(status);
+  }
   SysResult<void> truncate(std::uint64_t sizeBytes) override {
     return done(::ftruncate(fd_.get(), static_cast<off_t>(sizeBytes)));
   }
@@ -158,6 +177,8 @@ class PosixFile final : public File {
     turn.l_len = 1;
     return done(::fcntl(fd_.get(), F_OFD_SETLK, &turn));
   }
+
+  static inline std::atomic<unsigned> syncing_ = 0;  // threads; a child of fork may count some that it does not have
 
   Descriptor fd_;
   PosixFile* next_ = nullptr;  // of the open ones
@@ -225,13 +246,13 @@ class PosixDirectory final : public Directory {
       case OpenMode::CreateNew: flags |= O_RDWR | O_CREAT | O_EXCL; break;
       case OpenMode::OpenOrCreate: flags |= O_RDWR | O_CREAT; break;
     }
-    Descriptor fd(::openat(fd_.get(), Name(name).get(), flags, kFileMode));
-    if (fd.get() < 0) return lastError();
-    struct stat s{};
-    if (::fstat(fd.get(), &s) != 0) return lastError();
-    if (S_ISDIR(s.st_mode)) return std::unexpected(EISDIR);
-    if (!S_ISREG(s.st_mode)) return std::unexpected(ENXIO);
-    return std::make_unique<PosixFile>(std::move(fd));
+    auto file = PosixFile::open(fd_.get(), name, flags);
+    if (!file) return std::unexpected(file.error());
+    const auto found = (*file)->info();
+    if (!found) return std::unexpected(found.error());
+    if (found->isDirectory) return std::unexpected(EISDIR);
+    if (!found->isRegular) return std::unexpected(ENXIO);
+    return file;
   }
 
   SysResult<std::unique_ptr<Directory>> openDirectory(std::string_view name, bool create) override {

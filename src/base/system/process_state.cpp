@@ -1,14 +1,56 @@
 #include "base/system/process_state.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace bough {
 
 std::atomic<unsigned> forksSoFar = 0;
+constinit std::atomic<unsigned> NoForkMeanwhile::inside_ = 0;
+constinit std::atomic<unsigned> NoForkMeanwhile::forking_ = 0;
+constinit thread_local unsigned NoForkMeanwhile::depth_ = 0;
 
 namespace {
 
-[[maybe_unused]] const int counting = pthread_atfork(nullptr, nullptr, [] { ++forksSoFar; });
+// Whoever waits looks again so often: a wait that ends by itself needs no mutex that a child would have to mend.
+constexpr useconds_t kPollUs = 50;
+
+}  // namespace
+
+// Who wants to fork says so first and looks for others afterwards, and who enters does the same the other way round: at
+// least one of the two sees the other.
+struct ForkHandlers {
+  static void before() {
+    NoForkMeanwhile::forking_.fetch_add(1);
+    while (NoForkMeanwhile::inside_.load() != mine()) ::usleep(kPollUs);
+  }
+  static void inParent() { NoForkMeanwhile::forking_.fetch_sub(1); }
+  static void inChild() {
+    ++forksSoFar;
+    NoForkMeanwhile::inside_ = mine();
+    NoForkMeanwhile::forking_ = 0;
+  }
+  static unsigned mine() { return NoForkMeanwhile::depth_ > 0 ? 1 : 0; }
+};
+
+void NoForkMeanwhile::waitForFork() {
+  do {
+    inside_.fetch_sub(1);
+    while (forking_.load() != 0) ::usleep(kPollUs);
+    inside_.fetch_add(1);
+  } while (forking_.load() != 0);
+}
+
+void NoForkMeanwhile::sleepOutside(int microseconds) {
+  if (depth_ > 0) inside_.fetch_sub(1);
+  ::usleep(static_cast<useconds_t>(microseconds));
+  if (depth_ > 0) enter();
+}
+
+namespace {
+
+[[maybe_unused]] const int watching =
+    pthread_atfork(ForkHandlers::before, ForkHandlers::inParent, ForkHandlers::inChild);
 
 }  // namespace
 }  // namespace bough

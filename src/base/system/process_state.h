@@ -20,6 +20,37 @@ inline unsigned forkCount() {
   return forksSoFar.load(std::memory_order_relaxed);
 }
 
+/// Keeps fork(2) out as long as it lives: a fork waits until no thread has one, and a thread that wants one meanwhile
+/// waits until the fork is done. For calls of a library that has mutexes for the whole process and does not know of
+/// fork (SQLite): a child that was made while another thread held such a mutex would wait for it forever. May be taken
+/// again by the thread that has it, and that thread may fork. Whoever has one must not wait for another thread.
+class NoForkMeanwhile {
+ public:
+  NoForkMeanwhile() {
+    if (depth_++ == 0) enter();
+  }
+  NoForkMeanwhile(const NoForkMeanwhile&) = delete;
+  NoForkMeanwhile& operator=(const NoForkMeanwhile&) = delete;
+  ~NoForkMeanwhile() {
+    if (--depth_ == 0) inside_.fetch_sub(1);
+  }
+
+  /// Sleeps; forks need not wait for that.
+  static void sleepOutside(int microseconds);
+
+ private:
+  friend struct ForkHandlers;
+  static void enter() {
+    inside_.fetch_add(1);
+    if (forking_.load() != 0) waitForFork();
+  }
+  static void waitForFork();
+
+  static std::atomic<unsigned> inside_;   // threads
+  static std::atomic<unsigned> forking_;  // threads that fork, or wait for that
+  static constinit thread_local unsigned depth_;
+};
+
 /// A T for each process that uses it. The child of a fork gets a new T at its first call; the parent's T stays in the
 /// child's memory, untouched and never destroyed. May be called from any thread.
 template <typename T>

@@ -31,6 +31,14 @@ bool isRegionalIndicator(std::int32_t value) {
   return value >= 0x1F1E6 && value <= 0x1F1FF;
 }
 
+// utf8proc gives no column to marks that stand beside their letter (most vowels of Hindi, Tamil or Khmer); terminals
+// give them one. A line that is counted too wide is cut early; one that is counted too narrow breaks the table it is
+// in.
+std::size_t columnsOf(std::int32_t value) {
+  const auto columns = static_cast<std::size_t>(std::max(utf8proc_charwidth(value), 0));
+  return columns == 0 && utf8proc_category(value) == UTF8PROC_CATEGORY_MC ? 1 : columns;
+}
+
 // Finds where graphemes begin, and how wide each one is.
 class GraphemeWalk {
  public:
@@ -43,6 +51,7 @@ class GraphemeWalk {
     if (fresh) {
       points_ = 0;
       width_ = 0;
+      widest_ = 0;
       if (!apart) state_ = 0;
     }
     add(value);
@@ -51,11 +60,14 @@ class GraphemeWalk {
 
   /// Of the grapheme so far.
   [[nodiscard]] std::size_t width() const { return width_; }
+  /// Where a terminal shows each emoji of one that is joined from several, or its color of skin, apart.
+  [[nodiscard]] std::size_t widest() const { return std::max(width_, widest_); }
 
  private:
   void add(std::int32_t value) {
     constexpr std::int32_t kEmojiForm = 0xFE0F;
-    const auto own = static_cast<std::size_t>(std::max(utf8proc_charwidth(value), 0));
+    const std::size_t own = columnsOf(value);
+    if (!isRegionalIndicator(value)) widest_ += own;
     if (points_ == 0) {
       width_ = own;
       const auto kind = utf8proc_get_property(value)->boundclass;
@@ -75,6 +87,7 @@ class GraphemeWalk {
   utf8proc_int32_t state_ = 0;
   std::size_t points_ = 0;  // of the grapheme
   std::size_t width_ = 0;
+  std::size_t widest_ = 0;
   bool joined_ = false;
 };
 
@@ -134,13 +147,13 @@ std::string makeExcerpt(std::string_view utf8, IsFull isFull) {
   bool blank = false;
   // Takes one code point that is at the end of `out` from `begin` on; false when it does not fit.
   const auto take = [&](std::size_t begin) {
-    const std::size_t before = walk.width();
+    const std::size_t before = walk.widest();
     if (walk.begins(codePoint(std::string_view(out).substr(begin)).value)) {
       doneWidth += count == 0 ? 0 : before;
       ++count;
       if (!isFull(count, doneWidth + 1)) roomForCut = begin;
     }
-    return !isFull(count, doneWidth + walk.width());
+    return !isFull(count, doneWidth + walk.widest());
   };
   while (!utf8.empty()) {
     const CodePoint point = codePoint(utf8);
@@ -191,6 +204,18 @@ std::size_t displayWidth(std::string_view utf8) {
     utf8.remove_prefix(point.bytes);
   }
   return width + walk.width();
+}
+
+std::size_t widestDisplay(std::string_view utf8) {
+  GraphemeWalk walk;
+  std::size_t width = 0;
+  while (!utf8.empty()) {
+    const CodePoint point = codePoint(utf8);
+    const std::size_t before = walk.widest();
+    if (walk.begins(point.value)) width += before;
+    utf8.remove_prefix(point.bytes);
+  }
+  return width + walk.widest();
 }
 
 std::string_view cutToGraphemes(std::string_view utf8, std::size_t count) {

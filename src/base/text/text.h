@@ -15,6 +15,9 @@ namespace bough::text {
 /// what printable() returned.
 std::size_t displayWidth(std::string_view utf8);
 
+/// The columns that a terminal gives at most: some (tmux 3.3) show the parts of a joined emoji apart.
+std::size_t widestDisplay(std::string_view utf8);
+
 /// Without the blanks, tabs and line ends around it.
 std::string_view trimmed(std::string_view text);
 
@@ -40,7 +43,7 @@ std::string withoutTabs(std::string_view utf8);
 /// something had to go, the last one is `…`. Looks at no more of `utf8` than it needs.
 std::string excerpt(std::string_view utf8, std::size_t graphemes);
 
-/// The same for a line of so many columns.
+/// The same for a line of so many columns, in whatever terminal (widestDisplay).
 std::string excerptToWidth(std::string_view utf8, std::size_t columns);
 
 }  // namespace bough::text

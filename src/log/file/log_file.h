@@ -24,19 +24,18 @@ struct SyncedPart {
 class SeenFile {
  public:
   [[nodiscard]] bool isSame(const FileInfo& info) const {
-    return bytes_ && info.sizeBytes == *bytes_ && info.modifiedNs == modifiedNs_;
+    return info_ && info.sizeBytes == info_->sizeBytes && info.modifiedNs == info_->modifiedNs;
   }
   /// None while not all of it is known.
-  [[nodiscard]] std::optional<std::uint64_t> bytes() const { return bytes_; }
-  void note(const FileInfo& info) {
-    bytes_ = info.sizeBytes;
-    modifiedNs_ = info.modifiedNs;
+  [[nodiscard]] const std::optional<FileInfo>& info() const { return info_; }
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const {
+    return info_ ? std::optional(info_->sizeBytes) : std::nullopt;
   }
-  void forget() { bytes_.reset(); }
+  void note(const FileInfo& info) { info_ = info; }
+  void forget() { info_.reset(); }
 
  private:
-  std::optional<std::uint64_t> bytes_;
-  std::uint64_t modifiedNs_ = 0;
+  std::optional<FileInfo> info_;
 };
 
 /// A file that is locked until this ends.

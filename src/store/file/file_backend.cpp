@@ -139,6 +139,10 @@ Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::vector<std:
 
 Result<void> FileBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
   BOUGH_TRY(store_->mayWrite(sessionId));
+  return logs_.openFiles([&] { return storeFile(sessionId, entries); });
+}
+
+Result<void> FileBackend::storeFile(const std::string& sessionId, const std::vector<Entry>& entries) {
   const LogFolders& folders = store_->folders;
   const auto exists = [&] {
     return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", sessionId),

@@ -60,6 +60,8 @@ class FileBackend : public SharingBackend, public ChangeFeed {
   [[nodiscard]] FileStore& store() { return *store_; }
 
  private:
+  Result<void> storeFile(const std::string& sessionId, const std::vector<Entry>& entries);
+
   std::unique_ptr<FileStore> store_;
   OpenLogs logs_;
   FileAttachments attachments_;

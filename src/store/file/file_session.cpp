@@ -75,17 +75,19 @@ Result<std::shared_ptr<SessionLog>> FileSession::log() {
     before = here.before;
   }
   openLogs_.makeRoomFor(*this);
-  BOUGH_TRY(auto opened,
-            SessionLog::open(store_.folders, sessionId(), store_.serializer, store_.environment,
-                             {.lockTimeoutMs = store_.options.lockTimeoutMs,
-                              .writeIndex = store_.writeIndex,
-                              .mayAppend = [&store = store_, id = sessionId()](const FirstLine& line) -> Result<void> {
-                                BOUGH_TRY(const Entry first, store.serializer.decode(line.text));
-                                return checkFormat(first, id, line.path, line.offset, store.serializer.schemaVersion());
-                              },
-                              .askElsewhere = [&store = store_, id = sessionId()](
-                                                  std::string_view firstLine) { return askIn(store, id, firstLine); },
-                              .before = before}));
+  const auto open = [&] {
+    return SessionLog::open(store_.folders, sessionId(), store_.serializer, store_.environment,
+                            {.lockTimeoutMs = store_.options.lockTimeoutMs,
+                             .writeIndex = store_.writeIndex,
+                             .mayAppend = [&store = store_, id = sessionId()](const FirstLine& line) -> Result<void> {
+                               BOUGH_TRY(const Entry first, store.serializer.decode(line.text));
+                               return checkFormat(first, id, line.path, line.offset, store.serializer.schemaVersion());
+                             },
+                             .askElsewhere = [&store = store_, id = sessionId()](
+                                                 std::string_view firstLine) { return askIn(store, id, firstLine); },
+                             .before = before});
+  };
+  BOUGH_TRY(auto opened, openLogs_.openFiles(open));
   const std::lock_guard lock(here.mutex);
   if (!here.log) here.log = std::move(opened);
   return here.log;
@@ -205,7 +207,23 @@ Result<std::unique_ptr<ChangeWatcher>> FileSession::watch() {
   return watchSessions(*store_.folders.sessions, {sessionId()});
 }
 
+// A fork asks all sessions whose history it shares, with each append: most may be closed.
+std::optional<std::uint64_t> FileSession::generationOfClosed() {
+  Opened& here = *opened_;
+  SessionLog::Identity before;
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.log || !here.before || !here.before->file) return std::nullopt;
+    before = *here.before;
+  }
+  const auto now = store_.folders.sessions->info(logName(sessionId()));
+  const bool isUnchanged = now && now->identity == before.file->identity && now->sizeBytes == before.file->sizeBytes &&
+                           now->modifiedNs == before.file->modifiedNs && now->changedNs == before.file->changedNs;
+  return isUnchanged ? std::optional(before.generation) : std::nullopt;
+}
+
 Result<std::uint64_t> FileSession::generation() {
+  if (const auto known = generationOfClosed()) return *known;
   BOUGH_TRY(const auto open, log());
   return open->freshGeneration();
 }

@@ -51,6 +51,8 @@ class FileSession final : public SharingSession {
 
  private:
   Result<std::uint64_t> numberTurn(std::optional<TurnLease> lease);
+  // The generation of a log that was closed to make room and whose file is as it was; none when that is not known.
+  std::optional<std::uint64_t> generationOfClosed();
 
   // Where an append goes, and the origin that was read from that generation of the log.
   struct Target {

@@ -1,8 +1,9 @@
 #include "store/file/open_logs.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
-#include <utility>
-#include <vector>
+#include <functional>
 
 #include "base/try.h"
 #include "store/rules/header.h"
@@ -10,8 +11,16 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kMaxOpenLogs = 128;
 constexpr std::size_t kMaxIdentities = 4096;
+
+// Most of the files that a process may open are for others.
+std::size_t mostOpen() {
+  constexpr std::size_t kMost = 128;
+  constexpr std::size_t kShare = 8;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMost;
+  return std::min<std::size_t>(limit.rlim_cur / kShare, kMost);
+}
 
 }  // namespace
 
@@ -53,35 +62,64 @@ void OpenLogs::forget(const std::string& sessionId) {
   if (session) session->forgetLog();
 }
 
-// A log's identity is taken without our lock: whoever holds a log's lock may be waiting for ours.
 void OpenLogs::makeRoomFor(FileSession& opening) {
   State& state = *state_;
-  std::shared_ptr<FileSession> oldest;
-  std::shared_ptr<SessionLog> log;
+  std::vector<Idle> idle;
   {
     const std::lock_guard lock(state.mutex);
     const auto self = state.known.find(opening.sessionId());
     if (self != state.known.end() && state.open.insert(&opening).second)
       self->second.open = self->second.session.lock();
-    if (state.open.size() <= kMaxOpenLogs) return;
-    std::vector<FileSession*> others;
-    std::ranges::copy_if(state.open, std::back_inserter(others), [&](FileSession* each) { return each != &opening; });
-    while (!log && !others.empty()) {
-      const auto least = std::ranges::min_element(others, {}, &FileSession::lastUsed);
-      log = (*least)->takeIdleLog();
-      if (log) oldest = std::exchange(state.known.at((*least)->sessionId()).open, nullptr);
-      others.erase(least);
-    }
-    state.open.erase(oldest.get());
+    if (state.open.size() <= mostOpen()) return;
+    idle = takeIdle(state, &opening, 1);
     dropExpired(state);
   }
-  if (!log) return;
-  const auto identity = log->identity();
-  oldest->keepIdentity(identity);
-  if (!identity) return;
-  const std::lock_guard lock(state.mutex);
-  if (state.identities.size() >= kMaxIdentities) state.identities.clear();
-  state.identities.insert_or_assign(oldest->sessionId(), *identity);
+  close(idle);
+}
+
+bool OpenLogs::closeIdle() {
+  State& state = *state_;
+  std::vector<Idle> idle;
+  {
+    const std::lock_guard lock(state.mutex);
+    idle = takeIdle(state, nullptr, state.open.size());
+  }
+  close(idle);
+  return !idle.empty();
+}
+
+// Needs the state's lock. Those first that were not used for the longest time.
+std::vector<OpenLogs::Idle> OpenLogs::takeIdle(State& state, const FileSession* except, std::size_t most) {
+  std::vector<std::pair<std::uint64_t, FileSession*>> others;
+  for (FileSession* each : state.open) {
+    if (each != except) others.emplace_back(each->lastUsed(), each);
+  }
+  std::ranges::make_heap(others, std::greater{});
+  std::vector<Idle> idle;
+  while (!others.empty() && idle.size() < most) {
+    std::ranges::pop_heap(others, std::greater{});
+    FileSession* session = others.back().second;
+    others.pop_back();
+    if (auto log = session->takeIdleLog()) {
+      state.open.erase(session);
+      idle.push_back(
+          {.session = std::exchange(state.known.at(session->sessionId()).open, nullptr), .log = std::move(log)});
+    }
+  }
+  return idle;
+}
+
+// A log's identity is taken without our lock: whoever holds a log's lock may be waiting for ours.
+void OpenLogs::close(const std::vector<Idle>& idle) {
+  State& state = *state_;
+  for (const Idle& each : idle) {
+    const auto identity = each.log->identity();
+    each.session->keepIdentity(identity);
+    if (!identity) continue;
+    const std::lock_guard lock(state.mutex);
+    if (state.identities.size() >= kMaxIdentities) state.identities.clear();
+    state.identities.insert_or_assign(each.session->sessionId(), *identity);
+  }
 }
 
 // Needs the state's lock. Names of sessions that nobody has any more.

@@ -8,6 +8,8 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/system/process_state.h"
 #include "store/file/file_session.h"
@@ -25,6 +27,14 @@ class OpenLogs {
   void forget(const std::string& sessionId);
   /// Another log is about to be opened: closes the one that was not used for the longest time, if nobody is using it.
   void makeRoomFor(FileSession& session);
+  /// Does `work`, which opens files. When the process may not open any more, the logs that nobody is using are closed,
+  /// and it is done once more.
+  template <typename Work>
+  auto openFiles(const Work& work) -> decltype(work()) {
+    auto done = work();
+    const bool ranOut = !done && done.error().code == ErrorCode::Io && done.error().retryable;
+    return ranOut && closeIdle() ? work() : std::move(done);
+  }
   [[nodiscard]] std::uint64_t tick() { return ++ticks_; }
 
  private:
@@ -38,7 +48,14 @@ class OpenLogs {
     std::unordered_set<FileSession*> open;                             ///< Those of `known` that are kept.
     std::unordered_map<std::string, SessionLog::Identity> identities;  ///< Of logs that were closed to make room.
   };
+  struct Idle {
+    std::shared_ptr<FileSession> session;
+    std::shared_ptr<SessionLog> log;
+  };
+  static std::vector<Idle> takeIdle(State& state, const FileSession* except, std::size_t most);
   static void dropExpired(State& state);
+  void close(const std::vector<Idle>& idle);
+  bool closeIdle();
 
   SharingSessions& sessions_;
   FileStore& store_;

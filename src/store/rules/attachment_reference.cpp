@@ -21,6 +21,10 @@ bool looksLikeAttachmentReference(std::string_view payload) {
   return payload.starts_with(kBegin);
 }
 
+bool mayHoldAttachmentReference(std::string_view line) {
+  return line.contains(kBegin);
+}
+
 std::string makeAttachmentReference(std::string_view sha256, std::size_t bytes) {
   return fmt::format(R"({{"$attachment":{{"sha256":"{}","bytes":{}}}}})", sha256, bytes);
 }

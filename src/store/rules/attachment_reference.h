@@ -19,6 +19,9 @@ bool isSha256(std::string_view text);
 /// Whether the payload must not be stored as it is, whatever its size.
 bool looksLikeAttachmentReference(std::string_view payload);
 
+/// False when no payload in this text stands for an attachment: quicker than to look for the payload.
+bool mayHoldAttachmentReference(std::string_view line);
+
 std::string makeAttachmentReference(std::string_view sha256, std::size_t bytes);
 
 /// The SHA-256 of the attachment that holds the payload; none when the payload stands for itself.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/model/ids.h"
 #include "base/try.h"
 #include "store/rules/header.h"
 #include "store/sharing/sharing_session.h"
@@ -20,7 +21,9 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
       return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", session),
                   "correct parentSession in its header");
     }
-    auto opened = sessions.session(session);
+    // No session has a name that is not an id, whatever a header says.
+    auto opened = isSessionId(session) ? sessions.session(session)
+                                       : fail(ErrorCode::NotFound, fmt::format("there is no session \"{}\"", session));
     if (!opened && opened.error().code == ErrorCode::NotFound && lost == Lost::EndThere) {
       history.missing_ = leaf;
       history.missingFrom_ = session;
@@ -33,7 +36,11 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
     Part& part = history.parts_.emplace_back(Part{.session = found, .generation = generation, .sequences = {}});
     if (sequence) {
       BOUGH_TRY(BranchPart own, found->ownBranch(*sequence, limit - history.size_));
-      if (!own.sequences.empty() && own.sequences.front() == 0) own.sequences.erase(own.sequences.begin());
+      if (!own.sequences.empty() && own.sequences.front() == 0) {
+        // Where the header cannot be read, the first entry that can be read is one of the conversation.
+        BOUGH_TRY(const Entry first, found->header());
+        if (first.type == entry_type::kSessionHeader) own.sequences.erase(own.sequences.begin());
+      }
       history.size_ += own.sequences.size();
       part.sequences = std::move(own.sequences);
       leaf = std::move(own.continuesAt);

@@ -27,10 +27,11 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSessio
   BOUGH_TRY(const SessionOutline outline, session.ownOutline());
   std::vector<std::uint64_t> found;
   if (*leaf >= outline.kinds.size()) return std::nullopt;
+  const std::size_t begin = outline.kinds.front() == EntryKind::SessionHeader ? 1 : 0;
   const auto look = [&](std::uint32_t first, std::uint32_t last) {
     const std::span stretch = std::span<const EntryKind>(outline.kinds).first(last + std::size_t{1});
     const std::size_t before = found.size();
-    for (std::size_t at = wanted.find(stretch, std::max<std::size_t>(first, 1)); at < stretch.size();
+    for (std::size_t at = wanted.find(stretch, std::max<std::size_t>(first, begin)); at < stretch.size();
          at = wanted.find(stretch, at + 1)) {
       found.push_back(at);
     }

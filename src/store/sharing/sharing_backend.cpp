@@ -60,12 +60,21 @@ Result<void> SharingBackend::checkTail(const Removal& removal) {
   return std::unexpected(tailConflict(removal.sessionId, *removal.expectedTail, state.tailId));
 }
 
+// A session that has no entry but its header, as whoever removes it knows, has nothing that another one could share: no
+// other session is looked at.
+bool SharingBackend::isHeaderAlone(const std::string& sessionId) {
+  const auto found = session(sessionId);
+  const auto state = found ? (*found)->state() : std::unexpected(found.error());
+  return state && state->entryCount == 1 && state->trailingBytes == 0 && state->problemCount == 0;
+}
+
 Result<void> SharingBackend::remove(const Removal& removal) {
   if (removal.detachForks) {
     BOUGH_TRY(detachForks(removal.sessionId));
   }
   return removeIf(removal.sessionId, [&]() -> Result<void> {
     BOUGH_TRY(checkTail(removal));
+    if (removal.expectedTail && isHeaderAlone(removal.sessionId)) return {};
     ForkCensus census(*this);
     BOUGH_TRY(census.lookAtSessions());
     BOUGH_TRY(census.lookAtTrash());

@@ -47,6 +47,7 @@ class SharingBackend : public StorageBackend, public SharingSessions {
   Result<void> detachRest(const std::string& forkId);
   /// What must hold before a session goes, except that no other session shares it: its tail.
   Result<void> checkTail(const Removal& removal);
+  bool isHeaderAlone(const std::string& sessionId);
   Result<void> detachForks(const std::string& sessionId);
 
   /// Whose history a session seems to share, however damaged it is.

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "base/model/ids.h"
 #include "base/try.h"
 #include "store/sharing/fork_census.h"
 #include "store/sharing/fork_history.h"
@@ -121,7 +122,7 @@ Result<void> SharingTrash::restore(const std::string& trashId) {
   std::unique_ptr<Hold> hold;
   if (origin) {
     auto held = backend_.pin(origin->sessionId, origin->entryId);
-    if (!held && held.error().code == ErrorCode::NotFound) {
+    if (!held && (held.error().code == ErrorCode::NotFound || !isSessionId(origin->sessionId))) {
       return fail(ErrorCode::NotFound,
                   fmt::format("{} continues session {}, which is not in the store", trashId, origin->sessionId),
                   fmt::format("bring that one back first: `bough trash --restore {}`", origin->sessionId));

@@ -56,6 +56,7 @@ class CatalogReader {
   [[nodiscard]] sqlite3_stmt* statement() const { return statement_.get(); }
 
  private:
+  NoForkMeanwhile noFork_;
   std::unique_ptr<sqlite3, Close> database_;
   std::unique_ptr<sqlite3_stmt, Close> statement_;
 };
