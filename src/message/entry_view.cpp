@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/shown.h"
 #include "base/model/unreadable.h"
 #include "bough/message.h"
 
@@ -73,6 +74,11 @@ EntryView viewEntry(const Entry& entry) {
   EntryView view{.speaker = entry.type, .isMessage = entry.type == entry_type::kMessage, .parts = {}};
   if (entry.redacted || isUnreadable(entry)) {
     view.parts.push_back({.kind = BlockKind::Text, .text = hiddenText(entry), .name = {}});
+    return view;
+  }
+  if (auto shown = shownText(entry)) {
+    view.speaker = shown->role + " (shown, not sent)";
+    view.parts.push_back({.kind = BlockKind::Text, .text = std::move(shown->text), .name = {}});
     return view;
   }
   if (!view.isMessage) {

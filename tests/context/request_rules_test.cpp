@@ -147,6 +147,28 @@ TEST_F(RequestRules, ASpokenAnswerIsSentBackByItsIdAndToOthersByItsWords) {
   }
 }
 
+TEST_F(RequestRules, ACallWithoutANameGetsOne) {
+  user("go");
+  say(Dialect::Anthropic,
+      R"({"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"","input":{},"x_kept":1}]})", "answer");
+  say(Dialect::Bough, R"({"role":"tool","content":[{"type":"tool_result","id":"t1","content":"no such tool"}]})");
+  const Context anthropic = build(Dialect::Anthropic);
+  EXPECT_TRUE(anthropic.messages.contains(R"("x_kept":1)")) << anthropic.messages;
+  for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini}) {
+    const Context context = build(dialect);
+    EXPECT_FALSE(context.messages.contains(R"("name":"")")) << context.messages;
+  }
+}
+
+TEST_F(RequestRules, ReasoningIsNotTheLastWhereBlanksWereCutOff) {
+  user("go");
+  say(Dialect::Anthropic,
+      R"({"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"  "}]})",
+      "answer");
+  const Context context = build(Dialect::Anthropic);
+  EXPECT_TRUE(context.messages.ends_with(R"({"type":"text","text":"."}]}])")) << context.messages;
+}
+
 TEST_F(RequestRules, AnInterruptedServerToolIsWrittenAsText) {
   user("search");
   say(Dialect::Anthropic,

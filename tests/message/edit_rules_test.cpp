@@ -73,6 +73,22 @@ TEST(EditRules, AResultOfResponsesGoesWithItsCall) {
   EXPECT_TRUE(without.document.contains("No result")) << without.document;
 }
 
+TEST(EditRules, ASecondResultForACallIsNotBesideTheStoredOne) {
+  const std::string responses =
+      R"([{"role":"user","content":"go"},{"type":"function_call","call_id":"c1","name":"a","arguments":"{}"},{"type":"shell_call","id":"sh_1","call_id":"s1","action":{"commands":["ls"]}},{"type":"function_call","call_id":"c2","name":"b","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"one"},{"type":"shell_call_output","call_id":"s1","output":[{"stdout":"a"}]},{"type":"function_call_output","call_id":"c2","output":"two"},{"role":"assistant","content":"ok"}])";
+  const std::string first = R"({"type":"tool_result","tool_use_id":"c1","content":"one"})";
+  const std::string second = R"({"type":"tool_result","tool_use_id":"c2","content":"new"},)";
+  const auto back = edited(responses, kR, kA, first, second + first);
+  EXPECT_TRUE(back.document.contains(R"({"type":"function_call_output","call_id":"c1","output":"one"})"));
+  EXPECT_TRUE(names(back, "tool_result"));
+}
+
+TEST(EditRules, BlanksAreCutOffTheEndThroughEveryTextOfBlanks) {
+  const std::string anthropic = R"([{"role":"user","content":"go"},{"role":"assistant","content":"done"}])";
+  const auto back = edited(anthropic, kA, kG, R"({"text":"done"})", R"({"text":"so \n"},{"text":"  "},{"text":" "})");
+  EXPECT_TRUE(back.document.contains(R"("so")")) << back.document;
+}
+
 TEST(EditRules, AnEditedCallKeepsTheIdThatItsResultHas) {
   const std::string id = "call_" + std::string(45, 'x');
   const std::string result = R"({"role":"tool","tool_call_id":")" + id + R"(","content":"r"})";
@@ -93,6 +109,12 @@ TEST(EditRules, ANewCallInFrontOfOneWithItsIdGetsAnother) {
   const auto back = edited(anthropic, kA, kR, call, call + "," + call);
   EXPECT_TRUE(back.document.contains(R"({"type":"tool_use","id":"t1","name":"a","input":{"k":1}})")) << back.document;
   EXPECT_EQ(back.document.find(R"("id":"t1")"), back.document.rfind(R"("id":"t1")")) << back.document;
+}
+
+TEST(EditRules, ARefusalThatWasMovedToTheUserIsText) {
+  const std::string chat = R"([{"role":"user","content":"go"},{"role":"assistant","content":"ok"}])";
+  const auto back = edited(chat, kC, kR, R"("content":"go")", R"("content":[{"type":"refusal","refusal":"no"}])");
+  EXPECT_TRUE(back.document.contains(R"("no")")) << back.document;
 }
 
 TEST(EditRules, AResultOfGeminiHasTheNameOfItsCall) {
@@ -142,6 +164,9 @@ TEST(EditRules, WhatANoteStoodForIsNamedWhenTheNoteIsEdited) {
   const std::string chat =
       R"([{"role":"user","content":"go"},{"role":"assistant","content":null,"refusal":"I will not"},{"role":"user","content":"on"}])";
   EXPECT_TRUE(names(edited(chat, kC, kA, "I will not", "I may"), "refusal"));
+  const std::string spoken =
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":"done","audio":{"id":"audio_1","transcript":"done!"}},{"role":"user","content":"on"}])";
+  EXPECT_TRUE(names(edited(spoken, kC, kG, R"({"text":"done"})", R"({"text":"no"})"), "audio"));
   const std::string gemini =
       R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"done","thoughtSignature":"U0lH"}]}])";
   EXPECT_TRUE(names(edited(gemini, kG, kC, "done", "finished"), "thoughtSignature"));

@@ -229,6 +229,26 @@ TEST(Losses, FieldsOfSourcesAndThinkingAreNamed) {
   EXPECT_TRUE(isLossy(there, "thinking.mode")) << fieldsOf(there);
 }
 
+TEST(Losses, WhatIsBesideTheWordsOfADocumentsPartsIsNamed) {
+  const std::string parts =
+      R"([{"type":"text","text":"words","x_part":1,"citations":[{"type":"char_location","cited_text":"w"}]},{"type":"image","source":{"type":"url","url":"https://a.example/p.png"},"cache_control":{"type":"ephemeral"}}])";
+  const std::string document = R"({"type":"document","source":{"type":"content","content":)" + parts + "}}";
+  const std::string found =
+      R"({"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"words","x_found":1}]})";
+  const std::string user = R"([{"role":"user","content":[)" + document + "," + found + "]}]";
+  const std::string result =
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"a","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[)" +
+      document + "," + found + "]}]}]";
+  for (const std::string& history : {user, result}) {
+    for (const Dialect to : {kC, kR, kG}) {
+      const auto there = convert(history, kA, to);
+      for (const char* field : {"document.x_part", "document.citations", "document.x_found", "image.cache_control"}) {
+        EXPECT_TRUE(isLossy(there, field)) << field << " in " << fieldsOf(there);
+      }
+    }
+  }
+}
+
 TEST(Losses, UnknownFieldsOfTheNormalizedFormAreNamed) {
   const auto there = convert(
       R"([{"role":"user","content":[{"type":"text","text":"x","mood":"good"}],"channel":"cli"}])", Dialect::Bough, kA);

@@ -8,6 +8,13 @@ using json::Kind;
 
 void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& blocks);
 
+// One of the texts that a document is put together from. What it has beside its words is lost in that.
+void addText(const Reader& reader, Tree::Index part, const TextView& text, Block& document,
+             std::vector<TextView>& texts) {
+  texts.push_back(text);
+  reader.extrasOf(document.extras, part, {"type", "text"});
+}
+
 void readSource(Reader& reader, Tree::Index source, Block& block) {
   const Tree& tree = reader.tree;
   const Tree::Index type = tree.find(source, "type");
@@ -31,7 +38,7 @@ void readSource(Reader& reader, Tree::Index source, Block& block) {
     if (tree.isString(content)) texts.push_back(reader.text(content));
     for (const Tree::Index part : tree.elements(content)) {
       const TextView text = reader.text(tree.find(part, "text"));
-      if (text.present) texts.push_back(text);
+      if (text.present) addText(reader, part, text, block, texts);
       if (!text.present) readSimpleBlock(reader, part, block.content);
     }
     block.source = MediaSource::Text;
@@ -140,8 +147,9 @@ void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector
   std::vector<TextView> texts;
   for (const Tree::Index part : tree.elements(tree.find(node, "content"))) {
     const TextView text = reader.text(tree.find(part, "text"));
-    if (text.present) texts.push_back(text);
+    if (text.present) addText(reader, part, text, block, texts);
   }
+  const TextView type = block.type;
   block.kind = BlockKind::Document;
   block.type = {};
   block.source = MediaSource::Text;
@@ -152,7 +160,7 @@ void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector
       reader.extra(block.extras, key);
     }
   }
-  if (!block.text.present) block = reader.unknown(node, block.type, "a search result without content");
+  if (!block.text.present) block = reader.unknown(node, type, "a search result without content");
   blocks.push_back(std::move(block));
 }
 

@@ -10,12 +10,12 @@ Result<Message> normalize(std::string_view stored, Dialect dialect) {
   json::Tree tree;
   if (const auto error = tree.parse(stored, message::kMaxMessageValues)) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("no message of {}: offset {}: {}", toString(dialect), error->offset, error->reason));
+                fmt::format("this is not a message of {}: offset {}: {}", toString(dialect), error->offset, error->reason));
   }
   Message message;
   const auto problem = message::readMessage(dialect, tree, 0, message);
   if (problem) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("no message of {}: {}", toString(dialect), *problem));
+    return fail(ErrorCode::InvalidArgument, fmt::format("this is not a message of {}: {}", toString(dialect), *problem));
   }
   message.raw = stored;
   return message;

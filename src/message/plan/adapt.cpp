@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "base/json/json_string.h"
 #include "base/json/json_write.h"
 #include "message/json/surrogates.h"
@@ -22,7 +24,7 @@ bool storeRenamed(OutBlock& outBlock, std::deque<std::string>& texts) {
   if (block.idMissing || !block.raw.starts_with('{')) return false;
   std::string raw(block.raw);
   const auto replace = [&](const TextView& old, const TextView& now) {
-    if (old.empty() || old.escaped == now.escaped) return true;
+    if (!old.present || old.escaped == now.escaped) return true;
     const bool inside = old.escaped.data() >= block.raw.data() &&
                         old.escaped.data() + old.escaped.size() <= block.raw.data() + block.raw.size();
     if (inside)
@@ -93,7 +95,7 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
   switch (block.kind) {
     case BlockKind::Text: break;
     case BlockKind::Refusal:
-      if (target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses) break;
+      if (role == Role::Assistant && !takesObjects()) break;
       outBlock.kind = BlockKind::Text;
       reporter_.lossy(Change::Altered, from, &block, "refusal", "written as text");
       break;
@@ -355,21 +357,19 @@ void Adapter::reportExtras(std::int32_t original) {
   for (const std::string_view name : from.message.extras) {
     reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
   }
-  // OpenAI's two dialects share this one.
+  // OpenAI's two dialects share "detail".
   const bool openai = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
-  const auto isWritten = [&](const Block& block, std::string_view name) {
-    return openai && name == "detail" && !detailOf(block).empty();
-  };
-  for (const Block& block : from.message.blocks) {
-    for (const std::string_view name : block.extras) {
-      if (isWritten(block, name)) continue;
-      reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", kindName(from, block), name), noPlace());
-    }
-    for (const Block& nested : block.content) {
-      for (const std::string_view name : nested.extras) {
-        if (isWritten(nested, name)) continue;
-        reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(nested.kind), name), noPlace());
+  std::vector<const Block*> held;  // What is in a block of the message, at any depth.
+  for (const Block& where : from.message.blocks) {
+    for (held.push_back(&where); !held.empty();) {
+      const Block& block = *held.back();
+      held.pop_back();
+      const std::string_view kind = &where == &block ? kindName(from, block) : toString(block.kind);
+      for (const std::string_view name : block.extras) {
+        if (openai && name == "detail" && !detailOf(block).empty()) continue;
+        reporter_.lossy(Change::Carried, from, &where, fmt::format("{}.{}", kind, name), noPlace());
       }
+      for (const Block& nested : std::views::reverse(block.content)) held.push_back(&nested);
     }
   }
 }

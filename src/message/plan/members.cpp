@@ -26,6 +26,8 @@ class Members {
       if (original.dialect != target_ || original.section != Section::Messages) continue;
       const bool isMessage = outBlock.block != nullptr && outBlock.block->raw.data() == original.raw.data();
       if (!outBlock.stored) nameBlock(original, outBlock.block);
+      if (isSpoken(outBlock))
+        reporter_.lossy(Change::Altered, original, outBlock.block, "audio", "sent back by its id");
       // A block that is the message, such as a result of Chat, has the members itself.
       if (isMessage && outBlock.stored) continue;
       if (isDone_[static_cast<std::size_t>(outBlock.original)]) continue;
@@ -35,6 +37,11 @@ class Members {
   }
 
  private:
+  // Whether the answer that was spoken has more than its id, which is all that is written.
+  static bool isSpoken(const OutBlock& outBlock) {
+    return outBlock.stored && outBlock.block != nullptr && outBlock.block->type.escaped == "audio" &&
+           outBlock.block->id.present && !outBlock.block->extras.empty();
+  }
   static bool isOfOne(const OutMessage& out) {
     const std::int32_t first = out.outBlocks.empty() ? -1 : out.outBlocks.front().original;
     return first >= 0 &&

@@ -38,6 +38,7 @@ class PairCheck {
       const bool result = kind == BlockKind::ToolResult;
       ++(call ? held.calls : result ? held.results : held.others);
       if (block != nullptr && (call || result)) places_.emplace(block, Place{.message = index, .id = id});
+      if (result && target_ != Dialect::Gemini) checkSecond(out, id);
     };
     if (out.verbatim) {
       for (const Block& block : originalAt(out.original).message.blocks) add(block.kind, &block, block.id.escaped);
@@ -50,6 +51,13 @@ class PairCheck {
     if (held.results == 0 || held.calls + held.others > 0) lastOther_ = index;
     lastOthers_.push_back(lastOther_);
     held_.push_back(held);
+  }
+
+  // A result that is copied though its call is answered by one that is written.
+  void checkSecond(const OutMessage& out, std::string_view id) {
+    const auto [first, isNew] = results_.try_emplace(id, &out);
+    if (isNew || first->second->verbatim == out.verbatim) return;
+    flag(out.verbatim ? out.original : first->second->original);
   }
 
   void check(const Call& call) {
@@ -116,9 +124,10 @@ class PairCheck {
   Dialect target_;
   std::unordered_map<const Block*, Place> places_;
   std::unordered_map<std::string_view, const Call*> byId_;  // As it is written.
-  std::vector<Held> held_;                                  // Of each message.
-  std::vector<std::size_t> turns_;                          // Of each message: messages of one side in a row are one.
-  std::vector<std::size_t> lastOthers_;                     // Up to each: the last one that holds more than results.
+  std::unordered_map<std::string_view, const OutMessage*> results_;
+  std::vector<Held> held_;               // Of each message.
+  std::vector<std::size_t> turns_;       // Of each message: messages of one side in a row are one.
+  std::vector<std::size_t> lastOthers_;  // Up to each: the last one that holds more than results.
   std::size_t lastOther_ = 0;
   bool lastWasAssistant_ = false;
   std::vector<std::int32_t> broken_;

@@ -27,6 +27,25 @@ bool isBlank(const TextView& text) {
   return text.decode().find_first_not_of(kBlanks) == std::string::npos;
 }
 
+std::string withoutBlanksAtEnd(std::string text) {
+  static constexpr std::string_view kWide[] = {"\u00A0", "\u2028", "\u2029", "\uFEFF", "\u3000", "\u1680", "\u202F",
+                                               "\u205F", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+                                               "\u2006", "\u2007", "\u2008", "\u2009", "\u200A"};
+  for (bool more = true; more;) {
+    const std::size_t before = text.size();
+    text.resize(text.find_last_not_of(kBlanks) + 1);
+    for (const std::string_view wide : kWide) {
+      if (text.ends_with(wide)) text.resize(text.size() - wide.size());
+    }
+    more = text.size() != before;
+  }
+  return text;
+}
+
+bool isThinking(const OutBlock& outBlock) {
+  return outBlock.kind == BlockKind::Thinking || outBlock.kind == BlockKind::RedactedThinking;
+}
+
 class Planner {
  public:
   Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode,
@@ -363,27 +382,20 @@ class Planner {
   void trimEnd() {
     if (plan_.messages.empty()) return;
     OutMessage& last = plan_.messages.back();
-    if (last.verbatim || last.role != Role::Assistant || last.outBlocks.back().kind != BlockKind::Text) return;
-    std::string text = last.outBlocks.back().text.decode();
-    static constexpr std::string_view kWide[] = {"\u00A0", "\u2028", "\u2029", "\uFEFF", "\u3000", "\u1680", "\u202F",
-                                                 "\u205F", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
-                                                 "\u2006", "\u2007", "\u2008", "\u2009", "\u200A"};
-    const std::size_t size = text.size();
-    for (bool more = true; more;) {
-      const std::size_t before = text.size();
-      text.resize(text.find_last_not_of(kBlanks) + 1);
-      for (const std::string_view wide : kWide) {
-        if (text.ends_with(wide)) text.resize(text.size() - wide.size());
+    if (last.verbatim || last.role != Role::Assistant) return;
+    while (last.outBlocks.back().kind == BlockKind::Text) {
+      const std::string text = last.outBlocks.back().text.decode();
+      const std::string trimmed = withoutBlanksAtEnd(text);
+      if (trimmed.size() == text.size()) return;
+      reporter_.note(Change::Altered, "", "text", "blanks at the very end were cut off; they come back");
+      // Reasoning must not be the last.
+      const bool canGo = last.outBlocks.size() > 1 && !isThinking(last.outBlocks[last.outBlocks.size() - 2]);
+      if (!trimmed.empty() || !canGo) {
+        last.outBlocks.back().stored = false;
+        last.outBlocks.back().text = adapter_.own(trimmed.empty() ? "." : trimmed);
+        return;
       }
-      more = text.size() != before;
-    }
-    if (text.size() == size) return;
-    reporter_.note(Change::Altered, "", "text", "blanks at the very end were cut off; they come back");
-    if (text.empty() && last.outBlocks.size() > 1) {
       last.outBlocks.pop_back();
-    } else {
-      last.outBlocks.back().stored = false;
-      last.outBlocks.back().text = adapter_.own(text.empty() ? "." : text);
     }
   }
 

@@ -63,12 +63,11 @@ class Rules {
     reporter_.lossy(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
   }
 
-  // Of what was spoken, Chat takes back the id alone.
+  // Of what was spoken, Chat takes back the id alone (carryMembers names the rest).
   void sendBackById(OutMessage& out) {
     for (const OutBlock& outBlock : out.outBlocks) {
       const bool spoken = outBlock.stored && outBlock.block->type.escaped == "audio" && outBlock.block->id.present;
       if (!spoken || outBlock.block->extras.empty()) continue;
-      reporter_.note(Change::Altered, originalOf(outBlock), outBlock.block, "audio", "sent back by its id");
       out.changed = true;
     }
   }

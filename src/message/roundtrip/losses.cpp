@@ -16,19 +16,19 @@ void LossNamer::block(const Original& original, const Block& block) const {
   const bool carried = block.kind == BlockKind::Citation || block.kind == BlockKind::Thinking ||
                        block.kind == BlockKind::RedactedThinking || block.kind == BlockKind::Unknown;
   if (carried) return lost(original, &block, toString(block.kind));
-  if (document_ != Dialect::Bough) form(original, block);
-  for (const std::string_view name : block.extras) {
-    lost(original, &block, fmt::format("{}.{}", toString(block.kind), name));
-  }
-  for (const Block& nested : block.content) {
-    if (document_ != Dialect::Bough) form(original, nested, &block);
-    for (const std::string_view name : nested.extras) {
-      lost(original, &block, fmt::format("{}.{}", toString(nested.kind), name));
-    }
-  }
+  within(original, block, nullptr);
 }
 
-// What the document has in another form. `inside`: the result that holds the block.
+void LossNamer::within(const Original& original, const Block& block, const Block* inside) const {
+  const Block* const where = inside == nullptr ? &block : inside;
+  if (document_ != Dialect::Bough) form(original, block, inside);
+  for (const std::string_view name : block.extras) {
+    lost(original, where, fmt::format("{}.{}", toString(block.kind), name));
+  }
+  for (const Block& nested : block.content) within(original, nested, where);
+}
+
+// What the document has in another form. `inside`: the block of the message that holds it.
 void LossNamer::form(const Original& original, const Block& block, const Block* inside) const {
   const Block* const where = inside == nullptr ? &block : inside;
   const bool media = block.kind == BlockKind::Image || block.kind == BlockKind::Document;

@@ -25,7 +25,8 @@ class LossNamer {
   void block(const Original& original, const Block& block) const;
 
  private:
-  void form(const Original& original, const Block& block, const Block* inside = nullptr) const;
+  void within(const Original& original, const Block& block, const Block* inside) const;
+  void form(const Original& original, const Block& block, const Block* inside) const;
   void lost(const Original& original, const Block* block, std::string_view field) const;
 
   Dialect document_;
