@@ -202,10 +202,18 @@ enum class ListOrder : std::uint8_t {
   Cost,    ///< By ListOptions::prices. A model without a price adds nothing.
 };
 
+/// The place of a session in a list by activity: of a row, its `activeMs` and its `sessionId`.
+struct ListPlace {
+  std::uint64_t activeMs = 0;
+  std::string sessionId = {};
+};
+
 struct ListOptions {
   SessionFilter filter = {};
   std::size_t limit = 50;
   std::size_t skip = 0;
+  /// Only sessions after this place, which need not be there any more. In ListOrder::Active alone.
+  std::optional<ListPlace> after = {};
   ListOrder order = ListOrder::Active;
   bool reverse = false;                ///< The same order from its other end.
   bool models = true;                  ///< Fill SessionSummary::models, which takes one more look a row.
@@ -411,7 +419,8 @@ class Catalog {
   /// compared as well. rebuild() puts it right.
   [[nodiscard]] Result<std::vector<std::string>> check(bool deep = false);
 
-  /// In the order that the options name. `skip` continues a list in every order.
+  /// In the order that the options name. `after` continues a list by activity whatever was added or removed meanwhile;
+  /// `skip` continues a list in every order, of sessions that stay as they are.
   [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
   [[nodiscard]] Result<std::uint64_t> count(const SessionFilter& filter = {});
   /// NotFound when there is no such session. Without prices by the built-in table.

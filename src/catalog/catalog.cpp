@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -27,8 +29,9 @@ namespace {
 // past bough. Beyond, the store says what has changed, and every session is looked at now and then.
 constexpr std::uint64_t kAlwaysLookedAt = 2000;
 constexpr std::uint64_t kLookAtAllMs = 600'000;
-// How much is taken in before it is kept: less would cost more syncs, more would keep others waiting.
-constexpr std::uint64_t kTransactionBytes = std::uint64_t{128} << 20;
+// How much is taken in before it is kept: less would cost more syncs, more would keep others waiting. Between two
+// transactions is time for one who waits (catalog::kLockPollMs): more where the machine is busy.
+constexpr std::uint64_t kTransactionBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kTransactionSessions = 5000;
 
 // Sessions that may have to be taken in, and what the store is to be asked next time.
@@ -38,6 +41,12 @@ struct Plan {
   bool due = false;  // everything is looked at because it was long ago
   std::string token;
 };
+
+void letOthersWrite(std::chrono::nanoseconds afterWork) {
+  constexpr int kShare = 32;
+  std::this_thread::sleep_for(
+      std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(2 * catalog::kLockPollMs), afterWork / kShare));
+}
 
 Error withNote(Error error, std::string_view what) {
   error.message = fmt::format("{}: {}", what, error.message);
@@ -217,6 +226,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   bool emptied = false;
   std::size_t at = 0;
   while (at < plan.sessions.size()) {
+    const auto begin = std::chrono::steady_clock::now();
     Transaction transaction(*database);
     BOUGH_TRY(database->take());
     std::uint64_t bytes = 0;
@@ -254,6 +264,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       }
     }
     BOUGH_TRY(transaction.commit());
+    if (wanted.search && !memory && at < plan.sessions.size()) letOthersWrite(std::chrono::steady_clock::now() - begin);
   }
   if (tookAll && worthKeeping && !readOnly) {
     Transaction transaction(*database);

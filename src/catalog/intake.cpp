@@ -17,6 +17,10 @@
 namespace bough::catalog {
 namespace {
 
+// Of texts that are handed over: a database takes them with one statement, which must not take long.
+constexpr std::uint64_t kMostTexts = 10'000;
+constexpr std::uint64_t kMostTextBytes = std::uint64_t{4} << 20;
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
@@ -164,10 +168,13 @@ Result<void> Intake::readLog(const SessionState& state) {
   const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
   const bool isHere =
       growth_ != nullptr && growth_->first == from && from + growth_->entries.size() == state.entryCount;
+  // Of a session that is known to its end, only as much is read again as its texts are handed over at a time.
+  std::uint64_t count = state.entryCount - std::min(from, state.entryCount);
+  if (texts_ != nullptr && !isHere && row_.taken >= state.entryCount) count = std::min(count, kMostTexts);
   BOUGH_TRY(readAhead(store_,
                       {.sessionId = row_.facts.sessionId,
                        .from = from,
-                       .count = state.entryCount - std::min(from, state.entryCount),
+                       .count = count,
                        .textFrom = search_ ? row_.indexed : UINT64_MAX,
                        .forIndex = texts_ == nullptr,
                        .known = isHere ? &growth_->entries : nullptr},
@@ -229,7 +236,7 @@ void Intake::apply(ReadEntry& read) {
   const Entry& entry = read.entry;
   const bool fresh = sequence >= row_.taken;
   taken_.payloadBytes += entry.payload.size();
-  const bool wantText = search_ && sequence >= row_.indexed;
+  const bool wantText = search_ && sequence >= row_.indexed && (texts_ == nullptr || taken_.textBytes < kMostTextBytes);
   const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(row_.facts.activeMs);
   if (fresh) {
     ++taken_.entries;
@@ -316,6 +323,7 @@ void Intake::index(ReadEntry& read, std::uint64_t timeMs) {
   if (texts_ == nullptr) {
     return addText(database_, entryRow(row_.id, read.sequence), read.entry.id, read.facts.role, timeMs, read.text);
   }
+  taken_.textBytes += read.facts.text.size();
   texts_->push_back({.sequence = read.sequence,
                      .entryId = read.entry.id,
                      .role = std::string(toString(read.facts.role)),

@@ -32,6 +32,7 @@ void takeOut(SessionStore& store, Database& database, const std::string& session
 struct TakenIn {
   std::uint64_t entries = 0;
   std::uint64_t payloadBytes = 0;
+  std::uint64_t textBytes = 0;   ///< Handed over instead of indexed.
   bool mustResetSearch = false;  ///< Words must go that could not be taken out of the index: it has to be emptied.
 };
 
@@ -40,7 +41,8 @@ class Intake {
  public:
   enum class Outcome : std::uint8_t { Unchanged, Taken, Gone };
 
-  /// `texts`: where the texts go instead of the search index.
+  /// `texts`: where the texts go instead of the search index; a part of them when they are many. Then the row has
+  /// `indexed` less than `taken`.
   Intake(SessionStore& store, Database& database, bool search, std::vector<SearchText>* texts = nullptr)
       : store_(store), database_(database), search_(search), texts_(texts) {}
   Intake(const Intake&) = delete;

@@ -55,6 +55,9 @@ constexpr std::size_t kMaxRows = 1'000'000'000;
 }  // namespace
 
 Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
+  if (options.after && options.order != ListOrder::Active) {
+    return fail(ErrorCode::InvalidArgument, "only a list by activity continues after a session", "use `skip` instead");
+  }
   if (state_->source != nullptr) {
     BOUGH_TRY(auto rows, state_->source->list(options));
     for (SessionSummary& row : rows) catalog::addPrices(row.models, options.prices);
@@ -62,8 +65,11 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
   }
   return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
     catalog::Database& database = *state_->database;
-    const Conditions conditions =
-        catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
+    Conditions conditions = catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
+    if (options.after) {
+      conditions.add(fmt::format("(session.activeMs, session.sessionId) {} (?, ?)", options.reverse ? ">" : "<"),
+                     {options.after->activeMs, options.after->sessionId});
+    }
     SessionRows found = options.order == ListOrder::Cost
                             ? readRows(database, catalog::idsByCost(database, conditions, options))
                             : readRows(database, conditions, catalog::orderOf(options.order, options.reverse),

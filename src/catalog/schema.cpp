@@ -4,11 +4,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "base/system/environment.h"
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
+#include "base/system/process_state.h"
 #include "base/try.h"
 #include "catalog/database/list_order.h"
 #include "catalog/search/search_index.h"
@@ -141,6 +143,9 @@ std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& r
 
 Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
   BOUGH_TRY(auto database, Database::open(path, OpenAs::ReadWrite, options.busyTimeoutMs));
+  if (sqlite3_db_readonly(database->handle(), "main") == 1) {
+    return fail(ErrorCode::ReadOnly, fmt::format("{} cannot be written to", path));
+  }
   BOUGH_TRY(prepareSearch(*database));
   // Deleted text is overwritten: it may be deleted because it was redacted.
   database->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
@@ -167,6 +172,20 @@ Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOption
     if (opened || opened.error().code != ErrorCode::Busy || steady_clock::now() >= end) return opened;
     std::this_thread::sleep_for(kPause);
   }
+}
+
+// Makes the file where there is none, so that nobody else can read it and no link leads out of the store. A file that
+// is there is opened by SQLite alone: its locks belong to the process, and end when that closes any descriptor of the
+// file.
+SysResult<void> makeFile(Directory& root) {
+  static std::mutex making;
+  const NoForkMeanwhile noFork;
+  const std::lock_guard lock(making);
+  const auto info = root.info(kFileName);
+  if (info && info->isRegular) return {};
+  const auto file = root.open(kFileName, info ? OpenMode::ReadWrite : OpenMode::CreateNew);
+  if (!file && file.error() != EEXIST) return std::unexpected(file.error());
+  return {};
 }
 
 }  // namespace
@@ -215,16 +234,14 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   // SQLite makes its log beside the file: a file that may be written does not help in a folder that may not.
   if (!(*root)->checkWritable()) return openForReading(folder, **root, options);
   const std::string path = folder + "/" + kFileName;
-  // Made here, so that nobody else can read it and no link leads out of the store.
-  auto file = (*root)->open(kFileName, OpenMode::OpenOrCreate);
-  if (!file) {
-    const int number = file.error();
+  if (const auto made = makeFile(**root); !made) {
+    const int number = made.error();
     if (number == EACCES || number == EROFS || number == EPERM) return openForReading(folder, **root, options);
     return inMemory(options,
                     systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
   }
-  file->reset();
   auto opened = openPatiently(path, options, replaceNewer);
+  if (!opened && opened.error().code == ErrorCode::ReadOnly) return openForReading(folder, **root, options);
   if (!opened && opened.error().code == ErrorCode::NoSpace) {
     return inMemory(options, fmt::format("there is no space for {}: it is rebuilt in memory each time; free some "
                                          "space",
@@ -232,7 +249,7 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   }
   if (opened || opened.error().code != ErrorCode::Damaged) return opened;
   BOUGH_TRY(auto note, setAside(folder));
-  if (auto again = (*root)->open(kFileName, OpenMode::OpenOrCreate); !again) {
+  if (const auto again = makeFile(**root); !again) {
     return std::unexpected(systemError(again.error(), "make", path));
   }
   opened = openPatiently(path, options, replaceNewer);

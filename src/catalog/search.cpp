@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/database/conditions.h"
@@ -46,6 +47,7 @@ Result<std::optional<std::string>> textOf(SessionStore& store, const SearchHit& 
   BOUGH_TRY(const auto session, store.session(hit.sessionId));
   BOUGH_TRY(const auto entry, session.entry(hit.entryId));
   if (entry.redacted) return std::nullopt;
+  if (isUnreadable(entry)) return fail(ErrorCode::Damaged, "the entry cannot be read");
   return catalog::readFacts(entry, true).text;
 }
 

@@ -64,8 +64,8 @@ class WorkList {
   std::uint64_t left_ = 0;  // of the session before at_, before what was handed out
 };
 
-// An entry whose line may hold what is looked for. Without the line when it is not from a plain file, of which only a
-// part is looked at at a time.
+// An entry whose line may hold what is looked for. Without the line, which was looked at, when it is not from a plain
+// file, of which only a part is looked at at a time.
 struct Candidate {
   std::string id;
   std::string line = {};
@@ -77,7 +77,9 @@ class Candidates {
   Candidates(SessionStore& store, const ScanQuery& query, const std::atomic<bool>& stopped)
       : store_(store), files_(store.folder()), filter_(query.anchors, query.form), stopped_(stopped) {}
 
-  Result<std::vector<Candidate>> of(const std::string& sessionId, const Work& work) {
+  /// `mayMatch` is asked before the line of an entry is forgotten.
+  Result<std::vector<Candidate>> of(const std::string& sessionId, const Work& work,
+                                    const std::function<Result<bool>(std::string_view)>& mayMatch) {
     found_.clear();
     const auto file = files_.open(sessionId);
     if (file) {
@@ -86,10 +88,14 @@ class Candidates {
     if (file || !work.isLast()) return std::move(found_);
     // It is archived, or not in a file at all.
     BOUGH_TRY(const auto session, store_.session(sessionId));
+    Result<bool> wanted = false;
     BOUGH_TRY(session.exportLines([&](std::string_view line) {
-      if (filter_.find(line, 0) != std::string_view::npos && take(line)) found_.back().line.clear();
-      return !stopped_;
+      if (filter_.find(line, 0) == std::string_view::npos) return !stopped_;
+      wanted = mayMatch(line);
+      if (wanted && *wanted && take(line)) found_.back().line.clear();
+      return wanted && !stopped_;
     }));
+    BOUGH_TRY(wanted);
     return std::move(found_);
   }
 
@@ -184,7 +190,8 @@ class Scanner {
     if (!excerptOf_) {
       BOUGH_TRY(excerptOf_, query_.matcher());
     }
-    BOUGH_TRY(const auto candidates, candidates_.of(sessionId, work));
+    BOUGH_TRY(const auto candidates,
+              candidates_.of(sessionId, work, [this](std::string_view line) { return mayMatch(line); }));
     if (candidates.empty()) return {};
     BOUGH_TRY(const auto session, store_.session(sessionId));
     std::optional<Error> problem;

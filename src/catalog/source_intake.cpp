@@ -141,8 +141,8 @@ class Round {
   Round(SessionStore& store, CatalogSource& source, const CatchUpOptions& options, CatchUpReport& report)
       : store_(store), source_(source), options_(options), report_(report) {}
 
-  /// Adds the session to the round.
-  Result<void> add(CatalogedSession& outdated) {
+  /// Adds the session to the round. False when only a part of its texts was taken in.
+  Result<bool> add(CatalogedSession& outdated) {
     if (!database_) {
       BOUGH_TRY(auto opened, openCatalog({}, {}, false));
       database_ = std::move(opened.database);
@@ -159,17 +159,20 @@ class Round {
     BOUGH_TRY(database_->take());
     if (!outcome) {
       report_.notes.push_back(fmt::format("session {} was left out: {}", sessionId, outcome.error().message));
-      return {};
+      return true;
     }
-    if (*outcome != Intake::Outcome::Taken) return {};
+    if (*outcome != Intake::Outcome::Taken) return true;
     ++report_.sessions;
     report_.entries += intake.taken().entries;
     bytes_ += intake.taken().payloadBytes;
+    bool isWhole = true;
     if (const auto row = findRow(*database_, sessionId)) {
+      isWhole = !options_.search || row->indexed == row->taken;
       collect(*database_, *row, change);
       changes_.push_back(std::move(change));
     }
-    return database_->take();
+    BOUGH_TRY(database_->take());
+    return isWhole;
   }
   [[nodiscard]] bool isFull() const { return changes_.size() >= kSessionsAtOnce || bytes_ >= kBytesAtOnce; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -199,27 +202,40 @@ Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source,
   CatchUpReport report;
   CatchUpProgress progress;
   std::string after;
+  std::string partly;  // the session of which more texts are to come, and how many entries it had in the index before
+  std::uint64_t partlyIndexed = 0;
   for (;;) {
     BOUGH_TRY(auto outdated, source.outdated(options.search, after, kSessionsAtOnce));
     if (outdated.sessions.empty()) return report;
-    after = outdated.sessions.back().summary.sessionId;
     progress.totalSessions = progress.doneSessions + outdated.total;
     Round round(store, source, options, report);
+    bool isWhole = true;
     for (CatalogedSession& session : outdated.sessions) {
       const std::uint64_t before = round.bytes();
-      BOUGH_TRY(round.add(session));
+      const std::string sessionId = session.summary.sessionId;
+      const std::uint64_t indexed = session.indexed;
+      BOUGH_TRY(isWhole, round.add(session));
+      // Without progress another process is at work on the session: it is left to that one.
+      isWhole = isWhole || (sessionId == partly && indexed <= partlyIndexed);
       progress.doneBytes += round.bytes() - before;
-      ++progress.doneSessions;
-      if (round.isFull()) {
+      if (isWhole) {
+        after = sessionId;
+        ++progress.doneSessions;
+      } else {
+        partly = sessionId;
+        partlyIndexed = indexed;
+      }
+      if (round.isFull() || !isWhole) {
         BOUGH_TRY(round.handOver());
       }
       if (options.progress && !options.progress(progress)) {
         BOUGH_TRY(round.handOver());
         return report;
       }
+      if (!isWhole) break;
     }
     BOUGH_TRY(round.handOver());
-    if (outdated.total <= outdated.sessions.size()) return report;
+    if (isWhole && outdated.total <= outdated.sessions.size()) return report;
   }
 }
 

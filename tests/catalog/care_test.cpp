@@ -1,5 +1,8 @@
 // The catalog's own file: damage within it is found, and what was redacted is not left in it.
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -38,6 +41,29 @@ TEST_F(CareTest, ASoundCatalogHasNothingWrong) {
   auto catalog = open(true);
   EXPECT_TRUE(must(catalog->check()).empty());
   EXPECT_TRUE(must(catalog->check(true)).empty());
+}
+
+// SQLite's locks are POSIX locks: they end when their process closes any descriptor of the file.
+TEST_F(CareTest, LocksOfOneCatalogOutliveAnotherOfTheSameProcess) {
+  fill();
+  const auto isLocked = [&] {
+    const pid_t other = ::fork();
+    if (other == 0) {
+      struct flock lock{};
+      lock.l_type = F_WRLCK;
+      lock.l_whence = SEEK_SET;
+      const int file = ::open(path().c_str(), O_RDWR | O_CLOEXEC);
+      ::_exit(file >= 0 && ::fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(other, &status, 0);
+    return status == 0;
+  };
+  const auto first = open(true);
+  ASSERT_TRUE(isLocked());
+  make({.sessionId = "new"}, {said("user", "beta")});
+  open(true).reset();
+  EXPECT_TRUE(isLocked());
 }
 
 // FTS5 writes what it holds whenever SQLite opens a savepoint, as it does for statements with triggers.

@@ -96,6 +96,10 @@ class ListOrderTest : public CatalogTest {
             paged.insert(paged.end(), page.begin(), page.end());
           }
           EXPECT_EQ(paged, expected) << static_cast<int>(order) << reverse << " by pages";
+          options.after = ListPlace{};
+          if (order != ListOrder::Active) {
+            EXPECT_EQ(catalog.list(options).error().code, ErrorCode::InvalidArgument);
+          }
         }
       }
     }
@@ -113,6 +117,28 @@ TEST_F(ListOrderTest, IsTheSameOfAnotherBackend) {
   auto catalog = must(Catalog::open(*memory));
   must(catalog->catchUp());
   compare(*catalog);
+}
+
+// Every second session of a page is removed, and one is added, before the next page is asked for.
+TEST_F(ListOrderTest, ContinuesAfterASessionWhateverIsAddedOrRemoved) {
+  for (const bool reverse : {false, true}) {
+    fill(*store, 60);
+    auto catalog = open();
+    Ids expected = idsOf(must(catalog->list({.limit = 1000, .reverse = reverse})));
+    Ids paged;
+    ListOptions options{.limit = 7, .reverse = reverse};
+    for (auto page = must(catalog->list(options)); !page.empty(); page = must(catalog->list(options))) {
+      const Ids ids = idsOf(page);
+      paged.insert(paged.end(), ids.begin(), ids.end());
+      options.after = {.activeMs = page.back().activeMs, .sessionId = page.back().sessionId};
+      for (std::size_t i = 0; i < ids.size(); i += 2) must(store->deleteSession(ids[i]));
+      const std::string added = "added" + std::to_string(paged.size());
+      make({.sessionId = added}, {said("user", "x", "u1", reverse ? "1999-01-01T00:00:00Z" : "2035-01-01T00:00:00Z")});
+      must(catalog->catchUp());
+    }
+    EXPECT_EQ(paged, expected) << reverse;
+    for (const std::string& id : must(store->listSessions())) must(store->deleteSession(id));
+  }
 }
 
 TEST_F(ListOrderTest, HoldsWithAFilter) {

@@ -364,6 +364,7 @@ TEST_F(CatalogTest, TheSessionActiveLastComesFirst) {
   auto catalog = open();
   EXPECT_EQ(idsOf(must(catalog->list())), (Ids{"b", "c", "a"}));
   EXPECT_EQ(idsOf(must(catalog->list({.limit = 1, .skip = 1}))), (Ids{"c"}));
+  EXPECT_TRUE(must(catalog->list({.filter = {.sinceMs = UINT64_MAX}})).empty());
   EXPECT_EQ(must(catalog->count()), 3u);
 }
 

@@ -5,6 +5,7 @@
 #include "catalog/search/line_filter.h"
 #include "catalog/session_scan.h"
 #include "catalog_support.h"
+#include "support/counting_backend.h"
 
 namespace bough {
 namespace {
@@ -14,6 +15,27 @@ using catalog::LineFilter;
 
 bool isCandidate(const std::string& anchor, AnchorForm form, const std::string& line) {
   return LineFilter({anchor}, form).find(line, 0) != std::string::npos;
+}
+
+// Over a network each call is a round trip.
+TEST(SessionScanTest, LoadsNoEntryWhoseLineDoesNotMatch) {
+  const auto backend = std::make_shared<CountingBackend>(makeMemoryBackend());
+  const auto store = must(SessionStore::open({.backend = backend, .options = {}}));
+  const Session session = must(store->create({.sessionId = "a"}));
+  must(session.append(std::vector<Entry>(300, userText("hay"))));
+  must(session.append({userText("needle")}));
+  backend->takeCount();
+  const catalog::ScanQuery query{.matcher = [] {
+    return Result<catalog::ExcerptOf>([](std::string_view text) -> Result<std::optional<std::string>> {
+      return text == "needle" ? std::optional(std::string(text)) : std::nullopt;
+    });
+  }};
+  int found = 0;
+  catalog::scanSessions(
+      *store, {"a"}, query, {}, [&](SearchHit&) { return ++found > 0; },
+      [](const std::string&, const Error& error) { ADD_FAILURE() << error.message; });
+  EXPECT_EQ(found, 1);
+  EXPECT_LE(backend->takeCount(), 5);
 }
 
 TEST(LineFilterTest, FindsAnAnchorAtEveryPlaceOfALine) {

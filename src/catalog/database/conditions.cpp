@@ -29,7 +29,12 @@ std::string Conditions::where() const {
 }
 
 void Conditions::bindTo(Query& query) const {
-  for (const Value& value : values_) std::visit([&](const auto& each) { query.bind(each); }, value);
+  for (const Value& value : values_) {
+    if (const auto* text = std::get_if<std::string>(&value))
+      query.bind(*text);
+    else  // SQLite's integers have a sign
+      query.bind(std::min<std::uint64_t>(std::get<std::uint64_t>(value), INT64_MAX));
+  }
 }
 
 namespace {

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <new>
+#include <utility>
 
+#include "base/system/file_io.h"
 #include "base/text/accents.h"
 #include "base/try.h"
 
@@ -69,6 +71,16 @@ void holdsPart(sqlite3_context* context, int, sqlite3_value** values) {
   }
 }
 
+// Looks more often than SQLite's own sqlite3_busy_timeout, which would hardly find the lock free between two
+// transactions of a long catch-up. A fork does not wait for those who wait here, and so not for the one whom they wait
+// for.
+int waitForOthers(void* timeoutMs, int count) {
+  const int leftMs = *static_cast<const int*>(timeoutMs) - count * kLockPollMs;
+  if (leftMs <= 0) return 0;
+  NoForkMeanwhile::sleepOutside(1000 * std::min(leftMs, kLockPollMs));
+  return 1;
+}
+
 std::atomic<unsigned> openFiles = 0;
 std::atomic<bool> inherited = false;
 [[maybe_unused]] const int watching = pthread_atfork(nullptr, nullptr, [] { inherited = inherited || openFiles > 0; });
@@ -85,6 +97,7 @@ Database::Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool lo
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs as, int busyTimeoutMs) {
+  const NoForkMeanwhile noFork;
   sqlite3* handle = nullptr;
   const int access = as == OpenAs::ReadWrite || as == OpenAs::Memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                                      : SQLITE_OPEN_READONLY;
@@ -100,7 +113,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
     return std::unexpected(database->take().error());
   }
   sqlite3_extended_result_codes(handle, 1);
-  sqlite3_busy_timeout(handle, busyTimeoutMs);
+  sqlite3_busy_handler(handle, &waitForOthers, &database->busyTimeoutMs_);
   database->note(sqlite3_create_function_v2(handle, "holds_part", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
                                             &holdsPart, nullptr, nullptr, nullptr));
   BOUGH_TRY(database->take());
@@ -110,6 +123,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
 // SQLite forbids that a child of fork even closes a connection of its parent.
 Database::~Database() {
   if (forks_ != forkCount()) return;
+  const NoForkMeanwhile noFork;
   openFiles -= locks_ ? 1U : 0U;
   for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
   sqlite3_close_v2(handle_);
@@ -117,8 +131,15 @@ Database::~Database() {
 
 void Database::note(int code) {
   if (failure_ || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  const ErrorCode kind = codeOf(code, handle_ == nullptr ? 0 : sqlite3_system_errno(handle_));
-  const char* words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  const int number = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
+  if ((code & 0xFF) == SQLITE_CANTOPEN && (number == EMFILE || number == ENFILE)) {
+    failure_ = systemError(number, "open", path_);
+    return;
+  }
+  const ErrorCode kind = codeOf(code, number);
+  const char* words = kind == ErrorCode::Busy ? "another process is writing to it"
+                      : handle_ == nullptr    ? sqlite3_errstr(code)
+                                              : sqlite3_errmsg(handle_);
   failure_ = Error{.code = kind,
                    .message = fmt::format("the catalog {}: {}", path_, words),
                    .hint = hintOf(kind),
@@ -135,20 +156,17 @@ Result<void> Database::take() {
 
 void Database::execute(const std::string& statements) {
   if (failure_) return;
+  const NoForkMeanwhile noFork;
   note(sqlite3_exec(handle_, statements.c_str(), nullptr, nullptr, nullptr));
 }
 
 bool Database::emptyLog() {
   // Whoever reads at this moment is not waited for.
-  sqlite3_busy_timeout(handle_, 0);
+  const NoForkMeanwhile noFork;
+  const int timeoutMs = std::exchange(busyTimeoutMs_, 0);
   const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-  sqlite3_busy_timeout(handle_, busyTimeoutMs_);
-  return code == SQLITE_OK;
-}
-
-void Database::setBusyTimeout(int timeoutMs) {
   busyTimeoutMs_ = timeoutMs;
-  sqlite3_busy_timeout(handle_, timeoutMs);
+  return code == SQLITE_OK;
 }
 
 sqlite3_stmt* Database::lend(const char* sql, bool kept) {
@@ -158,6 +176,7 @@ sqlite3_stmt* Database::lend(const char* sql, bool kept) {
     idle_.erase(found);
     return statement;
   }
+  const NoForkMeanwhile noFork;
   sqlite3_stmt* statement = nullptr;
   note(sqlite3_prepare_v3(handle_, sql, -1, kept ? SQLITE_PREPARE_PERSISTENT : 0U, &statement, nullptr));
   return statement;
@@ -165,6 +184,7 @@ sqlite3_stmt* Database::lend(const char* sql, bool kept) {
 
 // Called by destructors: without memory the statement is not kept.
 void Database::giveBack(const char* sql, sqlite3_stmt* statement) noexcept {
+  const NoForkMeanwhile noFork;
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
   const int kept =
@@ -196,6 +216,7 @@ void Query::bind(std::nullopt_t) {
 
 bool Query::next() {
   if (statement_ == nullptr || database_.failed()) return false;
+  const NoForkMeanwhile noFork;
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   database_.note(code);
@@ -203,12 +224,14 @@ bool Query::next() {
 }
 
 std::string_view Query::view(int column) const {
+  const NoForkMeanwhile noFork;
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   return {bytes == nullptr ? "" : bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
 Transaction::~Transaction() {
   if (!open_) return;
+  const NoForkMeanwhile noFork;
   // Whatever went wrong, the failure that sticks is the first one.
   (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

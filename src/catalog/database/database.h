@@ -24,6 +24,9 @@ struct Blob {
   std::string_view bytes;
 };
 
+/// How often one who waits for the lock looks whether it is free.
+inline constexpr int kLockPollMs = 2;
+
 class Database {
  public:
   /// Whether this process inherited an open catalog through fork(2). SQLite's locks of it are the parent's, but SQLite
@@ -45,7 +48,7 @@ class Database {
   bool emptyLog();
 
   /// How long another process may keep this one from writing.
-  void setBusyTimeout(int timeoutMs);
+  void setBusyTimeout(int timeoutMs) { busyTimeoutMs_ = timeoutMs; }
 
   [[nodiscard]] sqlite3* handle() { return handle_; }
   [[nodiscard]] std::uint64_t changes() { return static_cast<std::uint64_t>(sqlite3_changes64(handle_)); }

@@ -6,6 +6,7 @@
 
 #include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
+#include "base/model/shown.h"
 
 namespace bough::catalog {
 namespace {
@@ -164,6 +165,10 @@ EntryFacts readContent(const Entry& entry, bool wantText, bool wantSpoken) {
     facts.role = EntryRole::Summary;
     if (wantText) facts.text = json::findString(entry.payload, "summary").value_or("");
     readRequest(entry.payload, facts);
+    return facts;
+  }
+  if (auto shown = wantText ? shownText(entry) : std::nullopt) {
+    facts.text = std::move(shown->text);
     return facts;
   }
   if (entry.type == entry_type::kCustom) {
