@@ -97,7 +97,7 @@ Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::si
 
 // What names a session whose file does not: the file's name up to its first dot.
 std::string stemOf(const std::string& path) {
-  if (const auto place = placeInDatabase(path)) return place->session.substr(0, place->session.find('.'));
+  if (const auto place = placeInDatabase(path)) return place->session.substr(0, place->session.find('.', 1));
   const std::string name = path.substr(path.rfind('/') + 1);
   return name.substr(0, name.find('.'));
 }

@@ -86,6 +86,27 @@ TEST(Bare, AResultThatASummaryKeepsWithoutItsCallIsStillThereBeforeTheSummary) {
   }
 }
 
+TEST(Bare, ABranchSummaryOfPiThatIsEmptyIsNotSaid) {
+  TempFolder folder;
+  const fs::path path = fs::path(folder.path()) / "summary.jsonl";
+  writeBytes(
+      path,
+      R"({"type":"session","version":3,"id":"019b0000-0000-4000-8000-000000000001","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"}
+{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"left"}}
+{"type":"branch_summary","id":"00000002","parentId":null,"timestamp":"2026-01-01T00:00:02.000Z","fromId":"00000001","summary":""}
+{"type":"message","id":"00000003","parentId":"00000002","timestamp":"2026-01-01T00:00:03.000Z","message":{"role":"user","content":"right"}}
+)");
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(writeAll(file.entries, {.agent = "pi"}), readBytes(path));
+  for (const std::string_view agent : kAgents) {
+    SCOPED_TRACE(agent);
+    const Written there = through(agent, file, folder);
+    EXPECT_EQ(story(there.file.entries, there.file.report.headId), "user: right\n");
+    EXPECT_TRUE(std::ranges::none_of(there.file.entries,
+                                     [](const Entry& entry) { return entry.type == entry_type::kBranchSummary; }));
+  }
+}
+
 TEST(Bare, WhatNoLineHoldsIsNamedAndNothingElse) {
   TempFolder folder;
   const ReadFile summed = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/05-compaction.jsonl");

@@ -26,9 +26,12 @@ constexpr std::string_view kSchema =
     "encoding TEXT, archive_blob BLOB, archive_name TEXT UNIQUE, created_at INTEGER, PRIMARY KEY (session_id, "
     "generation));";
 
-std::string packed(std::string_view bytes) {
+// Programs that pack a stream do not say in the frame how much it holds.
+std::string packed(std::string_view bytes, bool saysSize = true) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3));
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, saysSize ? 1 : 0);
+  out.resize(ZSTD_compress2(context.get(), out.data(), out.size(), bytes.data(), bytes.size()));
   return out;
 }
 
@@ -87,7 +90,7 @@ class Home {
     for (std::size_t i = all.size(); i-- > 0;) {
       const std::string row = fmt::format("'{}', {}", id, i);
       if (hasPacked_ && i % 2 == 1) {
-        bind("INSERT INTO transcript_events VALUES (" + row + ", NULL, ?1, 1)", {packed(all[i])}, 0);
+        bind("INSERT INTO transcript_events VALUES (" + row + ", NULL, ?1, 1)", {packed(all[i], i % 4 == 1)}, 0);
       } else {
         bind("INSERT INTO transcript_events VALUES (" + row + (hasPacked_ ? ", ?1, NULL, 1)" : ", ?1, 1)"), {all[i]});
       }
@@ -185,6 +188,23 @@ TEST(OpenClawDatabase, ItsSessionsAreReadAsIfTheyWereFiles) {
     EXPECT_EQ(readAll(found->back().path).report.facts.key, "agent:main:main");
     EXPECT_EQ(readBytes(home.path), before);
     EXPECT_EQ(home.files(), std::vector<std::string>{"openclaw-agent.sqlite"});
+  }
+}
+
+TEST(OpenClawDatabase, ASessionMayHaveAnyId) {
+  const std::string ids[] = {"../../../etc/x", "a b", "a%2Fb", "\u4e2d\u6587", std::string(300, 'i')};
+  Home home;
+  for (const std::string& id : ids) home.addSession(id, readBytes(kLinear));
+  home.close();
+  const auto found = transcriptsInDatabase(home.path);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), std::size(ids));
+  const auto store = SessionStore::open("memory:");
+  for (const FoundTranscript& each : *found) {
+    EXPECT_EQ(each.path.find('/', each.path.find('#')), std::string::npos) << each.path;
+    EXPECT_EQ(readAll(each.path).report.messages, readAll(kLinear).report.messages) << each.path;
+    const auto imported = importTranscript(**store, each.path);
+    EXPECT_TRUE(imported) << imported.error().message;
   }
 }
 

@@ -87,6 +87,29 @@ TEST(Hostile, ALargeFileTakesLittleMemory) {
   EXPECT_LT(peakMegabytes(path, kMessages), kMostMegabytes);
 }
 
+TEST(Hostile, ALongTurnOfCodexTakesLittleMemory) {
+  TempFolder folder;
+  const fs::path path =
+      fs::path(folder.path()) / "rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-0753167100aa.jsonl";
+  const auto line = [](std::string_view type, const std::string& payload) {
+    return fmt::format("{{\"timestamp\":\"2026-01-02T03:04:05.000Z\",\"type\":\"{}\",\"payload\":{}}}\n", type,
+                       payload);
+  };
+  writeBytes(path, line("session_meta", R"({"id":"01a1dc74-8eea-7b72-9f3d-0753167100aa","cwd":"/x"})"));
+  constexpr std::uint64_t kMessages = 40;
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    const std::string words = fmt::format("{}{}", i, std::string(std::size_t{8} << 20, 'x'));
+    append(path,
+           line("response_item",
+                R"({"type":"message","role":"assistant","content":[{"type":"output_text","text":")" + words + "\"}]}"));
+    for (int part = 0; part < 4; ++part) {
+      const std::string shown = fmt::format("{} {} {}", i, part, words.substr(0, std::size_t{1} << 20));
+      append(path, line("event_msg", R"({"type":"agent_message","message":")" + shown.substr(0, 1 << 20) + "\"}"));
+    }
+  }
+  EXPECT_LT(peakMegabytes(path, kMessages), kMostMegabytes);
+}
+
 // The same agent in and out.
 // Each message is compared with those before it by its id alone, and the document is held once.
 TEST(Hostile, ALongDocumentTakesLittleMemoryAndTimeForEachMessage) {

@@ -117,6 +117,41 @@ std::string answerLine(std::string_view id) {
       id);
 }
 
+// Most answers are read in a way of their own, which no other line may take.
+TEST(UsageScan, AnAnswerCountsHoweverItsLineIsWritten) {
+  TempFolder folder;
+  const std::string path = (fs::path(folder.path()) / "s.jsonl").string();
+  const std::string begin = R"({"type":"assistant","uuid":"u","timestamp":"2026-01-01T00:00:00.000Z",)";
+  const std::string usage = R"("usage":{"input_tokens":7,"other":{"a":[1,"}"]},"output_tokens":2,"more":null})";
+  const std::string message = R"("message":{"id":"i","model":"m","content":[{"text":"a \"b\\ {"}],)" + usage + "}";
+  std::string blanks = begin + message + "}";
+  for (std::size_t at = 0; (at = blanks.find("\":", at)) != std::string::npos; at += 3) blanks.replace(at, 2, "\" : ");
+  const std::string nuls(5, '\0');
+  const std::string last = ",\"usage\":{\"input_tokens\":5,\"input_tokens\":7,\"output_tokens\":2}}}";
+  for (const std::string& line :
+       {begin + message + "}", blanks, begin + message + "}\r", begin + message + "}  ", " " + begin + message + "}",
+        begin + R"("cwd":"C:\\me\\","n":-1.5e3,"b":true,)" + message + "}",
+        R"({"filler":")" + std::string(5000, 'x') + "\"," + begin.substr(1) + message + "}",
+        R"({"filler":"x)" + nuls + "\"," + begin.substr(1) + message + "}", nuls + begin + message + "}",
+        begin + R"("m\u0065ssage":)" + message.substr(10) + "}",
+        begin + R"("message":{"id":"\u0069","model":"\u006d",)" + usage + "}}",
+        begin + R"("message":{"id":"i","model":"m","usage":{"input_tokens":1,"cache_read_input_tokens":3})" + last}) {
+    SCOPED_TRACE(line);
+    writeBytes(path, line + "\n");
+    EXPECT_EQ(scannedAnswers(path), std::vector<std::string>{"m 7 2 0 0"});
+    EXPECT_EQ(scanFiles({path})->unreadable, 0U);
+  }
+  for (const std::string& line :
+       {begin + R"("message":{"id":"i","model":"m","usage":null}})",
+        begin + R"("message":{"id":"i","model":"m",)" + usage + R"(,"usage":1}})",
+        R"({"type":"user","a":"assistant",)" + message + "}", begin + R"("message":[{)" + usage + "}]}"}) {
+    SCOPED_TRACE(line);
+    writeBytes(path, line + "\n");
+    EXPECT_EQ(scannedAnswers(path), std::vector<std::string>());
+    EXPECT_EQ(scanFiles({path})->unreadable, 0U);
+  }
+}
+
 TEST(UsageScan, SaysWhatItCouldNotRead) {
   TempFolder folder;
   const std::string path = (fs::path(folder.path()) / "s.jsonl").string();

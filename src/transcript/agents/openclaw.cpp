@@ -29,6 +29,39 @@ std::string idInName(std::string_view path) {
   return name.substr(0, name.find("-topic-"));
 }
 
+constexpr std::string_view kMainAgent = "main";
+
+bool isAgentId(std::string_view id) {
+  constexpr std::size_t kLongest = 64;
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  return !id.empty() && id.size() <= kLongest && id.find_first_not_of(kPlain) == std::string_view::npos &&
+         id.front() != '_' && id.front() != '-';
+}
+
+// Whose session it is: `agent:ID:…`.
+std::string agentOf(std::string_view key) {
+  constexpr std::string_view kBeginning = "agent:";
+  if (!key.starts_with(kBeginning)) return std::string(kMainAgent);
+  key.remove_prefix(kBeginning.size());
+  std::string id(key.substr(0, key.find(':')));
+  return isAgentId(id) ? id : std::string(kMainAgent);
+}
+
+// The key of a session that the list does not have.
+std::string ownKey(std::string_view agentId, std::string_view sessionId) {
+  return fmt::format("agent:{}:bough:{}", agentId, sessionId);
+}
+
+// Says whose session it is by the folder that it is in, where its key does not: `…/agents/ID/sessions/FILE`, and the
+// same for a database.
+void addAgentOfFolder(const std::string& path, TranscriptFacts& facts) {
+  const std::string folder = folderOf(folderOf(path));
+  const std::string id = nameOf(folder);
+  if (facts.key.empty() && nameOf(folderOf(folder)) == "agents" && isAgentId(id) && id != kMainAgent) {
+    facts.key = ownKey(id, facts.sessionId);
+  }
+}
+
 Result<std::shared_ptr<const SessionList>> sessionList(std::string_view path) {
   return SessionList::at(folderOf(path) + "/sessions.json");
 }
@@ -54,7 +87,7 @@ std::string titleOf(const Members& session) {
   return {};
 }
 
-Result<void> addOpenClawFactsBeside(const std::string& path, TranscriptFacts& facts) {
+Result<void> addListedFacts(const std::string& path, TranscriptFacts& facts) {
   if (const auto place = placeInDatabase(path)) {
     BOUGH_TRY(DatabaseFacts known, factsInDatabase(*place));
     facts.key = known.key;
@@ -75,6 +108,12 @@ Result<void> addOpenClawFactsBeside(const std::string& path, TranscriptFacts& fa
   return {};
 }
 
+Result<void> addOpenClawFactsBeside(const std::string& path, TranscriptFacts& facts) {
+  auto listed = addListedFacts(path, facts);
+  addAgentOfFolder(path, facts);
+  return listed;
+}
+
 std::string stateOf(const TranscriptHome& home) {
   const std::string named = home.variable("OPENCLAW_STATE_DIR");
   return named.empty() ? home.home + "/.openclaw" : named;
@@ -93,9 +132,20 @@ bool isTranscript(std::string_view relative) {
          name.find(".jsonl.reset.") != std::string_view::npos || name.find(".jsonl.deleted.") != std::string_view::npos;
 }
 
+// Files of topics and forks have more in their names than the id (`ID-topic-7.jsonl`, `TIME_ID.jsonl`): the list says
+// it.
+std::string fileNameOf(const TranscriptFacts& facts) {
+  const std::string plain = facts.sessionId + ".jsonl";
+  const std::string listed = nameOf(json::findString(facts.metadata, "sessionFile").value_or(""));
+  return staysBelow(listed) && listed.contains(facts.sessionId) && listed.ends_with(".jsonl") ? listed : plain;
+}
+
 Result<TranscriptPlace> openClawPlace(const TranscriptHome& home, const TranscriptFacts& facts) {
-  return TranscriptPlace{.path = fmt::format("{}/agents/main/sessions/{}.jsonl", stateOf(home), facts.sessionId),
-                         .command = "openclaw agent --session-id " + shellWord(facts.sessionId) + " --message …"};
+  const std::string agentId = agentOf(facts.key);
+  const std::string chosen = agentId == kMainAgent ? std::string() : fmt::format(" --agent {}", agentId);
+  return TranscriptPlace{
+      .path = fmt::format("{}/agents/{}/sessions/{}", stateOf(home), agentId, fileNameOf(facts)),
+      .command = fmt::format("openclaw agent{} --session-id {} --message …", chosen, shellWord(facts.sessionId))};
 }
 
 Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
@@ -103,7 +153,7 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
   BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
-  std::string key = facts.key.starts_with("agent:") ? facts.key : "agent:main:bough:" + facts.sessionId;
+  std::string key = facts.key.starts_with("agent:") ? facts.key : ownKey(kMainAgent, facts.sessionId);
   std::ranges::transform(key, key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   bool known = false;
   eachSession(list, [&](const std::string& name, std::string_view value) {

@@ -186,7 +186,9 @@ PiMessage readPiMessage(std::string_view message, std::string_view entryId) {
     readAnswer(members, entryId, out);
   } else if (role == "toolResult") {
     readResult(members, entryId, out);
-  } else if (role == "bashExecution" && !members.isTrue("excludeFromContext")) {
+  } else if (role == "bashExecution" && members.isTrue("excludeFromContext")) {
+    out.shown = bashText(members);
+  } else if (role == "bashExecution") {
     json::Writer writer(out.json);
     writer.beginObject().member("role", "user").key("content").beginArray().beginObject();
     writer.member("type", "text").member("text", bashText(members)).endObject().endArray().endObject();

@@ -16,6 +16,7 @@ namespace bough::transcript {
 /// A message of pi, read.
 struct PiMessage {
   std::string json;         ///< In the dialect `bough`; empty when the model never sees it.
+  std::string shown{};      ///< What people see of a message that the model never sees.
   std::vector<Hole> holes;  ///< What is verbatim in it.
   std::string model;
 };

@@ -100,7 +100,7 @@ class PiReader : public Reader {
       out.entry(record, place, entry_type::kThinkingLevelChange, payload);
     } else if (type == "compaction" && line.isString("summary")) {
       compaction(record, place, line, out);
-    } else if (type == "branch_summary" && line.isString("summary")) {
+    } else if (type == "branch_summary" && !line.text("summary").empty()) {  // pi sends no empty one
       branchSummary(record, place, line, out);
     } else if (type == "label") {
       label(record, place, line.text("targetId"), line.text("label"), out);
@@ -127,15 +127,19 @@ class PiReader : public Reader {
 
   void message(const Record& record, const Place& place, PiMessage message, std::string_view type, Builder& out) {
     if (!message.model.empty()) out.facts.model = message.model;
-    if (message.json.empty()) return custom(record, place, type, out);
+    if (message.json.empty()) return custom(record, place, type, out, message.shown);
     out.message(record, place, Dialect::Bough, message.json, std::move(message.holes));
   }
 
-  // A node of the tree that no model sees. Its line says the rest.
-  void custom(const Record& record, const Place& place, std::string_view type, Builder& out) const {
-    const std::string payload =
-        json::Writer().beginObject().member("customType", fmt::format("{}.{}", agent_, type)).endObject().take();
-    out.entry(record, place, entry_type::kCustom, payload);
+  // A node of the tree that no model sees. Its line says the rest. `shown`: what people see of it.
+  void custom(const Record& record, const Place& place, std::string_view type, Builder& out,
+              std::string_view shown = {}) const {
+    json::Writer writer;
+    writer.beginObject().member("customType", fmt::format("{}.{}", agent_, type));
+    if (!shown.empty()) {
+      writer.key("shown").beginObject().member("role", "user").member("text", shown).endObject();
+    }
+    out.entry(record, place, entry_type::kCustom, writer.endObject().text());
   }
 
   void compaction(const Record& record, const Place& place, const Members& line, Builder& out) {

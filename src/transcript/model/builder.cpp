@@ -242,8 +242,10 @@ std::string Builder::timeOf(const Place& place) {
 
 void Builder::give(const Record& record, const Place& place, std::string_view type, std::string payload,
                    std::vector<Hole> holes, std::string_view what) {
-  if (carriers_.contains(record.offset)) return giveCarrier(record, place);
-  const bool first = record.offset != lineOffset_;
+  // A record without bytes gives an entry that has no line.
+  const bool hasLine = record.sizeBytes > 0;
+  if (hasLine && carriers_.contains(record.offset)) return giveCarrier(record, place);
+  const bool first = hasLine && record.offset != lineOffset_;
   if (first) {
     lineOffset_ = record.offset;
     part_ = 0;

@@ -133,8 +133,8 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
 TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number) {
   TranscriptFacts copy = facts;
   copy.sessionId = uuidFor(fmt::format("{}/{}/{}", facts.agent, facts.sessionId, number));
-  // The agent's own list has these for the session that was copied.
-  copy.key.clear();
+  // The agent's own list has it for the session that was copied. The key says whose session it is; a list that has the
+  // key gets another one.
   copy.metadata.clear();
   return copy;
 }

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <zstd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
+#include "base/system/process_state.h"
 #include "base/try.h"
 #include "transcript/source/unpacked.h"
 
@@ -19,10 +20,18 @@ constexpr std::string_view kEnding = ".sqlite";
 constexpr std::size_t kMostEventBytes = kMaxTranscriptLineBytes;
 constexpr int kBusyMs = 5'000;
 
-struct Close {
-  void operator()(sqlite3* database) const { ::sqlite3_close_v2(database); }
-  void operator()(sqlite3_stmt* statement) const { ::sqlite3_finalize(statement); }
-  void operator()(sqlite3_blob* blob) const { ::sqlite3_blob_close(blob); }
+class Close {
+ public:
+  template <typename Object>
+  void operator()(Object* object) const {
+    const NoForkMeanwhile noFork;
+    close(object);
+  }
+
+ private:
+  static void close(sqlite3* database) { ::sqlite3_close_v2(database); }
+  static void close(sqlite3_stmt* statement) { ::sqlite3_finalize(statement); }
+  static void close(sqlite3_blob* blob) { ::sqlite3_blob_close(blob); }
 };
 using Handle = std::unique_ptr<sqlite3, Close>;
 using Statement = std::unique_ptr<sqlite3_stmt, Close>;
@@ -39,6 +48,30 @@ std::string uriPath(std::string_view path) {
   return out;
 }
 
+// An id is free text. In a name its blanks, control characters, `/` and `%` are written as in a URL.
+std::string sessionName(std::string_view id) {
+  std::string out;
+  for (const char c : id) {
+    const bool isUsual = static_cast<unsigned char>(c) > ' ' && c != '/' && c != '%' && c != '\x7f';
+    out += isUsual ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::optional<std::string> sessionNamed(std::string_view name) {
+  std::string id;
+  for (; !name.empty(); name.remove_prefix(1)) {
+    auto byte = static_cast<unsigned char>(name.front());
+    if (byte == '%') {
+      const auto read = std::from_chars(name.data() + 1, name.data() + std::min<std::size_t>(3, name.size()), byte, 16);
+      if (read.ec != std::errc() || read.ptr != name.data() + 3) return std::nullopt;
+      name.remove_prefix(2);
+    }
+    id += static_cast<char>(byte);
+  }
+  return id;
+}
+
 std::unexpected<Error> damaged(const std::string& file, sqlite3* database) {
   const char* why = database == nullptr ? "out of memory" : ::sqlite3_errmsg(database);
   return fail(ErrorCode::Damaged, fmt::format("{} cannot be read: {}", file, why),
@@ -48,6 +81,7 @@ std::unexpected<Error> damaged(const std::string& file, sqlite3* database) {
 class Database {
  public:
   static Result<std::shared_ptr<Database>> open(const std::string& file) {
+    const NoForkMeanwhile noFork;
     std::error_code error;
     if (!fs::is_regular_file(file, error)) {
       return fail(ErrorCode::NotFound, fmt::format("there is no database {}", file), "");
@@ -76,6 +110,7 @@ class Database {
   }
 
   Result<Statement> prepare(const std::string& sql) {
+    const NoForkMeanwhile noFork;
     sqlite3_stmt* statement = nullptr;
     if (::sqlite3_prepare_v2(handle.get(), sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
       return damaged(file, handle.get());
@@ -85,6 +120,7 @@ class Database {
 
   // A view could compute anything.
   Result<bool> hasTable(const std::string& name) {
+    const NoForkMeanwhile noFork;
     BOUGH_TRY(const auto statement, prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1"));
     bindText(statement.get(), name);
     const int code = ::sqlite3_step(statement.get());
@@ -110,6 +146,22 @@ class Database {
   std::string file;
 };
 
+// None when it is damaged, or too long for a line. A frame need not say how much it holds.
+std::optional<std::string> unpackedEvent(std::string_view packed) {
+  std::string text;
+  const auto source = unpacked(fromMemory(packed), {});
+  while (source && text.size() <= kMostEventBytes) {
+    constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+    const std::size_t size = text.size();
+    text.resize(size + kPieceBytes);
+    const auto got = (*source)->read(std::span(text).subspan(size));
+    if (!got) return std::nullopt;
+    text.resize(size + *got);
+    if (*got == 0) return text;
+  }
+  return std::nullopt;
+}
+
 // A row's JSON text; when it cannot be had, words that are not JSON, so that the reader counts them as damage.
 std::string eventLine(sqlite3_stmt* row) {
   if (::sqlite3_column_type(row, 0) == SQLITE_TEXT) {
@@ -117,19 +169,12 @@ std::string eventLine(sqlite3_stmt* row) {
     std::ranges::replace(text, '\n', ' ');  // only between tokens
     return text + "\n";
   }
-  const auto* packed = ::sqlite3_column_blob(row, 1);
-  const auto size = static_cast<std::size_t>(::sqlite3_column_bytes(row, 1));
-  if (packed == nullptr || size == 0) return "an event of more than 32 MiB\n";
-  const unsigned long long whole = ZSTD_getFrameContentSize(packed, size);
-  if (whole == ZSTD_CONTENTSIZE_ERROR || whole == ZSTD_CONTENTSIZE_UNKNOWN || whole > kMostEventBytes) {
-    return "an event that cannot be unpacked\n";
-  }
-  std::string text(static_cast<std::size_t>(whole), '\0');
-  const std::size_t got = ZSTD_decompress(text.data(), text.size(), packed, size);
-  if (ZSTD_isError(got) != 0) return "an event that cannot be unpacked\n";
-  text.resize(got);
-  std::ranges::replace(text, '\n', ' ');
-  return text + "\n";
+  const std::string packed = Database::text(row, 1);
+  if (packed.empty()) return "an event of more than 32 MiB\n";
+  auto text = unpackedEvent(packed);
+  if (!text) return "an event that cannot be unpacked\n";
+  std::ranges::replace(*text, '\n', ' ');
+  return *text + "\n";
 }
 
 // What is more than a line may have is not even fetched.
@@ -142,6 +187,7 @@ class Events : public ByteSource {
   Events(std::shared_ptr<Database> database, Statement rows) : database_(std::move(database)), rows_(std::move(rows)) {}
 
   Result<std::size_t> read(std::span<char> out) override {
+    const NoForkMeanwhile noFork;
     while (begin_ == line_.size()) {
       if (ended_) return std::size_t{0};
       const int code = ::sqlite3_step(rows_.get());
@@ -170,6 +216,7 @@ class Blob : public ByteSource {
   Blob(std::shared_ptr<Database> database, sqlite3_blob* blob) : database_(std::move(database)), blob_(blob) {}
 
   Result<std::size_t> read(std::span<char> out) override {
+    const NoForkMeanwhile noFork;
     const int left = ::sqlite3_blob_bytes(blob_.get()) - at_;
     const int count = static_cast<int>(std::min<std::size_t>(out.size(), static_cast<std::size_t>(left)));
     if (count == 0) return std::size_t{0};
@@ -189,6 +236,7 @@ class Blob : public ByteSource {
 constexpr std::string_view kArchives = "session_transcript_archives";
 
 Result<std::unique_ptr<ByteSource>> openArchive(const std::shared_ptr<Database>& database, const DatabasePlace& place) {
+  const NoForkMeanwhile noFork;
   const auto missing = [&] {
     return fail(ErrorCode::NotFound, fmt::format("{} has no session {}", place.file, place.session), "");
   };
@@ -209,12 +257,14 @@ Result<std::unique_ptr<ByteSource>> openArchive(const std::shared_ptr<Database>&
 Result<void> addRows(Database& database, const std::string& sql, std::string_view agent,
                      std::vector<FoundTranscript>& out) {
   constexpr std::uint64_t kMillisecond = 1'000'000;
+  const NoForkMeanwhile noFork;
   BOUGH_TRY(const auto rows, database.prepare(sql));
   while (true) {
     const int code = ::sqlite3_step(rows.get());
     if (code == SQLITE_DONE) return {};
     if (code != SQLITE_ROW) return damaged(database.file, database.handle.get());
-    FoundTranscript found{.agent = std::string(agent), .path = database.file + "#" + Database::text(rows.get(), 0)};
+    FoundTranscript found{.agent = std::string(agent),
+                          .path = database.file + "#" + sessionName(Database::text(rows.get(), 0))};
     found.sizeBytes = static_cast<std::uint64_t>(std::max<sqlite3_int64>(0, ::sqlite3_column_int64(rows.get(), 1)));
     found.modifiedNs =
         static_cast<std::uint64_t>(std::max<sqlite3_int64>(0, ::sqlite3_column_int64(rows.get(), 2))) * kMillisecond;
@@ -227,13 +277,11 @@ Result<void> addRows(Database& database, const std::string& sql, std::string_vie
 std::optional<DatabasePlace> placeInDatabase(const std::string& path) {
   const std::size_t mark = path.find(std::string(kEnding) + "#");
   if (mark == std::string::npos) return std::nullopt;
-  DatabasePlace place{.file = path.substr(0, mark + kEnding.size()), .session = path.substr(mark + kEnding.size() + 1)};
-  const auto isUsual = [](char c) { return c > ' ' && c != '/' && c != '\x7f'; };
-  constexpr std::size_t kLongest = 256;
-  if (place.session.empty() || place.session.size() > kLongest || !std::ranges::all_of(place.session, isUsual)) {
-    return std::nullopt;
-  }
-  return place;
+  const std::string name = path.substr(mark + kEnding.size() + 1);
+  auto session = sessionNamed(name);
+  // Only the name that sessionName gives.
+  if (!session || session->empty() || sessionName(*session) != name) return std::nullopt;
+  return DatabasePlace{.file = path.substr(0, mark + kEnding.size()), .session = std::move(*session)};
 }
 
 bool isDatabaseName(std::string_view path) {
@@ -262,6 +310,7 @@ Result<std::vector<FoundTranscript>> sessionsInDatabase(const std::string& file,
 }
 
 Result<std::unique_ptr<ByteSource>> openInDatabase(const DatabasePlace& place) {
+  const NoForkMeanwhile noFork;
   BOUGH_TRY(auto database, Database::open(place.file));
   const bool hasPacked = database->hasColumn("transcript_events", "event_zstd");
   BOUGH_TRY(auto rows, database->prepare(fmt::format(
@@ -276,6 +325,7 @@ Result<std::unique_ptr<ByteSource>> openInDatabase(const DatabasePlace& place) {
 }
 
 Result<DatabaseFacts> factsInDatabase(const DatabasePlace& place) {
+  const NoForkMeanwhile noFork;
   DatabaseFacts facts;
   BOUGH_TRY(const auto database, Database::open(place.file));
   for (const char* sql :

@@ -1,6 +1,6 @@
-// A file is searched for the name of the member that says what an answer cost; only lines that have it are read. Text
-// cannot hold the name, since its quotes are escaped there; tools' arguments and results can, and are told apart when
-// the line is read.
+// A line that begins as an answer is read at once. Any other is searched for the name of the member that says what an
+// answer cost; only lines that have it are read. Text cannot hold the name, since its quotes are escaped there; tools'
+// arguments and results can, and are told apart when the line is read.
 #include "transcript/agents/claude_code/usage.h"
 
 #include <fmt/format.h>
@@ -9,10 +9,12 @@
 #include <charconv>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "base/bytes/chunk_buffer.h"
 #include "base/bytes/find_text.h"
 #include "base/json/json_checked.h"
+#include "base/json/json_compact.h"
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
@@ -21,13 +23,8 @@
 namespace bough::transcript::claude_code {
 namespace {
 
-constexpr std::string_view kName = "\"usage\"";
-constexpr std::size_t kChunkBytes = std::size_t{128} << 10;  // stays in the cache of a core
-
-// The place of the name at or after `from`; npos when there is none.
-std::size_t findName(std::string_view text, std::size_t from) {
-  return findText(text, {.text = kName, .first = 1, .second = 4}, from);  // u and g
-}
+constexpr WantedText kName = {.text = "\"usage\"", .first = 1, .second = 4};  // u and g
+constexpr std::size_t kChunkBytes = std::size_t{128} << 10;                   // stays in the cache of a core
 
 std::uint64_t hashOf(std::string_view identity) {
   return std::hash<std::string_view>{}(identity);
@@ -37,20 +34,29 @@ class Scan {
  public:
   Scan(const std::string& path, std::uint32_t file, FoundUsage& out) : path_(path), file_(file), out_(out) {}
 
-  // The text begins with a line of `size` bytes, which is at `offset` in the file. What follows the line only lets it
-  // be read sixteen bytes at a time to its end.
-  void line(std::string_view textAndMore, std::size_t size, std::uint64_t offset) {
-    while (size > 0 && (textAndMore[size - 1] == '\n' || textAndMore[size - 1] == '\r')) --size;
-    const std::string_view text = textAndMore.substr(0, size);
+  // Takes in the line that the text begins with when it is written as Claude Code writes an answer: most of the work on
+  // files that nobody else has changed, so its text is passed once. Returns its size, or 0 for any other line.
+  std::size_t answerLine(std::string_view text) {
+    Parts parts;
+    const char* const end = readCompact(text.data(), text.data() + text.size(), parts);
+    if (end == nullptr) return 0;
+    const auto size = static_cast<std::size_t>(end - text.data());
+    const std::size_t lineEnd = text.substr(size, 2) == "\r\n" ? size + 1 : size;
+    if (lineEnd == text.size() || text[lineEnd] != '\n') return 0;
     // What a crash leaves in the middle of a line are NUL bytes; without them its strings and brackets are enough.
-    if (!text.contains('\0') && object(textAndMore, size)) return;
-    // Two records on a line, or damage.
+    if (text.substr(0, size).contains('\0')) return 0;
+    answer(parts);
+    return lineEnd + 1;
+  }
+
+  // Takes in any line, which may hold blanks, two records, or damage.
+  void line(std::string_view text, std::uint64_t offset) {
+    while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     const auto source = fromMemory(text);
     LineRecords records(*source, [](std::string_view found) { return json::findMember(found, "type").has_value(); });
     for (auto record = records.next(); record && *record; record = records.next()) {
       const RecordKind kind = (*record)->kind;
-      const std::string_view found = (*record)->text;
-      if (kind == RecordKind::Json ? !object(found, found.size()) : kind != RecordKind::Blank) {
+      if (kind == RecordKind::Json ? !object((*record)->text) : kind != RecordKind::Blank) {
         noteDamage(offset + (*record)->offset, (*record)->reason);
       }
     }
@@ -67,41 +73,78 @@ class Scan {
     std::string_view uuid;
     std::string_view id;  // of the message
     std::string_view model;
-    std::string_view usage;  // begins with it
+    std::optional<Usage> usage;
   };
 
-  // False when the first `size` bytes of the text are not one whole object.
-  bool object(std::string_view text, std::size_t size) {
+  // The end of the object; null when it is not written without blanks.
+  static const char* readCompact(const char* begin, const char* end, Parts& parts) {
+    const auto take = [&](std::string_view& part, const char* at) {
+      const char* const after = json::compactValueEnd(at, end);
+      if (after != nullptr) part = {at, after};
+      return after;
+    };
+    std::string_view other;
+    const auto ofUsage = [&](std::string_view key, const char* at) {
+      const char* const after = take(other, at);
+      if (after != nullptr) takeCount(*parts.usage, key, other);
+      return after;
+    };
+    const auto ofMessage = [&](std::string_view key, const char* at) {
+      if (key == "id") return take(parts.id, at);
+      if (key == "model") return take(parts.model, at);
+      if (key != "usage") return take(other, at);
+      parts.usage.reset();
+      if (*at != '{') return take(other, at);
+      parts.usage.emplace();
+      return json::eachCompactMember(at, end, ofUsage);
+    };
+    return json::eachCompactMember(begin, end, [&](std::string_view key, const char* at) {
+      if (key == "type") return take(parts.type, at);
+      if (key == "timestamp") return take(parts.timestamp, at);
+      if (key == "uuid") return take(parts.uuid, at);
+      return key == "message" && *at == '{' ? json::eachCompactMember(at, end, ofMessage) : take(other, at);
+    });
+  }
+
+  // The same for an object with blanks, or with escapes in its names. False when the text is not one whole object.
+  bool object(std::string_view text) {
     Parts parts;
-    json::CheckedObject members(text, json::CheckedObject::Text::Beginning);
-    while (members.nextKey()) {
-      if (members.keyIs("message") && members.rest().starts_with('{')) {
-        // Read where it is, so that its text is passed once.
-        json::CheckedObject message(members.rest(), json::CheckedObject::Text::Beginning);
-        takeMessage(message, parts);
-        if (message.isBroken()) return false;
-        members.skip(message.end());
-        continue;
-      }
-      const std::string_view value = members.takeValue();
-      if (members.keyIs("type")) parts.type = value;
-      if (members.keyIs("timestamp")) parts.timestamp = value;
-      if (members.keyIs("uuid")) parts.uuid = value;
+    json::CheckedObject members(text);
+    while (auto member = members.next()) {
+      if (member->keyIs("type")) parts.type = member->value;
+      if (member->keyIs("timestamp")) parts.timestamp = member->value;
+      if (member->keyIs("uuid")) parts.uuid = member->value;
+      if (member->keyIs("message") && member->value.starts_with('{')) takeMessage(member->value, parts);
     }
-    if (members.isBroken() || members.end() > size) return false;
-    if (text.substr(0, size).find_first_not_of(" \t\r\n", members.end()) != std::string_view::npos) return false;
-    if (parts.type == "\"assistant\"" && parts.usage.starts_with('{')) answer(parts);
+    if (members.isBroken()) return false;
+    answer(parts);
     return true;
   }
 
-  static void takeMessage(json::CheckedObject& message, Parts& parts) {
-    while (message.nextKey()) {
-      const std::string_view rest = message.rest();
-      const std::string_view value = message.takeValue();
-      if (message.keyIs("id")) parts.id = value;
-      if (message.keyIs("model")) parts.model = value;
-      if (message.keyIs("usage")) parts.usage = rest;
+  static void takeMessage(std::string_view text, Parts& parts) {
+    json::CheckedObject members(text);
+    while (auto member = members.next()) {
+      if (member->keyIs("id")) parts.id = member->value;
+      if (member->keyIs("model")) parts.model = member->value;
+      if (!member->keyIs("usage")) continue;
+      parts.usage.reset();
+      if (!member->value.starts_with('{')) continue;
+      parts.usage.emplace();
+      json::CheckedObject counts(member->value);
+      while (auto count = counts.next()) takeCount(*parts.usage, count->key, count->value);
     }
+  }
+
+  static void takeCount(Usage& usage, std::string_view name, std::string_view value) {
+    std::uint64_t* count = nullptr;
+    if (name == "input_tokens") count = &usage.inputTokens;
+    if (name == "output_tokens") count = &usage.outputTokens;
+    if (name == "cache_read_input_tokens") count = &usage.cacheReadTokens;
+    if (name == "cache_creation_input_tokens") count = &usage.cacheWriteTokens;
+    if (count == nullptr) return;
+    std::uint64_t number = 0;
+    std::from_chars(value.data(), value.data() + value.size(), number);
+    *count = std::min(number, kMaxTokens);
   }
 
   // What a string says; `room` holds it when it is written with escapes. Empty for another value.
@@ -113,24 +156,15 @@ class Scan {
 
   void answer(const Parts& parts) {
     const auto& [type, timestamp, uuid, id, model, usage] = parts;
+    if (type != "\"assistant\"" || !usage) return;
     FoundAnswer found;
     found.file = file_;
+    found.tokens = *usage;
     const std::string_view modelName = textOf(model, model_);
     found.model = out_.modelOf(modelName);
     const std::string_view time = textOf(timestamp, time_);
     if (const auto parsed = parseTimestamp(time)) lastMs_ = *parsed;
     found.timeMs = lastMs_;
-    json::CheckedObject counts(usage, json::CheckedObject::Text::Beginning);
-    while (counts.nextKey()) {
-      const std::string_view value = counts.takeValue();
-      std::uint64_t number = 0;
-      std::from_chars(value.data(), value.data() + value.size(), number);
-      number = std::min(number, kMaxTokens);
-      if (counts.keyIs("input_tokens")) found.tokens.inputTokens = number;
-      if (counts.keyIs("output_tokens")) found.tokens.outputTokens = number;
-      if (counts.keyIs("cache_read_input_tokens")) found.tokens.cacheReadTokens = number;
-      if (counts.keyIs("cache_creation_input_tokens")) found.tokens.cacheWriteTokens = number;
-    }
     const std::string_view messageId = textOf(id, id_);
     found.certain = !messageId.empty();
     const Usage& used = found.tokens;
@@ -150,20 +184,34 @@ class Scan {
   std::string id_;
 };
 
-// Gives a piece that ends with a line end, or with the file, to the scan.
+// Whether a line says at its beginning that it is an answer. A guess: it decides how the line is read, not what is
+// found.
+bool looksLikeAnswer(std::string_view line) {
+  constexpr std::size_t kBeginning = 1024;
+  return findText(line.substr(0, kBeginning), {.text = "\"assistant\"", .first = 1, .second = 10}, 0) !=
+         std::string_view::npos;
+}
+
+// Gives the lines of a piece that ends with a line end, or with the file, to the scan.
 void scanPiece(std::string_view piece, std::uint64_t offset, Scan& scan) {
-  for (std::size_t at = findName(piece, 0); at != std::string_view::npos;) {
-    const auto* before = static_cast<const char*>(::memrchr(piece.data(), '\n', at));
-    const std::size_t begin = before == nullptr ? 0 : static_cast<std::size_t>(before - piece.data()) + 1;
-    const std::size_t end = std::min(piece.find('\n', at), piece.size() - 1) + 1;
-    scan.line(piece.substr(begin), end - begin, offset + begin);
-    at = end >= piece.size() ? std::string_view::npos : findName(piece, end);
+  bool isUsual = true;
+  for (std::size_t begin = 0, size = 0; begin < piece.size(); begin += size) {
+    const std::string_view rest = piece.substr(begin);
+    if (isUsual && looksLikeAnswer(rest)) {
+      size = scan.answerLine(rest);
+      if (size > 0) continue;
+      isUsual =
+          false;  // a line with open brackets was read to the end of the piece, which lines after it may not repeat
+    }
+    size = std::min(rest.find('\n'), rest.size() - 1) + 1;
+    const std::string_view line = rest.substr(0, size);
+    if (findText(line, kName, 0) != std::string_view::npos) scan.line(line, offset + begin);
   }
 }
 
 // The last line of a file without its end, which a crash may have cut before it says what it cost.
 void scanEnd(std::string_view text, std::uint64_t offset, Scan& scan) {
-  if (findName(text, 0) != std::string_view::npos) return scanPiece(text, offset, scan);
+  if (findText(text, kName, 0) != std::string_view::npos) return scanPiece(text, offset, scan);
   const std::size_t last = text.find_last_not_of(" \t\r\n");
   if (last != std::string_view::npos && text[last] != '}') scan.noteDamage(offset, "a record that is not complete");
 }

@@ -14,6 +14,7 @@
 
 #include "base/json/json_write.h"
 #include "transcript/agents/codex/lineage.h"
+#include "transcript/agents/codex/shown.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/json_line.h"
@@ -101,6 +102,34 @@ class BranchMessages {
   std::vector<std::string> earlier_;  // ids of entries
 };
 
+// The user's last messages. Codex keeps about this much of what the user wrote.
+class Prompts {
+ public:
+  void inherit(std::deque<std::string>&& prompts) {
+    all_ = std::move(prompts);
+    for (const std::string& prompt : all_) sizeBytes_ += prompt.size();
+  }
+  void add(std::string_view item) {
+    constexpr std::size_t kKeptBytes = 80'000;
+    all_.emplace_back(item);
+    sizeBytes_ += item.size();
+    while (sizeBytes_ > kKeptBytes && all_.size() > 1) {
+      sizeBytes_ -= all_.front().size();
+      all_.pop_front();
+    }
+  }
+  void dropLast() {
+    if (all_.empty()) return;
+    sizeBytes_ -= all_.back().size();
+    all_.pop_back();
+  }
+  [[nodiscard]] const std::deque<std::string>& all() const { return all_; }
+
+ private:
+  std::deque<std::string> all_;
+  std::size_t sizeBytes_ = 0;
+};
+
 // The id of a rollout, by its name.
 std::string idOf(const std::string& name) {
   return name.substr(name.find('_') + 1);
@@ -117,7 +146,7 @@ class CodexReader : public HistoryReader {
 
   [[nodiscard]] Lineage handOver(const Builder& out) const override {
     Lineage lineage{
-        .problem = forks_.problem, .messages = given_.all(rollout_, out), .prompts = prompts_, .costs = costs_};
+        .problem = forks_.problem, .messages = given_.all(rollout_, out), .prompts = prompts_.all(), .costs = costs_};
     for (const EarlierTurn& turn : turns_) {
       const std::string before = out.entryFor(turn.before);
       lineage.turns.push_back({.before = before.empty() ? turn.before : before, .given = turn.given});
@@ -128,6 +157,13 @@ class CodexReader : public HistoryReader {
 
   void record(const Record& record, Builder& out) override {
     const Members line(record.text);
+    // An earlier reading ended here.
+    const auto& wanted = out.wanted();
+    const bool goesOn = shown_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
+    if (goesOn && shown_.lacksItems() && wanted.wasGiven && wanted.wasGiven(shown_.lastOffset + 1)) {
+      giveShown(shown_.lastOffset + 1, out);
+    }
+    shown_.lastOffset = record.offset;
     time_ = line.text("timestamp");
     const std::string type = line.text("type");
     const std::string_view payload = line.raw("payload");
@@ -149,6 +185,7 @@ class CodexReader : public HistoryReader {
   }
 
   void end(Builder& out) override {
+    if (shown_.lacksItems()) giveShown(shown_.lastOffset + 1, out);
     if (rolledBack_) out.setHead(*rolledBack_);
   }
 
@@ -208,8 +245,7 @@ class CodexReader : public HistoryReader {
     if (!lastId_.empty()) out.mean(lastId_, lastId_);
     given_.inherit(lineage.messages);
     turns_ = std::move(lineage.turns);
-    prompts_ = std::move(lineage.prompts);
-    for (const std::string& prompt : prompts_) promptBytes_ += prompt.size();
+    prompts_.inherit(std::move(lineage.prompts));
     costs_ = std::move(lineage.costs);
     rootThread_ = std::move(lineage.rootThread);
   }
@@ -229,6 +265,26 @@ class CodexReader : public HistoryReader {
     rolledBack_.reset();
   }
 
+  // A turn ends, or the file: words that only its events hold are entries beside the conversation that the model gets.
+  // Their lines were kept when they came; `offset` is that of the record that tells, or after it.
+  void giveShown(std::uint64_t offset, Builder& out) {
+    Record none;
+    none.kind = RecordKind::Json;
+    none.offset = offset;
+    for (const ShownWords& words : shown_.take()) {
+      id_ = itemId(rollout_, words.offset, 1);
+      Place place;
+      place.id = id_;
+      place.timestamp = words.timestamp;
+      if (rolledBack_) place.parent = *rolledBack_;
+      json::Writer writer;
+      writer.beginObject().member("customType", "codex.shown").key("shown").beginObject();
+      writer.member("role", words.role).member("text", words.text).endObject().endObject();
+      out.entry(none, place, entry_type::kCustom, writer.text());
+      gave();
+    }
+  }
+
   void giveMessage(const Record& record, std::string_view message, std::vector<Hole> holes, Builder& out) {
     given_.add(record.offset, part_, message);
     out.message(record, nextPlace(record), Dialect::OpenaiResponses, message, std::move(holes));
@@ -241,13 +297,18 @@ class CodexReader : public HistoryReader {
     const std::string type = parts.text("type");
     if (type == "message") {
       const std::string role = parts.text("role");
+      shown_.item(itemText(parts.raw("content")));
       if (role == "developer" || role == "system") return keep(record, role, out);
       if (role == "user" && isInjected(itemText(parts.raw("content")))) return keep(record, "context", out);
       if (role == "user") {
+        giveShown(record.offset, out);
+        shown_.begin();
+        shown_.item(itemText(parts.raw("content")));
         turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .given = given_.size()});
-        notePrompt(item);
+        prompts_.add(item);
       }
     }
+    if (type == "reasoning") shown_.item(itemText(parts.raw("summary")) + itemText(parts.raw("content")));
     if (type == "local_shell_call") return takeShellCall(record, parts, out);
     if (type == "ghost_snapshot" || type == "compaction" || type == "context_compaction")
       return keep(record, type, out);
@@ -279,12 +340,13 @@ class CodexReader : public HistoryReader {
   // the summary. The others become entries of their own, unless they are the last messages once more: those were kept.
   // Older versions wrote no replacement: then it is the last of the user's messages, and the summary.
   void takeCompaction(const Record& record, std::string_view payload, Builder& out) {
+    giveShown(record.offset, out);
     const Members parts(payload);
     Replacement replacement{.summary = parts.text("message")};
     if (parts.isArray("replacement_history")) {
       split(parts.raw("replacement_history"), replacement);
     } else {
-      replacement.before.assign(prompts_.begin(), prompts_.end());
+      replacement.before.assign(prompts_.all().begin(), prompts_.all().end());
     }
     if (replacement.summary.empty()) replacement.summary = "[The summary of the conversation so far is encrypted.]";
     auto& [summary, before, after] = replacement;
@@ -304,17 +366,6 @@ class CodexReader : public HistoryReader {
     for (const std::string& item : after) giveMessage(record, item, {}, out);
   }
 
-  // Codex keeps about this much of what the user wrote.
-  void notePrompt(std::string_view item) {
-    constexpr std::size_t kKeptBytes = 80'000;
-    prompts_.emplace_back(item);
-    promptBytes_ += item.size();
-    while (promptBytes_ > kKeptBytes && prompts_.size() > 1) {
-      promptBytes_ -= prompts_.front().size();
-      prompts_.pop_front();
-    }
-  }
-
   void giveSummary(const Record& record, std::string_view summary, const std::string& firstKept, bool isAfterKept,
                    Builder& out) {
     const Place place = nextPlace(record);
@@ -331,7 +382,10 @@ class CodexReader : public HistoryReader {
   void takeOther(const Record& record, std::string_view type, std::string_view payload, Builder& out) {
     const Members event(payload);
     const std::string name = event.text("type");
+    if (type == "event_msg") shown_.event(record.offset, time_, event);
+    if (type == "event_msg" && (name == "turn_aborted" || name == "task_complete")) giveShown(record.offset, out);
     if (type == "event_msg" && name == "thread_rolled_back") {
+      giveShown(record.offset, out);
       rollBack(json::findUnsigned(payload, "num_turns").value_or(1), out);
     }
     std::string info;
@@ -350,9 +404,7 @@ class CodexReader : public HistoryReader {
       rolledBack_ = turns_.back().before;
       given_.cut(turns_.back().given);
       turns_.pop_back();
-      if (prompts_.empty()) continue;
-      promptBytes_ -= prompts_.back().size();
-      prompts_.pop_back();
+      prompts_.dropLast();
     }
     if (rolledBack_) adoptEarlier(*rolledBack_, out);
   }
@@ -366,6 +418,7 @@ class CodexReader : public HistoryReader {
   std::string rollout_;     // id, which is that of the thread unless it replaced an earlier one
   std::string rootThread_;  // where the first lines were written first
   Costs costs_;
+  Shown shown_;
   bool sawItem_ = false;
   std::string time_;
   std::string id_;
@@ -373,8 +426,7 @@ class CodexReader : public HistoryReader {
   std::uint32_t part_ = 0;
   std::vector<EarlierTurn> turns_;  // what is before them, as `out` names it
   BranchMessages given_;
-  std::deque<std::string> prompts_;  // the user's last messages
-  std::size_t promptBytes_ = 0;
+  Prompts prompts_;
   std::optional<std::string> rolledBack_;  // what the next entry continues, when it is not the one before it
 };
 
