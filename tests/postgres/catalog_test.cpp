@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "postgres/fresh_store.h"
@@ -40,6 +41,19 @@ class PostgresCatalogTest : public FreshPostgresStore {
 
   std::unique_ptr<SessionStore> store_;
 };
+
+TEST_F(PostgresCatalogTest, SessionsWithAProblemAreFoundByIt) {
+  for (const char* id : {"sound", "open", "damaged"}) must(store_->createSession({.sessionId = id}));
+  auto catalog = open();
+  EXPECT_TRUE(must(catalog->list({.filter = {.withProblem = true}})).empty());
+  runSql(sharedServer(), "UPDATE " + schema_ + ".catalog_sessions SET problem = 'its end' WHERE session_id <> 'sound'");
+  std::set<std::string> found;
+  for (const SessionSummary& row : must(catalog->list({.filter = {.withProblem = true}}))) {
+    found.insert(row.sessionId);
+    EXPECT_EQ(row.problem, "its end");
+  }
+  EXPECT_EQ(found, (std::set<std::string>{"damaged", "open"}));
+}
 
 TEST_F(PostgresCatalogTest, TheNewestOfTwoHundredThousandSessionsAreAnIndexScan) {
   runSql(sharedServer(), "INSERT INTO " + schema_ + R"sql(.catalog_sessions
@@ -160,6 +174,21 @@ TEST_F(PostgresCatalogTest, OddBytesInTitlesAndTextsAreTakenIn) {
   EXPECT_EQ(must(catalog->count()), 1U);
   EXPECT_EQ(must(catalog->search("needle")).size(), 1U);
   EXPECT_FALSE(must(catalog->session("s")).title.empty());
+}
+
+// One statement for all of them would take longer than the server is waited for.
+TEST_F(PostgresCatalogTest, ManyTextsOfASessionAreKeptPartByPart) {
+  must(store_->createSession({.sessionId = "s"}));
+  const std::string hay(1 << 20, 'h');
+  for (int i = 0; i < 10; ++i)
+    must(store_->appendSessionEntries("s", {said("e" + std::to_string(i), hay + " needle")}));
+  auto catalog = must(Catalog::open(*store_));
+  must(catalog->catchUp({.search = true, .progress = [](const CatchUpProgress&) { return false; }}));
+  const auto indexed = [&] { return sql("SELECT indexed FROM " + schema_ + ".catalog_sessions WHERE taken = 11"); };
+  EXPECT_EQ(indexed(), "5");
+  must(catalog->catchUp({.search = true}));
+  EXPECT_EQ(indexed(), "11");
+  EXPECT_EQ(must(catalog->search("needle")).size(), 10U);
 }
 
 TEST_F(PostgresCatalogTest, AReaderListsAndIsToldThatItCannotBringTheCatalogUpToDate) {

@@ -1,12 +1,21 @@
 // The layer over libpq: connections, pool, errors.
 
+#include <endian.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
 
 #include "store/postgres/client/pool.h"
 #include "store/postgres/schema/schema.h"
 #include "support/postgres_server.h"
+#include "support/temp_folder.h"
 
 namespace bough {
 namespace {
@@ -151,6 +160,64 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
     EXPECT_FALSE(other.message.contains("topsecret")) << other.message;
   }
   EXPECT_EQ(error("postgresql://host/db?schema=A;DROP").code, ErrorCode::InvalidArgument);
+}
+
+// A server that speaks another language than ours, and refuses whoever connects.
+class RefusingServer {
+ public:
+  explicit RefusingServer(const std::string& state)
+      : answer_(fmt::format("SFATAL{0}C{1}{0}MDas geht so nicht{0}{0}", '\0', state)) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::ranges::copy(folder_ / ".s.PGSQL.5432", address.sun_path);
+    if (::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::listen(socket_, 9) != 0) {
+      throw std::runtime_error("bind");
+    }
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~RefusingServer() {
+    ::shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    ::close(socket_);
+  }
+  [[nodiscard]] std::string url() const { return "postgresql://me@/db?host=" + folder_.path().string(); }
+
+ private:
+  void serve() {
+    std::uint32_t length = htobe32(static_cast<std::uint32_t>(answer_.size() + sizeof length));
+    const std::string message = "E" + std::string(reinterpret_cast<const char*>(&length), sizeof length) + answer_;
+    for (int client = 0; (client = ::accept(socket_, nullptr, nullptr)) >= 0; ::close(client)) {
+      std::array<char, 1000> startup{};
+      (void)!::read(client, startup.data(), startup.size());
+      (void)!::write(client, message.data(), message.size());
+    }
+  }
+
+  const TempFolder folder_;
+  const std::string answer_;
+  const int socket_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  std::thread thread_;
+};
+
+TEST_F(PostgresConnection, ARefusalIsUnderstoodInAnyLanguage) {
+  const auto error = [](const std::string& state) {
+    const RefusingServer server(state);
+    Pool pool(locate(server.url()), {.timeout = std::chrono::milliseconds(300)});
+    Error refused = pool.run({.sql = "SELECT 1"}).error();
+    EXPECT_TRUE(refused.message.contains("Das geht so nicht")) << refused.message;
+    return refused;
+  };
+  for (const auto& [state, code, hint] : std::vector<std::tuple<std::string, ErrorCode, std::string>>{
+           {"28P01", ErrorCode::InvalidArgument, "password"},
+           {"28000", ErrorCode::InvalidArgument, "password"},
+           {"3D000", ErrorCode::NotFound, "createdb"},
+           {"42501", ErrorCode::InvalidArgument, "GRANT CONNECT"},
+           {"53300", ErrorCode::Unavailable, "retry"},
+           {"57P03", ErrorCode::Unavailable, "retry"}}) {
+    const Error refused = error(state);
+    EXPECT_EQ(refused.code, code) << state << ": " << refused.message;
+    EXPECT_TRUE(refused.hint.contains(hint)) << state << ": " << refused.hint;
+  }
 }
 
 TEST_F(PostgresConnection, NoPartOfAPasswordThatIsNotEncodedIsShown) {

@@ -98,6 +98,16 @@ TEST_F(PostgresOperator, NothingIsSetAsideInADatabase) {
   EXPECT_EQ(dropTorn(*store, "s", 0).error().code, ErrorCode::Unsupported);
 }
 
+TEST_F(PostgresOperator, ASchemaOfAnotherApplicationIsLeftAlone) {
+  runSql(sharedServer(), "CREATE SCHEMA foreign_tables; CREATE TABLE foreign_tables.sessions (n integer)");
+  const Error told = refused(initPostgresStore(sharedServer().url("foreign_tables")));
+  EXPECT_TRUE(told.hint.contains("?schema=")) << told.message;
+  EXPECT_EQ(runSql(sharedServer(),
+                   "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                   "WHERE n.nspname = 'foreign_tables'"),
+            "1");
+}
+
 TEST_F(PostgresOperator, AVersionThatIsNotANumberIsTold) {
   const std::string url = freshStoreUrl();
   must(initPostgresStore(url));

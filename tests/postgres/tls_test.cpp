@@ -55,6 +55,7 @@ TEST(PostgresTls, OptionsOfTheUrlAreObeyed) {
   const Error other = refused(SessionStore::open(url(folder / "other.crt"), options));
   EXPECT_EQ(other.code, ErrorCode::Unavailable);
   EXPECT_TRUE(other.message.contains("certificate")) << other.message;
+  EXPECT_TRUE(other.hint.contains("sslrootcert")) << other.hint;
 }
 
 }  // namespace

@@ -68,7 +68,9 @@ class Planner {
     plan_.bodies.push_back(bodyOf(line));
     plan_.bytes += plan_.bodies.back().size();
     plan_.times.push_back(-1);
-    const auto payload = json::findMember(line.text(), "payload").value_or("");
+    // Of most lines the payload says nothing here, and is not looked for.
+    const bool says = isControl(kind) || mayHoldAttachmentReference(line.text());
+    const auto payload = says ? json::findMember(line.text(), "payload").value_or("") : std::string_view();
     plan_.attachments.push_back(readAttachmentReference(payload));
     plan_.targets.push_back(isControl(kind) ? json::findString(payload, "entryId") : std::nullopt);
     addParent(place, parent, kind);

@@ -141,6 +141,10 @@ Composed selectSorted(std::string_view columns, const ListOptions& options, cons
   Composed select = selectSessions(columns);
   if (options.order == ListOrder::Cost) joinCosts(select, options, models);
   addListed(select, options.filter);
+  if (const auto& after = options.after) {
+    select.require(fmt::format("(c.active_ms, c.session_id) {} ({}, {})", options.reverse ? ">" : "<",
+                               select.number(after->activeMs), select.text(after->sessionId)));
+  }
   std::string_view before;
   for (const auto& [key, isAscending] : sortKeys(options.order)) {
     select.sql += fmt::format("{}{}{}", before.empty() ? " ORDER BY " : before, key,

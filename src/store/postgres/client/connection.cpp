@@ -15,6 +15,9 @@
 namespace bough::postgres {
 namespace {
 
+// In libpq's messages after the severity of what a server says, whatever its language.
+constexpr std::string_view kServerSpeaks = ":  ";
+
 int leftMs(Deadline deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
@@ -27,6 +30,28 @@ std::string connectTimeout(Deadline deadline) {
 }
 
 void ignoreNotices(void* /*unused*/, const char* /*message*/) {}
+
+// Connects again to hear the SQLSTATE of a refusal: libpq tells it only in place of the server's words, which may be in
+// any language. Empty when there is none.
+std::string refusalState(const char* const* keywords, const char* const* values, Deadline deadline) {
+  const std::unique_ptr<PGconn, decltype(libpq().PQfinish)> asking(
+      libpq().PQconnectStartParams(keywords, values, /*expand_dbname=*/1), libpq().PQfinish);
+  if (asking == nullptr) throw std::bad_alloc();
+  libpq().PQsetNoticeProcessor(asking.get(), ignoreNotices, nullptr);
+  libpq().PQsetErrorVerbosity(asking.get(), PQERRORS_SQLSTATE);
+  PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+  while (status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) {
+    const short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+    pollfd socket{.fd = libpq().PQsocket(asking.get()), .events = events, .revents = 0};
+    const int ready = ::poll(&socket, 1, leftMs(deadline));
+    if (ready == 0 || (ready < 0 && errno != EINTR)) return {};
+    if (ready > 0) status = libpq().PQconnectPoll(asking.get());
+  }
+  std::string_view words = libpq().PQerrorMessage(asking.get());
+  while (words.ends_with('\n')) words.remove_suffix(1);
+  const std::size_t at = words.rfind(kServerSpeaks);
+  return at == std::string_view::npos ? std::string() : std::string(words.substr(at + kServerSpeaks.size()));
+}
 
 }  // namespace
 
@@ -47,7 +72,12 @@ Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location,
   if (made->connection_ == nullptr) throw std::bad_alloc();
   libpq().PQsetNoticeProcessor(made->connection_, ignoreNotices, nullptr);
   if (libpq().PQstatus(made->connection_) != CONNECTION_OK) {
-    return std::unexpected(connectFailure(location, libpq().PQerrorMessage(made->connection_)));
+    const std::string words = libpq().PQerrorMessage(made->connection_);
+    Failure failure = connectFailure(location, words);
+    if (failure.trouble == Trouble::Unreachable && words.contains(kServerSpeaks)) {
+      failure = connectFailure(location, words, refusalState(keywords.data(), values.data(), deadline));
+    }
+    return std::unexpected(std::move(failure));
   }
   if (libpq().PQsetnonblocking(made->connection_, 1) != 0 || libpq().PQenterPipelineMode(made->connection_) != 1) {
     return std::unexpected(made->lost("it does not take statements in a pipeline"));
@@ -168,6 +198,9 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
   };
   std::vector<Answer> expected;
   std::set<std::string_view> preparing;
+  // libpq moves all that it still has to send each time that the socket takes a part of it.
+  constexpr std::size_t kMostQueuedBytes = 256 << 10;
+  std::size_t queuedBytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const bool byName = prepare && !calls[i].name.empty();
     const bool first = byName && !prepared_.contains(calls[i].name) && preparing.insert(calls[i].name).second;
@@ -175,6 +208,10 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
     expected.push_back({.call = i});
     if (calls[i].sink != nullptr) calls[i].sink->restart();
     if (auto queued = send(calls[i], byName, first); !queued) return std::unexpected(queued.error());
+    queuedBytes += calls[i].parameters.totalBytes();
+    if (queuedBytes < kMostQueuedBytes) continue;
+    if (auto flushed = flush(deadline); !flushed) return std::unexpected(flushed.error());
+    queuedBytes = 0;
   }
   if (libpq().PQpipelineSync(connection_) != 1) return std::unexpected(lost({}));
   sent_ = true;

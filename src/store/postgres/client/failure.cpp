@@ -34,7 +34,7 @@ struct Meaning {
 };
 
 // The first that fits counts.
-constexpr std::array<Meaning, 26> kMeanings{{
+constexpr std::array<Meaning, 27> kMeanings{{
     {"40", Trouble::Repeat, ErrorCode::Busy, "retry"},
     {"55P03", Trouble::Repeat, ErrorCode::Busy, "another client holds the session; retry"},
     {"57014", Trouble::Refused, ErrorCode::Timeout,
@@ -62,6 +62,8 @@ constexpr std::array<Meaning, 26> kMeanings{{
     {"3F000", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"42P01", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
     {"42883", Trouble::Refused, ErrorCode::NotFound, "run `bough store init` with a role that may create the schema"},
+    {"42P07", Trouble::Refused, ErrorCode::InvalidArgument,
+     "the schema holds tables of another application: name another one with ?schema=NAME in the URL"},
     {"3D000", Trouble::Refused, ErrorCode::NotFound, "create the database with `createdb`, or correct the URL"},
     {"28", Trouble::Refused, ErrorCode::InvalidArgument,
      "check the user and the password; ~/.pgpass or PGPASSWORD can hold it"},
@@ -75,17 +77,21 @@ constexpr std::array<Meaning, 26> kMeanings{{
 
 }  // namespace
 
-Failure connectFailure(const Location& location, std::string_view words) {
+Failure connectFailure(const Location& location, std::string_view words, std::string_view state) {
   const std::string line = oneLine(location, words);
   const std::string message = fmt::format("cannot connect to {}: {}", location.shown, line);
-  // libpq gives no SQLSTATE here. These are its own and the server's words, which do not depend on a locale of ours.
+  // Words of libpq, and of a server that speaks English.
   const auto says = [&](auto... some) { return (line.contains(some) || ...); };
-  if (says("authentication failed", "no password supplied", "pg_hba.conf") ||
+  if (state.starts_with("28") || says("authentication failed", "no password supplied", "pg_hba.conf") ||
       (line.contains("role \"") && line.contains("does not exist"))) {
     return make(Trouble::Refused, ErrorCode::InvalidArgument, message,
                 "check the user and the password; ~/.pgpass or PGPASSWORD can hold it");
   }
-  if (line.contains("database \"") && line.contains("does not exist")) {
+  if (state == "42501") {
+    return make(Trouble::Refused, ErrorCode::InvalidArgument, message,
+                "let the role connect: GRANT CONNECT ON DATABASE … TO ROLE");
+  }
+  if (state == "3D000" || (line.contains("database \"") && line.contains("does not exist"))) {
     return make(Trouble::Refused, ErrorCode::NotFound, message,
                 "create the database with `createdb`, or correct the URL");
   }
@@ -102,8 +108,15 @@ Failure connectFailure(const Location& location, std::string_view words) {
     return make(Trouble::Unreachable, ErrorCode::Unavailable, message,
                 "none of the servers is what target_session_attrs asks for: name all of them in the URL; retry");
   }
+  if (says("certificate", "SSL was required", "SSL error", "SSL is not supported")) {
+    return make(
+        Trouble::Unreachable, ErrorCode::Unavailable, message,
+        "the server and the URL do not agree on TLS: correct sslmode and sslrootcert of the URL, or turn on ssl and "
+        "install the certificate on the server");
+  }
   // A server that answers, and will take a connection soon.
-  const bool soon = says("starting up", "shutting down", "recovery", "too many clients", "connection slots");
+  const bool soon = state.starts_with("57P") || state == "53300" ||
+                    says("starting up", "shutting down", "recovery", "too many clients", "connection slots");
   return make(soon ? Trouble::LostBefore : Trouble::Unreachable, ErrorCode::Unavailable, message,
               "check that the server runs and the URL is right; retry");
 }

@@ -30,8 +30,8 @@ struct Failure {
 template <typename T>
 using Exchange = std::expected<T, Failure>;
 
-/// No connection could be made; `words` are libpq's.
-Failure connectFailure(const Location& location, std::string_view words);
+/// No connection could be made; `words` are libpq's, `state` is the server's SQLSTATE where it is known.
+Failure connectFailure(const Location& location, std::string_view words, std::string_view state = {});
 /// A connection was lost; `sent`: after something had been sent.
 Failure lostFailure(const Location& location, std::string_view words, bool sent);
 Failure timeoutFailure(const Location& location, bool sent);

@@ -16,7 +16,8 @@ namespace bough::postgres {
               use(PQresultErrorMessage) use(PQclear) use(PQntuples) use(PQnfields) use(PQgetisnull) use(PQgetvalue)   \
                   use(PQgetlength) use(PQnotifies) use(PQfreemem) use(PQsetSingleRowMode) use(PQconninfoParse)        \
                       use(PQconninfoFree) use(PQsetNoticeProcessor) use(PQserverVersion) use(PQparameterStatus)       \
-                          use(PQcmdTuples) use(PQtransactionStatus)
+                          use(PQcmdTuples) use(PQtransactionStatus) use(PQconnectStartParams) use(PQconnectPoll)      \
+                              use(PQsetErrorVerbosity)
 
 struct Libpq {
 #define BOUGH_LIBPQ_MEMBER(name) decltype(&::name) name = nullptr;

@@ -39,8 +39,14 @@ class Parameters {
   Parameters& byteTexts(std::span<const std::string_view> values);
   Parameters& numbers(std::span<const std::int64_t> values);
 
-  /// Room for so many bytes altogether.
-  void reserve(std::size_t bytes) { data_.reserve(bytes); }
+  /// Room for so many bytes altogether, and for about as many values as an append has.
+  void reserve(std::size_t bytes) {
+    constexpr std::size_t kValues = 20;
+    data_.reserve(bytes);
+    types_.reserve(kValues);
+    places_.reserve(kValues);
+    lengths_.reserve(kValues);
+  }
   [[nodiscard]] int size() const { return static_cast<int>(types_.size()); }
   [[nodiscard]] std::size_t totalBytes() const { return data_.size(); }
   [[nodiscard]] const std::vector<Oid>& types() const { return types_; }

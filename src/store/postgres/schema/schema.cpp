@@ -89,7 +89,7 @@ Result<bool> hasSchema(Pool& pool) {
 
 Error ofInit(Error error, int version) {
   if (error.code != ErrorCode::ReadOnly) return error;
-  error.hint = version > 0 ? "run `bough store init` with the role that created the store"
+  error.hint = version > 0 ? "run it with the role that created the store"
                            : "run it with a role that may create the schema: its owner, a superuser, or one that has "
                              "GRANT CREATE ON DATABASE … TO ROLE";
   return error;
