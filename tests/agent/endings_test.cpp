@@ -23,6 +23,7 @@ TEST_F(LoopTest, RefusalsBlocksAndLimitsAreShown) {
   const Case cases[] = {
       {Dialect::Anthropic, "end_turn", "max_tokens"},
       {Dialect::Anthropic, "end_turn", "refusal"},
+      {Dialect::Anthropic, "end_turn", "pause_turn"},
       {Dialect::OpenaiChat, "\"stop\"", "\"length\""},
       {Dialect::OpenaiChat, "\"stop\"", "\"content_filter\""},
       {Dialect::OpenaiResponses, R"("status":"completed","model")",

@@ -1,4 +1,5 @@
 #include <bough/message.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -299,6 +300,54 @@ TEST(StreamReader, TextThatDoesNotComeInPiecesIsShownToo) {
   EXPECT_EQ(read(makeOpenaiResponsesReader(), completed, 1'000).text, "all");
   const std::string delta = R"(data: {"type":"response.output_text.delta","output_index":0,"delta":"all"})";
   EXPECT_EQ(read(makeOpenaiResponsesReader(), delta + "\n\n" + completed, 1'000).text, "all");
+}
+
+TEST(StreamReader, ItemsOfResponsesThatComeOnlyInPiecesAreKept) {
+  const std::string begin = R"(data: {"type":"response.created","response":{"id":"r","object":"response"}})"
+                            "\n\n"
+                            R"(data: {"type":"response.output_text.delta","delta":"Hel"})"
+                            "\n\n"
+                            R"(data: {"type":"response.output_text.delta","output_index":0,"delta":"lo \"you\""})"
+                            "\n\n";
+  const std::string end =
+      R"(data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"f","call_id":"c","name":"ls","arguments":""}})"
+      "\n\n"
+      R"(data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"path\":1}"})"
+      "\n\n"
+      R"(data: {"type":"response.completed","response":{"id":"r","object":"response","status":"completed","output":[]}})"
+      "\n\n";
+  const Read whole = read(makeOpenaiResponsesReader(), begin + end, 7);
+  EXPECT_EQ(whole.text, "Hello \"you\"");
+  const auto message = normalize(whole.answer.message, Dialect::OpenaiResponses);
+  ASSERT_TRUE(message) << message.error().message;
+  ASSERT_EQ(message->blocks.size(), 2U) << whole.answer.message;
+  EXPECT_EQ(message->blocks[0].text.decode(), "Hello \"you\"");
+  EXPECT_EQ(message->blocks[1].name.decode(), "ls");
+  EXPECT_TRUE(whole.answer.message.contains(R"("arguments":"{\"path\":1}")")) << whole.answer.message;
+  const Read cut = read(makeOpenaiResponsesReader(), begin, 7, true);
+  EXPECT_TRUE(cut.answer.message.contains(R"("text":"Hello \"you\"")")) << cut.answer.message;
+}
+
+TEST(StreamReader, ItemsOfResponsesWithoutNumbersStayApart) {
+  const auto event = [](std::string_view type, std::string_view rest) {
+    return fmt::format("data: {{\"type\":\"response.{}\"{}}}\n\n", type, rest);
+  };
+  const std::string pieces =
+      event("created", R"(,"response":{"id":"r","object":"response"})") +
+      event("reasoning_text.delta", R"(,"delta":"Hm.")") + event("output_text.delta", R"(,"delta":"one")") +
+      event("output_item.done",
+            R"(,"item":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"one"}]})");
+  const std::string call =
+      event("output_item.added", R"(,"item":{"type":"function_call","call_id":"c","name":"ls","arguments":""})") +
+      event("function_call_arguments.delta", R"(,"delta":"{}")") + event("output_text.delta", R"(,"delta":"two")");
+  const std::string end = event("completed", R"(,"response":{"id":"r","object":"response","status":"completed"})");
+  const Read whole = read(makeOpenaiResponsesReader(), pieces + call + end, 1'000);
+  const auto message = normalize(whole.answer.message, Dialect::OpenaiResponses);
+  ASSERT_TRUE(message) << message.error().message;
+  ASSERT_EQ(message->blocks.size(), 3U) << whole.answer.message;
+  EXPECT_EQ(message->blocks[0].text.decode(), "one");
+  EXPECT_EQ(message->blocks[1].name.decode(), "ls");
+  EXPECT_EQ(message->blocks[2].text.decode(), "two");
 }
 
 TEST(StreamReader, ReasoningOfCompatibleServersIsKept) {

@@ -150,7 +150,8 @@ enum class ResumeWhat : std::uint8_t {
   AlsoMessages,  ///< Also answer a last message that another program appended: the user asks for that.
 };
 
-/// Finishes a turn that was interrupted (interruption.h says which those are); does nothing when there is none.
+/// Finishes a turn that was interrupted: this loop had begun it and did not get to its end or to a reason why it ended.
+/// Does nothing when there is none.
 Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start, ResumeWhat what = ResumeWhat::Own);
 
 /// Whether resumeTurn has something to finish.

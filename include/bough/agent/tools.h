@@ -99,7 +99,7 @@ struct PreparedCall {
   std::function<ToolOutcome(const CancelToken&)> run;
 };
 
-/// One tool. Calls may come from several threads at once.
+/// One tool. Calls may come from several threads at once. An exception (std::exception) becomes a result that says so.
 struct Tool {
   std::string name;
   std::string description;

@@ -8,7 +8,7 @@
 #include "agent/parts/prompts.h"
 #include "base/json/json_scan.h"
 #include "base/text/text.h"
-#include "base/try.h"
+#include "base/text/utf8.h"
 
 namespace bough::agent {
 namespace {
@@ -29,6 +29,12 @@ bool isUnusual(Dialect dialect, std::string_view stopReason) {
   if (stopReason.empty()) return false;
   if (dialect == Dialect::Gemini) return stopReason != "STOP" && stopReason != "FINISH_REASON_UNSPECIFIED";
   return dialect == Dialect::OpenaiResponses && stopReason != "completed";
+}
+
+// The fault of the provider: the prompt was not refused.
+std::unexpected<Error> unusable(std::string_view why) {
+  return fail(ErrorCode::Io, fmt::format("the provider's answer cannot be used: {}", why),
+              "say it again, or change the model");
 }
 
 }  // namespace
@@ -65,6 +71,7 @@ bool AnswerParts::isBlocked() const {
 
 std::string AnswerParts::problem() const {
   if (isCutOff()) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", end);
+  if (end == "pause_turn") return "the model paused before its answer was finished (pause_turn); say `go on`";
   if (refused) return "the model refused to answer";
   if (isBlocked()) return fmt::format("the answer was refused or blocked ({})", end);
   return calls.empty() && text::trimmed(text).empty() ? "the answer is empty" : "";
@@ -76,7 +83,11 @@ std::string_view AnswerParts::obstacle(const ToolCall& call) const {
 }
 
 Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
-  BOUGH_TRY(const auto message, normalize(answer.message, dialect));
+  const auto read = normalize(answer.message, dialect);
+  if (!read) return unusable(read.error().message);
+  const Message& message = *read;
+  if (!isUtf8(answer.message)) return unusable("it is not UTF-8");
+  if (message.role != Role::Assistant) return unusable(fmt::format("its role is {}", toString(message.role)));
   AnswerParts parts;
   for (const Block& block : message.blocks) {
     if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) parts.text += block.text.decode();

@@ -19,6 +19,8 @@
 #include "base/model/payloads.h"
 #include "base/system/environment.h"
 #include "base/text/counted.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -65,6 +67,12 @@ bool isRefused(const Error& error) {
 std::string newId() {
   static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
   return generator.next();
+}
+
+// What a server says of an error is stored; it may be anything.
+void makeStorable(Error& error) {
+  error.message = text::printableLines(error.message);
+  error.hint = text::printableLines(error.hint);
 }
 
 class Turn {
@@ -166,16 +174,24 @@ class Turn {
 
   Result<Answer> ask(const Result<Context>& context, std::uint64_t maxOutputTokens) {
     if (!context) return std::unexpected(context.error());
-    return agent_.provider.stream(
+    auto answer = agent_.provider.stream(
         {.context = agent_.provider.bindsThinking() ? requestWithoutStaleThinking(*context) : context->requestJson(),
          .thinkingLevel = agent_.options.thinkingLevel,
          .maxOutputTokens = maxOutputTokens},
         {.onDelta = [this](const Delta& delta) { passOn(delta); },
          .onRetry =
              [this](const RetryNotice& retry) {
-               agent_.listener.onEvent({.kind = EventKind::Retry, .text = retry.reason, .waitMs = retry.waitMs});
+               agent_.listener.onEvent(
+                   {.kind = EventKind::Retry, .text = text::printableLines(retry.reason), .waitMs = retry.waitMs});
              }},
         agent_.cancel);
+    if (!answer) {
+      makeStorable(answer.error());
+    } else {
+      if (answer->error) makeStorable(*answer->error);
+      if (!isUtf8(answer->partial)) answer->partial.clear();
+    }
+    return answer;
   }
 
   // Whether a model has thought until its limit was reached and said nothing. What that took is stored.

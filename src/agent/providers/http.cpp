@@ -100,6 +100,8 @@ std::string whatFailed(const CurlLibrary& curl, CURLcode code) {
   if (code == CURLE_GOT_NOTHING) return "the server closed the connection without an answer";
   if (code == CURLE_PEER_FAILED_VERIFICATION) return "the certificate of the server is not trusted";
   if (code == CURLE_SSL_CACERT_BADFILE) return "the trusted certificates cannot be read";
+  // So older versions of libcurl call a header line of more than 100 KB.
+  if (code == CURLE_OUT_OF_MEMORY) return "the answer's header is too long, or memory has run out";
   return curl.easyStrerror(code);
 }
 

@@ -75,18 +75,25 @@ class OpenaiResponsesReader final : public StreamReader {
     return error ? std::unexpected(std::move(*error)) : fail(ErrorCode::Io, "the provider reported an error");
   }
 
-  Result<StreamedItem*> itemAt(std::string_view data) {
-    const std::uint64_t index = json::findUnsigned(data, "output_index").value_or(kMaxItems);
+  // Compatible servers may not number their items: an event is about the last one then, if that is open and of its
+  // type.
+  Result<StreamedItem*> itemAt(std::string_view data, std::string_view type, bool begins = false) {
+    const bool isNumbered = json::findMember(data, "output_index").has_value();
+    const bool goesOn = !begins && !items_.empty() && !items_.back().done &&
+                        (type.empty() || items_.back().type.empty() || items_.back().type == type);
+    const std::uint64_t next = items_.size() - (goesOn ? 1 : 0);
+    const std::uint64_t index = json::findUnsigned(data, "output_index").value_or(isNumbered ? kMaxItems : next);
     if (index >= kMaxItems) return fail(ErrorCode::Damaged, "an event names an item that cannot be");
     if (index >= items_.size()) items_.resize(index + 1);
     return &items_[index];
   }
 
   Result<void> takeItem(std::string_view data, bool done, const std::function<void(const Delta&)>& onDelta) {
-    BOUGH_TRY(auto item, itemAt(data));
     const std::string_view raw = memberOr(data, "item", "{}");
+    std::string kind = json::findString(raw, "type").value_or("");
+    BOUGH_TRY(auto item, itemAt(data, kind, /*begins=*/!done));
     item->raw = raw;
-    item->type = json::findString(raw, "type").value_or("");
+    item->type = std::move(kind);
     item->done = done;
     if (!done && (item->type == "function_call" || item->type == "custom_tool_call")) {
       onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(raw, "name").value_or("")});
@@ -96,14 +103,22 @@ class OpenaiResponsesReader final : public StreamReader {
 
   Result<void> takeDelta(std::string_view type, std::string_view data,
                          const std::function<void(const Delta&)>& onDelta) {
-    BOUGH_TRY(auto item, itemAt(data));
+    const bool isText = type == "response.output_text.delta" || type == "response.refusal.delta";
+    const bool isReasoning = type.starts_with("response.reasoning");
+    BOUGH_TRY(auto item, itemAt(data, isText ? "message" : isReasoning ? "reasoning" : ""));
     const std::string_view body = stringBody(memberOr(data, "delta"));
     const auto text = static_cast<std::uint64_t>(item - items_.data());  // Each item has texts of one kind.
-    if (type == "response.output_text.delta" || type == "response.refusal.delta") {
+    if (isText) {
+      if (item->raw.empty()) {  // compatible servers may not say that an item begins
+        item->text.clear();     // of reasoning
+        item->type = "message";
+        item->raw = R"({"type":"message","role":"assistant"})";
+      }
       item->text += body;
       onDelta({.kind = DeltaKind::Text, .text = pieces_.decode(body, text)});
-    } else if (type.starts_with("response.reasoning")) {
-      item->text += body;
+    } else if (isReasoning) {
+      if (item->type.empty()) item->type = "reasoning";
+      if (item->type == "reasoning") item->text += body;
       onDelta({.kind = DeltaKind::Thinking, .text = pieces_.decode(body, text)});
     } else if (type.find("arguments") != std::string_view::npos || type.find("input") != std::string_view::npos) {
       item->arguments += body;
@@ -127,14 +142,15 @@ class OpenaiResponsesReader final : public StreamReader {
     }
   }
 
-  // The last event holds all items; a server that leaves them out has sent them one by one.
+  // The last event holds all items; a server that leaves them out has sent them one by one, or only in pieces.
   [[nodiscard]] std::string wholeItems() const {
     const std::string_view output = memberOr(response_, "output", "[]");
     json::ArrayReader reader(output);
     if (reader.next()) return std::string(output);
     std::string list = "[";
     for (const StreamedItem& item : items_) {
-      if (item.done) list.append(list.size() > 1 ? "," : "").append(item.raw);
+      const std::string whole = item.done ? item.raw : fromPieces(item);
+      if (!whole.empty()) list.append(list.size() > 1 ? "," : "").append(whole);
     }
     return list + "]";
   }
@@ -147,7 +163,7 @@ class OpenaiResponsesReader final : public StreamReader {
       if (item.type == "message") {
         if (item.text.empty()) continue;
         for (const StreamedItem* before : std::exchange(reasoning, {})) kept.push_back(before->raw);
-        kept.push_back(item.done ? item.raw : cutMessage(item));
+        kept.push_back(item.done ? item.raw : messageOf(item, "incomplete"));
       } else if (item.type == "reasoning" && item.done) {
         reasoning.push_back(&item);
       } else if (item.type == "reasoning") {
@@ -162,9 +178,18 @@ class OpenaiResponsesReader final : public StreamReader {
     return list + "]";
   }
 
-  static std::string cutMessage(const StreamedItem& item) {
+  static std::string fromPieces(const StreamedItem& item) {
+    if (item.type == "message") return item.text.empty() ? "" : messageOf(item, "completed");
+    if (item.type != "function_call" && item.type != "custom_tool_call") return "";
+    MemberList call(item.raw);
+    call.set("status", R"("completed")");
+    call.set(item.type == "function_call" ? "arguments" : "input", fmt::format("\"{}\"", item.arguments));
+    return call.text();
+  }
+
+  static std::string messageOf(const StreamedItem& item, std::string_view status) {
     MemberList message(item.raw);
-    message.set("status", "\"incomplete\"");
+    message.set("status", json::quoted(status));
     message.set("content", fmt::format(R"([{{"type":"output_text","text":"{}","annotations":[]}}])", item.text));
     return message.text();
   }

@@ -8,6 +8,8 @@
 #include <charconv>
 
 #include "agent/parts/json_parts.h"
+#include "agent/tools/builtin.h"
+#include "base/text/utf8.h"
 #include "bough/agent/tools.h"
 
 namespace bough::agent {
@@ -17,6 +19,7 @@ constexpr std::size_t kExcerptBytes = 300;
 
 // The first characters of a text, never half of one.
 std::string excerpt(std::string_view text) {
+  if (!isUtf8(text)) return asText(text, kExcerptBytes);
   if (text.size() <= kExcerptBytes) return std::string(text);
   std::size_t end = kExcerptBytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,12 +35,17 @@ Result<std::string> stringArgument(const std::string& arguments, const char* nam
 
 using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
-// Hooks and settings in there run programs the next time somebody uses git.
-bool isBelowGit(std::string path, std::string_view folder) {
-  path.erase(0, std::min(path.size(), folder.size()));
+// Hooks and settings in there run programs the next time somebody uses git. A folder that holds a HEAD may itself be a
+// repository, without a folder .git.
+bool isGitsOwn(std::string path, const WorkingFolder& folder) {
+  path.erase(0, std::min(path.size(), folder.path().size()));
+  path += '/';
   std::ranges::transform(path, path.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return (path + "/").find("/.git/") != std::string::npos;
+  constexpr std::string_view kObeyed[] = {"/config/", "/config.worktree/", "/commondir/", "/hooks/", "/info/"};
+  const bool obeyed = std::ranges::any_of(kObeyed, [&](std::string_view name) { return path.starts_with(name); });
+  return path.contains("/.git/") || path == "/head/" ||
+         (obeyed && ::faccessat(folder.descriptor(), "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
 // The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
@@ -112,7 +118,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   auto place = environment.folder.resolve(*path);
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
-  if (place->inside && isBelowGit(place->path, environment.folder.path())) {
+  if (place->inside && isGitsOwn(place->path, environment.folder)) {
     prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
     prepared.permission = *prepared.question;
     prepared.allows = "exactly this";

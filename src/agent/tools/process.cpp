@@ -133,6 +133,7 @@ class KeptProcess {
   void tell(char command) { (void)!::write(commands_.get(), &command, 1); }
   [[nodiscard]] int reports() const { return reports_.get(); }
   [[nodiscard]] bool isOver() const { return over_; }
+  [[nodiscard]] bool hasLeftOthers() const { return leftOthers_; }
 
   void readReports() {
     KeeperReport report{};
@@ -140,6 +141,7 @@ class KeptProcess {
     while ((got = ::read(reports_.get(), &report, sizeof report)) == static_cast<ssize_t>(sizeof report)) {
       if (report.kind == KeeperReport::NotStarted) notStarted_ = report.value;
       if (report.kind == KeeperReport::Ended) status_ = report.value;
+      leftOthers_ = leftOthers_ || report.kind == KeeperReport::LeftOthers;
     }
     over_ = got == 0;  // the keeper is gone, and with it everything it kept
   }
@@ -171,6 +173,7 @@ class KeptProcess {
   Descriptor reports_;
   std::optional<int> notStarted_;
   std::optional<int> status_;
+  bool leftOthers_ = false;
   bool over_ = false;
 };
 
@@ -224,6 +227,7 @@ Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelTok
   BOUGH_TRY(outcome.exitCode, process.exitCode());
   outcome.output = output.text();
   outcome.outputBytes = output.total();
+  outcome.leftOthers = process.hasLeftOthers();
   return outcome;
 }
 

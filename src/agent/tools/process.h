@@ -27,6 +27,7 @@ struct ProcessOutcome {
   int exitCode = 0;  ///< 128 + the signal when one ended it.
   bool timedOut = false;
   bool cancelled = false;
+  bool leftOthers = false;  ///< It left others running, which were ended.
 };
 
 /// Runs a program. The environment is ours except for keys; of our open files it gets none. Whatever it started is

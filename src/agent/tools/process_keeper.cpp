@@ -17,6 +17,7 @@ constexpr int kCommands = 3;  // where the keeper has its ends of the pipes
 constexpr int kReports = 4;
 constexpr int kKeeperLookMs = 10;
 constexpr int kKillRounds = 2'000;  // of a few milliseconds: what still lives then cannot be killed
+constexpr int kLeaveRounds = 10;    // of as many
 
 void report(int descriptor, KeeperReport::Kind kind, int value) {
   const KeeperReport text{.kind = kind, .value = value};
@@ -93,6 +94,7 @@ class Keeper {
       obey();
       reap();
     }
+    tellOfOthers();
     endAll();
     ::_exit(0);
   }
@@ -129,6 +131,15 @@ class Keeper {
       report(kReports, KeeperReport::Ended, status);
     }
     return id == 0;
+  }
+
+  // What the program left running is ended without having been asked. Who is about to end anyhow gets a moment.
+  void tellOfOthers() {
+    for (int round = 0; round < kLeaveRounds; ++round) {
+      if (!reap()) return;
+      (void)::poll(nullptr, 0, 2);
+    }
+    report(kReports, KeeperReport::LeftOthers, 0);
   }
 
   // Kills all children; theirs become ours and are killed in the next round, until nobody is left.

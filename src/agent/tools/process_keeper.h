@@ -15,11 +15,11 @@ namespace bough::agent {
 inline constexpr char kKeeperTerminate = 'T';  ///< SIGTERM to the program's group.
 inline constexpr char kKeeperKill = 'K';       ///< SIGKILL to everything.
 
-/// What it tells: first how the start went, then how the program ended.
+/// What it tells: first how the start went, then how the program ended, and whether it left others running.
 struct KeeperReport {
-  enum Kind : int { NotStarted, Ended };
+  enum Kind : int { NotStarted, Ended, LeftOthers };
   int kind;
-  int value;  ///< NotStarted: errno. Ended: the status that waitpid gave.
+  int value;  ///< NotStarted: errno. Ended: the status that waitpid gave. LeftOthers: nothing.
 };
 
 /// What the program gets. All pointers stay valid until the keeper was forked.

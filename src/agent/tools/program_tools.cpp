@@ -134,8 +134,10 @@ ToolOutcome runBash(const std::string& command, std::uint64_t timeMs, const Tool
   std::string text = asText(outcome->output, environment.limits.outputBytes * 2, outcome->outputBytes);
   if (outcome->cancelled) return failed(text + "\n[stopped by the user]");
   if (outcome->timedOut) return failed(fmt::format("{}\n[stopped after {} ms]", text, timeMs));
+  if (text.empty() && outcome->exitCode == 0) text = "[no output]";
+  if (outcome->leftOthers) text += "\n[the command left processes running in the background; they were ended with it]";
   if (outcome->exitCode != 0) return failed(fmt::format("{}\n[exit code {}]", text, outcome->exitCode));
-  return {.text = text.empty() ? "[no output]" : std::move(text)};
+  return {.text = std::move(text)};
 }
 
 PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& environment) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 #include "agent/parts/json_parts.h"
 
@@ -69,15 +71,41 @@ PreparedCall failedCall(const Error& error) {
   return failedCall(error.hint.empty() ? error.message : error.message + "; " + error.hint);
 }
 
+namespace {
+
+// A tool of a program's own may throw. The model is told; only memory that runs out ends the turn.
+std::string whatFailed(const std::string& name, const std::exception& thrown) {
+  return fmt::format("{} failed: {}", name, thrown.what());
+}
+
+PreparedCall prepareWith(const Tool& tool, const std::string& arguments, const ToolEnvironment& environment) try {
+  return tool.prepare(arguments, environment);
+} catch (const std::bad_alloc&) {
+  throw;
+} catch (const std::exception& thrown) {
+  return failedCall(whatFailed(tool.name, thrown));
+}
+
+ToolOutcome runTool(const std::string& name, const std::function<ToolOutcome(const CancelToken&)>& run,
+                    const CancelToken& cancel) try {
+  return run(cancel);
+} catch (const std::bad_alloc&) {
+  throw;
+} catch (const std::exception& thrown) {
+  return {.text = whatFailed(name, thrown), .isError = true};
+}
+
+}  // namespace
+
 PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment) {
   const Tool* tool = findTool(tools, call.name);
   PreparedCall prepared =
       tool == nullptr ? failedCall(fmt::format("there is no tool {}", call.name))
       : !areArguments(call.arguments)
           ? failedCall(fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name))
-          : tool->prepare(call.arguments, environment);
-  prepared.run = [&environment, run = std::move(prepared.run)](const CancelToken& cancel) {
-    ToolOutcome outcome = run(cancel);
+          : prepareWith(*tool, call.arguments, environment);
+  prepared.run = [&environment, name = call.name, run = std::move(prepared.run)](const CancelToken& cancel) {
+    ToolOutcome outcome = runTool(name, run, cancel);
     outcome.text = asText(environment.secrets.redact(outcome.text), environment.limits.outputBytes * 2);
     return outcome;
   };

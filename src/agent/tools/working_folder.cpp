@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <vector>
 
 #include "agent/tools/builtin.h"
 #include "agent/tools/path_walk.h"
@@ -23,15 +24,45 @@ namespace {
 
 constexpr std::size_t kMaxPathBytes = 4'096;
 
+// Folders that were made for a file. They go again when the file does not come to be; one in which somebody else has
+// put something meanwhile stays.
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+  ~MadeFolders() {
+    for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) {
+      (void)::unlinkat(folder->parent->get(), folder->name.c_str(), AT_REMOVEDIR);
+    }
+  }
+
+  // 0, or the error. A folder that is there already is none that was made.
+  [[nodiscard]] int make(const std::shared_ptr<const Descriptor>& parent, const std::string& name) {
+    if (::mkdirat(parent->get(), name.c_str(), 0777) != 0) return errno == EEXIST ? 0 : errno;
+    folders_.push_back({.parent = parent, .name = name});
+    return 0;
+  }
+  void keep() { folders_.clear(); }
+
+ private:
+  struct Folder {
+    std::shared_ptr<const Descriptor> parent;
+    std::string name;
+  };
+  std::vector<Folder> folders_;
+};
+
 // The folder that holds the last name of a place, reached without following a link.
-Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, bool make) {
+Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, MadeFolders* made = nullptr) {
   std::shared_ptr<const Descriptor> folder = place.folder;
   for (std::size_t i = 0; i + 1 < place.names.size(); ++i) {
-    const char* name = place.names[i].c_str();
-    if (make && ::mkdirat(folder->get(), name, 0777) != 0 && errno != EEXIST) {
-      return std::unexpected(fileError(errno, "make the folders of", place.path));
+    const std::string& name = place.names[i];
+    if (made != nullptr) {
+      if (auto error = made->make(folder, name))
+        return std::unexpected(fileError(error, "make the folders of", place.path));
     }
-    Descriptor next(::openat(folder->get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor next(::openat(folder->get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next.isOpen()) return std::unexpected(fileError(errno, "open", place.path));
     folder = std::make_shared<const Descriptor>(std::move(next));
   }
@@ -89,7 +120,7 @@ Result<Descriptor> WorkingFolder::openFile(const Place& place) {
   if (place.names.empty()) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder; ls lists it", place.path));
   }
-  BOUGH_TRY(const auto folder, openParent(place, /*make=*/false));
+  BOUGH_TRY(const auto folder, openParent(place));
   Descriptor file(
       ::openat(folder->get(), place.names.back().c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
   struct stat info{};
@@ -105,7 +136,7 @@ Result<Descriptor> WorkingFolder::openFile(const Place& place) {
 }
 
 Result<Descriptor> WorkingFolder::openFolder(const Place& place) {
-  BOUGH_TRY(const auto parent, openParent(place, /*make=*/false));
+  BOUGH_TRY(const auto parent, openParent(place));
   const char* name = place.names.empty() ? "." : place.names.back().c_str();
   Descriptor folder(::openat(parent->get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.isOpen()) return std::unexpected(fileError(errno, "list", place.path));
@@ -150,7 +181,8 @@ Result<std::string> WorkingFolder::digest(const Place& place) {
 
 Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
   if (place.names.empty()) return fail(ErrorCode::InvalidArgument, fmt::format("{} is a folder", place.path));
-  BOUGH_TRY(const auto folder, openParent(place, /*make=*/true));
+  MadeFolders made;
+  BOUGH_TRY(const auto folder, openParent(place, &made));
   const std::string& name = place.names.back();
   struct stat old{};
   const bool exists = ::fstatat(folder->get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
@@ -164,13 +196,14 @@ Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
   if (written) written = file->sync();
   if (written) written = file->place(IfPresent::Replace);
   if (!written) return std::unexpected(fileError(written.error(), "write to", place.path));
+  made.keep();
   file->removeLeft();
   return syncFolders(place);
 }
 
 Result<void> WorkingFolder::remove(const Place& place) {
   BOUGH_TRY(openFile(place));  // only regular files
-  BOUGH_TRY(const auto folder, openParent(place, /*make=*/false));
+  BOUGH_TRY(const auto folder, openParent(place));
   if (::unlinkat(folder->get(), place.names.back().c_str(), 0) != 0) {
     return std::unexpected(fileError(errno, "remove", place.path));
   }
