@@ -53,7 +53,7 @@ bough_text takeText(bough::fuzz::Input& input) {
   if (kind % 8 == 0) return {nullptr, 0};
   if (kind % 8 == 1) return {nullptr, input.number()};
   const std::string_view text = input.text(kind / 8);
-  return {text.data() == nullptr ? "" : text.data(), kind % 8 == 2 ? SIZE_MAX - kind : text.size()};
+  return {text.data() == nullptr ? "" : text.data(), kind % 8 == 2 ? SIZE_MAX >> (kind / 8 % 23) : text.size()};
 }
 
 // What a member of options may be: small, absurd, or any number.

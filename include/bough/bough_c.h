@@ -8,8 +8,9 @@
  * with the handle. A thread remembers this of the 16 handles that failed last.
  *
  * Texts. A bough_text is UTF-8, not terminated, and may hold NUL bytes where the call allows them. What goes in is
- * borrowed for the call. What comes out of `bough_text*` is owned by the caller: free it with bough_free(). Texts
- * inside a bough_entry belong to the object they came from.
+ * borrowed for the call, and read to its whole size; a size of more than 2^40 bytes is refused. What comes out of
+ * `bough_text*` is owned by the caller: free it with bough_free(). Texts inside a bough_entry belong to the object they
+ * came from.
  *
  * JSON. Trees, lists and reports come as one JSON object; each call says which members it has. Later versions may add
  * members. Options that are given as JSON refuse members that the call does not know.
@@ -73,7 +74,7 @@ enum {
   BOUGH_TIMEOUT = 18,         /* the server did not answer in time; nothing was done */
   BOUGH_OUTCOME_UNKNOWN = 19, /* the connection was lost before the answer; repeat with the same entry ids */
   BOUGH_BAD_HANDLE = 100,     /* the handle is closed, or is not one of this kind */
-  BOUGH_NO_MEMORY = 101,      /* memory ran out; the call had no effect */
+  BOUGH_NO_MEMORY = 101,      /* memory ran out, perhaps for the result alone; repeat with the same ids */
   BOUGH_INTERNAL = 102        /* a bug in bough */
 };
 
@@ -321,7 +322,9 @@ BOUGH_API int32_t bough_migrate_provider(bough_session* session, bough_text dial
  * All three answer from what was taken in before when this process may not take in what is new, as a role of a database
  * that only reads. Then the result has a member "outOfDate", a text that says why, and newer entries are missing. */
 
-/* `query_json` may be absent; its members: "agent", "key", "cwd", "title", "sinceMs", "untilMs", "limit", "skip".
+/* `query_json` may be absent; its members: "agent", "key", "cwd", "title", "sinceMs", "untilMs", "limit", "skip", and
+ * "after": the last row of the page before, of which "activeMs" and "sessionId" count. Sessions that are added or
+ * removed between two pages hide none and double none with "after"; with "skip" they may.
  * {"sessions":[{"sessionId","key","cwd","title","createdMs","activeMs","entries","userMessages","assistantMessages",
  * "branches","condition","inputTokens","outputTokens"}]} */
 BOUGH_API int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/payloads.h"
 #include "base/try.h"
@@ -25,6 +26,18 @@ void takeLimit(JsonOptions& read, std::string_view name, std::size_t& limit) {
   std::uint64_t value = limit;
   read.take(name, value);
   limit = value;
+}
+
+// A row of an earlier page, of which two members count.
+Given<std::optional<ListPlace>> takePlace(JsonOptions& read) {
+  std::optional<std::string> row;
+  read.takeRaw("after", row);
+  if (!row) return std::nullopt;
+  const auto activeMs = json::findUnsigned(*row, "activeMs");
+  auto sessionId = json::findString(*row, "sessionId");
+  if (!activeMs || !sessionId)
+    return refuse("\"after\" is not a row of a list: it has no \"activeMs\" or \"sessionId\"");
+  return ListPlace{.activeMs = *activeMs, .sessionId = std::move(*sessionId)};
 }
 
 void writeSession(json::Writer& writer, const SessionSummary& row) {
@@ -73,6 +86,7 @@ int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) 
     takeFilter(read, options.filter);
     takeLimit(read, "limit", options.limit);
     takeLimit(read, "skip", options.skip);
+    BOUGH_TRY(options.after, takePlace(read));
     BOUGH_TRY(read.outcome());
     return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto rows, catalog.list(options));

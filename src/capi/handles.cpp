@@ -179,7 +179,8 @@ Given<std::string_view> given(bough_text text, std::string_view name) {
 
 Given<std::string_view> givenOr(bough_text text, std::string_view name) {
   if (text.data == nullptr && text.size > 0) return refuse(std::string(name) + " has a size but no bytes");
-  if (text.size > PTRDIFF_MAX) return refuse(std::string(name) + " is longer than any memory");
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+  if (text.size > kMostBytes) return refuse(std::string(name) + " is longer than any memory");
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.size);
 }
 

@@ -13,7 +13,6 @@
 #include "base/system/process_state.h"
 #include "bough/catalog.h"
 #include "bough/store.h"
-#include "capi/fork_gate.h"
 #include "capi/handles.h"
 
 namespace bough::capi {
@@ -28,7 +27,6 @@ class StoreObject final : public Object {
   Outcome withCatalog(bool search, Use use) {
     OwnCatalog& own = *catalog_;
     const std::lock_guard lock(own.mutex);
-    const InsideGate inside;
     std::string outOfDate;
     if (auto ready = catchUp(own.catalog, search, outOfDate); !ready) return ready;
     return use(*own.catalog, outOfDate);
@@ -38,12 +36,6 @@ class StoreObject final : public Object {
 
  private:
   struct OwnCatalog {
-    ~OwnCatalog() {
-      if (!catalog) return;
-      const InsideGate inside;
-      catalog.reset();
-    }
-
     std::mutex mutex;
     std::unique_ptr<Catalog> catalog;
   };

@@ -83,50 +83,28 @@ bool hasCursor(std::string_view params) {
   return cursor && json::kindOf(*cursor) != json::Kind::Null;
 }
 
-namespace {
-
-// The last session of a page, `TIME:ID`: sessions that go to the front of the list or leave it meanwhile move no other.
-struct ListPlace {
-  std::uint64_t activeMs = 0;
-  std::string sessionId = {};
-};
-
-std::optional<ListPlace> parsePlace(const std::string& cursor) {
-  const std::size_t end = cursor.find(':');
-  const auto time = parseNumber(cursor.substr(0, end));
-  if (end == std::string::npos || !time || *time >= INT64_MAX) return std::nullopt;
-  return ListPlace{.activeMs = *time, .sessionId = cursor.substr(end + 1)};
+std::string placeText(const SessionSummary& row) {
+  return fmt::format("{}:{}", row.activeMs, row.sessionId);
 }
 
-// At most one more than a page, which tells whether there is another.
-Result<std::vector<SessionSummary>> rowsAfter(Catalog& catalog, const std::optional<ListPlace>& place) {
-  ListOptions options;
-  options.models = false;
-  options.limit = kPageSessions + 1;
-  if (place) options.filter.untilMs = place->activeMs + 1;
-  std::vector<SessionSummary> rows;
-  for (bool more = true; more && rows.size() <= kPageSessions; options.skip += options.limit) {
-    BOUGH_TRY(auto some, catalog.list(options));
-    more = some.size() == options.limit;
-    for (SessionSummary& row : some) {
-      const bool before = place && row.activeMs == place->activeMs && row.sessionId >= place->sessionId;
-      if (!before && rows.size() <= kPageSessions) rows.push_back(std::move(row));
-    }
-  }
-  return rows;
+std::optional<ListPlace> parsePlace(std::string_view text) {
+  const std::size_t end = text.find(':');
+  const auto time = parseNumber(text.substr(0, end));
+  if (end == std::string_view::npos || !time) return std::nullopt;
+  return ListPlace{.activeMs = *time, .sessionId = std::string(text.substr(end + 1))};
 }
-
-}  // namespace
 
 RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) {
-  std::optional<ListPlace> place;
+  ListOptions options;
+  options.models = false;
+  options.limit = kPageSessions + 1;  // one more tells whether there is another page
   if (hasCursor(params)) {
-    place = parsePlace(json::findString(params, "cursor").value_or(""));
-    if (!place) return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
+    options.after = parsePlace(json::findString(params, "cursor").value_or(""));
+    if (!options.after) return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
   }
   const auto caught = catalog.catchUp();
   if (!caught && !answersAllTheSame(caught.error())) return std::unexpected(rpcError(caught.error()));
-  auto rows = rowsAfter(catalog, place);
+  auto rows = catalog.list(options);
   if (!rows) return std::unexpected(rpcError(rows.error()));
   const bool more = rows->size() > kPageSessions;
   if (more) rows->pop_back();
@@ -138,7 +116,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
     writer.member("mimeType", "application/json").endObject();
   }
   writer.endArray();
-  if (more) writer.member("nextCursor", fmt::format("{}:{}", rows->back().activeMs, rows->back().sessionId));
+  if (more) writer.member("nextCursor", placeText(rows->back()));
   // The list of the protocol has no member for this; `_meta` is for what a server adds.
   if (!caught) writer.key("_meta").beginObject().member("bough/outOfDate", caught.error().message).endObject();
   return writer.endObject().take();

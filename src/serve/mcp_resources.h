@@ -2,6 +2,7 @@
 // that is not the whole says where the next one is.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@
 #include "serve/json_rpc.h"
 
 namespace bough::serve {
+
+/// The place of a session in a list, as a text that the client gives back: `TIME:ID`.
+std::string placeText(const SessionSummary& row);
+std::optional<ListPlace> parsePlace(std::string_view text);
 
 /// Whether a request for a list names a page.
 bool hasCursor(std::string_view params);

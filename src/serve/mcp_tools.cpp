@@ -15,6 +15,7 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/tree.h"
+#include "serve/mcp_resources.h"
 #include "serve/session_text.h"
 
 namespace bough::serve {
@@ -100,24 +101,31 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   options.models = false;
   BOUGH_TRY(options.limit, arguments.count("limit", 20, 200));
   BOUGH_TRY(options.skip, arguments.number("skip", 0, UINT32_MAX));
+  BOUGH_TRY(const auto after, arguments.text("after", ""));
+  if (!after.empty() && !(options.after = parsePlace(after))) {
+    return fail(ErrorCode::InvalidArgument, "the argument \"after\" is not one that this server gave");
+  }
   BOUGH_TRY(options.filter.cwd, arguments.text("folder", ""));
   BOUGH_TRY(options.filter.title, arguments.text("title", ""));
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
   BOUGH_TRY(const auto outOfDate, caughtUp(world));
+  ++options.limit;  // one more tells whether there is another page
   BOUGH_TRY(const auto rows, world.catalog.list(options));
   BOUGH_TRY(const auto total, world.catalog.count(options.filter));
   json::Writer writer;
   writer.beginObject().member("total", total).key("sessions").beginArray();
-  std::uint64_t next = options.skip;
-  for (const SessionSummary& row : rows) {
-    if (writer.text().size() > kMaxResultBytes) break;
-    ++next;
+  std::size_t written = 0;
+  for (; written < std::min(rows.size(), options.limit - 1) && writer.text().size() <= kMaxResultBytes; ++written) {
+    const SessionSummary& row = rows[written];
     writer.beginObject().member("sessionId", row.sessionId).member("title", shortText(row.title));
     writer.member("folder", shortText(row.cwd)).member("lastActive", formatTimestamp(row.activeMs));
     writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches).endObject();
   }
   writer.endArray();
-  writeNext(writer, "nextSkip", next, rows.empty() ? 0 : total);
+  writer.key("nextAfter");
+  written < rows.size() ? writer.string(placeText(rows[written - 1])) : writer.null();
+  if (!options.after)
+    writeNext(writer, "nextSkip", options.skip + written, written == 0 ? 0 : options.skip + rows.size());
   endAnswer(writer, outOfDate);
   return writer.take();
 }
@@ -125,13 +133,15 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
 Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments) {
   BOUGH_TRY(const auto session, foundSession(world, arguments));
   BOUGH_TRY(const auto entryId, arguments.text("entry", ""));
+  BOUGH_TRY(const auto offset, arguments.number("offset", 0, UINT32_MAX));
   if (!entryId.empty()) {
-    BOUGH_TRY(const auto offset, arguments.number("offset", 0, UINT32_MAX));
     BOUGH_TRY(const auto entry, world.store.loadEntry(session, entryId));
     json::Writer writer;
     writeEntry(writer, entry, offset, kMaxResultBytes);
     return writer.take();
   }
+  if (offset > 0)
+    return fail(ErrorCode::InvalidArgument, "\"offset\" is a place in an entry", "name the \"entry\", too");
   Stretch stretch;
   BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
   BOUGH_TRY(stretch.from, arguments.number("from", 0, UINT32_MAX));
@@ -310,8 +320,8 @@ const std::array kTools = {
         R"("query")", false, searchSessions},
     McpTool{
         "list_sessions",
-        "List sessions, most recent first; skip=nextSkip gives the next page, here and in other tools.",
-        R"("folder":{"type":"string"},"title":{"type":"string"},"since":{"type":"string","description":"date"},"limit":{"type":"integer"},"skip":{"type":"integer"})",
+        "List sessions, most recent first; after=nextAfter gives the next page, in other tools skip=nextSkip.",
+        R"("folder":{"type":"string"},"title":{"type":"string"},"since":{"type":"string","description":"date"},"limit":{"type":"integer"},"after":{"type":"string"},"skip":{"type":"integer"})",
         "", false, listSessions},
     McpTool{
         "read_session",

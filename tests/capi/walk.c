@@ -296,6 +296,10 @@ static void walkCatalog(bough_store* store) {
   OK(store, bough_list(store, t(NULL), &json));
   bough_free(json);
   CHECK(bough_list(store, t("{\"limit\":\"many\"}"), &json) == BOUGH_INVALID_ARGUMENT);
+  OK(store, bough_list(store, t("{\"after\":{\"activeMs\":1,\"sessionId\":\"z\",\"title\":\"x\"}}"), &json));
+  HAS(json, "{\"sessions\":[]}");
+  CHECK(bough_list(store, t("{\"after\":{\"activeMs\":1}}"), &json) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_list(store, t("{\"after\":\"x\"}"), &json) == BOUGH_INVALID_ARGUMENT);
   OK(store, bough_search(store, t("hello"), t("{\"roles\":[\"user\"]}"), &json));
   HAS(json, "\"entryId\":\"hello-1\"");
   CHECK(bough_search(store, t("hello"), t("{\"roles\":[1]}"), &json) == BOUGH_INVALID_ARGUMENT);

@@ -166,6 +166,13 @@ void walkMistakes(bough_store* store, bough_session* session) {
   bad.size = (size_t)-1;
   entry.payload = bad;
   CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
+  for (bad.size = (size_t)1 << 62; bad.size > (size_t)1 << 40; bad.size /= 2) { /* no memory has so many bytes */
+    entry.payload = bad;
+    CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
+    CHECK(bough_list(store, bad, &json) == BOUGH_INVALID_ARGUMENT);
+    CHECK(bough_attachment_put(store, bad, &json) == BOUGH_INVALID_ARGUMENT);
+    CHECK(bough_convert(bad, t("anthropic"), t("gemini"), t(NULL), &json) == BOUGH_INVALID_ARGUMENT);
+  }
   bad.data = NULL;
   bad.size = 4;
   entry.payload = bad;

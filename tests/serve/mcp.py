@@ -155,6 +155,9 @@ def check_reading(store, session, entries):
     check("a whole number may have a fraction of zero", len(client.tool("read_session", session=session, last=2.0)["entries"]) == 2)
     for wrong in (1.5, -1.0, 1e300, "5", [], True):
         check(f"{wrong} is not a number of entries", "whole number" in client.tool("read_session", session=session, last=wrong))
+    for wrong in (1, 1.5, "5", [], True):
+        check(f"an offset of {wrong} without an entry is told", "offset" in str(client.tool("read_session", session=session, offset=wrong))[:20])
+    check("an offset of nothing is none", len(client.tool("read_session", session=session, offset=0)["entries"]) == 4)
     check("null arguments are not an error", "isError" not in client.request("tools/call", name="list_sessions", arguments=None)["result"])
     check("a place after the tree is told", "the tree has" in client.tool("session_tree", session=session, fromLine=999))
     check("an unknown session is told", "no session" in client.tool("read_session", session="nobody"))
@@ -206,12 +209,14 @@ def check_pages():
                 check(f"a page of {name} is short", len(json.dumps(part)) < 150_000, len(json.dumps(part)))
                 check(f"a page of {name} holds something", part[list_name], part)
                 found += [row[id_name] for row in part[list_name]]
-                place = part["next" if key == "from" else "nextSkip"]
+                place = part["next" if key == "from" else "next" + key.capitalize()]
             check(f"nothing is twice in {name}", len(found) == len(set(found)), found)
             return found
 
         check("every hit is given", len(pages("search_sessions", "hits", "entryId", "skip", query="word", limit=7)) == 61)
-        check("every session is listed", len(pages("list_sessions", "sessions", "sessionId", "skip", limit=4)) == 31)
+        for key in ("skip", "after"):
+            check(f"every session is listed by {key}", len(pages("list_sessions", "sessions", "sessionId", key, limit=4)) == 31)
+        check("a place that is none is told", "is not one" in client.tool("list_sessions", after="x"))
         check("every entry is read", pages("read_session", "entries", "entryId", "from", session=session, branch="e59") == [f"e{number}" for number in range(60)])
         check("every branch is listed", len(pages("list_branches", "branches", "leafEntryId", "from", session=session)) == 2)
         diff = client.tool("diff_branches", session=session, left="e59", right="other")
@@ -267,18 +272,27 @@ def check_moving_list():
         for session in sessions:
             bough(store, "append", session, "--role", "user", "--text", "hello")
         client = Client(store)
-        seen, cursor, page = [], {}, 0
-        while cursor is not None:
-            result = client.request("resources/list", **cursor)["result"]
-            seen += [each["uri"].rsplit("/", 1)[1] for each in result["resources"]]
-            cursor = {"cursor": result["nextCursor"]} if "nextCursor" in result else None
-            if page == 0:
-                for gone in seen[3:6]:
-                    bough(store, "rm", gone, "--yes")
-                bough(store, "append", sessions[0], "--role", "user", "--text", "again")
-            page += 1
-        check("no session is listed twice", len(seen) == len(set(seen)), len(seen) - len(set(seen)))
-        check("no session that stayed where it was is left out", set(sessions[1:]) <= set(seen), set(sessions[1:]) - set(seen))
+
+        def resources(place):
+            result = client.request("resources/list", **({"cursor": place} if place else {}))["result"]
+            return [each["uri"].rsplit("/", 1)[1] for each in result["resources"]], result.get("nextCursor")
+
+        def tool(place):
+            result = client.tool("list_sessions", limit=20, **({"after": place} if place else {}))
+            return [each["sessionId"] for each in result["sessions"]], result["nextAfter"]
+
+        for ask in (resources, tool):
+            seen, place = ask(None)
+            for gone in seen[3:6]:
+                bough(store, "rm", gone, "--yes")
+            again = sessions.pop(0)
+            bough(store, "append", again, "--role", "user", "--text", "again")
+            while place is not None:
+                page, place = ask(place)
+                seen += page
+            sessions = [each for each in sessions if each not in seen[3:6]]
+            check("no session is listed twice", len(seen) == len(set(seen)), len(seen) - len(set(seen)))
+            check("no session that stayed where it was is left out", set(sessions) <= set(seen), set(sessions) - set(seen))
         client.close()
 
 

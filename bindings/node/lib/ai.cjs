@@ -68,7 +68,8 @@ async function* recordedEntries(session, position, abort, idleMs) {
   }
 }
 
-// Passes chunks on and keeps them. What has come while the last ones were kept is kept together.
+// Keeps chunks, then passes them on: what a client has seen is there after a crash. What has come while the last ones were
+// kept is kept together.
 async function pump(reader, pass, keep) {
   let reading = reader.read();
   for (let ended = false; !ended; ) {
@@ -85,10 +86,10 @@ async function pump(reader, pass, keep) {
       ended = next.done;
       if (ended) break;
       chunks.push(next.value);
-      pass(next.value);
       reading = reader.read();
     }
     if (chunks.length > 0) await keep(chunks);
+    chunks.forEach(pass);
     if (failure) throw failure.error;
   }
 }
@@ -128,19 +129,32 @@ class BoughChat {
   }
 
   /**
-   * Records a stream of UI message chunks while it passes through. `streamId` names it, for resume(). The recording goes on
-   * when the reader goes away. A stream of the same name that is recorded later takes its place.
+   * Records a stream of UI message chunks while it passes through; a chunk is passed on when it is durable. `streamId` names
+   * it, for resume(). The recording goes on when the reader goes away. A stream of the same name that is recorded later takes its place.
    */
   record(streamId, stream) {
     const source = stream.getReader(); // throws at once where somebody else reads it
-    let reader; // of the passing stream; undefined once it went away
+    // What its reader has not taken yet: a stream that fails would forget the chunks before.
+    const waiting = [];
+    let wake = () => {};
+    let gone = false;
+    const put = (step) => {
+      if (!gone) waiting.push(step);
+      wake();
+    };
     const outward = new ReadableStream({
-      start: (controller) => (reader = controller),
-      cancel: () => (reader = undefined),
+      async pull(controller) {
+        while (waiting.length === 0) await new Promise((resolve) => (wake = resolve));
+        waiting.shift()(controller);
+      },
+      cancel: () => {
+        gone = true;
+        waiting.length = 0;
+      },
     });
     this.recorded = this.#record(streamId, source, {
-      pass: (chunk) => reader?.enqueue(chunk),
-      end: (error) => (error ? reader?.error(error) : reader?.close()),
+      pass: (chunk) => put((controller) => controller.enqueue(chunk)),
+      end: (error) => put((controller) => (error ? controller.error(error) : controller.close())),
     });
     this.recorded.catch(() => {}); // who wants to know awaits `recorded`
     return outward;

@@ -501,7 +501,7 @@ class Store {
   async sessionIds() {
     return (await runJson('store_list_ids', [this.#handle])).sessionIds;
   }
-  /** Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip. */
+  /** Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip, after (the last session of the page before). */
   async list(query) {
     return current(await runJson('list', [this.#handle, jsonOptions(query)])).sessions;
   }
@@ -556,13 +556,14 @@ class Store {
   }
 }
 
+const said = (role, content, options) => {
+  if (typeof content !== 'string') throw new TypeError(`a message's text is a string, not ${content === null ? 'null' : typeof content}`);
+  return { ...options, payload: { dialect: 'bough', message: { role, content } } };
+};
 /** A user's message. */
-const userText = (text, options) => ({ ...options, payload: { dialect: 'bough', message: { role: 'user', content: text } } });
+const userText = (text, options) => said('user', text, options);
 /** An assistant's message that no provider wrote. */
-const assistantText = (text, options) => ({
-  ...options,
-  payload: { dialect: 'bough', message: { role: 'assistant', content: text } },
-});
+const assistantText = (text, options) => said('assistant', text, options);
 /** A message as a provider wrote it; JSON text is stored byte for byte. */
 const message = (dialect, raw, options) => {
   if (!DIALECTS.includes(dialect)) throw new RangeError(`dialect is none of ${DIALECTS.join(', ')}: ${dialect}`);

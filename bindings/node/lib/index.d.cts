@@ -21,7 +21,7 @@ export interface NewEntry {
   /** "message" when left out. */
   type?: string;
   timestamp?: string;
-  runId?: string;
+  runId?: string | null;
   /** An object, or JSON text, which is stored byte for byte. */
   payload: object | string | Buffer;
   meta?: object | string | Buffer | null;
@@ -189,6 +189,10 @@ export interface SessionQuery {
   limit?: number;
   skip?: number;
 }
+export interface ListQuery extends SessionQuery {
+  /** The last session of the page before: sessions that are added or removed meanwhile hide none and double none. */
+  after?: Pick<SessionSummary, 'activeMs' | 'sessionId'>;
+}
 
 export class Session implements AsyncIterable<Entry> {
   readonly id: string;
@@ -251,7 +255,7 @@ export class Store {
   createSync(options?: NewSession): Session;
   session(id: string): Promise<Session>;
   sessionIds(): Promise<string[]>;
-  list(query?: SessionQuery): Promise<SessionSummary[]>;
+  list(query?: ListQuery): Promise<SessionSummary[]>;
   search(words: string, query?: SessionQuery & { session?: string; roles?: string[] }): Promise<SearchHit[]>;
   usage(query?: { by?: string; sinceMs?: number; untilMs?: number; session?: string }): Promise<{ rows: UsageRow[]; total: UsageRow; outOfDate?: string }>;
   putAttachment(bytes: Uint8Array | ArrayBuffer | string): Promise<string>;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { DefaultChatTransport, createUIMessageStreamResponse, readUIMessageStream, validateUIMessages } from 'ai';
-import { Store } from 'bough';
+import { Session, Store } from 'bough';
 import { BoughChat } from 'bough/ai';
 
 import { HOSTILE_NAMES, withFolder } from './folder.mjs';
@@ -59,6 +59,24 @@ test('a stream is resumed while it runs, after it ended, and after its reader we
     assert.deepEqual(await collect(resumed), chunks(5));
     await chat.recorded;
     assert.deepEqual(await collect(await chat.resume('s')), chunks(5));
+    await chat.close();
+  }));
+
+test('a chunk that cannot be stored is not passed on', (t) =>
+  withFolder(async (location) => {
+    const chat = await BoughChat.open(location, { chatId: 'c' });
+    const { append } = Session.prototype;
+    t.mock.method(Session.prototype, 'append', function (entry) {
+      if (entry.payload.chunks.includes('lost')) return Promise.reject(new Error('the disk is full'));
+      return append.call(this, entry);
+    });
+    let push;
+    const reader = chat.record('s', new ReadableStream({ start: (controller) => (push = controller) })).getReader();
+    push.enqueue('kept');
+    assert.equal((await reader.read()).value, 'kept');
+    push.enqueue('lost');
+    await assert.rejects(reader.read(), /disk is full/);
+    await assert.rejects(chat.recorded, /disk is full/);
     await chat.close();
   }));
 

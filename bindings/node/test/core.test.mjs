@@ -166,6 +166,7 @@ test('context, conversion, lists, search, usage, attachments, trash', () =>
     const there = await convert(document, 'anthropic', 'openai-chat');
     assert.equal((await convert(there.document, 'openai-chat', 'anthropic', there.wayBack)).document, document);
     assert.deepEqual((await store.list()).map((row) => row.title), ['Trees']);
+    assert.deepEqual(await store.list({ after: (await store.list()).at(-1) }), []);
     assert.equal((await store.search('oaks')).length, 1);
     assert.equal((await store.usage({ by: 'model' })).total.inputTokens, 0);
     const sha256 = await store.putAttachment(Buffer.from([0, 1, 255]));
@@ -186,6 +187,7 @@ test('what was closed, and what is wrong, says so', () =>
     await assert.rejects(store.session('../etc'), { code: 'invalid_argument' });
     await assert.rejects((await store.create()).append({ payload: '{"a":1,}' }), { code: 'invalid_argument' });
     assert.throws(() => store.createSync({ id: {} }), TypeError);
+    for (const text of [undefined, null, 5, Buffer.from('x')]) assert.throws(() => userText(text), TypeError);
     await store.close();
     await assert.rejects(store.create(), { code: 'closed' });
   }));

@@ -14,6 +14,7 @@ export async function walk(location: string): Promise<string[]> {
   const { lastId, appended } = await session.append([userText('Hello'), assistantText('Hi'), message('anthropic', '{}')], { expectedTail: '' });
   const entries: Entry[] = await session.load({ branch: lastId, last: appended });
   for await (const entry of session) entries.push(entry);
+  await session.append(entries); // what was stored, as it is
   try {
     await session.moveHead(null);
   } catch (error) {

@@ -90,18 +90,43 @@ class NewEntry:
         if self.meta is not None:
             entry.meta = c.text(_json_text(self.meta))
 
-    def _one(self) -> c.OneAppend:
-        """The entry alone, as append_one takes it."""
-        one = c.OneAppend()
+    def _append(self, handle: Any, options: Any) -> Tuple[str, int, int]:
+        """Appends this entry alone, the shortest way: its id, and how many were appended and were duplicates."""
+        payload = self.payload
+        if type(payload) is not str:
+            payload = _json_text(payload)
+        data = None if payload is None else payload.encode()
+        is_plain = (
+            self.id is None
+            and self.type == "message"
+            and self.parent_id is None
+            and self.meta is None
+            and self.run_id is None
+            and self.timestamp is None
+            and not self.root
+            and data is not None
+            and len(data) <= _KEPT_BYTES
+        )
+        try:
+            call = _spare_calls.pop() if is_plain else c.AppendCall()
+        except IndexError:  # other threads are using them
+            call = c.AppendCall()
+        one = call.one
+        if data is not None:
+            one.payload, one.payload_size = data, len(data)
+        if not is_plain:
+            self._fill_one(one)
+        result = call.run(handle, options), one.appended, one.duplicates
+        if is_plain:  # the next one changes nothing but the payload
+            _spare_calls.append(call)
+        return result
+
+    def _fill_one(self, one: c.OneAppend) -> None:
+        """Fills in all but the payload."""
         if self.root:
             one.flags = ROOT
-        kind = self.type
-        data = b"message" if kind == "message" else c.encoded(kind)
+        data = c.encoded(self.type)
         one.type, one.type_size = data, len(data)
-        payload = _json_text(self.payload)
-        if payload is not None:
-            data = c.encoded(payload)
-            one.payload, one.payload_size = data, len(data)
         if self.id is not None:
             data = c.encoded(self.id)
             one.id, one.id_size = data, len(data)
@@ -117,17 +142,27 @@ class NewEntry:
         if self.meta is not None:
             data = c.encoded(_json_text(self.meta) or "")
             one.meta, one.meta_size = data, len(data)
-        return one
+
+
+# Calls that no thread is using; each holds the payload of its last append.
+_spare_calls: List[c.AppendCall] = []
+_KEPT_BYTES = 16_384
+
+
+def _said(role: str, text: str, options: Dict[str, Any]) -> NewEntry:
+    if not isinstance(text, str):
+        raise TypeError("a text is expected, not %s" % type(text).__name__)
+    return NewEntry({"dialect": "bough", "message": {"role": role, "content": text}}, **options)
 
 
 def user_text(text: str, **options: Any) -> NewEntry:
     """A user's message."""
-    return NewEntry({"dialect": "bough", "message": {"role": "user", "content": text}}, **options)
+    return _said("user", text, options)
 
 
 def assistant_text(text: str, **options: Any) -> NewEntry:
     """An assistant's message that no provider wrote."""
-    return NewEntry({"dialect": "bough", "message": {"role": "assistant", "content": text}}, **options)
+    return _said("assistant", text, options)
 
 
 _DIALECTS: Dict[Optional[str], int] = {

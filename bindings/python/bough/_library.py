@@ -7,7 +7,7 @@ import ctypes.util
 import json
 import os
 import pathlib
-from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Dict, List, Optional, Union
 
 from ._errors import BoughError, InvalidArgument, error_class
@@ -244,12 +244,14 @@ def _declare(library: ctypes.CDLL, path: str) -> None:
 
 library = _load()
 
-# A second view of the same function: the parts of a OneAppend are given by their places.
+# A second view of the same function: AppendCall makes its arguments, of the types that the first one declares.
 _append_one = library["bough_append"]
-_append_one.argtypes = [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]
 _append_one.restype = c_int32
-_COUNTS, _LAST = OneAppend.appended.offset, OneAppend.last.offset
-_free, _bytes_at = library.bough_free, ctypes.string_at
+_ONE_ENTRY = c_size_t.from_param(1)
+# One of a function that never waits: it does not release the interpreter.
+_free = ctypes.PyDLL(library._name, handle=library._handle)["bough_free"]
+_free.argtypes, _free.restype = [OutText], None
+_ID_TYPES = {36: c_char * 36}  # of the ids that the library makes
 ABSENT = Text(None, 0)
 
 
@@ -356,13 +358,30 @@ def call(name: str, handle: Any, *arguments: Any) -> None:
     check(getattr(library, "bough_" + name)(handle, *arguments), handle)
 
 
-def append_one(handle: int, entry: OneAppend, options: Any) -> str:
-    """Appends one entry; returns its id."""
-    code = _append_one(handle, byref(entry), 1, options, byref(entry, _COUNTS), byref(entry, _LAST))
-    if code:
-        check(code, handle)
-    last = entry.last
-    try:
-        return _bytes_at(last.data, last.size).decode()
-    finally:
-        _free(last)
+def handle_argument(handle: int) -> Any:
+    """A handle as AppendCall.run takes it."""
+    return c_void_p.from_param(handle)
+
+
+class AppendCall:
+    """A OneAppend of a message, and the arguments that name its parts. To make them takes longer than to use them."""
+
+    __slots__ = ("one", "_last", "_entry", "_counts", "_out")
+
+    def __init__(self) -> None:
+        self.one = OneAppend()
+        self.one.type, self.one.type_size = b"message", 7
+        self._last = self.one.last
+        self._entry, self._counts, self._out = byref(self.one), byref(self.one, OneAppend.appended.offset), byref(self.one, OneAppend.last.offset)
+
+    def run(self, handle: Any, options: Any) -> str:
+        """Appends the entry; returns its id."""
+        code = _append_one(handle, self._entry, _ONE_ENTRY, options, self._counts, self._out)
+        if code:
+            check(code, handle)
+        last = self._last
+        size = last.size
+        try:
+            return (_ID_TYPES.get(size) or c_char * size).from_address(last.data).raw.decode()
+        finally:
+            _free(last)

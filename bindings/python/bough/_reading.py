@@ -8,6 +8,7 @@ So no entry is lost.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import os
 import threading
@@ -283,8 +284,10 @@ class Follower(_Reader):
     def stop(self) -> None:
         """Ends a wait that is under way on another thread, and all later ones."""
         self._stopped = True
-        if self._handle is not None:
-            c.call("follower_stop", self._handle)
+        handle = self._handle
+        if handle is not None:
+            with contextlib.suppress(Closed):  # another thread has closed it meanwhile
+                c.call("follower_stop", handle)
 
     def close(self) -> None:
         if self._handle is not None:

@@ -23,6 +23,9 @@ class Appended(NamedTuple):
     duplicates: int
 
 
+_appended = tuple.__new__  # Appended._make and Appended() are functions of Python over it
+
+
 class Session(Handle):
     """One session. Made by `Store.create` and `Store.session`; every call may come from any thread.
 
@@ -36,6 +39,7 @@ class Session(Handle):
         super().__init__(handle)
         self.store = store
         self.id = c.call_text("session_id", handle)
+        self._argument = c.handle_argument(handle)
 
     def __repr__(self) -> str:
         return f"Session({self.id!r})"
@@ -68,9 +72,9 @@ class Session(Handle):
             options.turn = 0 if turn is None else c.whole_number(turn, "turn")
             options = ctypes.byref(options)
         if isinstance(entries, NewEntry):
-            one = entries._one()
-            last = c.append_one(self._open(), one, options)
-            return Appended(last, one.appended, one.duplicates)
+            if self._handle is None:
+                self._open()
+            return _appended(Appended, entries._append(self._argument, options))
         batch, count = filled_batch(entries)
         counts = c.Appended()
         last = c.call_text("append", self._open(), batch, count, options, ctypes.byref(counts))

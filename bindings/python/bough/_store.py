@@ -118,7 +118,10 @@ class Store:
         return _current(c.call_json(name, self._open(), *arguments, c.text(json.dumps(query) if query else None)))
 
     def list(self, **query: Any) -> List[Dict[str, Any]]:
-        """Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip."""
+        """Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip, after.
+
+        `after` is the last session of the page before: those added or removed meanwhile hide and double none.
+        """
         sessions: List[Dict[str, Any]] = self._query("list", query)["sessions"]
         return sessions
 

@@ -1,6 +1,7 @@
 """The package as its users see it. Run with BOUGH_LIBRARY naming libbough.so, or in an environment with the wheel."""
 
 import asyncio
+import concurrent.futures
 import copy
 import os
 import pathlib
@@ -117,6 +118,7 @@ class Sessions(StoreCase):
         context = session.context(dialect="gemini")
         self.assertEqual(context["messages"][0]["parts"][0]["text"], "Where do oaks grow?")
         self.assertEqual([row["title"] for row in self.store.list()], ["Trees"])
+        self.assertEqual(self.store.list(after=self.store.list()[-1]), [])
         self.assertEqual(len(self.store.search("oaks")), 1)
         self.assertEqual(self.store.usage(by="model")["total"]["inputTokens"], 0)
         with self.assertRaises(bough.InvalidArgument):
@@ -162,6 +164,43 @@ class Sessions(StoreCase):
         for wrong in (5, None, "text", ["text"], {"payload": {}}):
             with self.assertRaisesRegex(TypeError, "a NewEntry is expected"):
                 session.append(wrong)
+        for wrong in (5, None, b"text", ["text"]):
+            with self.assertRaisesRegex(TypeError, "a text is expected"):
+                bough.user_text(wrong)
+
+    def test_an_entry_appended_alone_is_what_it_is_in_a_batch(self):
+        session = self.store.create()
+        session.append(bough.user_text("root", id="root"))
+        lengths = [0, 1, 400, 16_384 - 11, 16_384 - 10, 16_384 - 9, 300_000]
+        options = [{}, {"id": "%s-id"}, {"meta": {"m": "木"}, "type": "custom"}, {"run_id": "r"}, {"root": True}, {"parent_id": "root"}]
+        options += [{"timestamp": "2026-01-02T03:04:05.678Z"}, {"type": "custom"}, {}]
+        seen = []
+        for length in lengths:
+            for number, each in enumerate(options):
+                for kind, wrap in (("one", lambda entry: entry), ("batch", lambda entry: [entry])):
+                    session.move_head("root")  # so that both have the same parent
+                    named = dict(each, id=f"{kind}-{length}-{number}") if "id" in each else each
+                    appended = session.append(wrap(bough.NewEntry({"a": "x" * length}, **named)))
+                    self.assertEqual(appended[1:], (1, 0))
+                    entry = session.entry(appended.last_id)
+                    seen.append((entry.parent_id, entry.type, entry.run_id, entry.payload, entry.meta, "timestamp" in each and entry.timestamp))
+                self.assertEqual(seen[-2], seen[-1])
+            for wrong in ("", "[]", '{"a":"\ud800"}', None):
+                with self.assertRaises((bough.InvalidArgument, UnicodeEncodeError)):
+                    session.append(bough.NewEntry(wrong))
+        self.assertEqual(len(session.load(type="message")), 1 + 2 * len(lengths) * 7)
+
+    def test_threads_append_their_own_entries(self):
+        session = self.store.create()
+
+        def work(name):
+            for number in range(50):
+                last = session.append(bough.user_text(f"{name} {number}")).last_id
+                self.assertEqual(session.entry(last).payload["message"]["content"], f"{name} {number}")
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, "abcd"))
+        self.assertEqual(len(session.load(type="message")), 200)
 
     def test_a_message_is_what_a_provider_wrote(self):
         session = self.store.create()

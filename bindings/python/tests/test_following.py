@@ -29,6 +29,14 @@ class Following(StoreCase):
         self.assertEqual(follower.next(), [])
         follower.close()
 
+    def test_two_threads_may_close_a_follower(self):
+        follower = self.store.create().follow()
+        handle = follower._handle
+        follower.close()
+        follower._handle = handle  # as a thread sees it that began before the other one closed it
+        follower.stop()
+        follower.close()
+
     def test_a_loop_that_is_left_loses_nothing(self):
         session = self.store.create()
         session.append([bough.user_text(name, id=name) for name in "abcdefg"])
