@@ -14,6 +14,7 @@
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
 #include "cli/definition/option_parser.h"
+#include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -108,6 +109,11 @@ class Application {
            });
   }
 
+  // Then it refuses @last where nobody can be asked.
+  [[nodiscard]] bool changesSession() const {
+    return std::ranges::any_of(command_->options, [](const Option& each) { return each.help == kExactSessionHelp; });
+  }
+
   [[nodiscard]] std::string commandName() const { return command_ == nullptr ? "" : command_->name; }
 
   // The parser stopped in the middle, so what it has not reached is looked for here.
@@ -126,7 +132,9 @@ class Application {
     if (!line.hint.empty()) return fail(ErrorCode::InvalidArgument, line.problem, line.hint);
     if (line.missing == "SESSION") {
       return fail(ErrorCode::InvalidArgument, line.problem,
-                  fmt::format("`bough ls` lists the sessions: bough {} @last, or the id of one", command_->name));
+                  changesSession()
+                      ? fmt::format("`bough ls` lists the sessions; `bough {}` takes the id of one", command_->name)
+                      : fmt::format("`bough ls` lists the sessions: bough {} @last, or the id of one", command_->name));
     }
     if (line.missing == "ENTRY") {
       return fail(ErrorCode::InvalidArgument, line.problem,
@@ -197,7 +205,10 @@ class Application {
     if (command_ != nullptr) std::ranges::copy(command_->options, std::back_inserter(options));
     std::vector<std::string> known{"--help"};
     for (const Option& option : options) {
-      if (!option.isArgument()) known.push_back(option.name.substr(option.name.rfind(',') + 1));
+      if (option.isArgument()) continue;
+      for (std::string& each : option.names()) {
+        if (each.starts_with("--")) known.push_back(std::move(each));
+      }
     }
     if (std::ranges::find(known, name) != known.end()) return {};
     const std::string meant = nearest(name, known);

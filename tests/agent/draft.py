@@ -70,6 +70,34 @@ def test_the_cursor_is_where_the_letters_are_beside_joined_emoji(folder, bough):
     chat.close()
 
 
+def test_marks_of_letters_stay_while_a_line_is_edited(folder, bough):
+    chat = Chat(folder, bough)
+    chat.tmux("resize-window", "-x", "40", "-y", "30")
+    chat.key("C-l")
+    typed = "cafe\u0301 शीर्षक यह एक लंबी पंक्ति है जो टूटती है ทำที่นี่ end"
+    without_blanks = lambda text: "".join(text.split())  # a row may end in one
+    shows = lambda screen, line: without_blanks(screen[screen.rindex(PROMPT):]) == PROMPT + without_blanks(line)
+    chat.type(typed, enter=False)
+    chat.wait(lambda screen: shows(screen, typed))
+    for _ in range(4):
+        chat.key("Left")
+    chat.type("X", enter=False)
+    after = typed.replace(" end", "X end")
+    screen = chat.wait(lambda screen: shows(screen, after))
+    check(shows(screen, after), "every mark is there, and no row is drawn twice", screen)
+    chat.key("Home")
+    chat.type("Z", enter=False)
+    screen = chat.wait(lambda screen: shows(screen, "Z" + after))
+    check(shows(screen, "Z" + after), "also after the beginning was edited", screen)
+    chat.tmux("resize-window", "-x", "60", "-y", "30")
+    screen = chat.wait(lambda screen: shows(screen, "Z" + after))
+    check(screen.count("Z") == 1, "and after the terminal was resized", screen)
+    chat.key("Enter")
+    screen = chat.ready()
+    check("Zcafe\u0301" in screen, "what was edited is what is said", screen)
+    chat.close()
+
+
 def test_pasted_lines_are_one_message(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("set-buffer", "def f():\n\treturn 1\nprint(f())\n")

@@ -60,13 +60,14 @@ def test_second_turn_is_refused_or_branches_and_nobody_loses_a_word(chats):
 
 
 def test_termination_keeps_what_came(chats):
-    chat = chats.start("chat", "--new", "-p", "count to 10000", "--json")
-    events_until(chat, "text")
-    chat.send_signal(signal.SIGTERM)
-    chat.communicate(timeout=60)
-    check(chat.returncode == 1, "a stopped turn is no success", chat.returncode)
-    entries = chats.entries()
-    check(entries[-1]["payload"]["kind"] == "turn_aborted" and entries[-2]["meta"]["aborted"], "it is marked", entries[-2:])
+    for number, code in ((signal.SIGTERM, 1), (signal.SIGINT, 130)):
+        chat = chats.start("chat", "--new", "-p", "count to 10000", "--json")
+        events_until(chat, "text")
+        chat.send_signal(number)
+        chat.communicate(timeout=60)
+        check(chat.returncode == code, "a stopped turn is no success; Ctrl-C is told apart", chat.returncode)
+        entries = chats.entries()
+        check(entries[-1]["payload"]["kind"] == "turn_aborted" and entries[-2]["meta"]["aborted"], "it is marked", entries[-2:])
 
 
 def test_another_process_follows(chats):

@@ -67,6 +67,9 @@ def main(bough):
         few = str(pathlib.Path(home, "few.jsonl"))
         with open(few, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in lines(FEW_TURNS, LONG_TEXT))
+        one = str(pathlib.Path(home, "one.jsonl"))
+        with open(one, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines(1, TEXT))
         out = home + "/out"
         session = "00abcdef-0000-7000-8000-000000000000"
         commands = [["show", path], ["search", "word", "--in", path], ["import", path], ["compat", path, "--to", "gemini"],
@@ -78,7 +81,8 @@ def main(bough):
                     ["export", session, "--to", "codex", "--all", "--out", home + "/tree"],
                     ["resume", session, "--in", "pi"], ["resume", session, "--in", "pi"],
                     ["compat", session, "--to", "openai-chat"], ["compat", few, "--to", "gemini"],
-                    ["context", few, "--budget", "1500000"], ["tree", few, "--all"], ["tree", few, "--json"], ["diff", few, path], ["copy", session, "--to", home + "/other"]]
+                    ["context", few, "--budget", "1500000"], ["tree", few, "--all"], ["tree", few, "--json"], ["diff", few, path],
+                    ["diff", one, path], ["diff", path, session], ["diff", session, one], ["copy", session, "--to", home + "/other"]]
         # The newest turn does not fit.
         failing = [["context", path, "--budget", "1000"], ["context", session, "--budget", "1"]]
         for words, exit_code in [(words, 0) for words in commands] + [(words, 2) for words in failing]:

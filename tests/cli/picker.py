@@ -219,9 +219,23 @@ def test_a_filter_without_a_match_says_how_to_clear_it(folder, bough):
     terminal.close()
 
 
+def test_of_a_long_filter_the_end_is_seen(folder, bough):
+    terminal = with_sessions(folder, bough, width=40, height=14)
+    terminal.type("bough")
+    terminal.wait(lambda screen: "3 of 3" in screen)
+    terminal.type("words that are more than fit the line", enter=False)
+    screen = terminal.wait(lambda screen: "fit the line" in screen and "nothing matches" in screen)
+    check(screen.startswith("Sessions: …") and " 0 of 3\n" in screen, "the end of what is typed", screen)
+    at = terminal.tmux("display", "-p", "#{cursor_x}")
+    check(at.strip() == str(screen.index(" 0 of 3") - 1), "and the cursor after it", at)
+    key(terminal, "C-c")
+    terminal.close()
+
+
 def test_resize_and_stopping_keep_the_picture(folder, bough):
     terminal = with_sessions(folder, bough, width=120, height=24)
-    terminal.type("bough")
+    terminal.run("bough append crane --role assistant --text '- a list of `code` that is not short' >/dev/null")
+    terminal.type("clear; bough")
     terminal.wait(lambda screen: "3 of 3" in screen)
     last = lambda screen: screen.rstrip().splitlines()[-1].strip()
     for width, end in ((80, "Alt-r restore"), (60, "Alt-d delete"), (30, "Alt-f fork")):
@@ -231,6 +245,9 @@ def test_resize_and_stopping_keep_the_picture(folder, bough):
     terminal.tmux("resize-window", "-x", "60", "-y", "20")
     screen = terminal.wait(lambda screen: "───" in screen and "An answer about cranes" in screen)
     check(all(len(line) <= 60 for line in screen.splitlines()), "the picture fits a narrow terminal", screen)
+    terminal.tmux("resize-window", "-x", "12", "-y", "20")
+    screen = terminal.wait(lambda screen: "─" * 12 in screen and "─" * 13 not in screen)
+    check("␛" not in screen and "list" in screen, "no color is shown as text where Markdown does not fit", screen)
     terminal.tmux("resize-window", "-x", "40", "-y", "10")
     screen = terminal.wait(lambda screen: "───" not in screen and "Cranes" in selected(screen))
     terminal.tmux("resize-window", "-x", "120", "-y", "24")

@@ -69,7 +69,7 @@ def test_usage_over_time_has_gaps_keeps_its_order_and_fits_while_it_is_watched(f
 def test_tables_fit_narrow_terminals(folder, bough):
     store = f"{folder}/narrow"
     for i in range(3):
-        made = subprocess.run([bough, "--store", store, "new", "--title", f"会话 {i} 👩‍👩‍👧 with a title that is longer than its place"],
+        made = subprocess.run([bough, "--store", store, "new", "--title", f"会话 {i} 👩‍👩‍👧 👍🏽 👩🏽‍💻 with a title that is longer than its place"],
                               check=True, capture_output=True).stdout.decode().strip()
         subprocess.run([bough, "--store", store, "append", made], check=True, capture_output=True, input=(
             '{"type":"message","payload":{"dialect":"anthropic","message":{"role":"assistant","model":"claude-sonnet-4-5","content":'

@@ -34,18 +34,17 @@ TEST(Views, NumbersAreRounded) {
 TEST(Views, TheNextTurnSaysWhatItReadsAndWhatThatCosts) {
   NextTurn next{.contextTokens = 12'345, .ageMs = 120'000};
   EXPECT_EQ(nextTurnText(next), "12.3k tokens of context");
-  EXPECT_EQ(nextTurnPrice(next), "-");
+  EXPECT_EQ(nextTurnPrice(next, false), "-");
   next.coldUsd = 0.5;
   next.warmUsd = 0.05;
   EXPECT_EQ(nextTurnText(next),
             "12.3k tokens of context; the cache is likely cold (2m since the last answer): about $0.500 to read it, "
             "warm $0.050");
-  EXPECT_EQ(nextTurnPrice(next), "$0.500");
+  EXPECT_EQ(nextTurnPrice(next, false) + ", " + nextTurnPrice(next, true), "$0.500 cold, $0.050 warm");
   next.warm = true;
   EXPECT_EQ(nextTurnText(next),
             "12.3k tokens of context; the cache is likely warm (2m since the last answer): about $0.050 to read it, "
             "cold $0.500");
-  EXPECT_EQ(nextTurnPrice(next), "$0.050 warm");
 }
 
 TEST(Views, TheFirstLinesSayHowManyMoreThereAre) {

@@ -158,7 +158,8 @@ std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t wi
   Context context;
   for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), column, width);
   out += "\n" + wrapped("`bough help COMMAND` or `bough COMMAND --help` explains a command, with examples.", 0, width);
-  return out + "\n" + wrapped("Exit codes: 0 done, 1 a problem in the data, 2 wrong use.", 0, width) + "\n";
+  return out + "\n" +
+         wrapped("Exit codes: 0 done, 1 a problem in the data, 2 wrong use, 130 stopped by Ctrl-C.", 0, width) + "\n";
 }
 
 std::string commandHelp(const Command& command, std::size_t width) {

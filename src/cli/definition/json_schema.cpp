@@ -123,7 +123,7 @@ Result<std::string> jsonSchema(std::string_view command) {
   const auto shape = std::ranges::find(commandShapes(), command, &JsonShape::name);
   if (shape == commandShapes().end()) {
     return fail(ErrorCode::NotFound, fmt::format("{} has no answer for programs", command),
-                "`bough schema` lists the commands that have one");
+                "without a name, the commands that have one are listed");
   }
   json::Writer writer;
   std::set<std::string, std::less<>> named;

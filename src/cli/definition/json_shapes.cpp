@@ -18,10 +18,15 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "created: text, lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, "
      "system: count}, toolCalls: count, toolFailures: count, tokens: Tokens | null, costUsd: number | null, costKnown: "
      "bool, models: Model[], entries: count, branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: "
-     "count | null, problem: text | null, origin: Place | null, cwdMissing: bool, metadata?: any}",
+     "count | null, problem: text | null, origin: Place | null, cwdMissing: bool, nextTurn?: NextTurn | null, "
+     "metadata?: any}",
      "`state` is live, archived, unfinished, damaged or missing. `origin` is what a fork continues. `tokens` is null "
      "when no "
      "answer said what it used."},
+    {"NextTurn",
+     "{contextTokens: count, model: text | null, isWarm: bool, warmUsd: number | null, coldUsd: number | null}",
+     "With `--long`, what the next turn of a session reads, and what reading it costs (docs/prices.md). `isWarm`: the "
+     "provider's cache likely still holds it."},
     {"Tokens",
      "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "
      "count, totalTokens: count}",

@@ -21,7 +21,8 @@ constexpr std::string_view kNames =
     "before it.";
 
 constexpr std::string_view kExits =
-    "0 done, 1 a problem in the data, 2 wrong use. Data goes to stdout, messages to stderr. With `--json` the output "
+    "0 done, 1 a problem in the data, 2 wrong use, 130 stopped by Ctrl-C. Data goes to stdout, messages to stderr. "
+    "With `--json` the output "
     "has a "
     "stable shape with a `schema` number, and an error is `{\"error\":{\"code\",\"message\",\"hint\",\"retryable\"}}` "
     "on "
@@ -111,8 +112,8 @@ std::string markdownOptions(const std::vector<Option>& options) {
   return out;
 }
 
-// Text for troff: a leading dot would be a request, a backslash an escape, a bare minus a hyphen; quotes would be lost or
-// curly, and could not be copied into a shell.
+// Text for troff: a leading dot would be a request, a backslash an escape, a bare minus a hyphen; quotes would be lost
+// or curly, and could not be copied into a shell.
 std::string troff(std::string_view text) {
   std::string out;
   bool lineStart = true;

@@ -1,12 +1,15 @@
 #include "cli/names/agents_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
+#include "base/bytes/sha256.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/transcript.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
@@ -16,9 +19,17 @@
 namespace bough::cli {
 namespace {
 
+// A list knows all files that it ever saw and that still exist. So other folders of the agents (CLAUDE_CONFIG_DIR,
+// another HOME) have a list of their own: sessions of one must not appear in the other.
 Result<std::string> listFolder() {
+  constexpr std::size_t kShort = 16;
   BOUGH_TRY(const std::string cache, cacheFolder());
-  return cache + "/transcripts";
+  const TranscriptHome usual{.home = homeFolder(), .variable = [](const std::string&) { return std::string(); }};
+  const auto folders = transcriptFolders(transcriptHome(), {});
+  const bool isUsual = folders == transcriptFolders(usual, {}) && cache.starts_with(usual.home + "/");
+  if (isUsual) return cache + "/transcripts";
+  return fmt::format("{}/transcripts-{}", cache,
+                     Sha256::of(fmt::format("{}", fmt::join(folders, "\n"))).substr(0, kShort));
 }
 
 // The agents' files.
@@ -126,9 +137,11 @@ Result<std::unique_ptr<SessionStore>> storeOfLists(const Context& context) {
 Result<std::vector<SessionSummary>> rowsEnding(Catalog& catalog, const std::string& end) {
   constexpr std::size_t kPage = 20'000;  // rows in memory
   std::vector<SessionSummary> found;
-  for (std::size_t skip = 0, got = kPage; got == kPage && found.size() < 2; skip += got) {
-    BOUGH_TRY(auto rows, catalog.list({.filter = {}, .limit = kPage, .skip = skip, .models = false}));
+  std::optional<ListPlace> last;
+  for (std::size_t got = kPage; got == kPage && found.size() < 2;) {
+    BOUGH_TRY(auto rows, catalog.list({.filter = {}, .limit = kPage, .after = last, .models = false}));
     got = rows.size();
+    if (!rows.empty()) last = {.activeMs = rows.back().activeMs, .sessionId = rows.back().sessionId};
     for (SessionSummary& row : rows) {
       if (row.sessionId.ends_with(end)) found.push_back(std::move(row));
     }

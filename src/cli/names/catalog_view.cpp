@@ -24,12 +24,14 @@ namespace {
 // Taking in so much takes about a quarter of a second.
 constexpr std::uint64_t kAtOnceBytes = std::uint64_t{8} << 20;
 
-// `behind`: where to say that there is too much to take in at once; null: all is taken in.
+// `behind`: where to say that there is too much to take in at once; null: all is taken in. A database does not know how
+// much there is: a part is taken in.
 Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind, bool leaveDue = false) {
   // The bar shows only when there is more to do than the eye would see.
   std::optional<Progress> bar;
   return catalog.catchUp({.search = search, .leaveDue = leaveDue, .progress = [&](const CatchUpProgress& at) {
-                            if (behind != nullptr && at.totalBytes > kAtOnceBytes) *behind = true;
+                            const bool isLong = at.doneBytes > kAtOnceBytes && at.doneSessions < at.totalSessions;
+                            if (behind != nullptr && (at.totalBytes > kAtOnceBytes || isLong)) *behind = true;
                             if (behind != nullptr && *behind) return false;
                             if (at.totalSessions >= 50 && !bar) bar.emplace("reading sessions", at.totalSessions);
                             if (bar) bar->update(at.doneSessions);
@@ -75,7 +77,13 @@ bool startReindex(const SessionStore& store, bool search) {
 
 }  // namespace
 
-void takeInBesides(const SessionStore& store) {
+void takeInBesides(const CatalogView& view) {
+  const SessionStore& store = *view.store;
+  if (view.isDatabase) {
+    return printMessage(
+        "note: not all sessions are in the search index yet, so the sessions themselves are searched, and the newest "
+        "come first; each search adds some, and `bough reindex --new` adds all of them");
+  }
   if (!isWritable(store)) {
     return printMessage(
         fmt::format("note: {} cannot be written to, so its sessions are read for each search; the "
@@ -90,14 +98,18 @@ void takeInBesides(const SessionStore& store) {
 
 namespace {
 
-Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind) {
+Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
+                           bool isDatabase = false) {
   CatalogView view;
   view.store = std::move(store);
   BOUGH_TRY(auto catalog, Catalog::open(*view.store));
   view.catalog = std::move(catalog);
   // Every session is looked at now and then. Where there are very many, another process does it.
+  view.isDatabase = isDatabase;
   bool* const behind = whenBehind == WhenBehind::Leave ? &view.behind : nullptr;
   auto report = takeIn(*view.catalog, search, behind, isWritable(*view.store));
+  // What is searched without the index is found by its row.
+  if (report && view.behind && search && view.isDatabase) report = takeIn(*view.catalog, false, nullptr);
   if (report && report->due && !startReindex(*view.store, false)) report = takeIn(*view.catalog, search, behind);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
@@ -120,7 +132,7 @@ Result<CatalogView> viewOfFile(NamedSession file, bool search, WhenBehind whenBe
 
 Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBehind whenBehind) {
   BOUGH_TRY(auto store, context.openStore());
-  return viewOf(std::move(store), search, whenBehind);
+  return viewOf(std::move(store), search, whenBehind, isPostgresLocation(context.resolvedLocation()));
 }
 
 Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search,

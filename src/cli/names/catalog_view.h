@@ -17,6 +17,7 @@ struct CatalogView {
   std::unique_ptr<Catalog> catalog;
   std::string sessionId = {};  ///< Of openCatalogViewOf.
   bool behind = false;         ///< There was too much to take in at once; see WhenBehind::Leave.
+  bool isDatabase = false;     ///< Then `behind` says that a part was taken in.
 };
 
 /// What to do when there is so much to take in that it would be waited for.
@@ -37,8 +38,9 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
 /// Brings a catalog up to date, with a progress bar when that takes long.
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 
-/// Starts another process that takes in what is new, and says so; says instead why not where nothing can be written.
-void takeInBesides(const SessionStore& store);
+/// Starts another process that takes in what is new, and says so; says instead why not where nothing can be written. Of
+/// a database, which many share, it says how that is done.
+void takeInBesides(const CatalogView& view);
 
 /// What a list calls a session: its title, else what it is a fork of, else its key.
 std::string displayTitle(const SessionSummary& row);

@@ -127,35 +127,6 @@ Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
   return session;
 }
 
-Result<std::string> bringBeside(const Context& context, const NamedSession& copy, const std::string& name) {
-  const auto freeId = [&](const std::string& id) { return id == copy.sessionId ? id + ".other" : id; };
-  if (agentOfFile(name)) {
-    BOUGH_TRY(const auto facts, peekTranscript(name));
-    const ImportOptions how{.agent = {}, .sessionId = freeId(transcriptSessionId(facts))};
-    BOUGH_TRY(const auto imported, importTranscript(*copy.store, name, how));
-    if (const std::string text = damageText(imported.report, name); !text.empty()) printMessage("note: " + text);
-    return imported.sessionId;
-  }
-  BOUGH_TRY(const auto session, openForReading(context, name));
-  BOUGH_TRY(auto entries, session.store->loadSessionEntries(session.sessionId));
-  const std::string id = freeId(session.sessionId);
-  BOUGH_TRY(copy.store->createSession({.sessionId = id}));
-  // The copy has a header of its own.
-  std::string header;
-  std::erase_if(entries, [&](const Entry& entry) {
-    if (entry.type != entry_type::kSessionHeader) return false;
-    header = entry.id;
-    return true;
-  });
-  for (Entry& entry : entries) {
-    if (entry.parentId == header) entry.parentId.reset();
-  }
-  if (!entries.empty()) {
-    BOUGH_TRY(copy.store->appendSessionEntries(id, std::move(entries)));
-  }
-  return id;
-}
-
 namespace {
 
 class GrowingCopy {

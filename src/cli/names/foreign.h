@@ -33,10 +33,6 @@ bool isLargeTranscript(const std::string& path);
 /// The same for the files of one session.
 Result<NamedSession> openTranscript(const std::vector<std::string>& paths);
 
-/// Brings another session, a transcript or one of the store, into the copy of a transcript, so that both can be
-/// compared. Returns its id there.
-Result<std::string> bringBeside(const Context& context, const NamedSession& copy, const std::string& name);
-
 /// What changes with a file; empty when there is none.
 std::string stampOf(const std::string& path);
 

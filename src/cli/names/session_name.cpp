@@ -56,23 +56,18 @@ bool isKnown(SessionStore& store, const std::string& sessionId) {
   return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
 }
 
-Result<SessionSummary> newestSession(Catalog& catalog) {
-  for (std::size_t skip = 0;; ++skip) {
-    BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = 1, .skip = skip, .models = false}));
-    if (newest.empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
-    if (newest.front().condition != SessionCondition::Missing) return std::move(newest.front());
-  }
-}
-
-// The sessions whose id ends so: UUIDs, or all others.
+// The sessions whose id ends so: UUIDs, or all others. Where none does, the UUIDs whose short id begins so.
 Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string_view end, bool uuids) {
   std::vector<std::string> found;
+  std::vector<std::string> shown;
   if (end.size() < kLeastSuffix) return found;
   BOUGH_TRY(const auto ids, store.listSessions());
   for (const std::string& id : ids) {
-    if (isUuid(id) == uuids && id.ends_with(end)) found.push_back(id);
+    if (isUuid(id) != uuids) continue;
+    if (id.ends_with(end)) found.push_back(id);
+    if (uuids && shortId(id).starts_with(end)) shown.push_back(id);
   }
-  return found;
+  return found.empty() ? shown : found;
 }
 
 // How sure it is that a name means this session, and goes on to mean it.
@@ -81,6 +76,15 @@ struct Found {
   SessionSummary session;
   Certainty certainty = Certainty::Loose;
 };
+
+Result<Found> newestSession(Catalog& catalog) {
+  for (std::optional<ListPlace> last;;) {
+    BOUGH_TRY(auto newest, catalog.list({.filter = {}, .limit = 1, .after = last, .models = false}));
+    if (newest.empty()) return fail(ErrorCode::NotFound, "the store has no sessions yet", "`bough new` makes one");
+    if (newest.front().condition != SessionCondition::Missing) return Found{.session = std::move(newest.front())};
+    last = {.activeMs = newest.front().activeMs, .sessionId = newest.front().sessionId};
+  }
+}
 
 Result<Found> lookUp(SessionStore& store, const std::string& name) {
   constexpr std::size_t kTitles = 1000;
@@ -94,10 +98,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
     auto row = catalog->session(id);
     return row ? std::move(*row) : SessionSummary{.sessionId = id};
   };
-  if (name == "@last") {
-    BOUGH_TRY(auto newest, newestSession(*catalog));
-    return Found{.session = std::move(newest)};
-  }
+  if (name == "@last") return newestSession(*catalog);
   // A number means what was shown, not what has come since.
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto id, listedSession(store, *number));
@@ -312,19 +313,17 @@ Result<std::string> findSessionToChange(SessionStore& store, const std::string& 
 
 // Whatever a command does with such a session, it works on a part of its history. Said once for each session: a command
 // may look for its name more than once.
-void tellOfLostHistory(SessionStore& store, const std::string& sessionId) {
+void tellOfLostHistory(SessionStore& store, const std::string& id) {
   static std::set<std::string> told;
-  const auto state = store.sessionState(sessionId);
-  if (!state || state->lostSession.empty() || !told.insert(sessionId).second) return;
-  if (isKnown(store, state->lostSession)) {
-    printMessage(fmt::format("{} continues an entry of session {} that is lost: what was before it is not shown",
-                             sessionId, state->lostSession));
-    printMessage(fmt::format("  → `bough repair --detach {}` makes what is left a session of its own", sessionId));
-    return;
-  }
-  printMessage(fmt::format("{} continues session {}, which is not in the store: what was before it is not shown",
-                           sessionId, state->lostSession));
-  printMessage(fmt::format("  → bough trash --restore {}, or bough repair --detach {}", state->lostSession, sessionId));
+  const auto state = store.sessionState(id);
+  if (!state || state->lostSession.empty() || !told.insert(id).second) return;
+  const std::string& lost = state->lostSession;
+  const bool isThere = isKnown(store, lost);
+  const std::string what = isThere ? fmt::format("an entry of session {} that is lost", lost)
+                                   : fmt::format("session {}, which is not in the store", lost);
+  printMessage(fmt::format("{} continues {}: what was before it is not shown", id, what));
+  printMessage(isThere ? fmt::format("  → `bough repair --detach {}` makes what is left a session of its own", id)
+                       : fmt::format("  → bough trash --restore {}, or bough repair --detach {}", shellWord(lost), id));
 }
 
 }  // namespace

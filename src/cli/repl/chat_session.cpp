@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <ranges>
+#include <utility>
 
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
@@ -105,6 +106,10 @@ bool CancelOnSignal::terminating() {
   return theEnd.load();
 }
 
+ExitCode CancelOnSignal::exitCode() {
+  return theToken.requested() && !terminating() ? kInterrupted : kProblem;
+}
+
 std::uint64_t countTurns(const OpenedChat& opened) {
   constexpr std::size_t kMessages = 5'000;  // a longer branch is not read for a number
   const auto row = opened.catalog->session(opened.chat->sessionId());
@@ -137,9 +142,23 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
   if (!id.empty()) {
     BOUGH_TRY(out.damage, tellOfDamage(context, *out.store, id));
   }
-  BOUGH_TRY(id.empty() ? out.chat->startNew() : out.chat->open(id));
+  BOUGH_TRY(id.empty() ? beginSession(out) : out.chat->open(id));
   if (!id.empty()) out.restoredTurns = countTurns(out);
   return out;
+}
+
+Result<void> beginSession(OpenedChat& opened) {
+  BOUGH_TRY(opened.chat->startNew());
+  leaveSession(opened);
+  opened.begun = opened.chat->place();
+  return {};
+}
+
+void leaveSession(OpenedChat& opened) {
+  const agent::StartingPoint begun = std::exchange(opened.begun, {});
+  if (begun.sessionId.empty()) return;
+  // Refused when somebody has written into it: then it stays.
+  (void)opened.store->maintenance().remove({.sessionId = begun.sessionId, .expectedTail = begun.tailId});
 }
 
 std::string comeBackCommand(const Context& context, const OpenedChat& opened) {

@@ -20,6 +20,7 @@ struct OpenedChat {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<agent::Chat> chat;
   std::uint64_t restoredTurns = 0;
+  agent::StartingPoint begun = {};    ///< The session that this chat has made, as it was then.
   std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
 };
 
@@ -37,6 +38,12 @@ struct ChatChoice {
 
 Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& options, const ChatChoice& choice,
                             agent::Listener& listener, const agent::CancelToken& cancel);
+
+/// Makes a session and opens it.
+Result<void> beginSession(OpenedChat& opened);
+/// After another session was opened, and at the end: the session that this chat has made is removed when nothing was
+/// written into it.
+void leaveSession(OpenedChat& opened);
 
 /// The last thing the user said and the last answer to it, cut to some lines; empty when nothing was said yet.
 std::string lastExchange(const OpenedChat& opened);
@@ -67,6 +74,8 @@ class CancelOnSignal {
   [[nodiscard]] agent::CancelToken& token() const;
   /// Whether the program was asked to terminate, not only to stop what it does.
   [[nodiscard]] static bool terminating();
+  /// Of a chat whose turn was broken off: by Ctrl-C, or otherwise.
+  [[nodiscard]] static ExitCode exitCode();
 };
 
 /// Files of the folder whose paths begin as typed; folders end in a slash.

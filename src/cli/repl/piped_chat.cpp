@@ -81,7 +81,8 @@ Result<ExitCode> sayOnce(OpenedChat& opened, Input& input, const std::string& pr
     message.blocks.push_back(agent::textBlock(fmt::format("<stdin>\n{}\n</stdin>", piped)));
   }
   BOUGH_TRY(auto report, opened.chat->say(message));
-  return report.aborted || !report.problem.empty() ? kProblem : kDone;
+  if (report.aborted) return CancelOnSignal::exitCode();
+  return report.problem.empty() ? kDone : kProblem;
 }
 
 // The lines of stdin: commands of the chat, and what is to be said.
@@ -140,13 +141,31 @@ Result<ExitCode> runLines(const Context& context, PipedLines& lines, Input& inpu
     if (!prompt) return refuseData(prompt.error(), context.json);
     if (!*prompt) return code;
     auto report = lines.handle(**prompt);
-    if (report && report->aborted) return kProblem;
+    if (report && report->aborted) return CancelOnSignal::exitCode();
     if (report && !report->problem.empty()) code = kProblem;
     if (report) continue;
     if (report.error().retryable) return std::unexpected(report.error());
     printError(forChat(report.error()), context.json);
     code = kProblem;
   }
+}
+
+Result<ExitCode> runOpened(const Context& context, const ChatRequest& request, OpenedChat& opened, Input& input) {
+  printOpened(opened, context.json);
+  auto resumed = opened.chat->resume(request.finishOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own);
+  if (!resumed && request.finishOnly) return std::unexpected(resumed.error());
+  // An old turn that cannot be finished is closed by that: it does not keep back what is to be said now.
+  if (!resumed) printError(resumed.error(), context.json);
+  if (resumed && resumed->aborted) return CancelOnSignal::exitCode();
+  if (request.finishOnly) return kDone;
+  if (!request.prompt.empty()) {
+    auto said = sayOnce(opened, input, request.prompt);
+    // What keeps back an old turn may keep back this one, and was told already.
+    if (!said && !resumed && said.error().message == resumed.error().message) return kProblem;
+    return said;
+  }
+  PipedLines lines(context, request, opened);
+  return runLines(context, lines, input);
 }
 
 }  // namespace
@@ -159,21 +178,9 @@ Result<ExitCode> runPipedChat(const Context& context, const ChatRequest& request
                             request.allowed);
   agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   BOUGH_TRY(auto opened, openChat(context, request.options, request.choice, listener, signals.token()));
-  printOpened(opened, context.json);
-  auto resumed = opened.chat->resume(request.finishOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own);
-  if (!resumed && request.finishOnly) return std::unexpected(resumed.error());
-  // An old turn that cannot be finished is closed by that: it does not keep back what is to be said now.
-  if (!resumed) printError(resumed.error(), context.json);
-  if (resumed && resumed->aborted) return kProblem;
-  if (request.finishOnly) return kDone;
-  if (!request.prompt.empty()) {
-    auto said = sayOnce(opened, input, request.prompt);
-    // What keeps back an old turn may keep back this one, and was told already.
-    if (!said && !resumed && said.error().message == resumed.error().message) return kProblem;
-    return said;
-  }
-  PipedLines lines(context, request, opened);
-  return runLines(context, lines, input);
+  auto code = runOpened(context, request, opened, input);
+  leaveSession(opened);
+  return code;
 }
 
 }  // namespace bough::cli

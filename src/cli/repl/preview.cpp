@@ -23,7 +23,7 @@ void addText(std::vector<PickerLine>& out, std::string_view text, std::size_t wi
     isFirst = false;
     // A very narrow preview is narrower than what Markdown is rendered for: it is cut.
     const bool fits = shownWidth(line) <= width;
-    out.push_back({.text = fits ? std::string(line) : text::printable(line), .isPainted = fits});
+    out.push_back({.text = fits ? std::string(line) : withoutEscapes(line), .isPainted = fits});
   }
 }
 

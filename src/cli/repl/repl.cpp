@@ -89,6 +89,7 @@ class Repl {
     if (!opened_.chat->place().headId.empty()) {
       printFitted(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
     }
+    leaveSession(opened_);
     return kDone;
   }
 

@@ -208,7 +208,7 @@ void ReplCommands::showStatus(const agent::TurnReport& report) {
 }
 
 Result<void> ReplCommands::startNew(const std::string&) {
-  if (auto made = chat().startNew(); !made) return made;
+  if (auto made = beginSession(opened_); !made) return made;
   opened_.restoredTurns = 0;
   printFitted(fmt::format("session {}", shownSession(opened_)));
   return {};
@@ -263,6 +263,7 @@ Result<void> ReplCommands::switchTo(const std::string& words) {
 Result<void> ReplCommands::open(const std::string& id) {
   BOUGH_TRY(opened_.damage, tellOfDamage(context_, chat().store(), id));
   BOUGH_TRY(chat().open(id));
+  if (id != opened_.begun.sessionId) leaveSession(opened_);
   (void)opened_.catalog->catchUp();  // for the number of turns only
   opened_.restoredTurns = countTurns(opened_);
   printFitted(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));

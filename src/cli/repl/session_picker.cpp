@@ -157,8 +157,9 @@ class SessionRows final : public PickerSource {
 
  private:
   Result<void> load(std::size_t count) {
-    BOUGH_TRY(auto rows, catalog_.list({.filter = {}, .limit = count, .skip = rows_.size(), .models = false}));
+    BOUGH_TRY(auto rows, catalog_.list({.filter = {}, .limit = count, .after = last_, .models = false}));
     complete_ = rows.size() < count;
+    if (!rows.empty()) last_ = {.activeMs = rows.back().activeMs, .sessionId = rows.back().sessionId};
     titleForks(catalog_, rows);
     for (SessionSummary& each : rows) {
       // Rows move when somebody appends between two looks.
@@ -260,6 +261,7 @@ class SessionRows final : public PickerSource {
   std::map<std::string, std::size_t> numbers_;  ///< By session.
   std::map<std::pair<std::string, std::size_t>, std::vector<PickerLine>> previews_;
   bool complete_ = false;
+  std::optional<ListPlace> last_ = {};  // of the rows so far
   bool trashLoaded_ = false;
 };
 

@@ -3,6 +3,6 @@
 
 namespace bough::cli {
 
-enum ExitCode : int { kDone = 0, kProblem = 1, kWrongUse = 2 };
+enum ExitCode : int { kDone = 0, kProblem = 1, kWrongUse = 2, kInterrupted = 130 };
 
 }  // namespace bough::cli

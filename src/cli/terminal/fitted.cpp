@@ -46,7 +46,7 @@ void addLine(std::string_view line, std::size_t columns, std::size_t indent, std
 
 }  // namespace
 
-std::size_t shownWidth(std::string_view text) {
+std::string withoutEscapes(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
     const std::size_t escape = std::min(text.find('\033'), text.size());
@@ -58,7 +58,11 @@ std::size_t shownWidth(std::string_view text) {
     while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return text::displayWidth(plain);
+  return plain;
+}
+
+std::size_t shownWidth(std::string_view text) {
+  return text::displayWidth(withoutEscapes(text));
 }
 
 std::string fitted(std::string_view given, std::size_t columns, std::size_t hang) {

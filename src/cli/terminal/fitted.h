@@ -7,6 +7,9 @@
 
 namespace bough::cli {
 
+/// Without escape sequences (ESC [ … letter).
+std::string withoutEscapes(std::string_view text);
+
 /// The columns that a text takes on a terminal. Escape sequences (ESC [ … letter) take none.
 std::size_t shownWidth(std::string_view text);
 

@@ -30,6 +30,15 @@ std::string filled(std::string_view text, std::size_t width) {
   return out + std::string(width - std::min(width, shown), ' ');
 }
 
+// The end of a text that is too long: there it is typed.
+std::string endOf(std::string_view text, std::size_t width) {
+  if (text::displayWidth(text) <= width) return std::string(text);
+  while (!text.empty() && text::displayWidth(text) + 1 > width) {
+    text.remove_prefix(text::cutToGraphemes(text, 1).size());
+  }
+  return "…" + std::string(text);
+}
+
 std::string painted(const PickerLine& line, std::size_t width) {
   if (line.isPainted) return line.text + std::string(width - std::min(width, shownWidth(line.text)), ' ');
   const std::string text = filled(line.text, width);
@@ -265,10 +274,12 @@ class Picker {
     if (rows_.place() < top_) top_ = rows_.place();
     if (rows_.place() >= top_ + listHeight_) top_ = rows_.place() + 1 - std::max<std::size_t>(listHeight_, 1);
     const std::string count = fmt::format("{} of {}{}", rows_.shown().size(), source_.size(), more_ ? "…" : "");
-    const std::string head = fmt::format("{}: {}", source_.title(), text::printable(typed_));
+    const std::string name = source_.title() + ": ";
+    const std::size_t room = size.width > count.size() + 1 ? size.width - count.size() - 1 : 0;
+    // One column more for the cursor.
+    const std::string head = name + endOf(text::printable(typed_), room - std::min(room, text::displayWidth(name) + 1));
     std::vector<std::string> lines;
-    lines.push_back(filled(head, size.width > count.size() + 1 ? size.width - count.size() - 1 : 0) + " " +
-                    styled(Style::Dim, count));
+    lines.push_back(filled(head, room) + " " + styled(Style::Dim, count));
     std::vector<PickerLine> side;
     const auto row = rows_.selected();
     const std::size_t sideWidth = beside ? size.width - listWidth - 3 : size.width;
@@ -276,7 +287,10 @@ class Picker {
     if (row && sideHeight > 0) side = source_.preview(*row, sideWidth, sideHeight);
     for (std::size_t i = 0; i < listHeight_; ++i) {
       std::string line = listLine(top_ + i, listWidth);
-      if (beside) line += styled(Style::Dim, " │ ") + (i < side.size() ? painted(side[i], sideWidth) : "");
+      // Where a terminal takes a character for wider than it was counted, the preview still begins in its column.
+      if (beside)
+        line += fmt::format("\033[{}G", listWidth + 1) + styled(Style::Dim, " │ ") +
+                (i < side.size() ? painted(side[i], sideWidth) : "");
       lines.push_back(std::move(line));
     }
     if (below) {

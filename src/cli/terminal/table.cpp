@@ -12,9 +12,10 @@ namespace {
 constexpr std::size_t kGap = 2;
 
 // Most cells are ASCII, which needs no table of widths.
-std::size_t cellWidth(std::string_view cell) {
+std::size_t cellWidth(std::string_view cell, bool isLast = false) {
   const bool ascii = std::ranges::all_of(cell, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  return ascii ? cell.size() : text::displayWidth(cell);
+  // Nothing stands after the last cell that would be moved when it is counted too wide.
+  return ascii ? cell.size() : isLast ? text::widestDisplay(cell) : text::displayWidth(cell);
 }
 
 // What is indented stays so.
@@ -39,7 +40,7 @@ Table::Layout Table::layout() const {
   Layout made;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = cellWidth(columns_[c].title);
-    for (const auto& row : rows_) width = std::max(width, cellWidth(row[c]));
+    for (const auto& row : rows_) width = std::max(width, cellWidth(row[c], c + 1 == columns_.size()));
     made.widths.push_back(width);
     made.shown.push_back(c);
   }
@@ -94,7 +95,7 @@ std::string Table::line(const std::vector<std::string>& cells, const Layout& lay
   for (const std::size_t c : layout.shown) {
     const bool isLast = c == layout.shown.back();
     const std::size_t width = layout.widths[c];
-    const std::string cell = cellWidth(cells[c]) > width ? cutCell(cells[c], width) : cells[c];
+    const std::string cell = cellWidth(cells[c], isLast) > width ? cutCell(cells[c], width) : cells[c];
     const std::string pad(width - std::min(width, cellWidth(cell)), ' ');
     const std::string shown = painted && columns_[c].paint && cell == cells[c] ? columns_[c].paint(cell) : cell;
     out += columns_[c].align == Align::Right ? pad + shown : shown + pad;

@@ -41,7 +41,6 @@ std::string_view readableCodeOf(Style style) {
     case Style::Red: return "38;5;160";
     case Style::Green: return "38;5;28";
     case Style::Yellow: return "38;5;130";
-    case Style::Blue: return "38;5;27";
     case Style::Magenta: return "38;5;133";
     case Style::Cyan: return "38;5;30";
     default: return {};
@@ -56,7 +55,6 @@ std::string_view codeOf(Style style) {
     case Style::Red: return "31";
     case Style::Green: return "32";
     case Style::Yellow: return "33";
-    case Style::Blue: return "34";
     case Style::Magenta: return "35";
     case Style::Cyan: return "36";
     case Style::Italic: return "3";

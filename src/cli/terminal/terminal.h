@@ -14,7 +14,7 @@ bool stdinIsTerminal();
 /// Columns: $COLUMNS, else what the terminal says, else 80.
 std::size_t terminalWidth();
 
-enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Blue, Magenta, Cyan, Italic, Underline, Strike };
+enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Magenta, Cyan, Italic, Underline, Strike };
 
 /// `always` or `never` use colors, whatever else holds; `auto`: on a terminal, unless NO_COLOR is set, and elsewhere
 /// when CLICOLOR_FORCE is set and not 0.

@@ -105,9 +105,9 @@ std::string nextTurnText(const NextTurn& next) {
                            dollars(*next.coldUsd), dollars(*next.warmUsd));
 }
 
-std::string nextTurnPrice(const NextTurn& next) {
+std::string nextTurnPrice(const NextTurn& next, bool warm) {
   if (!next.coldUsd) return "-";
-  return next.warm ? dollars(*next.warmUsd) + " warm" : dollars(*next.coldUsd);
+  return warm ? dollars(*next.warmUsd) + " warm" : dollars(*next.coldUsd) + " cold";
 }
 
 }  // namespace bough::cli

@@ -26,8 +26,8 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
 
 /// "12.3k tokens of context; the cache is likely warm (2m): about $0.02, cold $0.18".
 std::string nextTurnText(const NextTurn& next);
-/// "$0.02 warm", "$0.18"; "-" when the price is unknown.
-std::string nextTurnPrice(const NextTurn& next);
+/// "$0.02 warm", "$0.18 cold"; "-" when the price is unknown.
+std::string nextTurnPrice(const NextTurn& next, bool warm);
 
 /// 12345 as "12.3k".
 std::string thousands(std::uint64_t count);

@@ -18,11 +18,12 @@ struct PrefixStep {
   std::uint64_t tokens = 0;     ///< Of the request, about.
   std::uint64_t newTokens = 0;  ///< Of these, what comes after the common beginning.
   std::string reason{};         ///< Where and why they differ; empty when it extends.
+  bool isRewritten = false;     ///< It differs in a message, not in what comes before the messages or is left out.
   std::string reasonEntry{};    ///< The id of the entry that `reason` names, if any.
 };
 
 /// The last requests of a branch, at most `most` of them, oldest first; the last one is the next to be sent. They are
-/// derived from the session as it is now, so that what was redacted since is redacted in all of them.
+/// derived from the session as it is now; what was redacted counts from its redaction on.
 Result<std::vector<PrefixStep>> prefixSteps(SessionStore& store, const std::string& sessionId,
                                             const ContextOptions& options, std::size_t most);
 

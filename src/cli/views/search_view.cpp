@@ -263,7 +263,7 @@ Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view q
     options.filter.title = words.empty() ? wanted.anchors.front() : words.front();
     BOUGH_TRY(rows, catalog.list(options));
   }
-  for (;;) {
+  for (std::size_t seen = kPage;; seen += kPage) {
     for (const SessionSummary& row : rows) {
       if (hits.size() >= limit) return hits;
       std::string excerpt = partsIn(row.title, words);
@@ -275,8 +275,8 @@ Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view q
       hits.push_back({.sessionId = row.sessionId, .title = row.title, .role = "title", .timeMs = row.activeMs});
       hits.back().excerpt = std::move(excerpt);
     }
-    options.skip += kPage;
-    if (rows.size() < kPage || hits.size() >= limit || options.skip >= kMost) return hits;
+    if (rows.size() < kPage || hits.size() >= limit || seen >= kMost) return hits;
+    options.after = {.activeMs = rows.back().activeMs, .sessionId = rows.back().sessionId};
     BOUGH_TRY(rows, catalog.list(options));
   }
 }

@@ -208,7 +208,7 @@ Command define() {
                    .required = true,
                    .choices = std::move(targets),
                    .value = "AGENT"},
-                  {.name = "-o,--out",
+                  {.name = "-o,--out,--output",
                    .help = "A new file; default: standard output",
                    .target = &options->output,
                    .value = "FILE"},

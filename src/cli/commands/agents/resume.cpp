@@ -5,6 +5,7 @@
 
 #include "base/json/json_write.h"
 #include "base/text/shell_word.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
@@ -33,6 +34,16 @@ struct Resumed {
   std::string instead = {};  // a file of the same session that holds something else
 };
 
+// What a session says of its folder is not checked: it may have come from anywhere.
+bool isAbsolute(const std::string& folder) {
+  return folder.starts_with('/');
+}
+
+bool isFolderMissing(const std::string& folder) {
+  std::error_code error;
+  return !folder.empty() && !(isAbsolute(folder) && std::filesystem::is_directory(folder, error));
+}
+
 // Where the agent looks for the session. A file that is there is compared with what would be written; it is never
 // changed.
 class Target {
@@ -41,6 +52,11 @@ class Target {
 
   Result<void> begin(const TranscriptFacts& facts) {
     BOUGH_TRY(place_, placeForTranscript(transcriptHome(), facts));
+    // Some agents keep their sessions in the project's folder. A session is not believed so far that it is made.
+    if (place_.path.starts_with(facts.cwd + "/") && isFolderMissing(facts.cwd)) {
+      return fail(ErrorCode::NotFound, fmt::format("the session's folder {} is gone", text::printable(facts.cwd)),
+                  "--cwd-map OLD=NEW names another");
+    }
     std::error_code error;
     isFree_ = !std::filesystem::exists(place_.path, error);
     if (!isFree_) present_.open(place_.path, std::ios::binary);
@@ -122,9 +138,7 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("agent", made.facts.agent);
     writer.member("agentSessionId", made.facts.sessionId).member("file", place.path);
-    std::error_code gone;
-    writer.memberOrNull("cwd", made.facts.cwd);
-    writer.member("cwdMissing", !made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, gone));
+    writer.memberOrNull("cwd", made.facts.cwd).member("cwdMissing", isFolderMissing(made.facts.cwd));
     writer.member("command", place.command).member("written", !dryRun && !isThere);
     writer.member("carried", made.written.carried).key("report").raw(made.written.report.toJson()).endObject();
     return printLine(writer.text());
@@ -138,12 +152,12 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
   }
   printMessage(isThere ? fmt::format("{} is there already", place.path)
                        : fmt::format("{} {}", dryRun ? "would write" : "wrote", place.path));
-  std::error_code error;
-  if (!made.facts.cwd.empty() && !std::filesystem::is_directory(made.facts.cwd, error)) {
-    printMessage(fmt::format("note: the session's folder {} is gone; --cwd-map OLD=NEW names another", made.facts.cwd));
+  if (isFolderMissing(made.facts.cwd)) {
+    printMessage(fmt::format("note: the session's folder {} {}; --cwd-map OLD=NEW names another", made.facts.cwd,
+                             isAbsolute(made.facts.cwd) ? "is gone" : "is not an absolute path"));
   }
   if (place.command.empty()) return printMessage(place.advice);
-  const std::string folder = made.facts.cwd.empty() ? "" : fmt::format("cd {} && ", shellWord(made.facts.cwd));
+  const std::string folder = isAbsolute(made.facts.cwd) ? fmt::format("cd {} && ", shellWord(made.facts.cwd)) : "";
   printLine(folder + place.command);
 }
 

@@ -8,7 +8,6 @@
 #include "base/try.h"
 #include "bough/message.h"
 #include "cli/commands/commands.h"
-#include "cli/names/agents_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
@@ -29,11 +28,19 @@ struct Options {
   bool full = false;
 };
 
+// A branch, by the entry it ends in. The other one may be in another store.
+struct Side {
+  NamedSession named;
+  std::string entryId;  // empty in an empty session
+  std::string name;     // what it is called in text
+
+  [[nodiscard]] Result<Session> session() const { return named.store->session(named.sessionId); }
+};
+
 // Gives the entries at these sequences to `use`, until the output is closed.
 template <typename Use>
-Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::vector<Sequence>& nodes,
-                          Use use) {
-  BOUGH_TRY(const auto session, store.session(sessionId));
+Result<void> forEachEntry(const Side& side, const std::vector<Sequence>& nodes, Use use) {
+  BOUGH_TRY(const auto session, side.session());
   return forEachEntryAt(session, nodes, [&](const Entry& entry) {
     if (!outputClosed()) use(entry);
     return !outputClosed();
@@ -61,12 +68,11 @@ void printEntry(char mark, Style style, const Entry& entry, const Options& optio
   }
 }
 
-Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const BranchEnd& right, const BranchDiff& diff,
-                           const Options& options) {
+Result<ExitCode> printText(const Side& left, const Side& right, const BranchDiff& diff, const Options& options) {
   const Pager pager;
   std::string last;
   if (!diff.common.empty()) {
-    BOUGH_TRY(auto entries, store.loadEntriesAt(left.sessionId, {diff.common.back()}));
+    BOUGH_TRY(auto entries, left.named.store->loadEntriesAt(left.named.sessionId, {diff.common.back()}));
     const EntrySummary summary = summarizeEntry(entries.front(), 50);
     last = fmt::format(", up to {} [{}] {}", summary.entryId, summary.speaker, summary.text);
   }
@@ -75,24 +81,23 @@ Result<ExitCode> printText(SessionStore& store, const BranchEnd& left, const Bra
     printLine("  no difference");
     return kDone;
   }
-  const auto side = [&](char mark, Style style, const BranchEnd& end, const std::vector<Sequence>& nodes) {
-    const std::string where = end.entryId.empty() ? end.sessionId : end.entryId + " of " + end.sessionId;
+  const auto side = [&](char mark, Style style, const Side& end, const std::vector<Sequence>& nodes) {
+    const std::string where = end.entryId.empty() ? end.name : end.entryId + " of " + end.name;
     printFitted(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)), 4);
-    return forEachEntry(store, end.sessionId, nodes,
-                        [&](const Entry& entry) { printEntry(mark, style, entry, options); });
+    return forEachEntry(end, nodes, [&](const Entry& entry) { printEntry(mark, style, entry, options); });
   };
   BOUGH_TRY(side('-', Style::Red, left, diff.left));
   BOUGH_TRY(side('+', Style::Green, right, diff.right));
   return kDone;
 }
 
-Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const BranchEnd& right, const BranchDiff& diff) {
+Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff& diff) {
   std::string out;
   json::Writer writer(out);
-  const auto list = [&](std::string_view name, const BranchEnd& end, const std::vector<Sequence>& nodes) {
-    writer.key(name).beginObject().member("sessionId", end.sessionId).memberOrNull("entryId", end.entryId);
+  const auto list = [&](std::string_view name, const Side& end, const std::vector<Sequence>& nodes) {
+    writer.key(name).beginObject().member("sessionId", end.named.sessionId).memberOrNull("entryId", end.entryId);
     writer.key("entries").beginArray();
-    auto done = forEachEntry(store, end.sessionId, nodes, [&](const Entry& entry) {
+    auto done = forEachEntry(end, nodes, [&](const Entry& entry) {
       writer.raw(entryJson(entry, viewEntry(entry)));
       cli::printText(out);
       out.clear();
@@ -105,7 +110,7 @@ Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const Bra
   if (diff.common.empty()) {
     writer.null();
   } else {
-    BOUGH_TRY(auto last, store.loadEntriesAt(left.sessionId, {diff.common.back()}));
+    BOUGH_TRY(auto last, left.named.store->loadEntriesAt(left.named.sessionId, {diff.common.back()}));
     writer.string(last.front().id);
   }
   writer.endObject();
@@ -117,53 +122,45 @@ Result<ExitCode> printJson(SessionStore& store, const BranchEnd& left, const Bra
 }
 
 // The branch that an entry's name means; without one the head's. An empty session has an empty branch.
-Result<BranchEnd> resolveEnd(SessionStore& store, const std::string& sessionId, const std::string& entry) {
-  BranchEnd end{.sessionId = sessionId, .entryId = {}};
+Result<Side> resolveSide(NamedSession named, const std::string& entry) {
+  Side side{.named = std::move(named), .entryId = {}, .name = {}};
+  side.name = side.named.sessionId;
   if (entry.empty()) {
-    BOUGH_TRY(auto state, store.sessionState(sessionId));
-    end.entryId = state.headId;
-    return end;
+    BOUGH_TRY(auto state, side.named.store->sessionState(side.named.sessionId));
+    side.entryId = state.headId;
+  } else {
+    BOUGH_TRY(side.entryId, resolveEntry(*side.named.store, side.named.sessionId, entry));
   }
-  BOUGH_TRY(auto named, resolveEntry(store, sessionId, entry));
-  end.entryId = std::move(named);
-  return end;
+  return side;
 }
 
-// Two branches, and the store that has both.
-struct Compared {
-  NamedSession named;
-  BranchEnd left;
-  BranchEnd right;
-};
+using Sides = std::pair<Side, Side>;
 
 // The other session is compared by its head, unless an entry of it is named.
-Result<Compared> compareSessions(const Context& context, NamedSession first, const std::string& name,
-                                 const std::string& left, const std::string& otherName, const std::string& right) {
-  Compared out;
-  std::string session = first.sessionId;
-  std::string other;
+Result<Sides> compareSessions(const Context& context, const NamedSession& first, const std::string& name,
+                              const std::string& left, const std::string& otherName, const std::string& right) {
+  NamedSession second = first;
   auto own = first.isCopy ? fail(ErrorCode::NotFound, "") : resolveSession(*first.store, otherName);
   if (own) {
-    other = std::move(*own);
-    out.named = std::move(first);
-    BOUGH_TRY(out.named.damage, tellOfDamage(context, *out.named.store, other));
-  } else if (first.isCopy) {
-    BOUGH_TRY(other, bringBeside(context, first, otherName));
-    out.named = std::move(first);
+    second.sessionId = std::move(*own);
+    BOUGH_TRY(second.damage, tellOfDamage(context, *second.store, second.sessionId));
   } else {
-    BOUGH_TRY(out.named, openForReading(context, otherName));
-    other = out.named.sessionId;
-    BOUGH_TRY(session, bringBeside(context, out.named, name));
+    BOUGH_TRY(second, openForReading(context, otherName));
   }
-  BOUGH_TRY(out.left, resolveEnd(*out.named.store, session, left));
-  BOUGH_TRY(out.right, resolveEnd(*out.named.store, other, right));
-  return out;
+  BOUGH_TRY(auto one, resolveSide(first, left));
+  BOUGH_TRY(auto other, resolveSide(std::move(second), right));
+  // A session and its copy have the same id.
+  if (one.named.store != other.named.store && one.name == other.name) {
+    one.name = text::printable(name);
+    other.name = text::printable(otherName);
+  }
+  return Sides(std::move(one), std::move(other));
 }
 
-Result<Compared> openBoth(const Context& context, const Options& options) {
-  BOUGH_TRY(auto first, openForReading(context, options.session));
+Result<Sides> openBoth(const Context& context, const Options& options) {
+  BOUGH_TRY(const auto first, openForReading(context, options.session));
   if (!options.with.empty()) {
-    return compareSessions(context, std::move(first), options.session, options.left, options.with, options.right);
+    return compareSessions(context, first, options.session, options.left, options.with, options.right);
   }
   if (options.left.empty()) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to compare with",
@@ -171,24 +168,25 @@ Result<Compared> openBoth(const Context& context, const Options& options) {
   }
   // With one entry named, it is compared with the head.
   const bool one = options.right.empty();
-  auto named = resolveEnd(*first.store, first.sessionId, options.left);
+  auto named = resolveSide(first, options.left);
   if (!named && one) {
     // What is not an entry may be a session: `bough diff @1 @2`.
     auto sessions = compareSessions(context, first, options.session, "", options.left, "");
     if (sessions || sessions.error().code != ErrorCode::NotFound) return sessions;
   }
   if (!named) return std::unexpected(named.error());
-  BOUGH_TRY(auto other, resolveEnd(*first.store, first.sessionId, options.right));
+  BOUGH_TRY(auto other, resolveSide(first, options.right));
   if (one) std::swap(*named, other);
-  return Compared{.named = std::move(first), .left = std::move(*named), .right = std::move(other)};
+  return Sides(std::move(*named), std::move(other));
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
-  BOUGH_TRY(const auto compared, openBoth(context, options));
-  SessionStore& store = *compared.named.store;
-  BOUGH_TRY(const auto diff, store.diffBranches(compared.left, compared.right));
-  return context.json ? printJson(store, compared.left, compared.right, diff)
-                      : printText(store, compared.left, compared.right, diff, options);
+  BOUGH_TRY(const auto sides, openBoth(context, options));
+  const auto& [left, right] = sides;
+  BOUGH_TRY(const auto session, left.session());
+  BOUGH_TRY(const auto other, right.session());
+  BOUGH_TRY(const auto diff, session.diff(left.entryId, other, right.entryId));
+  return context.json ? printJson(left, right, diff) : printText(left, right, diff, options);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void print(const Context& context, const std::string& sessionId, const std::stri
   if (!context.json) {
     const std::string shown = text::printable(name);
     printMessage(entryId.empty() ? fmt::format("label {} removed", shown)
-                                 : fmt::format("label {} is now on {}", shown, entryId));
+                                 : fmt::format("label {} is now on {}", shown, shortId(entryId)));
     return;
   }
   json::Writer writer;

@@ -27,7 +27,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   BOUGH_TRY(auto state, store.sessionState(session));
   if (!context.json) {
-    printMessage(fmt::format("the head of {} is now {}, labelled {}", idAndTitle(store, session), state.headId,
+    printMessage(fmt::format("the head of {} is now {}, labelled {}", idAndTitle(store, session), shortId(state.headId),
                              text::printable(options.label)));
     if (const std::string said = lastSaid(store, session, state.headId); !said.empty()) printMessage("  " + said);
     return kDone;

@@ -36,8 +36,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   BOUGH_TRY(auto moved, store.moveHead(session, entryId));
   if (!context.json) {
-    printMessage(
-        fmt::format("the head of {} is now {}", idAndTitle(store, session), entryId.empty() ? "@start" : entryId));
+    printMessage(fmt::format("the head of {} is now {}", idAndTitle(store, session),
+                             entryId.empty() ? "@start" : shortId(entryId)));
     if (const std::string said = lastSaid(store, session, entryId); !said.empty()) printMessage("  " + said);
     return kDone;
   }

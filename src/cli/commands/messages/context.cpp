@@ -124,11 +124,13 @@ ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
     for (const PrefixStep& step : steps) {
       if (!step.extends) printFitted(fmt::format("{}: {}", shortId(step.at), reasonText(step)), 2);
     }
-    printFitted(breaks == 0 ? "each request begins with the one before it, byte for byte; new tokens are what the "
-                              "provider's cache does not hold"
-                            : fmt::format("{} not begin with the one before it; the provider reads new tokens at full "
-                                          "price",
-                                          counted(static_cast<std::size_t>(breaks), "request does", "requests do")));
+    printFitted(breaks == 0
+                    ? "each request begins with the one before it, byte for byte; new tokens are what the "
+                      "provider's cache does not hold"
+                    : fmt::format("{}; the provider reads new tokens at full price",
+                                  breaks == 1
+                                      ? "1 request does not begin with the one before it"
+                                      : fmt::format("{} requests do not begin with the ones before them", breaks)));
   }
   return breaks == 0 ? kDone : kProblem;
 }
@@ -225,12 +227,12 @@ Command define() {
           "should begin with the one before it, byte for byte, so that the cache of the provider is of use; it says "
           "where and why one does not, and ends with 1 then.",
       .examples =
-          "  bough context SESSION --as anthropic\n"
-          "  bough context SESSION --as gemini --budget 100000\n"
-          "  bough context SESSION --as openai-chat --at ENTRY --json\n"
+          "  bough context SESSION --to anthropic\n"
+          "  bough context SESSION --to gemini --budget 100000\n"
+          "  bough context SESSION --to openai-chat --at ENTRY --json\n"
           "  bough context SESSION --explain",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-                  {.name = "--as",
+                  {.name = "--to,--as",
                    .help = "The dialect of the API; default: that of the last answer",
                    .target = &options->as,
                    .choices = {"anthropic", "openai-chat", "openai-responses", "gemini", "bough"}},

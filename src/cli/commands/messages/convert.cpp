@@ -150,7 +150,9 @@ Command define() {
             .target = &options->to,
             .required = true,
             .choices = dialects},
-           {.name = "-o,--output", .help = "Where to write; default: standard output", .target = &options->output},
+           {.name = "-o,--out,--output",
+            .help = "Where to write; default: standard output",
+            .target = &options->output},
            {.name = "--force", .help = "Replace OUT and OUT.origin if they exist", .target = &options->force}},
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -98,7 +98,30 @@ std::string metadataOf(SessionStore& store, const std::string& sessionId) {
   return facts->empty() ? "" : importedFacts(*facts).metadata;
 }
 
-void writeRow(json::Writer& writer, const SessionSummary& row, const std::string& metadata) {
+// What is read from a session itself, and not from its row.
+struct Inside {
+  std::string metadata{};
+  std::optional<NextTurn> next{};
+};
+
+void writeUsd(json::Writer& writer, std::string_view name, std::optional<double> usd) {
+  writer.key(name).raw(usd ? fmt::format("{:.6f}", *usd) : "null");
+}
+
+void writeNextTurn(json::Writer& writer, const std::optional<NextTurn>& next) {
+  writer.key("nextTurn");
+  if (!next) {
+    writer.null();
+    return;
+  }
+  writer.beginObject().member("contextTokens", next->contextTokens).memberOrNull("model", next->model);
+  writer.member("isWarm", next->warm);
+  writeUsd(writer, "warmUsd", next->warmUsd);
+  writeUsd(writer, "coldUsd", next->coldUsd);
+  writer.endObject();
+}
+
+void writeRow(json::Writer& writer, const SessionSummary& row, const Inside& inside, bool longForm) {
   writer.beginObject().member("sessionId", row.sessionId).memberOrNull("key", row.key).memberOrNull("agent", row.agent);
   writer.memberOrNull("cwd", row.cwd).memberOrNull("title", row.title).member("titleSource", toString(row.titleSource));
   writer.member("created", formatTimestamp(row.createdMs)).member("lastActive", formatTimestamp(row.activeMs));
@@ -124,15 +147,10 @@ void writeRow(json::Writer& writer, const SessionSummary& row, const std::string
     writer.null();
   }
   writer.member("cwdMissing", isFolderGone(row));
-  if (!metadata.empty()) writer.key("metadata").raw(metadata);
+  if (longForm) writeNextTurn(writer, inside.next);
+  if (!inside.metadata.empty()) writer.key("metadata").raw(inside.metadata);
   writer.endObject();
 }
-
-// What is read from a session itself, and not from its row.
-struct Inside {
-  std::string metadata;
-  std::optional<NextTurn> next;
-};
 
 Inside lookInside(SessionStore& store, const SessionSummary& row, const PriceTable& prices, std::uint64_t now) {
   Inside inside{.metadata = metadataOf(store, row.sessionId), .next = {}};
@@ -160,11 +178,11 @@ std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSum
 }
 
 void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows,
-               const std::vector<Inside>& inside) {
+               const std::vector<Inside>& inside, bool longForm) {
   json::Writer writer;
   writer.beginObject().member("schema", 2).memberOrNull("store", location).member("sessionCount", total);
   writer.key("sessions").beginArray();
-  for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], inside[i].metadata);
+  for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], inside[i], longForm);
   printJsonLine(writer.endArray().endObject().text());
 }
 
@@ -223,17 +241,18 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
       {.title = ""},
       {.title = "session", .cuttable = true, .paint = isOfAgents ? paintWhole : idPainter(catalog)},
       {.title = "active"},
-      {.title = "messages", .align = Right, .spare = 3},
-      {.title = "size", .align = Right, .spare = 4},
+      {.title = "messages", .align = Right, .spare = 5},
+      {.title = "size", .align = Right, .spare = 6},
       {.title = "state", .spare = 1},
       {.title = "title"}};
   if (longForm) {
-    columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 6},
-                                         {.title = "tokens", .align = Right, .spare = 2},
+    columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 8},
+                                         {.title = "tokens", .align = Right, .spare = 3},
                                          {.title = "cost", .align = Right},
-                                         {.title = "context", .align = Right, .spare = 7},
+                                         {.title = "context", .align = Right, .spare = 2},
                                          {.title = "next turn", .align = Right, .spare = 2},
-                                         {.title = "models", .spare = 5}});
+                                         {.title = "otherwise", .align = Right, .spare = 4},
+                                         {.title = "models", .spare = 7}});
   }
   if (isOfAgents) {
     columns.insert(columns.end() - 1, {{.title = "agent"}, {.title = "project", .spare = 1, .cuttable = true}});
@@ -262,10 +281,11 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
       const auto& next = inside[i].next;
       std::string models;
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
-      cells.insert(cells.begin() + 4, {fmt::format("{}", row.branches), tokens,
-                                       row.models.empty() ? "-" : formatCost(cost.usd, cost.known),
-                                       next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next) : "-",
-                                       row.models.empty() ? "-" : models});
+      cells.insert(
+          cells.begin() + 4,
+          {fmt::format("{}", row.branches), tokens, row.models.empty() ? "-" : formatCost(cost.usd, cost.known),
+           next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next, next->warm) : "-",
+           next ? nextTurnPrice(*next, !next->warm) : "-", row.models.empty() ? "-" : models});
     }
     if (hasMetadata) cells.insert(cells.end() - 1, inside[i].metadata.empty() ? "-" : inside[i].metadata);
     table.add(std::move(cells));
@@ -352,7 +372,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
     const std::string location = isOfAgents ? view.store->folder() : context.resolvedLocation();
-    printJson(shownLocation(location), total, rows, lookInside(*view.store, rows, options, prices));
+    printJson(shownLocation(location), total, rows, lookInside(*view.store, rows, options, prices), options.longForm);
     return code;
   }
   if (rows.empty()) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text/counted.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -69,11 +70,22 @@ void orderHits(std::vector<SearchHit>& hits) {
   });
 }
 
+// A hit whose text cannot be read any more is shown without it.
+void tellOfMissingTexts(const std::vector<SearchHit>& hits) {
+  const auto isMissing = [](const SearchHit& hit) { return hit.excerpt.empty(); };
+  const auto first = std::ranges::find_if(hits, isMissing);
+  if (first == hits.end()) return;
+  const auto count = static_cast<std::uint64_t>(std::ranges::count_if(hits, isMissing));
+  printMessage(fmt::format("the text of {} cannot be read now; `bough verify {}` says why",
+                           counted(count, "hit", "hits"), first->sessionId));
+}
+
 Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& query, const SessionFilter& filter,
                                            const Options& options, std::size_t limit) {
   SearchOptions asked{.filter = filter, .roles = options.roles, .limit = limit};
   if (options.sessionsWith) asked.excerptTokens = 0;
   BOUGH_TRY(auto hits, catalog.search(query, asked));
+  if (!options.sessionsWith) tellOfMissingTexts(hits);
   for (SearchHit& hit : hits) hit.excerpt = joinPhrases(hit.excerpt, query);
   orderHits(hits);
   if (!options.roles.empty()) return hits;
@@ -102,15 +114,15 @@ class SessionPages {
   Result<std::vector<std::string>> next() {
     std::vector<std::string> sessions;
     if (size_ == 0) return sessions;
-    if (view_.behind) {
+    if (view_.behind && !view_.isDatabase) {
       // The catalog does not know all of them yet.
       size_ = 0;
       return catalog::sessionsByFile(*view_.store, filter_);
     }
     BOUGH_TRY(const auto rows,
-              view_.catalog->list({.filter = filter_, .limit = size_, .skip = skip_, .models = false}));
+              view_.catalog->list({.filter = filter_, .limit = size_, .after = after_, .models = false}));
     for (const SessionSummary& row : rows) sessions.push_back(row.sessionId);
-    skip_ += rows.size();
+    if (!rows.empty()) after_ = {.activeMs = rows.back().activeMs, .sessionId = rows.back().sessionId};
     size_ = rows.size() < size_ ? 0 : std::min(size_ * kGrowth, kMostRows);
     return sessions;
   }
@@ -121,7 +133,7 @@ class SessionPages {
   const CatalogView& view_;
   SessionFilter filter_;
   std::size_t size_ = 100;
-  std::size_t skip_ = 0;
+  std::optional<ListPlace> after_ = {};
 };
 
 std::string titleOf(const CatalogView& view, const std::string& sessionId) {
@@ -181,7 +193,8 @@ Result<void> keepBranch(SessionStore& store, const std::string& session, const s
 
 // A query of words, the index or not.
 Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
-                                         const Options& options, std::size_t limit, const ShowHit& show = {}) {
+                                         const Options& options, std::size_t limit, const ShowHit& show = {},
+                                         std::size_t mostSessions = SIZE_MAX) {
   if (!view.behind && !isOutside(options)) return searchIndex(*view.catalog, query, filter, options, limit);
   BOUGH_TRY(const auto asked, catalog::scanForWords(query));
   std::vector<SearchHit> titles;
@@ -191,16 +204,24 @@ Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::str
       if (show) show(hit);
     }
   }
-  BOUGH_TRY(auto hits, scan(view, asked, filter, options, limit, show));
+  BOUGH_TRY(auto hits, scan(view, asked, filter, options, limit, show, mostSessions));
   hits.insert(hits.begin(), std::make_move_iterator(titles.begin()), std::make_move_iterator(titles.end()));
   return hits;
+}
+
+// What is read for a guess where there is no index, the newest sessions: nobody waits for a guess.
+constexpr std::size_t kGuessedSessions = 2'000;
+
+Result<bool> isFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
+                     const Options& options) {
+  BOUGH_TRY(const auto hits, findWords(view, query, filter, options, 1, {}, kGuessedSessions));
+  return !hits.empty();
 }
 
 // The word most like `word` in the texts themselves; of those that are as much like it the most frequent one.
 std::string similarInTexts(const CatalogView& view, const std::string& word, const SessionFilter& filter,
                            const Options& options) {
-  constexpr std::size_t kMost = 100;            // entries that are looked at
-  constexpr std::size_t kMostSessions = 2'000;  // the newest: nobody waits for a guess
+  constexpr std::size_t kMost = 100;  // entries that are looked at
   const auto matcher = TextMatcher::misspelled(word);
   if (!matcher) return {};
   catalog::ScanQuery asked = matcher->scan();
@@ -210,7 +231,7 @@ std::string similarInTexts(const CatalogView& view, const std::string& word, con
       return place ? std::optional(std::string(text.substr(place->begin, place->end - place->begin))) : std::nullopt;
     });
   };
-  const auto hits = scan(view, asked, filter, options, kMost, {}, kMostSessions);
+  const auto hits = scan(view, asked, filter, options, kMost, {}, kGuessedSessions);
   std::map<std::string, std::size_t> counts;
   std::string best;
   for (const SearchHit& hit : hits.value_or(std::vector<SearchHit>())) {
@@ -231,9 +252,7 @@ std::string similarByScan(const CatalogView& view, const std::string& query, con
     const std::string word = query.substr(at, end - at);
     std::string meant;
     const bool isWord = !word.empty() && word != "OR" && !word.starts_with('-') && words++ < kMostWords;
-    const bool isNowhere =
-        isWord &&
-        (word == query || findWords(view, word, filter, options, 1).value_or(std::vector<SearchHit>(1)).empty());
+    const bool isNowhere = isWord && (word == query || !isFound(view, word, filter, options).value_or(true));
     if (isNowhere) meant = similarInTexts(view, word, filter, options);
     other += meant.empty() ? word : meant;
     if (end < query.size()) other += query[end];
@@ -246,8 +265,7 @@ std::string similarByScan(const CatalogView& view, const std::string& query, con
 void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                      const Options& options) {
   const auto suggest = [&](const std::string& other) {
-    const auto hits = other.empty() ? Result<std::vector<SearchHit>>() : findWords(view, other, filter, options, 1);
-    if (!hits || hits->empty()) return false;
+    if (other.empty() || !isFound(view, other, filter, options).value_or(false)) return false;
     const std::string shown = other.contains('"') ? other : fmt::format("\"{}\"", other);
     printMessage(fmt::format("nothing found; did you mean {}?", text::printable(shown)));
     return true;
@@ -344,7 +362,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   pager.reset();
   // After the scan, which needs every core. The copy of another agent's file is gone with this command.
-  if (view.behind && view.passing == nullptr) takeInBesides(*view.store);
+  if (view.behind && view.passing == nullptr) takeInBesides(view);
   if (!options.branch.empty()) {
     BOUGH_TRY(keepBranch(*view.store, filter.session, options.branch, hits));
   }

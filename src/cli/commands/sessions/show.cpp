@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json/json_scan.h"
+#include "base/model/shown.h"
 #include "base/model/unreadable.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
@@ -40,7 +41,7 @@ constexpr std::string_view kTold[] = {entry_type::kMessage, entry_type::kCompact
                                       entry_type::kModelChange, kUnreadableType};
 
 bool isTold(const Entry& entry) {
-  return std::ranges::find(kTold, entry.type) != std::end(kTold);
+  return std::ranges::find(kTold, entry.type) != std::end(kTold) || shownText(entry);
 }
 
 EntryFormat formatOf(const Options& options) {

@@ -15,6 +15,7 @@
 #include "base/model/ids.h"
 #include "base/model/missing_log.h"
 #include "base/text/counted.h"
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -86,8 +87,9 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
   }
   if (problems > 0) return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", id));
   if (!state->lostSession.empty()) {
-    return bad(fmt::format("it continues session {}, which is not in the store", state->lostSession),
-               fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", state->lostSession, id));
+    return bad(
+        fmt::format("it continues session {}, which is not in the store", state->lostSession),
+        fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", shellWord(state->lostSession), id));
   }
   if (const std::string missing = missingFromLog(store, id); !missing.empty()) {
     return bad(missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
@@ -217,20 +219,36 @@ std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::pa
   return std::nullopt;
 }
 
+// What a folder holds, in the order of names. A folder that cannot be listed to its end is a finding.
+std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::path& folder, Findings& findings) {
+  std::vector<std::filesystem::directory_entry> files;
+  std::error_code error;
+  // Not a range: its step throws.
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+    files.push_back(*each);
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    findings.push_back(
+        {.health = Health::Bad,
+         .what = fmt::format("{} cannot be listed: {}", folder.string(), error.message()),
+         .advice = "look after the disk and the permissions of the folder; what is in it is not checked"});
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 // Files that lie among the sessions and are none of bough's.
 void checkForeign(SessionStore& store, const std::string& location, bool fix, Findings& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
+  const std::filesystem::path sessions = std::filesystem::path(location) / "sessions";
   std::error_code error;
-  std::set<std::string> foreign;
-  for (const auto& file : std::filesystem::directory_iterator(location + "/sessions", error)) {
+  for (const auto& file : filesIn(sessions, findings)) {
     const std::string name = file.path().filename().string();
     const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) {
       return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
     });
-    if (!ours || !file.is_regular_file(error)) foreign.insert(name);
-  }
-  for (const std::string& name : foreign) {
-    if (auto left = unfinished(store, std::filesystem::path(location) / "sessions", name, fix)) {
+    if (ours && file.is_regular_file(error)) continue;
+    if (auto left = unfinished(store, sessions, name, fix)) {
       findings.push_back(std::move(*left));
       continue;
     }
@@ -256,8 +274,7 @@ void checkCopies(SessionStore& store, const std::string& location, Findings& fin
   constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
   std::map<std::string, std::vector<std::string>> files;
   for (const std::string folder : {"sessions", "archive"}) {
-    std::error_code error;
-    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(location) / folder, error)) {
+    for (const auto& file : filesIn(std::filesystem::path(location) / folder, findings)) {
       const std::string name = file.path().filename().string();
       const auto* const ending =
           std::ranges::find_if(kLogs, [&](std::string_view each) { return name.ends_with(each); });

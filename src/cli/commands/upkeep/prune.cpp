@@ -87,6 +87,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
 
 struct Outcome {
   std::uint64_t moved = 0;
+  std::uint64_t gone = 0;  // by another process
   std::uint64_t bytes = 0;
   ExitCode code = kDone;
 };
@@ -97,6 +98,10 @@ Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expire
   Outcome outcome;
   std::vector<Removal> removals;
   const auto refuse = [&](const Error& error, const std::string& sessionId) {
+    if (error.code == ErrorCode::NotFound) {
+      ++outcome.gone;
+      return;
+    }
     if (error.code == ErrorCode::Conflict)
       return printMessage(fmt::format("{} was used meanwhile: it stays", idAndTitle(store, sessionId)));
     printError(error, json);
@@ -120,6 +125,11 @@ Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expire
     }
     ++outcome.moved;
     outcome.bytes += results[i]->bytes;
+  }
+  if (outcome.gone > 0) {
+    printMessage(fmt::format("{} {} no longer here: another process moved or removed {}",
+                             counted(outcome.gone, "session"), outcome.gone == 1 ? "is" : "are",
+                             outcome.gone == 1 ? "it" : "them"));
   }
   return outcome;
 }

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cwchar>
 #include <string>
+#include <utility>
 
 #include "base/text/text.h"
 #include "cli/terminal/output.h"
@@ -62,6 +64,30 @@ bool isInputWaiting() {
   return ::poll(&input, 1, 0) > 0;
 }
 
+// A character as libedit and the C library see it.
+struct Character {
+  std::size_t bytes = 1;
+  std::size_t columns = 1;
+};
+
+// The first of `text`, which is not empty. A byte that begins none is a character.
+Character characterAt(std::string_view text) {
+  std::mbstate_t state{};
+  wchar_t value = 0;
+  const std::size_t bytes = std::mbrtowc(&value, text.data(), text.size(), &state);
+  if (bytes == 0 || bytes > text.size()) return {};
+  return {.bytes = bytes, .columns = static_cast<std::size_t>(std::max(::wcwidth(value), 0))};
+}
+
+bool hasMark(std::string_view text) {
+  while (!text.empty()) {
+    const Character next = characterAt(text);
+    if (text.front() != '\n' && next.columns == 0) return true;
+    text.remove_prefix(next.bytes);
+  }
+  return false;
+}
+
 // Where text ends on a terminal, and whether a row before that ends in a blank.
 struct Layout {
   std::size_t rows = 0;
@@ -80,18 +106,16 @@ Layout layoutOf(std::string_view text, std::size_t width) {
       last = '\n';
       continue;
     }
-    // At most one character of two columns; one that takes no column goes with it.
-    const std::string_view next = text.substr(0, std::max<std::size_t>(text::cutToGraphemes(text, 1).size(), 1));
-    const std::size_t columns = text::displayWidth(next);
-    if (out.column + columns > width) {
+    const Character next = characterAt(text);
+    if (out.column + next.columns > width) {
       // Where half of a wide character would fit, libedit writes a blank.
       out.endsInBlank = out.endsInBlank || last == ' ' || out.column < width;
       ++out.rows;
       out.column = 0;
     }
-    out.column += columns;
-    last = next.back();
-    text.remove_prefix(next.size());
+    out.column += next.columns;
+    last = text[next.bytes - 1];
+    text.remove_prefix(next.bytes);
   }
   out.endsInBlank = out.endsInBlank || (out.column == width && last == ' ');
   return out;
@@ -155,13 +179,15 @@ std::string EditInput::drawnUntil(const char* end) const {
          unjoined({el_line(edit_)->buffer, static_cast<std::size_t>(end - el_line(edit_)->buffer)});
 }
 
-// What the terminal breaks again on its own, it breaks as one line only if it was written as one. After a row that ends
-// in a blank, libedit begins the next one with a line end, so the same text is written over it once more, as one line.
-void EditInput::joinRows() {
-  if (!breaksLinesAgain() || isInputWaiting()) return;
+// libedit draws a line of cells: a mark that takes no column has no cell and is left out. And what the terminal breaks
+// again on its own, it breaks as one line only if it was written as one: after a row that ends in a blank, libedit
+// begins the next one with a line end. In both cases the same text is written over it once more, as one line with its
+// marks.
+void EditInput::drawOver() {
+  if (isInputWaiting()) return;
   const LineInfo* line = el_line(edit_);
   const std::string whole = drawnUntil(line->lastchar);
-  if (!hasRowEndingInBlank(whole, width_)) return;
+  if (!hasMark(whole) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
   const std::string before = drawnUntil(line->cursor);
   const Layout cursor = layoutOf(before, width_);
   // A blank leaves a row that is full.
@@ -189,11 +215,32 @@ void EditInput::redraw() {
   el_set(edit_, EL_REFRESH);
 }
 
+// libedit adds what is typed at the end of a line at once, and takes every character there for a column or two. So a
+// mark comes as a key that inserts it, after which libedit looks at the whole line.
+int EditInput::asKeys(EditLine* edit, wchar_t* character) {
+  const bool isMark = *character > 0x7F && ::wcwidth(*character) == 0;
+  if (!isMark || theInput == nullptr || theInput->edit_ != edit || theInput->isPasting_) return 1;
+  theInput->mark_ = *character;
+  *character = kMarkKey.front();
+  el_push(edit, kMarkKey.data() + 1);
+  return 1;
+}
+
+unsigned char EditInput::insertMark(EditLine* edit, int) {
+  if (theInput == nullptr || theInput->mark_ == 0) return CC_ERROR;
+  const std::array<wchar_t, 2> text = {std::exchange(theInput->mark_, 0), 0};
+  return el_winsertstr(edit, text.data()) == 0 ? CC_REFRESH : CC_ERROR;
+}
+
+void EditInput::setPasting(bool isPasting) {
+  if (theInput != nullptr) theInput->isPasting_ = isPasting;
+}
+
 int EditInput::next(EditLine* edit, wchar_t* character) {
   std::mbstate_t state{};
   for (;;) {
     if (theInput != nullptr && theInput->edit_ == edit && (windowChanged != 0 || continued != 0)) theInput->redraw();
-    if (theInput != nullptr && theInput->edit_ == edit) theInput->joinRows();
+    if (theInput != nullptr && theInput->edit_ == edit) theInput->drawOver();
     char byte = 0;
     const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR && (windowChanged != 0 || continued != 0)) continue;
@@ -202,7 +249,7 @@ int EditInput::next(EditLine* edit, wchar_t* character) {
     if (theInput != nullptr && theInput->edit_ == edit && columnsNow() != theInput->width_) theInput->redraw();
     const std::size_t size = std::mbrtowc(character, &byte, 1, &state);
     if (size == static_cast<std::size_t>(-2)) continue;  // more bytes of it follow
-    if (size != static_cast<std::size_t>(-1)) return 1;
+    if (size != static_cast<std::size_t>(-1)) return asKeys(edit, character);
     state = {};  // bytes that are not text
   }
 }

@@ -24,14 +24,23 @@ class EditInput {
   /// For EL_GETCFN: the next character. -1 with EINTR when another signal came.
   static int next(EditLine* edit, wchar_t* character);
 
+  /// What no key sends: next() gives it in the place of a mark that takes no column. Bind it to insertMark.
+  static constexpr std::string_view kMarkKey = "\033[998~";
+  static unsigned char insertMark(EditLine* edit, int);
+  /// Inside a paste marks are characters like all others.
+  static void setPasting(bool isPasting);
+
  private:
+  static int asKeys(EditLine* edit, wchar_t* character);
   void redraw();
-  void joinRows();
+  void drawOver();
   [[nodiscard]] std::string drawnUntil(const char* end) const;
 
   EditLine* edit_;
   std::string_view redrawn_;
   std::size_t width_;  ///< For which the line was drawn last.
+  wchar_t mark_ = 0;   ///< To be inserted.
+  bool isPasting_ = false;
   struct sigaction beforeResize_ = {};
   struct sigaction beforeStop_ = {};
 };

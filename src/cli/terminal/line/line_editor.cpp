@@ -212,7 +212,10 @@ struct LineEditor::State {
     std::wstring text;
     while (!text.ends_with(kPasteEnd)) {
       wchar_t next = 0;
-      if (el_wgetc(edit, &next) != 1) return CC_EOF;
+      EditInput::setPasting(true);
+      const int got = el_wgetc(edit, &next);
+      EditInput::setPasting(false);
+      if (got != 1) return CC_EOF;
       if (text.size() < kMaxPaste) {
         text += next == L'\r' ? L'\n' : next;
       } else {
@@ -244,6 +247,7 @@ struct LineEditor::State {
     bind("bough-delete-left", "delete the one before", &deleteLeft, {"^H", "\177"});
     bind("bough-delete-right", "delete this one", &deleteRight, {"\033[3~"});
     bind("bough-delete-or-end", "delete this one, or end", &deleteOrEnd, {"^D"});
+    bind("bough-mark", "insert a mark", &EditInput::insertMark, {EditInput::kMarkKey.data()});
     bind("bough-paste", "paste", &paste, {"\033[200~"});
     bind("bough-up", "one line up", &goUp, {"\033[A", "\033OA"});
     bind("bough-down", "one line down", &goDown, {"\033[B", "\033OB"});
