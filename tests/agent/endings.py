@@ -224,7 +224,7 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for model in MODELS:
         api = model.split("/")[0]
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             world = World(bough, folder, model, server)
             endings(world, api)
             if api == "openai": error_events(world)

@@ -90,7 +90,7 @@ def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
     for name, test in list(globals().items()):
         if name.startswith("test_"):
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 test(Chats(folder, bough))
                 print(name.replace("_", " "), "ok")
 

@@ -73,7 +73,7 @@ def memory_that_runs_out_is_an_error(bough):
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (100 << 20,) * 2))
     if run("version").returncode != 0:
         return  # a sanitizer needs more before it begins
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         store = ["--store", folder]
         subprocess.run([bough, *store, "new", "--id", "s"], check=True, capture_output=True)
         entry = {"type": "message", "payload": {"dialect": "bough", "message": {"role": "user", "content": "x y " * 15_000_000}}}
@@ -86,7 +86,7 @@ def memory_that_runs_out_is_an_error(bough):
 
 def main(bough):
     memory_that_runs_out_is_an_error(bough)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for name, lines in INPUTS.items():
             path = pathlib.Path(folder, "input.jsonl")
             path.write_text("\n".join(lines) + "\n")

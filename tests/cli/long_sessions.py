@@ -59,7 +59,7 @@ def memory_of(bough, home, *words, exit_code=0):
 
 
 def main(bough):
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         path = str(pathlib.Path(home, "long.jsonl"))
         # Line by line: what this process takes would count for the processes that it starts.
         with open(path, "w", encoding="utf-8") as file:

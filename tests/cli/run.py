@@ -70,7 +70,7 @@ class Postgres:
         if not programs:
             print("PostgreSQL is not installed")
             sys.exit(77)
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.stores = 0
         owner = {}
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
@@ -102,7 +102,7 @@ def run(script, bough, server, postgres):
     out = list(head)
     ids = {}
     shorts = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment = {"PATH": f"{folder}/bin:" + os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "HOME": folder, "LC_ALL": "C.UTF-8",
                        "BOUGH_TEST_SERVER": f"{folder}/server"}
         if postgres:

@@ -60,7 +60,7 @@ def tour(bough):
     page = ROOT / "docs/tour.md"
     failed, out = [], []
     lines = iter(page.read_text().splitlines())
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment = world(folder, bough)
         for line in lines:
             drawn = re.fullmatch(r"<!-- picture (\w+): (.*) -->", line)
@@ -104,7 +104,7 @@ def readme(bough):
     text = (ROOT / "README.md").read_text()
     minutes = text[text.index("## The first five minutes"):text.index("## In a program")]
     failed, tried = [], 0
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment = world(folder, bough)
         # A session of Claude Code; ID stands for its id.
         claude = pathlib.Path(folder, ".claude/projects/demo")
@@ -141,7 +141,7 @@ def two_commands(bough):
     section = text[text.index("## Two commands"):text.index("## The first five minutes")]
     commands = [line.split("#")[0].strip() for line in re.search(r"```sh\n(.*?)```", section, re.S)[1].splitlines()]
     failed = [] if commands == ["./run", "./test"] else [f"README: its two commands are {commands}"]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment = world(folder, bough)
         for name in ("run", "test", "scripts"):
             pathlib.Path(folder, name).unlink(missing_ok=True)

@@ -25,7 +25,7 @@ def output(*command):
 
 logs = sorted(folder.glob("*.jsonl"))
 if not logs: sys.exit(f"no logs in {folder}")
-with tempfile.TemporaryDirectory() as store:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
     sessions = pathlib.Path(store) / "sessions"
     sessions.mkdir()
     for log in logs: shutil.copy(log, sessions)

@@ -92,7 +92,7 @@ def test_a_database_is_written_to_and_followed_only_with_threads(world):
 def main():
     tests = [value for name, value in globals().items() if name.startswith("test_")]
     for test in tests:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             test(World(folder))
     print(f"{len(tests)} passed")
 

@@ -227,7 +227,7 @@ def main():
     try:
         for name, test in list(globals().items()):
             if name.startswith("test_"):
-                with tempfile.TemporaryDirectory() as folder:
+                with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                     test(bough, folder, server.store(bough))
                     print(name.replace("_", " "), "ok")
     finally:

@@ -98,7 +98,7 @@ def check_greeted(store):
 
 def check_escapes():
     hostile = '\x01"' * 40000
-    with tempfile.TemporaryDirectory() as store:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
         session = bough(store, "new")
         subprocess.run([BOUGH, "append", session, "--text", "-", "--store", store], input=hostile, capture_output=True, text=True, check=True)
         client = Client(store)
@@ -190,7 +190,7 @@ def check_resources(store, session, entries):
 
 def check_pages():
     """Every page is short and says where the next one begins; together they are the whole, once."""
-    with tempfile.TemporaryDirectory() as store:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
         session = bough(store, "new", "--title", "Long " + "t" * 5000)
         lines = [json.dumps({"type": "message", "id": f"e{number}", "payload": {"dialect": "bough", "message": {"role": "user", "content": f"word {number} " + "\u0001" * 3000}}})
                  for number in range(60)]
@@ -267,7 +267,7 @@ def check_garbage(store):
 
 def check_moving_list():
     """A session that is written to or removed between two pages moves no other to or from a page."""
-    with tempfile.TemporaryDirectory() as store:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
         sessions = [bough(store, "new") for _ in range(130)]
         for session in sessions:
             bough(store, "append", session, "--role", "user", "--text", "hello")
@@ -297,7 +297,7 @@ def check_moving_list():
 
 
 def main():
-    with tempfile.TemporaryDirectory() as store:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
         session = bough(store, "new", "--title", "MCP test")
         bough(store, "append", session, "--role", "user", "--text", "hello")
         bough(store, "append", session, "--role", "assistant", "--text", "another way")

@@ -160,7 +160,7 @@ def main():
     bough, fixtures = sys.argv[1], pathlib.Path(sys.argv[2])
     files = sorted(path for path in fixtures.rglob("*") if path.is_file() and path.name != "sessions.json" and path.suffix != ".png")
     problems, calls, branches = [], 0, 0
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         for name, text in odd_sessions():
             files.append(pathlib.Path(home, name + ".jsonl"))
             files[-1].write_text(text)
