@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <thread>
+#include <vector>
 
 #include "store/store_support.h"
 
@@ -44,6 +46,33 @@ TEST_F(OpenFiles, ManySessionsNeedFew) {
   // Most are left for others.
   takeAll();
   EXPECT_GT(taken_.size(), 32U);
+}
+
+TEST_F(OpenFiles, SessionsAreOpenedAndClosedByThreadsAtOnce) {
+  allow(64);
+  constexpr int kSessions = 40;
+  for (int i = 0; i < kSessions; ++i) fill("s" + std::to_string(i), 1);
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 12 * kSessions; ++i) {
+        EXPECT_EQ(must(store->loadSessionEntries("s" + std::to_string(i % kSessions))).size(), 2U);
+      }
+    });
+  }
+}
+
+TEST_F(OpenFiles, ASessionThatIsGoneIsForgotten) {
+  allow(64);
+  constexpr int kSessions = 40;
+  for (int i = 0; i < kSessions; ++i) fill("s" + std::to_string(i), 1);
+  for (int i = 0; i < kSessions; i += 2) std::filesystem::remove(folder / ("sessions/s" + std::to_string(i) + ".jsonl"));
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < kSessions; ++i) {
+      const bool isThere = store->loadSessionEntries("s" + std::to_string(i)).has_value();
+      EXPECT_EQ(isThere, i % 2 == 1) << i;
+    }
+  }
 }
 
 TEST_F(OpenFiles, AnAppendToADeepForkOpensNoneOfItsOrigins) {

@@ -67,9 +67,10 @@ void OpenLogs::makeRoomFor(FileSession& opening) {
   std::vector<Idle> idle;
   {
     const std::lock_guard lock(state.mutex);
+    // What is not known yet is not among the open ones either: it may fail to open, or another one may be known first.
     const auto self = state.known.find(opening.sessionId());
-    if (self != state.known.end() && state.open.insert(&opening).second)
-      self->second.open = self->second.session.lock();
+    auto known = self != state.known.end() ? self->second.session.lock() : nullptr;
+    if (known.get() == &opening && state.open.insert(&opening).second) self->second.open = std::move(known);
     if (state.open.size() <= mostOpen()) return;
     idle = takeIdle(state, &opening, 1);
     dropExpired(state);
