@@ -157,6 +157,38 @@ TEST_P(Threads, ForksAreMadeWhileTheParentGrows) {
   EXPECT_EQ(must(store->forksOf("s")).size(), 20U);
 }
 
+TEST_P(Threads, ASessionIsRemovedWhileItsForksAre) {
+  std::atomic<bool> done = false;
+  must(store->createSession({.sessionId = "s0"}));
+  must(store->appendSessionEntries("s0", {message("x", "root")}));
+  std::atomic<int> newest = 0;
+  std::vector<std::thread> forkers;
+  for (int t = 0; t < 3; ++t) {
+    forkers.emplace_back([&, t] {
+      for (int i = 0; !done; ++i) {
+        const std::string id = "f" + std::to_string(t) + "." + std::to_string(i);
+        // The session may be gone already.
+        if (!store->branchFromEntry("s" + std::to_string(newest), "root", {.sessionId = id})) continue;
+        must(store->deleteSession(id));
+      }
+    });
+  }
+  for (int i = 1; i <= 40; ++i) {
+    const std::string next = "s" + std::to_string(i);
+    must(store->createSession({.sessionId = next}));
+    must(store->appendSessionEntries(next, {message("x", "root")}));
+    const std::string last = "s" + std::to_string(newest.exchange(i));
+    for (;;) {  // a fork may come while those that were there are detached
+      const auto removed = store->deleteSession(last, {.detachForks = true});
+      if (removed) break;
+      EXPECT_EQ(removed.error().code, ErrorCode::HasForks) << removed.error().message;
+      if (removed.error().code != ErrorCode::HasForks) break;
+    }
+  }
+  done = true;
+  for (std::thread& forker : forkers) forker.join();
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Threads, testing::Bool(),
                          [](const auto& test) { return test.param ? "files" : "memory"; });
 

@@ -90,7 +90,14 @@ Result<void> SharingBackend::detachForks(const std::string& sessionId) {
   std::vector<std::string> unsure = forks;
   std::erase_if(unsure, [&](const std::string& fork) { return census.find(fork)->sure; });
   BOUGH_TRY(refuseUnknown(sessionId, unsure));
-  for (const std::string& fork : forks) BOUGH_TRY(detach(fork));
+  for (const std::string& fork : forks) {
+    auto detached = detach(fork);
+    if (detached) continue;
+    // A fork that was removed meanwhile shares nothing any more.
+    if (detached.error().code != ErrorCode::NotFound) return detached;
+    BOUGH_TRY(const auto left, listSessions());
+    if (std::ranges::find(left, fork) != left.end()) return detached;
+  }
   return {};
 }
 
