@@ -29,6 +29,26 @@ using message::SessionNode;
 
 constexpr std::size_t kAroundBytes = 64;  // What a payload has around its message, at most.
 
+// The entry's own meta, with what this migration says in it.
+std::string metaOf(std::string_view meta, std::string_view migration) {
+  json::Writer writer;
+  writer.beginObject();
+  json::ObjectReader reader(meta);
+  while (const auto member = meta.empty() ? std::nullopt : reader.next()) {
+    if (!member->keyIs("migration")) writer.key(member->key).raw(member->value);
+  }
+  std::string out = writer.key("migration").raw(migration).endObject().take();
+  out.shrink_to_fit();
+  return out;
+}
+
+void replaceMember(std::string& payload, std::string_view name, std::string_view text) {
+  const auto value = json::findMember(payload, name);
+  if (!value) return;
+  const auto at = static_cast<std::size_t>(value->data() - payload.data());
+  payload.replace(at, value->size(), json::quoted(text));
+}
+
 class Migrator {
  public:
   Migrator(SessionStore& store, Dialect target) : store_(store), reporter_(out_.report) { out_.to = target; }
@@ -76,11 +96,12 @@ class Migrator {
     BOUGH_TRY(auto header, store_.loadSessionEntries(out_.sessionId, {.limit = 1}));
     out_.migratedAt = header.front().timestamp;
     BOUGH_TRY(auto wayBack, store_.putAttachment(converted_.wayBack.json));
+    prepareSource();
     addInfo(title);
     addMarker(wayBack);
-    for (const SessionNode& node : converted_.nodes) {
-      passThrough(firstPlaceOf(node));
-      addNode(node);
+    for (std::size_t i = 0; i < converted_.nodes.size(); ++i) {
+      passThrough(firstPlaceOf(converted_.nodes[i]));
+      addNode(i);
     }
     passThrough(source_.entries.size());
     std::string().swap(converted_.text);  // The new entries hold it.
@@ -88,6 +109,20 @@ class Migrator {
     // Named by now: had somebody removed it as unused in between, this brings it back.
     BOUGH_TRY(wayBack, store_.putAttachment(converted_.wayBack.json));
     return {};
+  }
+
+  // The new entries take the memory of what is no longer needed: first of what the messages were read into, then entry
+  // by entry of the source.
+  void prepareSource() {
+    for (Entry& entry : source_.entries) {
+      if (entry.type == entry_type::kToolStart) renameCall(entry);
+    }
+    for (Original& original : history_.originals) original.message = {};
+    history_.trees.clear();
+    lastUses_.resize(source_.entries.size());
+    for (std::size_t i = 0; i < converted_.nodes.size(); ++i) {
+      for (const std::size_t place : placesOf(converted_.nodes[i])) lastUses_[place] = i;
+    }
   }
 
   void writeMigration(json::Writer& writer) {
@@ -149,7 +184,8 @@ class Migrator {
     return places.empty() ? 0 : places.front();
   }
 
-  void addNode(const SessionNode& node) {
+  void addNode(std::size_t index) {
+    const SessionNode& node = converted_.nodes[index];
     const auto places = placesOf(node);
     Entry entry;
     entry.type = entry_type::kMessage;
@@ -166,7 +202,10 @@ class Migrator {
     if (node.verbatim) ++out_.verbatim;
     if (node.originals.empty()) ++out_.synthetic;
     push(std::move(entry));
-    for (const std::size_t place : places) madeFrom_.emplace(place, lastId_);
+    for (const std::size_t place : places) {
+      madeFrom_.emplace(place, lastId_);
+      if (lastUses_[place] == index) std::string().swap(source_.entries[place].payload);
+    }
   }
 
   [[nodiscard]] std::string migrationOf(const SessionNode& node, const std::vector<std::size_t>& places) const {
@@ -197,38 +236,18 @@ class Migrator {
     return writer.endArray().list("notExpressed", lost).endObject().take();
   }
 
-  // The entry's own meta, with what this migration says in it.
-  static std::string metaOf(std::string_view meta, std::string_view migration) {
-    json::Writer writer;
-    writer.beginObject();
-    json::ObjectReader reader(meta);
-    while (const auto member = meta.empty() ? std::nullopt : reader.next()) {
-      if (!member->keyIs("migration")) writer.key(member->key).raw(member->value);
-    }
-    std::string out = writer.key("migration").raw(migration).endObject().take();
-    out.shrink_to_fit();
-    return out;
-  }
-
   // Copies what is not a message and is before `end`.
   void passThrough(std::size_t end) {
     for (; passed_ < end; ++passed_) {
-      const Entry& entry = source_.entries[passed_];
+      Entry& entry = source_.entries[passed_];
       if (message::isMessageType(entry.type) || entry.redacted) continue;
       Entry copy = entry;
+      std::string().swap(entry.payload);
       copy.meta = metaOf(entry.meta, R"({"sources":[{"entryId":")" + entry.id + R"("}]})");
       if (entry.type == entry_type::kCompactionSummary) pointToKept(copy);
-      if (entry.type == entry_type::kToolStart) renameCall(copy);
       push(std::move(copy));
       madeFrom_.emplace(passed_, lastId_);
     }
-  }
-
-  static void replaceMember(std::string& payload, std::string_view name, std::string_view text) {
-    const auto value = json::findMember(payload, name);
-    if (!value) return;
-    const auto at = static_cast<std::size_t>(value->data() - payload.data());
-    payload.replace(at, value->size(), json::quoted(text));
   }
 
   void pointToKept(Entry& summary) {
@@ -258,6 +277,7 @@ class Migrator {
   std::vector<Entry> batch_;
   std::string lastId_;
   std::size_t passed_ = 0;
+  std::vector<std::size_t> lastUses_;            // Of each entry of the source: the last node that came from it.
   std::map<std::size_t, std::string> madeFrom_;  // Place in the source → the first entry that came from it.
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
@@ -31,6 +32,20 @@ Error missing(const std::string& sha256) {
           "copy it back into the store's attachments folder, or hide the entry with `bough redact` to go on without it",
       .retryable = false,
       .actualTail = {}};
+}
+
+// Whether the file holds exactly these bytes. A failed read is not a yes: the file is then replaced.
+bool holds(File& file, std::string_view bytes) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  const auto info = file.info();
+  if (!info || info->sizeBytes != bytes.size()) return false;
+  std::string part(std::min(kPart, bytes.size()), '\0');
+  for (std::size_t at = 0; at < bytes.size(); at += part.size()) {
+    const std::string_view expected = bytes.substr(at, part.size());
+    const auto got = readFully(file, at, std::span(part).first(expected.size()));
+    if (!got || std::string_view(part).substr(0, *got) != expected) return false;
+  }
+  return true;
 }
 
 bool isHex(std::string_view text) {
@@ -98,8 +113,9 @@ Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view b
   const std::string name = sha256.substr(2);
   const std::string path = fmt::format("{}/{}", folder->path(), name);
   // Read before it is relied on: a damaged one is replaced, since these bytes are whole.
-  if (const auto there = folder->info(name); there && there->isRegular && get(sha256)) {
-    return orError(folder->sync(), "sync the folder of", path);
+  if (const auto info = folder->info(name); info && info->isRegular) {
+    const auto there = folder->open(name, OpenMode::Read);
+    if (there && holds(**there, bytes)) return orError(folder->sync(), "sync the folder of", path);
   }
   const std::string temporary = temporaryName(name, environment_.random.next());
   auto file = folder->open(temporary, OpenMode::CreateNew);
