@@ -35,6 +35,13 @@ TEST(GeminiSchema, TypesAndCountsBecomeThoseOfJsonSchema) {
       R"({"type":"object","properties":{"a":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"string","maxLength":10}}},"required":["a"]})");
 }
 
+TEST(GeminiSchema, NumbersInStringsBecomeNumbers) {
+  EXPECT_EQ(
+      schemaOf(geminiTool(
+          R"({"type":"OBJECT","properties":{"a":{"type":"INTEGER","format":"enum","enum":["101","201"]},"b":{"type":"NUMBER","nullable":true,"enum":["1.5","x"],"minimum":"-1","maximum":"1e3"},"c":{"type":"STRING","enum":["1"]}}})")),
+      R"({"type":"object","properties":{"a":{"type":"integer","format":"enum","enum":[101,201]},"b":{"type":["number","null"],"enum":[1.5,"x",null],"minimum":-1,"maximum":1e3},"c":{"type":"string","enum":["1"]}}})");
+}
+
 TEST(GeminiSchema, TheOrderOfPropertiesIsNamed) {
   const auto tool = convertHistory(
       geminiTool(R"({"type":"OBJECT","properties":{"a":{"type":"OBJECT","property_ordering":["x"]}}})"), kG, kA);

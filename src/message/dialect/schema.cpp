@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "base/json/json_scan.h"
 
 namespace bough::message {
 namespace {
@@ -22,8 +25,8 @@ constexpr Spelling kSpellings[] = {{"min_items", "minItems"},
                                    {"any_of", "anyOf"},
                                    {"property_ordering", "propertyOrdering"},
                                    {"additional_properties", "additionalProperties"}};
-constexpr std::string_view kCounts[] = {"minItems",  "maxItems",      "minLength",
-                                        "maxLength", "minProperties", "maxProperties"};
+constexpr std::string_view kNumbers[] = {"minItems",      "maxItems",      "minLength", "maxLength",
+                                         "minProperties", "maxProperties", "minimum",   "maximum"};
 constexpr std::string_view kTypes[] = {"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"};
 constexpr std::string_view kUnspecified = "TYPE_UNSPECIFIED";
 constexpr std::string_view kNullSchema = R"({"type":"null"})";
@@ -58,6 +61,7 @@ class SchemaWriter {
     Inside inside;
     bool object;
     bool nullable = false;  // A schema that allows null, or the alternatives of one.
+    bool numeric = false;   // A schema of numbers.
     bool empty = true;
   };
 
@@ -66,7 +70,9 @@ class SchemaWriter {
     const Tree::Index flag = inside == Inside::Keywords ? tree_.find(node, "nullable") : Tree::kNone;
     if (flag != Tree::kNone) nullable = tree_.kind(flag) == json::Kind::True;
     out_ += object ? '{' : '[';
-    open_.push_back({.end = tree_.next(node), .inside = inside, .object = object, .nullable = nullable});
+    const bool numeric = inside == Inside::Keywords && isNumeric(tree_.find(node, "type"));
+    open_.push_back(
+        {.end = tree_.next(node), .inside = inside, .object = object, .nullable = nullable, .numeric = numeric});
   }
 
   void close() {
@@ -123,10 +129,10 @@ class SchemaWriter {
     if (name == "nullable" || name == "propertyOrdering") return tree_.next(value);
     if (name == "type" && tree_.isString(value)) {
       type(value);
-    } else if (isOneOf(name, kCounts) && tree_.isString(value)) {
+    } else if (isOneOf(name, kNumbers) && tree_.isString(value)) {
       key(quoted);
       out_ += isNumber(tree_.body(value)) ? tree_.body(value) : tree_.raw(value);
-    } else if (name == "enum" && tree_.isArray(value) && open_.back().nullable) {
+    } else if (name == "enum" && tree_.isArray(value) && (open_.back().nullable || open_.back().numeric)) {
       key(quoted);
       enumeration(value);
     } else if (name == "example") {
@@ -162,22 +168,32 @@ class SchemaWriter {
     out_ += open_.back().nullable && name != "null" ? "[\"" + name + "\",\"null\"]" : '"' + name + '"';
   }
 
+  // Gemini has numbers as strings here, too.
   void enumeration(Tree::Index list) {
     bool hasNull = false;
     bool empty = true;
+    out_ += '[';
+    const auto next = [&] { out_ += std::exchange(empty, false) ? "" : ","; };
     for (const Tree::Index each : tree_.elements(list)) {
       hasNull |= tree_.kind(each) == json::Kind::Null;
-      empty = false;
+      const bool number = open_.back().numeric && tree_.isString(each) && isNumber(tree_.body(each));
+      next();
+      out_ += number ? tree_.body(each) : tree_.raw(each);
     }
-    const std::string_view raw = tree_.raw(list);
-    out_ += raw.substr(0, raw.size() - 1);
-    if (!hasNull) out_ += empty ? "null" : ",null";
+    if (open_.back().nullable && !hasNull) {
+      next();
+      out_ += "null";
+    }
     out_ += ']';
   }
 
+  [[nodiscard]] bool isNumeric(Tree::Index type) const {
+    static constexpr std::string_view kNumeric[] = {"INTEGER", "NUMBER", "integer", "number"};
+    return type != Tree::kNone && tree_.isString(type) && isOneOf(tree_.body(type), kNumeric);
+  }
+
   static bool isNumber(std::string_view text) {
-    const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-    return digits && !text.empty() && (text.size() == 1 || text[0] != '0');
+    return json::check(text).has_value() && json::kindOf(text) == json::Kind::Number;
   }
 
   const Tree& tree_;
