@@ -172,5 +172,16 @@ TEST(EditRules, WhatANoteStoodForIsNamedWhenTheNoteIsEdited) {
   EXPECT_TRUE(names(edited(gemini, kG, kC, "done", "finished"), "thoughtSignature"));
 }
 
+TEST(EditRules, TheResultsOfOneAnswerAreInOneMessageThoughOneWasEdited) {
+  const std::string gemini =
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"a","args":{}},"thoughtSignature":"CiQB"},{"functionCall":{"name":"b","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a","response":{"output":"first"}}},{"functionResponse":{"name":"b","response":{"output":"second"}}}]},{"role":"model","parts":[{"text":"done"}]}])";
+  const auto there = convertHistory(gemini, kG, kA);
+  std::string changed = there->document;
+  changed.replace(changed.find("first"), 5, "other");
+  const auto back = convertHistory(changed, kA, kG, {}, &there->wayBack);
+  const auto again = convertHistory(back->document, kG, kA, {}, &back->wayBack);
+  EXPECT_EQ(again->document, changed);
+}
+
 }  // namespace
 }  // namespace bough::test

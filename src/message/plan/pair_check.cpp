@@ -76,6 +76,14 @@ class PairCheck {
     if (answered == places_.end()) return;
     const bool sameId = target_ == Dialect::Gemini || asked->second.id == answered->second.id;
     if (!sameId || !(follows(asked->second.message, answered->second.message) || wasThere(call))) flag(call);
+    if (target_ == Dialect::Anthropic) checkTogether(asked->second.message, answered->second.message);
+  }
+
+  // Anthropic wants the results of one message's calls in one message. Its own may have been spread.
+  void checkTogether(std::size_t call, std::size_t result) {
+    const OutMessage& first = plan_.messages[firstResults_.try_emplace(call, result).first->second];
+    const OutMessage& out = plan_.messages[result];
+    if (first.verbatim != out.verbatim) flag(out.verbatim ? out.original : first.original);
   }
 
   // Whether a result is where the target looks for it.
@@ -125,7 +133,8 @@ class PairCheck {
   std::unordered_map<const Block*, Place> places_;
   std::unordered_map<std::string_view, const Call*> byId_;  // As it is written.
   std::unordered_map<std::string_view, const OutMessage*> results_;
-  std::vector<Held> held_;               // Of each message.
+  std::unordered_map<std::size_t, std::size_t> firstResults_;  // Of a message with calls: where the first result is.
+  std::vector<Held> held_;                                     // Of each message.
   std::vector<std::size_t> turns_;       // Of each message: messages of one side in a row are one.
   std::vector<std::size_t> lastOthers_;  // Up to each: the last one that holds more than results.
   std::size_t lastOther_ = 0;
