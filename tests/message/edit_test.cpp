@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "message/edited.h"
 #include "support/rule_checker.h"
@@ -322,6 +323,73 @@ TEST(Edits, ACallOfAToolThatTakesTextStaysOneThoughNobodyDefinesTheTool) {
   std::string expected = document;
   expected.replace(expected.find("select 1"), 8, "select 2");
   EXPECT_EQ(back.document, expected);
+}
+
+// Inserts an element before another one, or a part, and converts back.
+std::string withNew(const std::string& document, Dialect from, Dialect to, const std::string& before,
+                    const std::string& added) {
+  return edited(document, from, to, before, added + "," + before).document;
+}
+
+TEST(Edits, WhatIsNewBetweenTheBlocksOfAMessageStaysBetweenThem) {
+  const std::string chat =
+      R"([{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},{"role":"user","content":"bye"}])";
+  const std::string two = R"({"role":"assistant","content":"two"})";
+  EXPECT_EQ(
+      withNew(chat, kC, kR, two, R"({"role":"user","content":"new"})"),
+      R"([{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"one"}]},{"role":"user","content":"new"},{"role":"assistant","content":[{"type":"text","text":"two"}]},{"role":"user","content":"bye"}])");
+  EXPECT_EQ(
+      withNew(chat, kC, kR, two, R"({"role":"assistant","content":"new"})"),
+      R"([{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"text","text":"new"},{"type":"text","text":"two"}]},{"role":"user","content":"bye"}])");
+  const std::string anthropic =
+      R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two","cache_control":{"type":"ephemeral"}}]}])";
+  EXPECT_EQ(
+      withNew(anthropic, kA, kG, R"({"text":"two"})", R"({"text":"new"},{"text":"newer"})"),
+      R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"new"},{"type":"text","text":"newer"},{"type":"text","text":"two","cache_control":{"type":"ephemeral"}}]}])");
+}
+
+// Those of Gemini have no ids: apart from their calls, nothing would say whose they are.
+TEST(Edits, WhatIsNewBetweenResultsDoesNotPartThem) {
+  const std::string gemini =
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"a","args":{}},"thoughtSignature":"CiQB"},{"functionCall":{"name":"b","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a","response":{"output":"first"}}},{"functionResponse":{"name":"b","response":{"output":"second"}}}]},{"role":"model","parts":[{"text":"done"}]}])";
+  const auto there = convertHistory(gemini, kG, kR);
+  const std::string item = R"({"role":"assistant","content":"new"},)";
+  for (const std::string type : {"function_call_output", "function_call"}) {
+    std::string changed = there->document;
+    changed.insert(changed.rfind(R"({"type":")" + type + '"'), item);
+    const auto back = convertHistory(changed, kR, kG, {}, &there->wayBack);
+    EXPECT_TRUE(back->report.lossyFields.empty()) << back->report.toJson();
+    for (const char* text : {"first", "second", "new"}) EXPECT_TRUE(back->document.contains(text)) << back->document;
+    EXPECT_FALSE(back->document.contains("interrupted")) << back->document;
+  }
+}
+
+TEST(Edits, WhatIsNewAndWhatWasEditedInAMessageKeepTheirOrder) {
+  const std::string chat =
+      R"([{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"text","text":"two"},{"type":"text","text":"three"}]},{"role":"user","content":"bye"}])";
+  const auto item = [](const std::string& text) { return R"({"role":"assistant","content":")" + text + R"("})"; };
+  const std::string all = item("one") + "," + item("two") + "," + item("three");
+  for (const std::vector<std::string>& order : std::vector<std::vector<std::string>>{{"one", "new", "TWO", "three"},
+                                                                                     {"one", "TWO", "new", "three"},
+                                                                                     {"one", "new", "two", "THREE"},
+                                                                                     {"new", "one", "TWO", "three"},
+                                                                                     {"two", "new", "three"},
+                                                                                     {"one", "new", "two"},
+                                                                                     {"two", "one", "three"},
+                                                                                     {"three", "two", "one"},
+                                                                                     {"three", "one", "two"},
+                                                                                     {"new", "one", "newer", "two"}}) {
+    std::string now;
+    for (const std::string& text : order) now += (now.empty() ? "" : ",") + item(text);
+    const std::string back = edited(chat, kC, kR, all, now).document;
+    std::size_t last = 0;
+    for (const std::string& text : order) {
+      const std::size_t at = back.find('"' + text + '"');
+      EXPECT_NE(at, std::string::npos) << text << " of " << now << " in " << back;
+      EXPECT_LT(last, at) << text << " of " << now << " in " << back;
+      last = at;
+    }
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "message/json/content_hash.h"
+#include "message/plan/server_halves.h"
 
 namespace bough::message {
 namespace {
@@ -167,6 +168,17 @@ class Matcher {
   Matches matches_;
 };
 
+// Whether a block must stay beside the one before it: a result, which is found by its place where it has no id, and a
+// call whose result is.
+bool staysBeside(const Original& original, std::int64_t after, std::int64_t place) {
+  const std::vector<Block>& blocks = original.message.blocks;
+  if (static_cast<std::size_t>(place) >= blocks.size()) return true;
+  const Block& block = blocks[static_cast<std::size_t>(place)];
+  const auto half = serverHalfOf(block, original.dialect);
+  if (block.kind == BlockKind::ToolResult || (half && half->isResult)) return true;
+  return after >= 0 && block.idMissing && blocks[static_cast<std::size_t>(after)].kind == BlockKind::ToolCall;
+}
+
 }  // namespace
 
 Matches matchDocument(const WayBackData& wayBack, std::vector<Original>& document, Reporter& reporter) {
@@ -188,6 +200,38 @@ std::vector<std::size_t> valuesIn(const std::vector<Original>& document, Section
     if (document[i].section == section) indices.push_back(i);
   }
   return indices;
+}
+
+std::map<std::size_t, std::vector<Cut>> findCuts(const std::vector<Original>& document,
+                                                 const std::vector<DocumentValue>& values, const WayBackData& wayBack) {
+  const Records& records = wayBack.records;
+  std::map<std::size_t, std::vector<Cut>> cuts;
+  if (std::ranges::find(values, kUnmatched, &DocumentValue::record) == values.end()) return cuts;  // Nothing is new.
+  std::vector<char> seen(wayBack.originals.size(), 0);
+  for (const Section section : {Section::System, Section::Messages}) {
+    std::size_t last = kUnmatched;  // The original of the last block that still says the same …
+    std::int64_t after = -1;        // … and the last of its blocks until there.
+    bool isNew = false;             // Something new follows that block.
+    for (const std::size_t index : valuesIn(document, section)) {
+      isNew |= values[index].record == kUnmatched && values[index].leaves.empty();
+      for (const std::size_t leaf : values[index].leaves) {
+        isNew |= leaf == kUnmatched;
+        if (leaf == kUnmatched || records.leaves[leaf].original < 0) continue;
+        const auto original = static_cast<std::size_t>(records.leaves[leaf].original);
+        const std::int64_t place = records.leaves[leaf].place;
+        if (original != last) after = -1;
+        const bool between = original == last ? after >= 0 : seen[original] == 0;
+        if (isNew && between && place > after && !staysBeside(wayBack.originals[original], after, place)) {
+          cuts[original].push_back({after, place});
+        }
+        after = std::max(after, place);
+        last = original;
+        seen[original] = 1;
+        isNew = false;
+      }
+    }
+  }
+  return cuts;
 }
 
 }  // namespace bough::message

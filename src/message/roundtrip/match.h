@@ -1,8 +1,10 @@
 // Compares a document with what was written into it: which values, and which blocks of changed values, are still the
-// same.
+// same, and where something new is before or between the blocks of one original.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "message/model/history.h"
@@ -31,5 +33,15 @@ std::vector<const Block*> leavesOf(const Original& original);
 
 /// The places of a section's values.
 std::vector<std::size_t> valuesIn(const std::vector<Original>& document, Section section);
+
+/// Something new is between these two blocks of an original.
+struct Cut {
+  std::int64_t after;  ///< -1: before all of them.
+  std::int64_t before;
+};
+
+/// The cuts of each original that has any.
+std::map<std::size_t, std::vector<Cut>> findCuts(const std::vector<Original>& document,
+                                                 const std::vector<DocumentValue>& values, const WayBackData& wayBack);
 
 }  // namespace bough::message

@@ -98,6 +98,22 @@ class Restorer {
     std::size_t nextInPlace = kUnmatched;  // The next from here on that is in place.
     std::size_t host = kUnmatched;         // What it belongs to: itself, or a neighbour when it became nothing.
     std::int64_t lastWith = 0;             // The last original that stays with it.
+    std::vector<Cut> cuts;
+
+    // The next block that was edited, after those that were seen already; -1 when there is none.
+    [[nodiscard]] std::int64_t editedBlock() const {
+      if (!partial) return -1;
+      for (auto b = static_cast<std::size_t>(lastBlock + 1); b < kept.size(); ++b) {
+        if (kept[b] == 0) return static_cast<std::int64_t>(b);
+      }
+      return -1;
+    }
+    // The cut after the blocks that were seen already.
+    [[nodiscard]] const Cut* cut() const {
+      const auto here =
+          std::ranges::find_if(cuts, [&](Cut each) { return each.after <= lastBlock && lastBlock < each.before; });
+      return here == cuts.end() ? nullptr : &*here;
+    }
   };
 
   // Decides which originals come back.
@@ -133,6 +149,7 @@ class Restorer {
         known_[i].keep = true;
       }
     }
+    for (auto& [index, cuts] : findCuts(document_, values_, wayBack_)) known_[index].cuts = std::move(cuts);
     keepBlocks(unchanged);
     findNeighbours();
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
@@ -146,6 +163,13 @@ class Restorer {
     }
   }
 
+  void divide(std::size_t index) {  // It comes back block by block.
+    losses_.message(wayBack_.originals[index]);
+    known_[index].keep = false;
+    known_[index].touched = true;
+    known_[index].kept.assign(wayBack_.originals[index].message.blocks.size(), 1);
+  }
+
   // Of an original that was edited, the blocks that still say the same come back, and those that became nothing.
   void keepBlocks(const std::vector<char>& unchanged) {
     const auto returns = [&](BlockPlace place) {
@@ -154,7 +178,9 @@ class Restorer {
     };
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
-      const bool edited = !known_[i].keep && known_[i].touched && original.problem.empty();
+      const bool isCut = std::ranges::any_of(known_[i].cuts, [](Cut cut) { return cut.after >= 0; });
+      if (known_[i].keep && isCut) divide(i);
+      const bool edited = known_[i].kept.empty() && !known_[i].keep && known_[i].touched && original.problem.empty();
       if (edited) losses_.message(original);
       if (edited && original.section != Section::Tools) known_[i].kept.assign(original.message.blocks.size(), 1);
     }
@@ -172,14 +198,8 @@ class Restorer {
     // The call of a provider's own tool and its result come back together: where one of them was edited or is gone, the
     // document's words for the other one stay.
     for (const auto [index, block] : loneServerHalves(wayBack_.originals, returns)) {
-      Known& known = known_[index];
-      if (known.keep) {
-        losses_.message(wayBack_.originals[index]);
-        known.keep = false;
-        known.touched = true;
-        known.kept.assign(wayBack_.originals[index].message.blocks.size(), 1);
-      }
-      known.kept[block] = 0;
+      if (known_[index].keep) divide(index);
+      known_[index].kept[block] = 0;
     }
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       if (!known_[i].kept.empty()) judgeBlocks(i);
@@ -208,24 +228,12 @@ class Restorer {
   // The runs of blocks that come back, each as a message of its own; the plan joins them with what was edited.
   void takeKept(std::size_t index) {
     const Original& original = wayBack_.originals[index];
+    const std::vector<Block>& blocks = original.message.blocks;
     std::vector<const Block*> run;
     std::int64_t first = 0;
     bool lostCall = false;
-    for (std::size_t b = 0; b <= original.message.blocks.size(); ++b) {
-      const bool end = b == original.message.blocks.size();
-      const bool citation =
-          !end && original.message.blocks[b].kind == BlockKind::Citation && original.dialect != Dialect::Bough;
-      if (citation) continue;
-      if (!end && known_[index].kept[b] != 0) {
-        if (run.empty()) first = static_cast<std::int64_t>(b);
-        run.push_back(&original.message.blocks[b]);
-        continue;
-      }
-      const bool lost = !end && original.message.blocks[b].kind == BlockKind::ToolCall;
-      if (run.empty()) {
-        lostCall |= lost;
-        continue;
-      }
+    const auto endRun = [&] {
+      if (run.empty()) return;
       Original part = partOf(original, run);
       part.fromWayBack = true;
       part.partial = true;
@@ -236,8 +244,19 @@ class Restorer {
       part.lostCall = lostCall;
       items_.push_back({static_cast<std::int64_t>(index), 2 * first, items_.size() + 1, std::move(part)});
       run.clear();
-      lostCall |= lost;
+    };
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (blocks[b].kind == BlockKind::Citation && original.dialect != Dialect::Bough) continue;
+      if (known_[index].kept[b] == 0) {
+        endRun();
+        lostCall |= blocks[b].kind == BlockKind::ToolCall;
+        continue;
+      }
+      if (run.empty()) first = static_cast<std::int64_t>(b);
+      run.push_back(&blocks[b]);
+      if (std::ranges::count(known_[index].cuts, static_cast<std::int64_t>(b), &Cut::after) > 0) endRun();
     }
+    endRun();
   }
 
   // For each original, the nearest of its section on either side that became something there.
@@ -408,7 +427,8 @@ class Restorer {
           known_, [](const Known& known) { return known.section == Section::System && known.touched && !known.keep; });
       return system == known_.end() ? anchor : system - known_.begin();
     }
-    if (anchor >= 0 && editedBlock(known_[static_cast<std::size_t>(anchor)]) >= 0) return anchor;
+    const Known* const at = anchor < 0 ? nullptr : &known_[static_cast<std::size_t>(anchor)];
+    if (at != nullptr && (at->editedBlock() >= 0 || at->cut() != nullptr)) return anchor;
     // What became nothing, or was moved to another section, is not between them.
     std::size_t next = known_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
     while (next != kUnmatched && known_[next].section != section) next = known_[next + 1].nextInPlace;
@@ -416,20 +436,13 @@ class Restorer {
     return replaced ? static_cast<std::int64_t>(next) : anchor;
   }
 
-  // The next block of an original that was edited, after those that were seen already; -1 when there is none.
-  [[nodiscard]] static std::int64_t editedBlock(const Known& known) {
-    if (!known.partial) return -1;
-    for (auto b = static_cast<std::size_t>(known.lastBlock + 1); b < known.kept.size(); ++b) {
-      if (known.kept[b] == 0) return static_cast<std::int64_t>(b);
-    }
-    return -1;
-  }
-
   // Where something new goes among the blocks of the original at the anchor.
   [[nodiscard]] std::int64_t nextEdited(std::int64_t anchor) {
     if (anchor < 0) return kAfter;
     Known& known = known_[static_cast<std::size_t>(anchor)];
-    const std::int64_t block = editedBlock(known);
+    const Cut* const cut = known.cut();
+    const std::int64_t block = known.editedBlock();
+    if (cut != nullptr && (block < 0 || block > cut->before)) return 2 * known.lastBlock + 1;
     if (block >= 0) known.lastBlock = block;
     return block >= 0 ? 2 * block + 1 : kAfter;
   }

@@ -5,7 +5,7 @@
 // place, byte for byte; synthetic blocks vanish; whatever is left is new or edited, and is an original of the
 // document's dialect itself.
 //
-// The order: originals keep the order they had, and what is new follows the original whose block is before it. An
+// The order: originals keep the order they had, and what is new follows the block that is before it. An
 // original that became nothing (reasoning, an empty turn) stays as long as its neighbour does.
 #pragma once
 
