@@ -7,6 +7,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "context/branch.h"
 #include "context/budget.h"
@@ -215,11 +216,12 @@ class Builder {
     out_.messagesLeftOut = from - firstTurn_;
     const std::string_view first = history_.originals[firstTurn_].entryId;
     const std::string_view last = history_.originals[from - 1].entryId;
-    reporter_.note(Change::LeftOut, "", "turns",
-                   fmt::format("{} turns ({} messages, entries {} to {}{}) do not fit in the budget of {} tokens",
-                               out_.turnsLeftOut, out_.messagesLeftOut, first, last,
-                               branch_.isWhole ? "" : ", and all before them", budget),
-                   first);
+    reporter_.note(
+        Change::LeftOut, "", "turns",
+        fmt::format("{} ({}, entries {} to {}{}) {} not fit in the budget of {} tokens",
+                    counted(out_.turnsLeftOut, "turn"), counted(out_.messagesLeftOut, "message"), first, last,
+                    branch_.isWhole ? "" : ", and all before them", turns == 1 ? "does" : "do", budget),
+        first);
     const auto begin = static_cast<std::ptrdiff_t>(firstTurn_);
     const auto end = static_cast<std::ptrdiff_t>(from);
     history_.originals.erase(history_.originals.begin() + begin, history_.originals.begin() + end);
