@@ -249,6 +249,25 @@ TEST(Provider, StreamThatEndsInsideAnEventIsTriedAgain) {
   }
 }
 
+TEST(Provider, AWholeAnswerIsTakenThoughTheConnectionStaysOpen) {
+  for (const Dialect dialect : kDialects) {
+    std::atomic<bool> clientLeft{false};
+    {
+      LoopbackServer server([&](const HttpIn&, Reply& reply) {
+        reply.stream(streamOf(dialect, kHello, 1));
+        for (int i = 0; i < 2'000 && !clientLeft; ++i) {
+          clientLeft = !reply.send(": ping\n\n");
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+      });
+      const Tried tried = tryOn(server, dialect);
+      ASSERT_TRUE(tried.answer.has_value()) << toString(dialect);
+      EXPECT_FALSE(tried.answer->aborted) << toString(dialect);
+    }
+    EXPECT_TRUE(clientLeft) << toString(dialect);
+  }
+}
+
 TEST(Provider, CancellingStopsTheStreamAndKeepsWhatCame) {
   for (const Dialect dialect : kDialects) {
     LoopbackServer server([&](const HttpIn&, Reply& reply) {

@@ -63,6 +63,17 @@ TEST(Sse, EndlessEventIsAnError) {
   EXPECT_FALSE(fed.has_value());
 }
 
+TEST(Sse, EndlessStreamIsAnError) {
+  SseParser parser;
+  const std::string event = "data: " + std::string(1 << 20, 'x') + "\n\n";
+  const auto take = [](const SseEvent&) { return true; };
+  Result<void> fed;
+  std::size_t bytes = 0;
+  for (; fed && bytes < 2 * SseParser::kMaxStreamBytes; bytes += event.size()) fed = parser.feed(event, take);
+  ASSERT_FALSE(fed.has_value());
+  EXPECT_LE(bytes, SseParser::kMaxStreamBytes + event.size());
+}
+
 TEST(Sse, NoEventComesAfterTheReaderHasHadEnough) {
   SseParser parser;
   int count = 0;

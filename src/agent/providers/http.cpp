@@ -207,7 +207,8 @@ Result<HttpResponse> HttpClient::post(const HttpRequest& request, const std::fun
   curl.multiAddHandle(state_->multi, easy.handle);
   std::optional<CURLcode> result;
   bool silent = false;
-  while (!result && !silent && !cancel.requested()) {
+  bool over = false;
+  while (!result && !silent && !over && !cancel.requested()) {
     int running = 0;
     curl.multiPerform(state_->multi, &running);
     int left = 0;
@@ -217,13 +218,11 @@ Result<HttpResponse> HttpClient::post(const HttpRequest& request, const std::fun
     if (result) break;
     curl.multiPoll(state_->multi, nullptr, 0, kLookMs, nullptr);
     silent = SteadyClock::now() - transfer.lastByte > std::chrono::milliseconds(request.idleTimeoutMs);
+    over = request.isOver && request.isOver();
   }
   curl.easyGetinfo(easy.handle, CURLINFO_RESPONSE_CODE, &transfer.response.status);
   curl.multiRemoveHandle(state_->multi, easy.handle);
-  if (!result && !silent) {
-    transfer.response.cancelled = true;
-    return std::move(transfer.response);
-  }
+  if (!result && (over || !silent)) return std::move(transfer.response);
   if (silent) return networkError(request.url, fmt::format("no byte for {} s", request.idleTimeoutMs / 1000));
   if (*result != CURLE_OK && !transfer.stopped) return transferError(curl, request.url, *result);
   return std::move(transfer.response);

@@ -19,7 +19,8 @@ struct HttpRequest {
   std::vector<std::string> headers;  ///< "Name: value"
   std::string body;
   int connectTimeoutMs = 20'000;
-  int idleTimeoutMs = 300'000;  ///< The longest time without a single byte.
+  int idleTimeoutMs = 300'000;     ///< The longest time without a single byte.
+  std::function<bool()> isOver{};  ///< Whether nothing more is wanted, though the connection is still open.
 };
 
 struct HttpResponse {
@@ -28,7 +29,6 @@ struct HttpResponse {
   std::optional<std::uint64_t> retryAfterMs;
   std::optional<bool> shouldRetry;  ///< `x-should-retry`
   std::string body;                 ///< Of an answer that is not a success or no event stream; cut after kMaxBodyBytes.
-  bool cancelled = false;
 };
 
 /// Keeps connections open between requests. Proxies come from the usual environment variables. One thread at a time.

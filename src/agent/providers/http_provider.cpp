@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 #include "agent/parts/json_parts.h"
@@ -26,6 +27,19 @@ Api apiOf(Dialect dialect) {
     default: return {makeAnthropicReader, anthropicRequest};
   }
 }
+
+// Some servers and proxies leave the connection open after the answer: it is over once it is whole and nothing has been
+// added to it for a while. Pings add nothing.
+class AnswerEnd {
+ public:
+  void noteNews() { lastNews_ = SteadyClock::now(); }
+  [[nodiscard]] bool isLongAgo() const { return SteadyClock::now() - lastNews_ > kWait; }
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kWait{3'000};  // for the tokens that some servers count after the text
+  SteadyClock::time_point lastNews_ = SteadyClock::now();
+};
 
 // One try. Without an error it has a whole answer, or one that the user stopped. With an error the answer is what came
 // before it, if anything did.
@@ -133,12 +147,15 @@ class HttpProvider final : public Provider {
     std::optional<Error> error;
     bool said = false;
     bool any = false;
+    AnswerEnd end;
     KeylessDeltas shown(secrets_, events);
     const auto onDelta = [&](const Delta& delta) {
       said = true;
+      end.noteNews();
       shown.add(delta);
     };
     const auto onEvent = [&](const SseEvent& event) {
+      if (!reader->isWhole()) end.noteNews();
       auto taken = reader->take(event, onDelta);
       if (!taken) error = any && taken.error().code == ErrorCode::Damaged ? brokenOff(any) : std::move(taken.error());
       any = true;
@@ -161,7 +178,8 @@ class HttpProvider final : public Provider {
                               .headers = data.headers,
                               .body = data.body,
                               .connectTimeoutMs = options_.connectTimeoutMs,
-                              .idleTimeoutMs = options_.idleTimeoutMs};
+                              .idleTimeoutMs = options_.idleTimeoutMs,
+                              .isOver = [&] { return reader->isWhole() && end.isLongAgo(); }};
     auto response = client_.post(request, onBytes, cancel);
     if (response && !cancel.requested() && !error) {
       if (auto last = parser.end(onLast); !last) error = std::move(last.error());

@@ -54,6 +54,7 @@ class OpenaiChatReader final : public StreamReader {
     if (message_.find("role") == nullptr) message_.set("role", "\"assistant\"");
     if (!said && !calls_.empty()) message_.set("content", "null");
     if (!said && calls_.empty() && message_.find("refusal") == nullptr) message_.set("content", "\"\"");
+    if (!details_.empty()) message_.set("reasoning_details", detailList());
     if (!calls_.empty()) message_.set("tool_calls", callList());
     MemberList choice("{}");
     choice.set("index", "0");
@@ -148,9 +149,12 @@ class OpenaiChatReader final : public StreamReader {
         }
       }
     }
-    std::string all = "[";
-    for (const MemberList& detail : details_) all.append(all.size() > 1 ? "," : "").append(detail.text());
-    message_.set("reasoning_details", all + "]");
+  }
+
+  [[nodiscard]] std::string detailList() const {
+    std::string list = "[";
+    for (const MemberList& detail : details_) list.append(list.size() > 1 ? "," : "").append(detail.text());
+    return list + "]";
   }
 
   [[nodiscard]] std::string callList() const {

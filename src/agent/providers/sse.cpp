@@ -7,21 +7,26 @@
 namespace bough::agent {
 namespace {
 
-std::unexpected<Error> tooLong() {
-  return fail(ErrorCode::Damaged,
-              fmt::format("the answer holds a line or an event of more than {} MB", SseParser::kMaxEventBytes >> 20),
+std::unexpected<Error> tooLong(std::string_view what, std::size_t limitBytes) {
+  return fail(ErrorCode::Damaged, fmt::format("the answer {} more than {} MB", what, limitBytes >> 20),
               "check that the base URL leads to a model API");
+}
+
+std::unexpected<Error> eventTooLong() {
+  return tooLong("holds a line or an event of", SseParser::kMaxEventBytes);
 }
 
 }  // namespace
 
 Result<void> SseParser::feed(std::string_view bytes, const OnEvent& onEvent) {
+  streamBytes_ += bytes.size();
+  if (streamBytes_ > kMaxStreamBytes) return tooLong("has", kMaxStreamBytes);
   while (!bytes.empty() && !stopped_) {
     if (afterCr_ && bytes.front() == '\n') bytes.remove_prefix(1);
     afterCr_ = false;
     const std::size_t end = bytes.find_first_of("\r\n");
     const std::string_view part = bytes.substr(0, end);
-    if (line_.size() + part.size() > kMaxEventBytes) return tooLong();
+    if (line_.size() + part.size() > kMaxEventBytes) return eventTooLong();
     if (end == std::string_view::npos) {
       line_.append(part);
       return {};
@@ -63,7 +68,7 @@ Result<void> SseParser::takeLine(std::string_view line, const OnEvent& onEvent) 
   if (field == "event") {
     name_ = value;
   } else if (field == "data") {
-    if (data_.size() + value.size() + 1 > kMaxEventBytes) return tooLong();
+    if (data_.size() + value.size() + 1 > kMaxEventBytes) return eventTooLong();
     if (hasData_) data_ += '\n';
     data_ += value;
     hasData_ = true;

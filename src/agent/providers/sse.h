@@ -19,11 +19,14 @@ class SseParser {
  public:
   /// No provider sends more in one event; an endless line ends here.
   static constexpr std::size_t kMaxEventBytes = std::size_t{32} << 20;
+  /// The longest answers of any model need a tenth of it; an endless stream ends here.
+  static constexpr std::size_t kMaxStreamBytes = std::size_t{256} << 20;
 
   /// Returns false to stop: no further event is given.
   using OnEvent = std::function<bool(const SseEvent&)>;
 
-  /// Takes the next bytes and gives every event they complete. Fails with Damaged when a line or an event is too long.
+  /// Takes the next bytes and gives every event they complete. Fails with Damaged when a line, an event or
+  /// all of the stream is too long.
   Result<void> feed(std::string_view bytes, const OnEvent& onEvent);
   /// The stream is over: gives the last event when only its blank line is missing.
   Result<void> end(const OnEvent& onEvent);
@@ -32,6 +35,7 @@ class SseParser {
   Result<void> takeLine(std::string_view line, const OnEvent& onEvent);
   void dispatch(const OnEvent& onEvent);
 
+  std::size_t streamBytes_ = 0;
   std::string line_;
   std::string name_;
   std::string data_;
