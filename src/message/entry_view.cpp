@@ -60,6 +60,24 @@ EntryPart viewPayload(const Entry& entry) {
   return {.kind = BlockKind::Unknown, .text = entry.payload, .name = {}};
 }
 
+// Why a turn ended early, and what had come of an answer that could not be kept as a message.
+std::vector<EntryPart> viewEarlyEnd(const Entry& entry, std::string reason) {
+  std::vector<EntryPart> parts;
+  parts.push_back({.kind = BlockKind::Text, .text = std::move(reason)});
+  const auto partial = json::findMember(entry.payload, "partial");
+  if (!partial) return parts;
+  if (auto thinking = json::findString(*partial, "thinking")) {
+    parts.push_back({.kind = BlockKind::Thinking, .text = std::move(*thinking)});
+  }
+  json::ArrayReader calls(json::findMember(*partial, "toolCalls").value_or("[]"));
+  while (const auto call = calls.next()) {
+    parts.push_back({.kind = BlockKind::ToolCall,
+                     .text = json::findString(*call, "arguments").value_or(""),
+                     .name = json::findString(*call, "name").value_or("") + " (not run)"});
+  }
+  return parts;
+}
+
 std::string hiddenText(const Entry& entry) {
   if (isUnreadable(entry)) return unreadableText(entry);
   const auto redaction = json::findMember(entry.payload, "redacted");
@@ -79,6 +97,11 @@ EntryView viewEntry(const Entry& entry) {
   if (auto shown = shownText(entry)) {
     view.speaker = shown->role + " (shown, not sent)";
     view.parts.push_back({.kind = BlockKind::Text, .text = std::move(shown->text), .name = {}});
+    return view;
+  }
+  if (auto reason = earlyEnd(entry)) {
+    view.speaker = "the turn ended early";
+    view.parts = viewEarlyEnd(entry, std::move(*reason));
     return view;
   }
   if (!view.isMessage) {

@@ -307,6 +307,10 @@ Result<TurnReport> Chat::resume(ResumeWhat what) {
                                            setup.folder, folder())});
     return TurnReport{.end = at_};
   }
+  // Otherwise its answer would be taken for the one to what is asked next.
+  if (found.kind == Interruption::Kind::Calls || found.kind == Interruption::Kind::Message) {
+    listener_.onEvent({.kind = EventKind::Notice, .text = "the last turn was interrupted; finishing it"});
+  }
   return finished(resumeTurn(agent(held.turn()), at_, what));
 }
 

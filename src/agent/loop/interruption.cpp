@@ -5,6 +5,7 @@
 
 #include "agent/loop/tool_runner.h"
 #include "agent/parts/json_parts.h"
+#include "base/model/shown.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -19,7 +20,7 @@ bool isOwn(const Entry& entry) {
 bool isEndOfTurn(const Entry& entry) {
   if (entry.type != entry_type::kCustom) return false;
   const auto kind = json::findString(entry.payload, "kind");
-  return kind == kTurnKind || kind == kAbortedKind;
+  return kind == kTurnKind || kind == kTurnAbortedKind;
 }
 
 bool hasCalls(const Message& message) {

@@ -10,6 +10,7 @@
 #include "agent/loop/file_copies.h"
 #include "agent/parts/json_parts.h"
 #include "agent/parts/prompts.h"
+#include "base/model/shown.h"
 #include "base/system/threads.h"
 #include "base/try.h"
 
@@ -157,7 +158,7 @@ Result<void> applyChoice(const RecoveryChoice& choice, Results& results, const T
 
 std::string abortedPayload(std::string_view reason, std::string_view partial) {
   json::Writer writer;
-  writer.beginObject().member("kind", kAbortedKind).member("reason", reason);
+  writer.beginObject().member("kind", kTurnAbortedKind).member("reason", reason);
   if (!partial.empty()) writer.key("partial").raw(partial);
   return writer.endObject().take();
 }

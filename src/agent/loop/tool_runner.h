@@ -7,7 +7,6 @@ namespace bough::agent {
 
 /// The kinds of the loop's own `custom` entries: what a turn took, and that one ended early.
 inline constexpr std::string_view kTurnKind = "turn";
-inline constexpr std::string_view kAbortedKind = "turn_aborted";
 std::string abortedPayload(std::string_view reason, std::string_view partial = {});
 
 /// A call's arguments as text.

@@ -1,5 +1,5 @@
-// Words that an agent showed to people and that no model gets: the member `shown` of a `custom` entry,
-// {"role":"assistant","text":"…"}.
+// What people see of a conversation and no model gets, in `custom` entries: words that an agent showed to them,
+// {"shown":{"role":"assistant","text":"…"}}, and why a turn ended early, {"kind":"turn_aborted","reason":"…"}.
 #pragma once
 
 #include <bough/entry.h>
@@ -23,6 +23,15 @@ inline std::optional<ShownText> shownText(const Entry& entry) {
   const auto text = shown ? json::findString(*shown, "text") : std::nullopt;
   if (!text) return std::nullopt;
   return ShownText{.role = json::findString(*shown, "role").value_or("user"), .text = *text};
+}
+
+inline constexpr std::string_view kTurnAbortedKind = "turn_aborted";
+
+/// Why a turn ended early. None where the entry is of another kind.
+inline std::optional<std::string> earlyEnd(const Entry& entry) {
+  if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
+  if (json::findString(entry.payload, "kind") != kTurnAbortedKind) return std::nullopt;
+  return json::findString(entry.payload, "reason").value_or("");
 }
 
 }  // namespace bough

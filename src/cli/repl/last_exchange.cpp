@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/model/shown.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "cli/repl/chat_session.h"
@@ -58,6 +59,11 @@ std::string someLines(std::string_view text, std::size_t most, std::string_view 
   return out;
 }
 
+std::string endedEarly(std::string_view reason) {
+  const std::string said = fmt::format("  the turn ended early: {}", text::printable(reason));
+  return styled(Style::Dim, text::excerptToWidth(said, terminalWidth())) + "\n";
+}
+
 }  // namespace
 
 std::string lastExchange(const OpenedChat& opened) {
@@ -68,11 +74,13 @@ std::string lastExchange(const OpenedChat& opened) {
     const auto entries = opened.chat->store().loadSessionEntries(at.sessionId, {.last = count, .branch = at.headId});
     if (!entries) return {};
     std::string answer;
+    std::string end;
     for (const Entry& entry : std::views::reverse(*entries)) {
+      if (const auto reason = answer.empty() ? earlyEnd(entry) : std::nullopt) end = endedEarly(*reason);
       if (answer.empty()) answer = textOf(entry, "assistant");
       const std::string said = textOf(entry, "user");
       if (said.empty()) continue;
-      return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + endOf(answer);
+      return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + endOf(answer) + end;
     }
     if (entries->size() < count) return {};
   }

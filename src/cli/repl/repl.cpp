@@ -141,7 +141,6 @@ class Repl {
   void finishInterrupted() {
     const auto interrupted = opened_.chat->isInterrupted();
     if (!interrupted || !*interrupted) return;
-    printFitted(styled(Style::Yellow, "The last turn was interrupted; finishing it (Ctrl-C stops)."));
     runTurn([&] { return opened_.chat->resume(); });
   }
 

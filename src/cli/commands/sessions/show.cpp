@@ -41,7 +41,7 @@ constexpr std::string_view kTold[] = {entry_type::kMessage, entry_type::kCompact
                                       entry_type::kModelChange, kUnreadableType};
 
 bool isTold(const Entry& entry) {
-  return std::ranges::find(kTold, entry.type) != std::end(kTold) || shownText(entry);
+  return std::ranges::find(kTold, entry.type) != std::end(kTold) || shownText(entry) || earlyEnd(entry);
 }
 
 EntryFormat formatOf(const Options& options) {
