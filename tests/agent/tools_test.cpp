@@ -50,6 +50,15 @@ TEST_F(ToolsTest, FilesAreReadInPartsWrittenWholeAndEditedOnce) {
   EXPECT_EQ(run("grep", R"({"pattern":"zw.i","path":"a/b/c.txt"})").text, "a/b/c.txt:2:zwei\n");
 }
 
+TEST_F(ToolsTest, AChangeOfABinaryFileSaysWhatWasDone) {
+  put("work/binary", std::string("a\0b\n", 4));
+  EXPECT_EQ(run("edit", R"({"path":"binary","oldText":"b","newText":"c"})").text.find("changed "), 0U);
+  EXPECT_EQ(get("work/binary"), std::string("a\0c\n", 4));
+  const std::string written = run("write", R"({"path":"binary","content":"text\n"})").text;
+  EXPECT_TRUE(written.starts_with("wrote 5 bytes")) << written;
+  EXPECT_TRUE(written.ends_with("[binary: the differences are not shown]\n")) << written;
+}
+
 TEST_F(ToolsTest, WriteThatFailsTakesAwayTheFoldersItMade) {
   const std::string longName(300, 'n');
   for (const std::string& path : {"new/deep/" + longName, "new/" + longName + "/file.txt", "sub/new/" + longName}) {

@@ -74,6 +74,10 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
   return prepared;
 }
 
+bool looksBinary(std::string_view bytes) {
+  return bytes.substr(0, 8'192).find('\0') != std::string_view::npos;
+}
+
 // What a call would make of a file.
 struct FileChange {
   std::optional<std::string> before{};  // none: there is no such file; else at most ToolLimits::fileBytes of it
@@ -91,7 +95,10 @@ std::string diffOf(const FileChange& change) {
     out += fmt::format("[the file had {}, of which the first {} are compared here; all of them are replaced]\n",
                        counted(change.beforeBytes, "byte"), before.size());
   }
-  return out + lineDiff(before, change.after);
+  const std::string diff = lineDiff(before, change.after);
+  // Zero bytes would make all of the result one that nobody can read.
+  const bool binary = !diff.empty() && (looksBinary(before) || looksBinary(change.after));
+  return out + (binary ? "[binary: the differences are not shown]\n" : diff);
 }
 
 ToolOutcome applyChange(const FileChange& change, const Place& place, bool wholeFile) {
@@ -149,10 +156,6 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
     return applyChange(*now, place, wholeFile);
   };
   return prepared;
-}
-
-bool looksBinary(std::string_view bytes) {
-  return bytes.substr(0, 8'192).find('\0') != std::string_view::npos;
 }
 
 // Lines `first` (from 1) to `first + count - 1`, numbered by nobody: what the model edits is what it sees.
@@ -237,7 +240,7 @@ ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
   while (const dirent* each = ::readdir(folder.get())) {
     const std::string name = each->d_name;
     if (name == "." || name == "..") continue;
-    struct stat info{};
+    struct stat info {};
     if (::fstatat(opened->get(), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     lines.push_back(S_ISDIR(info.st_mode)   ? name + "/"
                     : S_ISLNK(info.st_mode) ? name + "@"

@@ -100,7 +100,7 @@ ToolOutcome runTool(const std::string& name, const std::function<ToolOutcome(con
 PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment) {
   const Tool* tool = findTool(tools, call.name);
   PreparedCall prepared =
-      tool == nullptr ? failedCall(fmt::format("there is no tool {}", call.name))
+      tool == nullptr ? failedCall(call.name.empty() ? "the call names no tool" : "there is no tool " + call.name)
       : !areArguments(call.arguments)
           ? failedCall(fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name))
           : prepareWith(*tool, call.arguments, environment);
