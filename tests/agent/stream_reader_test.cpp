@@ -367,5 +367,97 @@ TEST(StreamReader, ReasoningOfCompatibleServersIsKept) {
       << got.answer.message;
 }
 
+std::string dataLines(const std::vector<std::string>& events) {
+  std::string out;
+  for (const std::string& event : events) out += "data: " + event + "\n\n";
+  return out;
+}
+
+TEST(StreamReader, AnthropicTextWithoutItsBeginningOrNumberIsKept) {
+  const std::string start = R"({"type":"message_start","message":{"role":"assistant","content":[]}})";
+  const std::string delta = R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"words"}})";
+  const std::string stop = R"({"type":"message_stop"})";
+  const std::string unnumbered = R"({"type":"content_block_delta","delta":{"type":"text_delta","text":"words"}})";
+  const std::string block = R"({"type":"content_block_start","content_block":{"type":"text","text":""}})";
+  const std::string named =
+      "event: content_block_delta\ndata: {\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"words\"}}\n\n"
+      "event: message_stop\ndata: {}\n\n";
+  for (const std::string& stream : {dataLines({start, delta, stop}), dataLines({delta, stop}),
+                                    dataLines({start, block, unnumbered, stop}), named}) {
+    const Read got = read(makeAnthropicReader(), stream, 1'000);
+    const auto message = normalize(got.answer.message, Dialect::Anthropic);
+    ASSERT_TRUE(got.complete && message) << stream;
+    ASSERT_EQ(message->blocks.size(), 1U) << got.answer.message;
+    EXPECT_EQ(message->blocks[0].text.decode(), got.text);
+    EXPECT_EQ(got.text, "words");
+  }
+}
+
+TEST(StreamReader, CallsOfChatServersThatNumberThemWronglyStayApart) {
+  const auto calls = [](const std::string& first, const std::string& more, const std::string& second) {
+    std::vector<std::string> events;
+    for (const std::string& call : {first, more, second}) {
+      events.push_back(R"({"choices":[{"index":0,"delta":{"tool_calls":[)" + call + "]}}]}");
+    }
+    events.emplace_back(R"({"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]})");
+    return dataLines(events) + "data:  [DONE] \n\n";
+  };
+  const std::string half = R"("name":"ls","arguments":"{\"path\":"})";
+  const std::string rest = R"("function":{"arguments":"\"a\"}"})";
+  const std::string other = R"("name":"ls","arguments":{"path":"b"}})";
+  for (const std::string& stream :
+       {calls(R"({"index":0,"id":"c1","function":{)" + half + "}", R"({"index":0,)" + rest + "}",
+              R"({"index":0,"id":"c2","function":{)" + other + "}"),
+        calls(R"({"id":"c1","function":{)" + half + "}", "{" + rest + "}",
+              R"({"id":"c2","function":{)" + other + "}")}) {
+    const Read got = read(makeOpenaiChatReader(), stream, 1'000);
+    const auto message = normalize(got.answer.message, Dialect::OpenaiChat);
+    ASSERT_TRUE(got.complete && message) << stream;
+    ASSERT_EQ(message->blocks.size(), 2U) << got.answer.message;
+    EXPECT_TRUE(got.answer.message.contains(R"("arguments":"{\"path\":\"a\"}")")) << got.answer.message;
+    EXPECT_TRUE(got.answer.message.contains(R"("arguments":"{\"path\":\"b\"}")")) << got.answer.message;
+    EXPECT_EQ(message->blocks[1].id.decode(), "c2");
+  }
+}
+
+TEST(StreamReader, ListsOfPartsOfChatServersAreKept) {
+  const Read got =
+      read(makeOpenaiChatReader(),
+           dataLines(
+               {R"({"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}]}}]})",
+                R"({"choices":[{"delta":{"content":[{"type":"text","text":"one "}]}}]})",
+                R"({"choices":[{"delta":{"content":"two"},"finish_reason":"stop"}]})"}),
+           1'000);
+  EXPECT_EQ(got.text, "one two");
+  EXPECT_EQ(got.thinking, "Hm");
+  EXPECT_TRUE(got.answer.message.contains(R"("content":"one two")")) << got.answer.message;
+  EXPECT_TRUE(got.answer.message.contains(R"("reasoning_content":"Hm")")) << got.answer.message;
+  const Read whole = read(
+      makeOpenaiChatReader(),
+      dataLines({R"({"choices":[{"message":{"role":"assistant","content":"all"},"finish_reason":"stop"}]})"}), 1'000);
+  EXPECT_EQ(whole.text, "all");
+}
+
+TEST(StreamReader, ArgumentsOfResponsesThatComeAtTheirEndAreKept) {
+  const std::string item = R"("item":{"type":"function_call","id":"f","call_id":"c","name":"ls","arguments":""})";
+  const Read got = read(
+      makeOpenaiResponsesReader(),
+      dataLines({R"({"type":"response.output_item.added","output_index":0,)" + item + "}",
+                 R"({"type":"response.function_call_arguments.done","output_index":0,"arguments":"{\"path\":1}"})",
+                 R"({"type":"response.completed","response":{"id":"r","object":"response","status":"completed"}})"}),
+      1'000);
+  EXPECT_TRUE(got.answer.message.contains(R"("arguments":"{\"path\":1}")")) << got.answer.message;
+}
+
+TEST(StreamReader, OtherCandidatesOfGeminiAreNotMixedIn) {
+  const Read got = read(
+      makeGeminiReader(),
+      dataLines(
+          {R"({"candidates":[{"index":1,"content":{"role":"model","parts":[{"text":"other"}]},"finishReason":"STOP"}]})",
+           R"({"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"one"}]},"finishReason":"STOP"}]})"}),
+      1'000);
+  EXPECT_EQ(got.text, "one");
+}
+
 }  // namespace
 }  // namespace bough::agent

@@ -45,8 +45,9 @@ class AnthropicReader final : public StreamReader {
  public:
   Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
     if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
-    const std::string type = json::findString(event.data, "type").value_or("");
-    if (type == "error" || type.empty()) {  // servers in between report errors of their own without a type
+    const auto ownType = json::findString(event.data, "type");
+    const std::string type = ownType.value_or(std::string(event.name));
+    if (type == "error" || !ownType) {  // servers in between report errors of their own without a type
       if (auto error = providerError(event.data)) return std::unexpected(std::move(*error));
       if (type == "error") return fail(ErrorCode::Io, "the provider reported an error");
     }
@@ -80,7 +81,9 @@ class AnthropicReader final : public StreamReader {
       if (block.begun) writer.raw(written(block));
     }
     writer.endArray();
-    if (!begun_ || (aborted && writer.text() == "[]")) return answer;
+    const bool isEmpty = writer.text() == "[]";
+    if (isEmpty && (!begun_ || aborted)) return answer;
+    if (!begun_) message_ = MemberList(R"({"type":"message","role":"assistant"})");
     message_.set("content", writer.take());
     message_.set("usage", usage_.text());
     answer.message = message_.text();
@@ -100,7 +103,10 @@ class AnthropicReader final : public StreamReader {
 
   Result<void> takeBlock(std::string_view type, std::string_view data,
                          const std::function<void(const Delta&)>& onDelta) {
-    const std::uint64_t index = json::findUnsigned(data, "index").value_or(kMaxBlocks);
+    // Compatible servers may not number their blocks: an event is about the last one then.
+    const bool isNumbered = json::findMember(data, "index").has_value();
+    const std::uint64_t last = blocks_.size() - (type == "content_block_start" || blocks_.empty() ? 0 : 1);
+    const std::uint64_t index = json::findUnsigned(data, "index").value_or(isNumbered ? kMaxBlocks : last);
     if (index >= kMaxBlocks) return fail(ErrorCode::Damaged, "an event names a block that cannot be");
     if (index >= blocks_.size()) blocks_.resize(index + 1);
     StreamedBlock& block = blocks_[index];
@@ -116,9 +122,20 @@ class AnthropicReader final : public StreamReader {
       }
       showBeginning(content, onDelta);
     } else {
-      takeDelta(block, memberOr(data, "delta", "{}"), onDelta);
+      const std::string_view delta = memberOr(data, "delta", "{}");
+      if (block.type.empty()) beginWith(block, delta);
+      takeDelta(block, delta, onDelta);
     }
     return {};
+  }
+
+  // Compatible servers may not say that a text begins.
+  static void beginWith(StreamedBlock& block, std::string_view delta) {
+    const std::string type = json::findString(delta, "type").value_or("");
+    if (type != "text_delta" && type != "thinking_delta") return;
+    block.type = type.substr(0, type.find('_'));
+    block.members.set("type", json::quoted(block.type));
+    block.begun = true;
   }
 
   // Compatible servers may send the beginning of a text, or all of it, with its block.

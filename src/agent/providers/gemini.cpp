@@ -34,7 +34,10 @@ class GeminiReader final : public StreamReader {
       }
     }
     json::ArrayReader candidates(memberOr(event.data, "candidates", "[]"));
-    if (const auto candidate = candidates.next()) takeCandidate(*candidate, onDelta);
+    // One answer was asked for; others must not be mixed with it.
+    while (const auto candidate = candidates.next()) {
+      if (json::findUnsigned(*candidate, "index").value_or(0) == 0) takeCandidate(*candidate, onDelta);
+    }
     return {};
   }
 

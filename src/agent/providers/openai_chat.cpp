@@ -1,8 +1,12 @@
 // Chat Completions: OpenAI's, and every server that speaks it (Ollama, llama.cpp, vLLM, OpenRouter).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agent/parts/json_parts.h"
 #include "agent/providers/stream_reader.h"
+#include "base/text/text.h"
+#include "base/try.h"
 
 namespace bough::agent {
 namespace {
@@ -10,15 +14,16 @@ namespace {
 constexpr std::size_t kMaxCalls = 1'000;
 
 struct StreamedCall {
-  MemberList members;   // id, type and what vendors add
-  MemberList function;  // name, arguments
+  std::optional<std::uint64_t> index{};
+  MemberList members{};   // id, type and what vendors add
+  MemberList function{};  // name, arguments
   bool begun = false;
 };
 
 class OpenaiChatReader final : public StreamReader {
  public:
   Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) override {
-    if (event.data == "[DONE]") {
+    if (text::trimmed(event.data) == "[DONE]") {
       complete_ = true;
       return {};
     }
@@ -36,7 +41,7 @@ class OpenaiChatReader final : public StreamReader {
     while (choice && json::findUnsigned(*choice, "index").value_or(0) != 0) choice = choices.next();
     if (!choice) return {};
     if (const auto reason = json::findString(*choice, "finish_reason")) finishReason_ = *reason;
-    return takeDelta(memberOr(*choice, "delta", "{}"), onDelta);
+    return takeDelta(memberOr(*choice, "delta", memberOr(*choice, "message", "{}")), onDelta);
   }
 
   // Some servers end without [DONE]; the finish reason is enough then.
@@ -73,6 +78,8 @@ class OpenaiChatReader final : public StreamReader {
       const std::string_view value = member->value;
       if (member->keyIs("tool_calls")) {
         if (auto taken = takeCalls(value, onDelta); !taken) return taken;
+      } else if (member->keyIs("content") && json::kindOf(value) == json::Kind::Array) {
+        takeParts(value, onDelta);
       } else if (member->keyIs("reasoning_details")) {
         takeDetails(value);
       } else if (member->keyIs("role")) {
@@ -96,14 +103,47 @@ class OpenaiChatReader final : public StreamReader {
     return {};
   }
 
+  // Mistral's reasoning models give lists of {"type":"text","text":…} and {"type":"thinking","thinking":[…texts]}.
+  void takeParts(std::string_view list, const std::function<void(const Delta&)>& onDelta) {
+    json::ArrayReader parts(list);
+    while (const auto part = parts.next()) {
+      addText("content", DeltaKind::Text, memberOr(*part, "text"), onDelta);
+      json::ArrayReader thoughts(memberOr(*part, "thinking", "[]"));
+      while (const auto thought = thoughts.next()) {
+        addText("reasoning_content", DeltaKind::Thinking, memberOr(*thought, "text"), onDelta);
+      }
+    }
+  }
+
+  void addText(std::string_view member, DeltaKind kind, std::string_view raw,
+               const std::function<void(const Delta&)>& onDelta) {
+    if (stringBody(raw).empty()) return;
+    message_.appendToString(member, stringBody(raw));
+    onDelta({.kind = kind, .text = pieces_.decode(stringBody(raw), kind == DeltaKind::Thinking ? 1 : 0)});
+  }
+
+  // The call that a fragment is about. Servers that send calls whole leave the index out, and some give every call the
+  // index 0: then a new id with a name begins another one.
+  Result<StreamedCall*> callOf(std::string_view fragment) {
+    const auto index = json::findUnsigned(fragment, "index");
+    const std::string_view id = stringBody(memberOr(fragment, "id"));
+    const bool isNamed = !stringBody(memberOr(memberOr(fragment, "function", "{}"), "name")).empty();
+    const auto isMeant = [&](const StreamedCall& call) { return !index || call.index == index; };
+    const auto known = std::find_if(calls_.rbegin(), calls_.rend(), isMeant);
+    if (known != calls_.rend()) {
+      const std::string* knownId = known->members.find("id");
+      const bool isOther = isNamed && !id.empty() && knownId != nullptr && stringBody(*knownId) != id;
+      if (index ? !isOther : !isNamed) return &*known;
+    }
+    if (calls_.size() == kMaxCalls) return fail(ErrorCode::Damaged, "the answer has too many calls");
+    return &calls_.emplace_back(StreamedCall{.index = index});
+  }
+
   Result<void> takeCalls(std::string_view list, const std::function<void(const Delta&)>& onDelta) {
     json::ArrayReader fragments(list);
     while (const auto fragment = fragments.next()) {
-      // Servers that send calls whole leave the index out.
-      const std::uint64_t index = json::findUnsigned(*fragment, "index").value_or(calls_.size());
-      if (index >= kMaxCalls) return fail(ErrorCode::Damaged, "an event names a call that cannot be");
-      if (index >= calls_.size()) calls_.resize(index + 1);
-      StreamedCall& call = calls_[index];
+      BOUGH_TRY(StreamedCall * found, callOf(*fragment));
+      StreamedCall& call = *found;
       json::ObjectReader reader(*fragment);
       while (const auto member = reader.next()) {
         if (member->keyIs("index") || member->value == "null") continue;
@@ -117,6 +157,10 @@ class OpenaiChatReader final : public StreamReader {
           // Some servers repeat the name in every piece.
           const std::string* known = part->keyIs("name") ? call.function.find("name") : nullptr;
           if (part->value == "null" || (known != nullptr && *known == part->value)) continue;
+          if (json::kindOf(part->value) == json::Kind::Object) {  // Some servers do not write arguments as text.
+            call.function.set(part->key, json::quoted(part->value));
+            continue;
+          }
           call.function.appendToString(part->key, stringBody(part->value));
         }
       }

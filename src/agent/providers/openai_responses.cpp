@@ -39,6 +39,8 @@ class OpenaiResponsesReader final : public StreamReader {
       return takeItem(event.data, type.ends_with("done"), onDelta);
     } else if (type.ends_with(".delta")) {
       return takeDelta(type, event.data, onDelta);
+    } else if (type == "response.function_call_arguments.done") {
+      return takeArguments(event.data);
     }
     return {};
   }
@@ -124,6 +126,13 @@ class OpenaiResponsesReader final : public StreamReader {
       item->arguments += body;
       onDelta({.kind = DeltaKind::ToolCall, .text = {}});
     }
+    return {};
+  }
+
+  // All of the arguments: what came in pieces is a part of them.
+  Result<void> takeArguments(std::string_view data) {
+    BOUGH_TRY(auto item, itemAt(data, "function_call"));
+    if (const std::string_view all = stringBody(memberOr(data, "arguments")); !all.empty()) item->arguments = all;
     return {};
   }
 
