@@ -354,6 +354,18 @@ TEST(Provider, NobodyThereSaysSo) {
   EXPECT_TRUE(answer.error().retryable);
 }
 
+TEST(Provider, AWrongAddressIsSaidAtOnce) {
+  for (const char* url : {"ftp://127.0.0.1/v1", "not a url", "http://127.0.0.1:99999", "file:///etc/passwd"}) {
+    Endpoint endpoint{.provider = "x", .model = "m", .dialect = Dialect::OpenaiChat, .baseUrl = url};
+    const auto provider = makeHttpProvider(endpoint, {}, {.attempts = 1});
+    CancelToken cancel;
+    const auto answer = provider->stream({.context = kRequest, .thinkingLevel = {}}, {}, cancel);
+    ASSERT_FALSE(answer.has_value()) << url;
+    EXPECT_FALSE(answer.error().retryable) << url;
+    EXPECT_TRUE(answer.error().hint.contains("base URL")) << answer.error().hint;
+  }
+}
+
 TEST(Provider, ProxyOfTheEnvironmentIsUsed) {
   LoopbackServer proxy([&](const HttpIn&, Reply& reply) { reply.stream(streamOf(Dialect::OpenaiChat, kHello, 1)); });
   ::setenv("http_proxy", proxy.url().c_str(), 1);

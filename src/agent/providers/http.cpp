@@ -98,6 +98,8 @@ std::unexpected<Error> networkError(std::string_view url, std::string_view what)
 std::string whatFailed(const CurlLibrary& curl, CURLcode code) {
   if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR) return "the connection broke off before the answer ended";
   if (code == CURLE_GOT_NOTHING) return "the server closed the connection without an answer";
+  if (code == CURLE_URL_MALFORMAT) return "this is not a valid address";
+  if (code == CURLE_UNSUPPORTED_PROTOCOL) return "this is not HTTP";  // the address, or what answers there
   if (code == CURLE_PEER_FAILED_VERIFICATION) return "the certificate of the server is not trusted";
   if (code == CURLE_SSL_CACERT_BADFILE) return "the trusted certificates cannot be read";
   // So older versions of libcurl call a header line of more than 100 KB.
@@ -105,12 +107,14 @@ std::string whatFailed(const CurlLibrary& curl, CURLcode code) {
   return curl.easyStrerror(code);
 }
 
-// Certificates stay what they are: trying again helps nobody.
+// Addresses and certificates stay what they are: trying again helps nobody.
 std::unexpected<Error> transferError(const CurlLibrary& curl, std::string_view url, CURLcode code) {
   auto error = networkError(url, whatFailed(curl, code));
-  if (code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE) return error;
-  error.error().retryable = false;
-  error.error().hint = "SSL_CERT_FILE or SSL_CERT_DIR name certificates to trust";
+  const bool address = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
+  const bool certificate = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE;
+  if (address) error.error().hint = "correct the base URL, such as https://HOST/v1";
+  if (certificate) error.error().hint = "SSL_CERT_FILE or SSL_CERT_DIR name certificates to trust";
+  if (address || certificate) error.error().retryable = false;
   return error;
 }
 
