@@ -364,5 +364,21 @@ TEST_F(LoopTest, ChatRecordsItsSetupAndSwitchesModelsInTheMiddle) {
   EXPECT_FALSE((*other)->findBack(1).has_value());
 }
 
+TEST_F(LoopTest, ABranchBesideAnothersTurnKeepsWhatWasSaidBefore) {
+  ChatOptions options{.model = "offline/echo", .folder = work()};
+  options.storeFolder = folder_ / "store";
+  options.onConflict = OnConflict::Branch;
+  auto chat = Chat::make(*store_, listener_, cancel_, options);
+  ASSERT_TRUE(chat.has_value() && (*chat)->open(sessionId_).has_value());
+  ASSERT_TRUE((*chat)->say("first").has_value());
+  const std::string place = (*chat)->place().headId;
+  const auto others = TurnLock::take(*store_, options.storeFolder, sessionId_);
+  ASSERT_TRUE(others.has_value());  // and has appended nothing that this chat knows
+  ASSERT_TRUE((*chat)->say("second").has_value());
+  const auto branch = store_->loadSessionEntries(sessionId_, {.branch = (*chat)->place().headId});
+  ASSERT_TRUE(branch.has_value());
+  EXPECT_TRUE(std::ranges::find(*branch, place, &Entry::id) != branch->end());
+}
+
 }  // namespace
 }  // namespace bough::agent

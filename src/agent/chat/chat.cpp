@@ -260,8 +260,9 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
   }
   BOUGH_TRY(const Held held, hold());
   if (held.othersAtWork) {
-    // Beside the turn that runs, not in the middle of it.
-    auto before = findBack(1);
+    // Beside the turn that runs, not in the middle of it. A chat that was opened before it began stays where it is.
+    BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
+    const auto before = found.kind == Interruption::Kind::None ? Result<std::string>(at_.headId) : findBack(1);
     if (before) at_.headId = *before;
   }
   BOUGH_TRY(const bool first, recordSetup());
