@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/head.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
 #include "log/format/sealed_entry.h"
@@ -185,7 +186,8 @@ Indexed<Entry> StoredLines::lostEntry(Sequence sequence) {
   return unreadableEntry(std::move(id), std::move(parentId), record.offset, record.length, "the bytes are damaged");
 }
 
-// The id at the beginning of the line when it is the one that the index knows, else the one that a child names.
+// The id at the beginning of the line when it is the one that the index knows, else the one that a child names, or an
+// entry that moves the head to it.
 Indexed<std::string> StoredLines::unreadableIdOf(Sequence sequence, const IndexRecord& record) {
   constexpr Sequence kNear = 64;
   const std::uint64_t seed = index_.records().seed();
@@ -195,10 +197,13 @@ Indexed<std::string> StoredLines::unreadableIdOf(Sequence sequence, const IndexR
   const Sequence end = std::min(index_.summary().count, sequence + kNear);
   for (Sequence child = sequence + 1; child < end; ++child) {
     const IndexRecord candidate = index_.records().record(child);
-    if (candidate.parent != sequence) continue;
+    if (candidate.parent != sequence && candidate.kind != EntryKind::Head) continue;
     const std::string text = beginningOf(file_.source(), candidate);
     const auto keys = readCanonicalKeys(text);
     if (keys && keys->parentId && isIts(*keys->parentId)) return std::string(*keys->parentId);
+    if (candidate.kind != EntryKind::Head) continue;
+    std::string head = headNamedBy(json::findMember(text, "payload").value_or(""));
+    if (isIts(head)) return head;
   }
   return unreadableId(record.offset);
 }

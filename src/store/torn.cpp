@@ -16,6 +16,7 @@
 #include "log/torn_records.h"
 #include "store/file/parts/catalog_row.h"
 #include "store/rules/attachment_reference.h"
+#include "store/rules/entry_rules.h"
 
 namespace bough {
 namespace {
@@ -67,7 +68,7 @@ class PutBack {
       const std::string id = entry.id;
       if (has(store_, state_.sessionId, id)) {
         ++done_.storedCount;
-      } else if (!bringPayload(store_, entry)) {
+      } else if (!isTargetKnown(entry) || !bringPayload(store_, entry)) {
         done_.keptBytes += entry.payload.size();
         continue;
       } else {
@@ -81,7 +82,7 @@ class PutBack {
   Result<TornPutBack> append(bool continued) {
     done_.appendedCount = batch_.size();
     if (batch_.empty()) return done_;
-    if (isTold_ && continued && !state_.headId.empty()) {
+    if (movesHead_ && continued && !state_.headId.empty()) {
       Entry head;
       head.type = entry_type::kHead;
       head.parentId = state_.headId;
@@ -93,12 +94,22 @@ class PutBack {
   }
 
  private:
+  [[nodiscard]] bool isKnown(const std::string& id) {
+    return taken_.contains(id) || has(store_, state_.sessionId, id);
+  }
+  // What is said of an entry that is lost cannot be appended.
+  [[nodiscard]] bool isTargetKnown(const Entry& entry) {
+    const auto target = targetOf(entry, entryKind(entry.type));
+    return !target || isKnown(target->entryId);
+  }
+
   void add(Entry entry, const std::string& before) {
     const std::string parent = entry.parentId.value_or("");
-    const bool known = parent.empty() || taken_.contains(parent) || has(store_, state_.sessionId, parent);
+    const bool known = parent.empty() || isKnown(parent);
     entry.parentId = known ? parent : before;
     done_.movedCount += known ? 0 : 1;
-    isTold_ = isTold_ || isConversation(entryKind(entry.type));
+    const EntryKind kind = entryKind(entry.type);
+    movesHead_ = movesHead_ || kind == EntryKind::Head || isConversation(kind);
     taken_.insert(entry.id);
     batch_.push_back(std::move(entry));
   }
@@ -107,7 +118,7 @@ class PutBack {
   SessionState state_;
   std::vector<Entry> batch_;
   std::set<std::string> taken_;
-  bool isTold_ = false;
+  bool movesHead_ = false;
   TornPutBack done_;
 };
 

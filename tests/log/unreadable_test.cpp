@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "base/model/unreadable.h"
@@ -13,6 +15,7 @@
 namespace bough {
 namespace {
 
+namespace fs = std::filesystem;
 using Ids = std::vector<std::string>;
 
 class Unreadable : public testing::Test {
@@ -108,6 +111,31 @@ TEST_F(Unreadable, ALineThatNobodyNamesHasAnIdOfItsPlace) {
   EXPECT_EQ(entries[5].parentId, "d");
   EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "f"}));
   EXPECT_EQ(idsOf(branch(entries[5].id)), (Ids{"a", "b", "c", "d", entries[5].id}));
+}
+
+TEST_F(Unreadable, TheHeadMayTellTheIdOfALineWithoutABeginning) {
+  makeChain();
+  append("x", "a");
+  must(store->moveHead("s", "e"));
+  fs::remove(folder / "sessions/s.idx");
+  overwrite("e", 0, std::string(60, '\0'));
+  EXPECT_EQ(idsOf(branch(must(store->sessionState("s")).headId)), (Ids{"a", "b", "c", "d", "e"}));
+}
+
+TEST_F(Unreadable, AHeadThatNamesNothingMovesNothing) {
+  makeChain();
+  must(store->moveHead("s", "b"));
+  must(store->moveHead("s", "c"));
+  fs::remove(folder / "sessions/s.idx");
+  const std::string log = bytes();
+  overwrite("c", 0, std::string(log.find(R"({"id":"e")") - log.find(R"({"id":"c")") - 1, '\0'));  // one line, d by its child
+  EXPECT_EQ(must(store->sessionState("s")).headId, "b");
+  must(store->appendSessionEntries("s", {message("x", "f")}));
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "f"}));
+  const VerifyReport report = must(store->verifySession("s"));
+  EXPECT_TRUE(std::ranges::any_of(report.problems, [](const Problem& problem) {
+    return problem.kind == ProblemKind::UnknownParent && problem.message.contains("head c");
+  }));
 }
 
 TEST_F(Unreadable, LinesSideBySideAreBridgedTogether) {

@@ -49,7 +49,8 @@ TEST_F(StoreTest, AnEntryWithoutATimeCanBeTheHead) {
 
 // Nothing continues from what cannot be an entry, and nothing of it gets into a line.
 TEST_F(StoreTest, AHeadThatIsNoIdIsNotContinuedFrom) {
-  fill("s", 1);
+  fill("o", 1);
+  must(store->branchFromEntry("o", "e1", {.sessionId = "s"}));
   must(store->close());
   const std::string head = R"({"id":"h","parentId":"e1","type":"head","payload":{"entryId":"a\",\"type\":\"x"}})";
   spill(logPath("s"), slurp(logPath("s")) + head + "\n");

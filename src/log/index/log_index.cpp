@@ -5,6 +5,8 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "base/json/json_scan.h"
+#include "base/model/head.h"
 #include "base/model/ids.h"
 #include "base/try.h"
 #include "log/index/index_file.h"
@@ -89,10 +91,13 @@ class LogIndex::Sink final : public ScanSink {
   void onLine(const ScannedLine& line) override {
     if (log_.summary().count == 0) isFork_ = line.text.contains(kForkMember);
     nameLost(line);
+    const Sequence head = log_.summary().head;
+    const Sequence headEntry = log_.summary().headEntry;
     if (!log_.index_.add(line, confirmId_, log_.ends_.tailId)) {
       log_.index_.addProblem();
       return;
     }
+    if (!isFork_ && log_.summary().head == kElsewhere) log_.index_.keepHead(head, headEntry);
     log_.ends_.tailId = line.keys.id;
     log_.ends_.tailOffset = line.offset;
   }
@@ -206,13 +211,19 @@ class LogIndex::Sink final : public ScanSink {
     index.addUnreadable(record, movesHead);
   }
 
-  // An entry whose parent is not there is a child of the last unreadable one whose id is not sure. In a fork it may be
-  // a child of the shared history.
+  // An entry that is not there, though this line has it as its parent or moves the head to it, is the last unreadable
+  // one whose id is not sure. In a fork it may be one of the shared history.
   void nameLost(const ScannedLine& line) {
-    if (!unsure_ || isFork_ || !line.keys.parentId) return;
-    const auto parent = log_.index_.find(*line.keys.parentId, confirmId_);
-    if (!parent) log_.index_.nameUnreadable(*unsure_, *line.keys.parentId);
-    if (!parent || parent == unsure_) unsure_.reset();
+    if (!unsure_ || isFork_) return;
+    if (line.keys.parentId) nameLost(*line.keys.parentId);
+    if (!unsure_ || entryKind(line.keys.type) != EntryKind::Head) return;
+    const std::string head = headNamedBy(json::findMember(line.text, "payload").value_or(""));
+    if (!head.empty()) nameLost(head);
+  }
+  void nameLost(std::string_view id) {
+    const auto found = log_.index_.find(id, confirmId_);
+    if (!found) log_.index_.nameUnreadable(*unsure_, id);
+    if (!found || found == unsure_) unsure_.reset();
   }
 
   LogIndex& log_;

@@ -160,6 +160,11 @@ void OffsetIndex::nameUnreadable(Sequence sequence, std::string_view id) {
   fresh_.rename(sequence - fileCount_, hashId(id, seed_));
 }
 
+void OffsetIndex::keepHead(Sequence head, Sequence headEntry) {
+  summary_.head = head;
+  summary_.headEntry = headEntry;
+}
+
 void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
   const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
   summary_.headEntry = summary_.count - 1;

@@ -67,8 +67,11 @@ class OffsetIndex {
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
   /// Adds a place that cannot be read, as the entry that was there. Its kind is Other.
   void addUnreadable(IndexRecord record, bool movesHead);
-  /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent.
+  /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent or
+  /// the head.
   void nameUnreadable(Sequence sequence, std::string_view id);
+  /// Leaves the head where it was before the last entry, which named one that is nowhere.
+  void keepHead(Sequence head, Sequence headEntry);
   /// Fetches the place where the id of the line that `text` begins with would be found, so that it is at hand when the
   /// entry is added.
   void prepareFor(std::string_view text) const;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/json/json_scan.h"
+#include "base/model/head.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
@@ -38,6 +39,7 @@ class VerifySink final : public ScanSink {
           fmt::format("entry {} is in the history that the session shares already", line.keys.id));
     }
     ++report_.entries;
+    if (line.keys.type == entry_type::kHead) noteHead(line);
     if (!line.keys.parentId || ids_.contains(std::string(*line.keys.parentId))) {
       if (line.keys.parentId == line.keys.id) {
         add(ProblemKind::UnknownParent, line.offset, line.length,
@@ -45,10 +47,7 @@ class VerifySink final : public ScanSink {
       }
       return;
     }
-    elsewhere_.push_back({.offset = line.offset,
-                          .bytes = line.length,
-                          .id = std::string(line.keys.id),
-                          .parentId = std::string(*line.keys.parentId)});
+    addElsewhere(line, *line.keys.parentId, "the parent");
   }
 
   void onTorn(std::string_view reason) override { tornReason_ = reason; }
@@ -64,15 +63,28 @@ class VerifySink final : public ScanSink {
     report_.problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::move(message)});
   }
 
+  // An entry that names another, which is not before it in the log.
   struct Elsewhere {
     std::uint64_t offset;
     std::uint64_t bytes;
-    std::string id;
-    std::string parentId;
+    std::string named;
+    std::string message;
   };
   [[nodiscard]] const std::vector<Elsewhere>& elsewhere() const { return elsewhere_; }
 
  private:
+  void noteHead(const ScannedLine& line) {
+    const std::string head = headNamedBy(json::findMember(line.text, "payload").value_or(""));
+    if (!head.empty() && !ids_.contains(head)) addElsewhere(line, head, "the new head");
+  }
+  void addElsewhere(const ScannedLine& line, std::string_view named, std::string_view what) {
+    elsewhere_.push_back(
+        {.offset = line.offset,
+         .bytes = line.length,
+         .named = std::string(named),
+         .message = fmt::format("{} {} of entry {} is not an earlier entry", what, named, line.keys.id)});
+  }
+
   VerifyReport& report_;
   IsShared isShared_;
   std::unordered_set<std::string> ids_;
@@ -107,12 +119,11 @@ bool isLost(SessionLog& log, const std::string& id) {
   return entries && isUnreadable(entries->front());
 }
 
-// Parents that are not in the log must be in the history a fork shares.
-void checkParents(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog& log) {
+// Parents and heads that are not in the log must be in the history a fork shares.
+void checkNamed(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog& log) {
   for (const auto& entry : sink.elsewhere()) {
-    if (isIn(shared, entry.parentId) || isLost(log, entry.parentId)) continue;
-    sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes,
-             fmt::format("the parent {} of entry {} is not an earlier entry", entry.parentId, entry.id));
+    if (isIn(shared, entry.named) || isLost(log, entry.named)) continue;
+    sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes, entry.message);
   }
 }
 
@@ -160,7 +171,7 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
     sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
   }
   checkOrigin(sink, shared, origin);
-  checkParents(sink, shared, log);
+  checkNamed(sink, shared, log);
   auto checked = log.readAll([&](Sequence sequence, const std::string& line) {
     checkEntry(line, log.offsetOf(sequence), serializer, session.sessions(), sink);
     return true;

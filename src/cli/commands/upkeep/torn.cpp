@@ -87,8 +87,8 @@ void printDone(const Context& context, const std::string& sessionId, const TornP
   }
   if (done.keptBytes > 0) {
     printMessage(fmt::format(
-        "{} set aside; `bough torn {} --drop` deletes them",
-        counted(done.keptBytes, "byte is not an entry and stays", "bytes are not entries and stay"), sessionId));
+        "{} set aside: not entries, or about entries that are lost; `bough torn {} --drop` deletes all",
+        counted(done.keptBytes, "byte stays", "bytes stay"), sessionId));
   }
 }
 
