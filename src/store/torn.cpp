@@ -68,7 +68,7 @@ class PutBack {
       const std::string id = entry.id;
       if (has(store_, state_.sessionId, id)) {
         ++done_.storedCount;
-      } else if (!isTargetKnown(entry) || !bringPayload(store_, entry)) {
+      } else if (!isGood(entry) || !isTargetKnown(entry) || !bringPayload(store_, entry)) {
         done_.keptBytes += entry.payload.size();
         continue;
       } else {
@@ -96,6 +96,13 @@ class PutBack {
  private:
   [[nodiscard]] bool isKnown(const std::string& id) {
     return taken_.contains(id) || has(store_, state_.sessionId, id);
+  }
+  // Damage may have left a line readable that no append would take.
+  static bool isGood(const Entry& entry) {
+    const EntryKind kind = entryKind(entry.type);
+    std::string text;
+    return checkType(entry, kind) && jsonEntrySerializer().encode(entry, text) && checkSize(entry, text.size()) &&
+           checkPayload(entry, kind);
   }
   // What is said of an entry that is lost cannot be appended.
   [[nodiscard]] bool isTargetKnown(const Entry& entry) {

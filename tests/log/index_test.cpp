@@ -95,6 +95,21 @@ TEST_F(IndexTest, IdsThatComeInOrderAreFoundAsOthersAre) {
   EXPECT_FALSE(world.find(7));
 }
 
+TEST_F(IndexTest, RenamedRecordsAreFoundByTheirNewIdsAlone) {
+  constexpr std::uint64_t kCount = 3000;
+  FreshRecords records;
+  const auto any = [](const IndexRecord&) { return true; };
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    records.add({.idHash = i});
+    EXPECT_EQ(records.find(i, any), i);
+    records.rename(i, i * 2 + kCount);
+  }
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    EXPECT_EQ(records.find(i * 2 + kCount, any), i);
+    EXPECT_FALSE(records.find(i, any));
+  }
+}
+
 TEST_F(IndexTest, ParentsAreFoundAcrossTheFileAndWhatIsNew) {
   IndexWorld world;
   ASSERT_TRUE(world.add(0));

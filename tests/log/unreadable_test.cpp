@@ -138,6 +138,18 @@ TEST_F(Unreadable, AHeadThatNamesNothingMovesNothing) {
   }));
 }
 
+TEST_F(Unreadable, ACopyOfALineDoesNotHideTheLine) {
+  makeChain();
+  const std::string log = bytes();
+  const std::size_t c = log.find(R"({"id":"c")");
+  const std::size_t d = log.find(R"({"id":"d")");
+  overwrite("c", 0, log.substr(d, log.find('\n', d) + 1 - d) + log.substr(c));
+  const auto entries = branch("e");
+  EXPECT_EQ(idsOf(entries), (Ids{"a", "b", "c", "d", "e"}));
+  EXPECT_FALSE(isUnreadable(entries[3]));
+  EXPECT_EQ(must(store->loadSessionEntries("s"))[3].id, "unreadable:" + std::to_string(c));
+}
+
 TEST_F(Unreadable, LinesSideBySideAreBridgedTogether) {
   makeChain();
   overwrite("b", 130, "#");

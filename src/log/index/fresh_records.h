@@ -30,11 +30,12 @@ class FreshRecords {
   /// The ids that the store makes grow: one that is greater than those before it is none of them.
   [[nodiscard]] bool isGreatest(std::string_view id) const { return id > greatestId_; }
   void setGreatest(std::string_view id) { greatestId_ = id; }
-  /// Gives the record at `place` another id.
+  /// Gives the record at `place` another id. Its slot for the old one stays, and leads to a record of another hash.
   void rename(std::size_t place, std::uint64_t idHash) {
     records_[place].idHash = idHash;
-    table_.clear();
-    tabled_ = 0;
+    if (place >= tabled_) return;
+    insert(place);
+    ++renamed_;
   }
 
   /// The place of the record with this hash of which `isWanted(record)` is true.
@@ -54,23 +55,27 @@ class FreshRecords {
   void prefetch(std::uint64_t idHash) const { __builtin_prefetch(&table_[idHash & (table_.size() - 1)], 1); }
 
  private:
-  // At most half full, so that probes stay short.
+  // At most half full, three quarters with the slots of old ids, so that probes stay short.
   void fillTable() {
-    if (table_.empty() || table_.size() < records_.size() * 2) {
+    if (table_.empty() || table_.size() < records_.size() * 2 || renamed_ > table_.size() / 4) {
       table_.assign(std::bit_ceil(std::max<std::size_t>(records_.capacity(), 32) * 2), kNoSequence);
       tabled_ = 0;
+      renamed_ = 0;
     }
+    for (; tabled_ < records_.size(); ++tabled_) insert(tabled_);
+  }
+
+  void insert(std::size_t place) {
     const std::size_t mask = table_.size() - 1;
-    for (; tabled_ < records_.size(); ++tabled_) {
-      std::size_t slot = records_[tabled_].idHash & mask;
-      while (table_[slot] != kNoSequence) slot = (slot + 1) & mask;
-      table_[slot] = static_cast<Sequence>(tabled_);
-    }
+    std::size_t slot = records_[place].idHash & mask;
+    while (table_[slot] != kNoSequence) slot = (slot + 1) & mask;
+    table_[slot] = static_cast<Sequence>(place);
   }
 
   IndexRecords records_;
   IdTable table_;           // of places; its size is a power of two
   std::size_t tabled_ = 0;  // how many records are in it: it is filled when somebody looks for an id
+  std::size_t renamed_ = 0;  // how many slots of the table are of ids that records had before
   std::string greatestId_;  // of all records, while isGreatest() is asked for each
 };
 

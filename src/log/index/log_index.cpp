@@ -93,6 +93,7 @@ class LogIndex::Sink final : public ScanSink {
     nameLost(line);
     const Sequence head = log_.summary().head;
     const Sequence headEntry = log_.summary().headEntry;
+    if (log_.summary().problemCount > 0) giveBackId(line.keys.id);
     if (!log_.index_.add(line, confirmId_, log_.ends_.tailId)) {
       log_.index_.addProblem();
       return;
@@ -209,6 +210,14 @@ class LogIndex::Sink final : public ScanSink {
     unsure_ = index.summary().count;  // the damage may have hit the id, too
     log_.ends_.tailId.clear();
     index.addUnreadable(record, movesHead);
+  }
+
+  // A damaged line has no right to the id of one that can be read, which it may be a copy of.
+  void giveBackId(std::string_view id) {
+    const auto found = log_.index_.find(id, confirmId_);
+    if (!found) return;
+    const IndexRecord record = log_.index_.record(*found);
+    if (record.unreadable != 0) log_.index_.nameUnreadable(*found, unreadableId(record.offset));
   }
 
   // An entry that is not there, though this line has it as its parent or moves the head to it, is the last unreadable

@@ -156,8 +156,8 @@ void OffsetIndex::addUnreadable(IndexRecord record, bool movesHead) {
 }
 
 void OffsetIndex::nameUnreadable(Sequence sequence, std::string_view id) {
-  BOUGH_CHECK(sequence >= fileCount_ && sequence < summary_.count);
-  fresh_.rename(sequence - fileCount_, hashId(id, seed_));
+  BOUGH_CHECK(sequence < summary_.count);
+  if (sequence >= fileCount_) fresh_.rename(sequence - fileCount_, hashId(id, seed_));
 }
 
 void OffsetIndex::keepHead(Sequence head, Sequence headEntry) {

@@ -67,8 +67,8 @@ class OffsetIndex {
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
   /// Adds a place that cannot be read, as the entry that was there. Its kind is Other.
   void addUnreadable(IndexRecord record, bool movesHead);
-  /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent or
-  /// the head.
+  /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent or the
+  /// head, or that of its place. What the index file holds stays.
   void nameUnreadable(Sequence sequence, std::string_view id);
   /// Leaves the head where it was before the last entry, which named one that is nowhere.
   void keepHead(Sequence head, Sequence headEntry);
