@@ -34,7 +34,7 @@ struct TornPutBack {
   std::size_t appendedCount = 0;
   std::size_t storedCount = 0;  ///< Entries that the session had already.
   std::size_t movedCount = 0;   ///< Entries whose parent is lost: they continue the entry before it.
-  std::uint64_t keptBytes = 0;  ///< Stay set aside: not entries, or labels, heads and redactions of lost entries.
+  std::uint64_t keptBytes = 0;  ///< Not entries that can be appended, so they stay set aside.
 };
 
 /// How much of a session is set aside. Reads nothing.

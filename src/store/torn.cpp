@@ -100,9 +100,10 @@ class PutBack {
   // Damage may have left a line readable that no append would take.
   static bool isGood(const Entry& entry) {
     const EntryKind kind = entryKind(entry.type);
+    const EntryDefaults anyTime{.timestamp = "1970-01-01T00:00:00.000Z"};
     std::string text;
-    return checkType(entry, kind) && jsonEntrySerializer().encode(entry, text) && checkSize(entry, text.size()) &&
-           checkPayload(entry, kind);
+    return checkType(entry, kind) && jsonEntrySerializer().encodeWith(entry, anyTime, text) &&
+           checkSize(entry, text.size()) && checkPayload(entry, kind);
   }
   // What is said of an entry that is lost cannot be appended.
   [[nodiscard]] bool isTargetKnown(const Entry& entry) {

@@ -128,7 +128,8 @@ TEST_F(Unreadable, AHeadThatNamesNothingMovesNothing) {
   must(store->moveHead("s", "c"));
   fs::remove(folder / "sessions/s.idx");
   const std::string log = bytes();
-  overwrite("c", 0, std::string(log.find(R"({"id":"e")") - log.find(R"({"id":"c")") - 1, '\0'));  // one line, d by its child
+  // Both as one line, which is d because e names it as its parent.
+  overwrite("c", 0, std::string(log.find(R"({"id":"e")") - log.find(R"({"id":"c")") - 1, '\0'));
   EXPECT_EQ(must(store->sessionState("s")).headId, "b");
   must(store->appendSessionEntries("s", {message("x", "f")}));
   EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "f"}));

@@ -31,8 +31,8 @@ std::string_view remedyFor(ProblemKind kind) {
     case ProblemKind::DuplicateId:
       return "the first one counts; what only the other says can be appended under another id";
     case ProblemKind::UnknownParent:
-      return "bring the missing entry back from a copy; until then its child begins a branch of its own, and a head that "
-             "names it moves nothing";
+      return "bring the missing entry back from a copy; until then its child begins a branch of its own, and a head "
+             "that names it moves nothing";
     case ProblemKind::Header:
       return "a newer format needs a newer bough; a missing header is made by `bough migrate SESSION`; a second one is "
              "an entry like others; an empty file, or one that is not a session, can be moved out of the store";
