@@ -66,14 +66,12 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
                             idAndTitle(store, sessionId), counted(state->trailingBytes, "byte")),
         .sessionId = sessionId};
   }
-  const std::string ancestor = damagedAncestor(store, *state);
-  if (ancestor.empty()) return std::nullopt;
-  // It may be on a branch that the fork does not share.
+  if (!state->origin) return std::nullopt;
   const auto lost = store.loadSessionEntries(sessionId, {.type = std::string(kUnreadableType)});
   if (!lost || lost->empty()) return std::nullopt;
   return Damage{.what = fmt::format("{} of the history that session {} shares cannot be read",
                                     counted(lost->size(), "place"), idAndTitle(store, sessionId)),
-                .sessionId = ancestor};
+                .sessionId = damagedAncestor(store, *state)};
 }
 
 Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId) {

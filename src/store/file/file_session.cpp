@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/model/unreadable.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/file/open_logs.h"
@@ -237,6 +238,10 @@ Result<std::optional<std::uint64_t>> FileSession::ownSequenceOf(std::string_view
 
 Result<std::vector<std::uint64_t>> FileSession::ownSelect(const Selection& selection) {
   BOUGH_TRY(const auto open, log());
+  if (selection.type == kUnreadableType) {
+    BOUGH_TRY(const SessionState known, open->state());
+    if (known.problemCount == 0) return std::vector<std::uint64_t>();
+  }
   const auto from = static_cast<Sequence>(std::min<std::uint64_t>(selection.fromSequence, kElsewhere));
   const bool unknownType = !selection.type.empty() && entryKind(selection.type) == EntryKind::Other;
   std::optional<EntryKind> kind;
