@@ -70,6 +70,19 @@ TEST(LineRecords, NulBytesInsideARecordCostOnlyWhatTheyReplaced) {
                                              "{\"d\":\"\uFFFD\uFFFD\"}", "damaged", "{\"type\":\"user\"}"}));
 }
 
+TEST(LineRecords, ARecordThatWasWrittenIntoAnotherOneIsRead) {
+  const std::string_view bytes =
+      "{\"type\":\"user\",\"text\":\"hel{\"type\":\"assistant\"}lo\"}\n"
+      "{\"type\":\"user\",\"inner\":{\"type\":\"assistant\"},\"broken\n";
+  const auto source = fromMemory(bytes);
+  LineRecords records(*source, [](std::string_view object) { return object.contains("type"); });
+  std::vector<std::string> texts;
+  for (auto record = records.next(); record && *record; record = records.next()) {
+    texts.push_back((*record)->kind == RecordKind::Json ? std::string((*record)->text) : "damaged");
+  }
+  EXPECT_EQ(texts, (std::vector<std::string>{"damaged", "{\"type\":\"assistant\"}", "damaged", "damaged"}));
+}
+
 TEST(LineRecords, JoinedTheyAreTheFileWhereverItIsCut) {
   const std::string bytes = std::string("\xEF\xBB\xBF{\"a\":1}{\"b\":2}\r\n\n{\"torn\":\"x{\"type\":\"user\"}\n") +
                             std::string(5, '\0') + "{\"c\":\"caf\xE9\"}\n[1]\n{\"d\":";

@@ -252,7 +252,9 @@ std::size_t LineRecords::findWhole(std::size_t from) const {
     if (end) {
       std::size_t after = at + *end;
       while (after < line.size() && isBlankOrNul(line[after])) ++after;
-      if ((after == line.size() || line[after] == '{') && isRecord_(line.substr(at, *end))) return at;
+      // A part of another object is followed by more of that object.
+      const bool isInside = after < line.size() && std::string_view(",}]:").contains(line[after]);
+      if (!isInside && isRecord_(line.substr(at, *end))) return at;
     }
     if (cost > budget) break;
     budget -= cost;
