@@ -171,6 +171,53 @@ TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
   EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
 }
 
+TEST(Sync, AForkThatWasDetachedInOneStoreIsDetachedInTheOther) {
+  for (const bool swapped : {false, true}) {
+    const TempFolder folder;
+    StoreSide left = openSide(folder / "left");
+    StoreSide right = openSide(folder / "right");
+    ASSERT_TRUE(left.store->createSession({.sessionId = "p"}));
+    ASSERT_TRUE(left.store->appendSessionEntries("p", {message("a"), message("b")}));
+    ASSERT_TRUE(left.store->branchFromEntry("p", "b", {.sessionId = "f"}));
+    ASSERT_TRUE(left.store->appendSessionEntries("f", {message("c")}));
+    ASSERT_TRUE(syncSession(left, right, "f"));
+    const auto at = [](const std::string& id, const std::string& year) {
+      Entry entry = message(id);
+      entry.timestamp = year + "-01-01T00:00:00.000Z";
+      return entry;
+    };
+    ASSERT_TRUE(left.store->appendSessionEntries("f", {at("l", "2098")}));
+    ASSERT_TRUE(right.store->appendSessionEntries("f", {at("r", "2099")}));
+    for (StoreSide* const side : {&left, &right}) ASSERT_TRUE(side->store->labelEntry("p", "a", "here"));
+    ASSERT_TRUE(left.store->maintenance().detach("f"));
+    for (const Error& error : {copySession(left, right, "f").error(), copySession(right, left, "f").error()}) {
+      EXPECT_EQ(error.code, ErrorCode::Conflict);
+      EXPECT_TRUE(error.hint.contains("bough sync")) << error.hint;
+    }
+    StoreSide& first = swapped ? right : left;
+    StoreSide& second = swapped ? left : right;
+    const auto synced = syncSession(first, second, "f");
+    ASSERT_TRUE(synced) << synced.error().message;
+    EXPECT_TRUE(synced->back().notes.front().contains("its own copy")) << synced->back().notes.front();
+    auto onLeft = lines(left, "f");
+    auto onRight = lines(right, "f");
+    std::ranges::sort(onLeft);
+    std::ranges::sort(onRight);
+    EXPECT_EQ(onLeft, onRight);
+    for (StoreSide* const side : {&left, &right}) {
+      EXPECT_FALSE(side->store->sessionState("f")->origin);
+      EXPECT_EQ(side->store->sessionState("f")->headId, "r");
+      EXPECT_EQ(side->store->loadSessionEntries("f", {.branch = "l"})->size(), 4U);
+      EXPECT_EQ(side->store->labels("f")->front().entryId, "a");
+      EXPECT_EQ(side->store->verifySession("f")->problemCount, 0U);
+    }
+    const auto again = syncSession(first, second, "f");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_TRUE(again->back().notes.empty());
+    EXPECT_EQ(again->back().toLeft + again->back().toRight, 0U);
+  }
+}
+
 TEST(Sync, ASessionInTheTrashOfOneStoreComesBackAndThatIsTold) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");

@@ -105,9 +105,18 @@ Result<void> makeSession(StoreSide& side, const std::string& sessionId, const En
   }
   // Another copy may have made it at the same time.
   if (isSame(*known, header)) return {};
+  if (isDetached(*known, header) || isDetached(header, *known)) {
+    return fail(
+        ErrorCode::Conflict,
+        fmt::format("session {} shares its history in one of the stores and has its own copy of it in the other",
+                    sessionId),
+        "`bough sync` gives it its own copy in both");
+  }
   return fail(ErrorCode::Conflict,
               fmt::format("{} has another session under the id {}", side.backend->describe(), sessionId),
-              "fork one of them under an id of its own, and copy that");
+              fmt::format("give one of them another id, in its own store: `bough fork {0} --id NAME`, then "
+                          "`bough rm {0} --detach`",
+                          sessionId));
 }
 
 Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,
@@ -134,6 +143,13 @@ bool isSame(const Entry& left, const Entry& right) {
   }
   if (isErasedPayload(left.payload) && isErasedPayload(right.payload)) return true;
   return left.payload == right.payload && left.meta == right.meta && left.extra == right.extra;
+}
+
+bool isDetached(const Entry& header, const Entry& forkHeader) {
+  if (!readHeader(forkHeader).origin) return false;
+  Entry detached = forkHeader;
+  detached.payload = detachHeaderPayload(forkHeader.payload);
+  return isSame(header, detached);
 }
 
 Error erasedInOne(const std::string& sessionId, const std::string& entryId, const StoreSide& erased,

@@ -33,6 +33,9 @@ Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std:
 /// own.
 bool isSame(const Entry& left, const Entry& right);
 
+/// Whether a header says what that of a fork says once the fork has its own copy of what it shared.
+bool isDetached(const Entry& header, const Entry& forkHeader);
+
 /// An entry was erased in one store, and is whole in the other.
 Error erasedInOne(const std::string& sessionId, const std::string& entryId, const StoreSide& erased,
                   const StoreSide& whole);

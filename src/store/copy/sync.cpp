@@ -224,8 +224,18 @@ class Sync {
       BOUGH_TRY(noteTrash(other.store));
       BOUGH_TRY(makeSession(other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
     } else {
+      // A fork that has its own copy of the shared history in one store gets it in the other.
+      if (isDetached(*onLeft, *onRight)) return detach(right_);
+      if (isDetached(*onRight, *onLeft)) return detach(left_);
       BOUGH_TRY(makeSession(right_.store, result_.sessionId, *onLeft));
     }
+    return compare();
+  }
+
+  Result<void> detach(Side& side) {
+    BOUGH_TRY(side.store.store->maintenance().detach(result_.sessionId));
+    result_.notes.push_back(fmt::format("it now has its own copy of the history it shared in {}, as in the other store",
+                                        side.store.backend->describe()));
     return compare();
   }
 

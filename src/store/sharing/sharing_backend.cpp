@@ -143,6 +143,15 @@ Result<std::unordered_set<std::string>> idsOf(const std::vector<Entry>& entries,
   return present;
 }
 
+// When the head was moved to where it is.
+std::string headTime(const std::vector<Entry>& entries) {
+  std::string storage;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (headAfter(entryKind(entry->type), entry->id, entry->payload, storage)) return entry->timestamp;
+  }
+  return entries.back().timestamp;
+}
+
 }  // namespace
 
 // Rewrites the fork: its header, all that it shared, its own entries.
@@ -164,6 +173,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
   BOUGH_TRY(refuseUnreadable(*fork, entries));
   entries.front().payload = detachHeaderPayload(entries.front().payload);
+  const std::string movedAt = headTime(entries);
   // What the parent hides stays hidden, though its redactions are not on the branch.
   BOUGH_TRY(auto redactions, loader.redactions());
   auto hidden = std::move(redactions).take();
@@ -194,7 +204,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   head.id = ids_.next();
   head.parentId = state->headId;
   head.type = entry_type::kHead;
-  head.timestamp = entries.back().timestamp;
+  head.timestamp = movedAt;
   head.payload = headPayload(state->headId);
   entries.push_back(std::move(head));
   return rewrite(forkId, entries, state->tailId);
