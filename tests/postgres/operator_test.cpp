@@ -106,6 +106,17 @@ TEST_F(PostgresOperator, ASchemaOfAnotherApplicationIsLeftAlone) {
                    "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
                    "WHERE n.nspname = 'foreign_tables'"),
             "1");
+  for (const char* const columns : {"key text, data text", "name integer, value text"}) {
+    runSql(sharedServer(), std::string("DROP TABLE IF EXISTS foreign_tables.settings; CREATE TABLE "
+                                       "foreign_tables.settings (") +
+                               columns + ")");
+    const auto opened = SessionStore::open(sharedServer().url("foreign_tables"));
+    ASSERT_FALSE(opened) << columns;
+    for (const Error& each : {refused(initPostgresStore(sharedServer().url("foreign_tables"))), opened.error()}) {
+      EXPECT_EQ(each.code, ErrorCode::InvalidArgument) << each.message;
+      EXPECT_TRUE(each.hint.contains("?schema=")) << each.message;
+    }
+  }
 }
 
 TEST_F(PostgresOperator, AVersionThatIsNotANumberIsTold) {

@@ -41,6 +41,12 @@ Result<Stored> readStored(Pool& pool) {
   if (!found) {
     const std::string& state = found.error().sqlState;
     if (state == "42P01" || state == "3F000") return Stored{};
+    if (state == "42703" || state == "22P02") {  // no such column, or one of another type
+      return fail(ErrorCode::InvalidArgument,
+                  fmt::format("{}: the table settings of the schema {} is another application's", pool.location().shown,
+                              pool.location().schema),
+                  "name another schema with ?schema=NAME in the URL");
+    }
     return std::unexpected(std::move(found.error().error));
   }
   const Rows& rows = found->front();
@@ -247,7 +253,7 @@ Result<void> checkSchema(Pool& pool, Clock* clock) {
   if (version > kSchemaVersion) return std::unexpected(newerSchema(pool, version));
   if (version == 0) {
     return fail(ErrorCode::NotFound,
-                fmt::format("{} holds no store: there is no schema {}", pool.location().shown, pool.location().schema),
+                fmt::format("{} holds no store in the schema {}", pool.location().shown, pool.location().schema),
                 kInitHint);
   }
   return fail(ErrorCode::MigrationNeeded,
