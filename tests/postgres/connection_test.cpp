@@ -212,7 +212,7 @@ TEST_F(PostgresConnection, ARefusalIsUnderstoodInAnyLanguage) {
            {"28000", ErrorCode::InvalidArgument, "password"},
            {"3D000", ErrorCode::NotFound, "createdb"},
            {"42501", ErrorCode::InvalidArgument, "GRANT CONNECT"},
-           {"53300", ErrorCode::Unavailable, "retry"},
+           {"53300", ErrorCode::Unavailable, "max_connections"},
            {"57P03", ErrorCode::Unavailable, "retry"}}) {
     const Error refused = error(state);
     EXPECT_EQ(refused.code, code) << state << ": " << refused.message;

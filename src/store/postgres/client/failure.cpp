@@ -10,6 +10,8 @@
 namespace bough::postgres {
 namespace {
 
+constexpr const char* kNoConnectionHint =
+    "the server has no free connection: raise max_connections, or the CONNECTION LIMIT of the role or database; retry";
 constexpr const char* kSameIdsHint = "repeat the call with the same entry ids: what was stored is recognized";
 
 // One line of what libpq or the server says.
@@ -46,8 +48,7 @@ constexpr std::array<Meaning, 27> kMeanings{{
     {kReadOnlyTransaction, Trouble::LostBefore, ErrorCode::ReadOnly,
      "this server is a standby: name all servers and add target_session_attrs=read-write to the URL"},
     {"53100", Trouble::Refused, ErrorCode::NoSpace, "free space on the server's disk, then retry"},
-    {"53300", Trouble::LostBefore, ErrorCode::Unavailable,
-     "the server has no free connection: raise max_connections, or retry"},
+    {"53300", Trouble::LostBefore, ErrorCode::Unavailable, kNoConnectionHint},
     {"53", Trouble::Refused, ErrorCode::NoSpace, "the server is out of memory or disk space; retry later"},
     {"54000", Trouble::Refused, ErrorCode::InvalidArgument,
      "the entry is larger than the server takes: store large data as an attachment"},
@@ -114,9 +115,11 @@ Failure connectFailure(const Location& location, std::string_view words, std::st
         "the server and the URL do not agree on TLS: correct sslmode and sslrootcert of the URL, or turn on ssl and "
         "install the certificate on the server");
   }
+  if (state == "53300" || says("too many clients", "connection slots")) {
+    return make(Trouble::LostBefore, ErrorCode::Unavailable, message, kNoConnectionHint);
+  }
   // A server that answers, and will take a connection soon.
-  const bool soon = state.starts_with("57P") || state == "53300" ||
-                    says("starting up", "shutting down", "recovery", "too many clients", "connection slots");
+  const bool soon = state.starts_with("57P") || says("starting up", "shutting down", "recovery");
   return make(soon ? Trouble::LostBefore : Trouble::Unreachable, ErrorCode::Unavailable, message,
               "check that the server runs and the URL is right; retry");
 }
