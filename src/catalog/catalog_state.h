@@ -59,8 +59,15 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
     BOUGH_TRY(makeWritable());
     result = operation();
   }
-  if (result || result.error().code != ErrorCode::Damaged || memory || readOnly) return result;
-  BOUGH_TRY(replaceDamaged());
+  if (result || memory || readOnly) return result;
+  if (result.error().code == ErrorCode::Damaged) {
+    BOUGH_TRY(replaceDamaged());
+  } else if (catalog::isEmptied(*database)) {
+    BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
+    take(std::move(opened));
+  } else {
+    return result;
+  }
   BOUGH_TRY(catchUp({.search = searched}));
   return operation();
 }

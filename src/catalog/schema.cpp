@@ -212,6 +212,11 @@ Result<std::string> setAside(const std::string& folder) {
   return fmt::format("{}/{} was damaged; it was moved to {} and is rebuilt from the sessions", folder, kFileName, kept);
 }
 
+bool isEmptied(Database& database) {
+  const bool emptied = versionOf(database) == 0;
+  return database.take() && emptied;
+}
+
 std::optional<FileState> fileStateOf(const std::string& folder) {
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::nullopt;
@@ -241,6 +246,9 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
                     systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
   }
   auto opened = openPatiently(path, options, replaceNewer);
+  if (!opened && opened.error().code == ErrorCode::Io && makeFile(**root)) {  // somebody may have moved it meanwhile
+    opened = openPatiently(path, options, replaceNewer);
+  }
   if (!opened && opened.error().code == ErrorCode::ReadOnly) return openForReading(folder, **root, options);
   if (!opened && opened.error().code == ErrorCode::NoSpace) {
     return inMemory(options, fmt::format("there is no space for {}: it is rebuilt in memory each time; free some "

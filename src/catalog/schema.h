@@ -42,6 +42,9 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
 
 std::optional<FileState> fileStateOf(const std::string& folder);
 
+/// Whether an erasure has taken everything out of the file since it was opened, also the tables.
+bool isEmptied(Database& database);
+
 /// Moves a damaged file aside, so that the next openCatalog makes a new one. Returns a note about it.
 Result<std::string> setAside(const std::string& folder);
 

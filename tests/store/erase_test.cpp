@@ -1,5 +1,6 @@
 // What is erased is in no file of the store any more; what is not stays as it was.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
@@ -261,6 +262,26 @@ TEST_F(EraseTest, ACatalogThatIsOpenElsewhereGoesOn) {
   EXPECT_TRUE(must(catalog->search("customer")).empty());
   EXPECT_EQ(must(catalog->search("five")).size(), 1U);
   EXPECT_EQ(filesWithSecret(), Ids{});
+}
+
+// A file that is removed under who has it open leaves its log to the next of that name, whose pages it then replaces.
+TEST_F(EraseTest, TheCatalogIsEmptiedWhereItIs) {
+  fillWithSecret();
+  const auto open = must(Catalog::open(*store, {}));
+  must(open->catchUp({.search = true}));
+  const auto inode = [&] {
+    struct stat info {};
+    EXPECT_EQ(stat((folder / "catalog.db").c_str(), &info), 0);
+    return info.st_ino;
+  };
+  const auto before = inode();
+  must(erase("s", {"e2"}));
+  EXPECT_EQ(inode(), before);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  // Without a look at what has changed.
+  EXPECT_TRUE(must(open->search("customer")).empty());
+  EXPECT_EQ(must(open->count()), must(store->listSessions()).size());
+  EXPECT_TRUE(must(open->check(/*deep=*/true)).empty());
 }
 
 TEST(EraseInMemory, TheTreeStaysAndThePayloadGoes) {

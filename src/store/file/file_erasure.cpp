@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "base/system/file_io.h"
 #include "base/try.h"
+#include "store/file/parts/catalog_row.h"
 #include "store/file/parts/erasure_journal.h"
 #include "store/sharing/erasure_plan.h"
 
@@ -234,9 +236,10 @@ Result<std::set<std::string>> FileErasure::namedAttachments() {
 
 // Lists and searches rebuild the catalog. What was set aside as damaged holds the same texts.
 Result<void> FileErasure::removeDerived() {
-  constexpr std::string_view kNames[] = {"catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal",
-                                         "catalog.db.damaged"};
-  for (const std::string_view name : kNames) {
+  constexpr std::string_view kNames[] = {"catalog.db.damaged", "catalog.db", "catalog.db-wal", "catalog.db-shm",
+                                         "catalog.db-journal"};
+  const std::span<const std::string_view> names(kNames);
+  for (const std::string_view name : emptyCatalog(store_.root->path()) ? names.first(1) : names) {
     if (auto gone = store_.root->remove(name); !gone && gone.error() != ENOENT) {
       return std::unexpected(systemError(gone.error(), "remove", fmt::format("{}/{}", store_.root->path(), name)));
     }

@@ -6,7 +6,7 @@
 //   trash/<id>~<when>.…     what was thrown away            changes     what changed, for catalogs
 //   settings.json           what was said about the store as a whole
 //   removed                 ids of sessions that were removed for good
-//   erasure.json            an erasure that is under way           catalog.db  derived; removed by an erasure
+//   erasure.json            an erasure that is under way           catalog.db  derived; emptied by an erasure
 #pragma once
 
 #include <atomic>

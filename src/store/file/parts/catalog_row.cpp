@@ -95,4 +95,26 @@ std::vector<std::pair<std::string, std::uint64_t>> readCatalogIds(const std::str
   return ids;
 }
 
+bool emptyCatalog(const std::string& folder) {
+  constexpr int kBusyTimeoutMs = 5000;
+  const NoForkMeanwhile noFork;
+  if (forkCount() > 0) return false;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::path(folder) / "catalog.db";
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
+  const std::unique_ptr<sqlite3, Close> database(opened);
+  if (code != SQLITE_OK) return false;
+  sqlite3_busy_timeout(opened, kBusyTimeoutMs);
+  const auto run = [&](const char* sql) { return sqlite3_exec(opened, sql, nullptr, nullptr, nullptr) == SQLITE_OK; };
+  // What SQLite has seen of the file it keeps: a write-ahead log. A damaged file has nothing to see.
+  (void)run("SELECT 1 FROM sqlite_schema");
+  (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr);
+  const bool emptied = run("VACUUM");
+  (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr);
+  return emptied &&
+         sqlite3_wal_checkpoint_v2(opened, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK;
+}
+
 }  // namespace bough

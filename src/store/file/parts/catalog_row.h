@@ -27,4 +27,9 @@ std::vector<std::pair<std::string, std::uint64_t>> readCatalogIds(const std::str
 /// None when there is no catalog, no such row, or when it cannot be read. `folder` is the store's.
 std::optional<CatalogRow> readCatalogRow(const std::string& folder, std::string_view sessionId);
 
+/// Takes everything out of the catalog's file, and leaves the file where it is: programs that have it open see that it
+/// is empty. A file that is removed under them leaves its write-ahead log to the next one of that name, which takes the
+/// old pages in. False when there is no such file, or it cannot be done within seconds.
+bool emptyCatalog(const std::string& folder);
+
 }  // namespace bough
