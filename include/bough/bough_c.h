@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; it grows when something is added. */
-#define BOUGH_C_VERSION 1
+#define BOUGH_C_VERSION 2
 /* The version that the linked library has, to compare with the one above. */
 BOUGH_API uint32_t bough_c_version(void);
 /* The version of the library, such as "0.1.0". Lives as long as the program. */
@@ -199,6 +199,18 @@ typedef struct bough_appended {
  * entry of the batch. */
 BOUGH_API int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                                const bough_append_options* options, bough_appended* counts, bough_text* last_id);
+
+/* What became of one entry. */
+typedef struct bough_appended_one {
+  uint32_t appended; /* 1; 0 when it was stored before, with the same content */
+  uint32_t id_size;
+  char id[136]; /* terminated */
+} bough_appended_one;
+
+/* The same for one entry, whose id needs no bough_free(): the shortest way to a durable line. */
+BOUGH_API int32_t bough_append_one(bough_session* session, const bough_entry* entry,
+                                   const bough_append_options* options, bough_appended_one* out);
+
 /* Begins a turn. `turn` is greater than that of every turn before; appends that name an earlier one are refused from
  * now on, whatever process or machine they come from. */
 BOUGH_API int32_t bough_begin_turn(bough_session* session, uint64_t* turn);

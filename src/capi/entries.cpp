@@ -1,40 +1,40 @@
 // Entries on their way out, and appends on their way in.
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "base/check.h"
 #include "base/try.h"
 #include "capi/objects.h"
 
 namespace bough::capi {
 namespace {
 
-constexpr std::string_view kNames[EntriesObject::kTexts] = {"id",     "parent_id", "type", "timestamp",
-                                                            "run_id", "payload",   "meta", "extra"};
-
 std::array<bough_text*, EntriesObject::kTexts> textsOf(bough_entry& entry) {
   return {&entry.id,     &entry.parent_id, &entry.type, &entry.timestamp,
           &entry.run_id, &entry.payload,   &entry.meta, &entry.extra};
 }
 
-Given<Entry> readEntry(bough_entry given) {
-  if ((given.flags & ~std::uint32_t{BOUGH_ENTRY_ROOT}) != 0)
-    return refuse("an entry has flags that append does not know");
-  const auto texts = textsOf(given);
-  std::array<std::string_view, EntriesObject::kTexts> views;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    BOUGH_TRY(views[i], givenOr(*texts[i], kNames[i]));
+Outcome readText(bough_text text, std::string_view name, std::string& out) {
+  if (text.data == nullptr && text.size == 0) return {};
+  BOUGH_TRY(out, givenOr(text, name));
+  return {};
+}
+
+Outcome readEntry(const bough_entry& given, Entry& entry) {
+  const bool root = given.flags == BOUGH_ENTRY_ROOT;
+  if (given.flags != 0 && !root) return refuse("an entry has flags that append does not know");
+  if (root && given.parent_id.size > 0) return refuse("a root has a parent_id");
+  if (root || given.parent_id.data != nullptr || given.parent_id.size > 0) {
+    BOUGH_TRY(readText(given.parent_id, "parent_id", entry.parentId.emplace()));
   }
-  Entry entry;
-  entry.id = views[0];
-  if (given.parent_id.data != nullptr || (given.flags & BOUGH_ENTRY_ROOT) != 0) entry.parentId = std::string(views[1]);
-  if ((given.flags & BOUGH_ENTRY_ROOT) != 0 && !views[1].empty()) return refuse("a root has a parent_id");
-  entry.type = views[2];
-  entry.timestamp = views[3];
-  entry.runId = views[4];
-  entry.payload = views[5];
-  entry.meta = views[6];
-  entry.extra = views[7];
-  return entry;
+  BOUGH_TRY(readText(given.id, "id", entry.id));
+  BOUGH_TRY(readText(given.type, "type", entry.type));
+  BOUGH_TRY(readText(given.timestamp, "timestamp", entry.timestamp));
+  BOUGH_TRY(readText(given.run_id, "run_id", entry.runId));
+  BOUGH_TRY(readText(given.payload, "payload", entry.payload));
+  BOUGH_TRY(readText(given.meta, "meta", entry.meta));
+  return readText(given.extra, "extra", entry.extra);
 }
 
 Given<std::optional<Durability>> readDurability(std::int32_t number) {
@@ -44,6 +44,32 @@ Given<std::optional<Durability>> readDurability(std::int32_t number) {
     case BOUGH_BUFFERED: return Durability::Buffered;
     default: return refuse("durability is none of BOUGH_STORE_DEFAULT, BOUGH_SYNC and BOUGH_BUFFERED");
   }
+}
+
+Given<AppendOptions> readAppendOptions(const bough_append_options* options) {
+  BOUGH_TRY(const auto read, givenOptions(options, bough_append_options_init));
+  AppendOptions append;
+  BOUGH_TRY(append.durability, readDurability(read.durability));
+  BOUGH_TRY(const auto tail, givenOr(read.expected_tail, "expected_tail"));
+  if (read.expected_tail.data != nullptr) append.expectedTail = std::string(tail);
+  if (read.turn > 0) append.turn = read.turn;
+  return append;
+}
+
+Given<AppendResult> append(const SessionObject& object, const bough_entry* entries, std::size_t count,
+                           const bough_append_options* options) {
+  if (entries == nullptr && count > 0) return refuse("there are no entries");
+  if (count > kMaxBatchEntries) return refuse("a batch has at most a million entries");
+  BOUGH_TRY(const auto how, readAppendOptions(options));
+  std::vector<Entry> batch(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (auto read = readEntry(entries[i], batch[i]); !read) {
+      read.error().error.batchPlace = i + 1;
+      return std::unexpected(std::move(read).error());
+    }
+  }
+  BOUGH_TRY(auto result, object.session.append(std::move(batch), how));
+  return result;
 }
 
 Given<LoadOptions> readLoadOptions(const bough_load_options* options) {
@@ -129,28 +155,23 @@ void bough_load_options_init(bough_load_options* options, uint32_t struct_size) 
 int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                      const bough_append_options* options, bough_appended* counts, bough_text* last_id) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto read, givenOptions(options, bough_append_options_init));
-    if (entries == nullptr && count > 0) return refuse("there are no entries");
-    if (count > kMaxBatchEntries) return refuse("a batch has at most a million entries");
     BOUGH_TRY(needPlace(last_id));
-    AppendOptions append;
-    BOUGH_TRY(append.durability, readDurability(read.durability));
-    BOUGH_TRY(const auto tail, givenOr(read.expected_tail, "expected_tail"));
-    if (read.expected_tail.data != nullptr) append.expectedTail = std::string(tail);
-    if (read.turn > 0) append.turn = read.turn;
-    std::vector<Entry> batch;
-    batch.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      auto entry = readEntry(entries[i]);
-      if (!entry) {
-        entry.error().error.batchPlace = i + 1;
-        return std::unexpected(std::move(entry.error()));
-      }
-      batch.push_back(std::move(*entry));
-    }
-    BOUGH_TRY(const auto result, object->store().appendSessionEntries(object->id, std::move(batch), append));
+    BOUGH_TRY(const auto result, append(*object, entries, count, options));
     BOUGH_TRY(give(result.lastAppendedEntryId, last_id));
     if (counts != nullptr) *counts = {result.appendedCount, result.duplicateCount};
+    return {};
+  });
+}
+
+int32_t bough_append_one(bough_session* session, const bough_entry* entry, const bough_append_options* options,
+                         bough_appended_one* out) {
+  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(needPlace(out));
+    BOUGH_TRY(const auto result, append(*object, entry, 1, options));
+    const std::string& id = result.lastAppendedEntryId;
+    BOUGH_CHECK(id.size() < sizeof out->id);
+    *out = {static_cast<uint32_t>(result.appendedCount), static_cast<uint32_t>(id.size()), {}};
+    std::ranges::copy(id, out->id);
     return {};
   });
 }
@@ -158,8 +179,7 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
 int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(turn));
-    BOUGH_TRY(const auto open, object->store().session(object->id));
-    BOUGH_TRY(*turn, open.beginTurn());
+    BOUGH_TRY(*turn, object->session.beginTurn());
     return {};
   });
 }
@@ -167,16 +187,14 @@ int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
 int32_t bough_lease_turn(bough_session* session, uint64_t lease_ms, uint64_t* turn) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(turn));
-    BOUGH_TRY(const auto open, object->store().session(object->id));
-    BOUGH_TRY(*turn, open.leaseTurn(lease_ms));
+    BOUGH_TRY(*turn, object->session.leaseTurn(lease_ms));
     return {};
   });
 }
 
 int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_ms) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto open, object->store().session(object->id));
-    BOUGH_TRY(open.renewTurn(turn, lease_ms));
+    BOUGH_TRY(object->session.renewTurn(turn, lease_ms));
     return {};
   });
 }
@@ -184,7 +202,7 @@ int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_m
 int32_t bough_load(bough_session* session, const bough_load_options* options, bough_entries** out) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto load, readLoadOptions(options));
-    BOUGH_TRY(const auto entries, object->store().loadSessionEntries(object->id, load));
+    BOUGH_TRY(const auto entries, object->session.load(load));
     return giveEntries(entries, out);
   });
 }
@@ -193,7 +211,7 @@ int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** 
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entryId, given(id, "id"));
     std::vector<Entry> entries(1);
-    BOUGH_TRY(entries.front(), object->store().loadEntry(object->id, std::string(entryId)));
+    BOUGH_TRY(entries.front(), object->session.entry(std::string(entryId)));
     return giveEntries(entries, out);
   });
 }
@@ -201,7 +219,7 @@ int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** 
 int32_t bough_load_history(bough_session* session, bough_text id, bough_entries** out) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entryId, givenOr(id, "id"));
-    BOUGH_TRY(const auto entries, object->store().buildConversationHistory(object->id, std::string(entryId)));
+    BOUGH_TRY(const auto entries, object->session.conversation(std::string(entryId)));
     return giveEntries(entries, out);
   });
 }

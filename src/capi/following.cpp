@@ -67,7 +67,7 @@ extern "C" {
 int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cursor** out) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto at, givenOr(position, "position"));
-    BOUGH_TRY(auto cursor, object->store().openCursor(object->id, std::string(at)));
+    BOUGH_TRY(auto cursor, object->session.cursor(std::string(at)));
     return giveObject(std::make_shared<CursorObject>(object, std::move(cursor)), out);
   });
 }
@@ -96,7 +96,7 @@ void bough_cursor_close(bough_cursor* cursor) {
 int32_t bough_follower_open(bough_session* session, bough_text position, bough_follower** out) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto at, givenOr(position, "position"));
-    BOUGH_TRY(auto follower, object->store().follow(object->id, std::string(at)));
+    BOUGH_TRY(auto follower, object->session.follow(std::string(at)));
     return giveObject(std::make_shared<FollowerObject>(object, std::move(follower)), out);
   });
 }

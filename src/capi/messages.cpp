@@ -43,7 +43,7 @@ int32_t bough_context(bough_session* session, bough_text options_json, bough_tex
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, givenOr(options_json, "options_json"));
     BOUGH_TRY(const auto options, readContextOptions(text));
-    BOUGH_TRY(const auto context, buildContext(object->store(), object->id, options));
+    BOUGH_TRY(const auto context, buildContext(object->store(), object->session.id(), options));
     json::Writer writer;
     writer.beginObject().member("dialect", toString(context.dialect)).member("headId", context.headId);
     writer.member("model", context.model);
@@ -57,7 +57,7 @@ int32_t bough_context(bough_session* session, bough_text options_json, bough_tex
 
 int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto calls, unfinishedToolCalls(object->store(), object->id));
+    BOUGH_TRY(const auto calls, unfinishedToolCalls(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().key("calls").beginArray();
     for (const UnfinishedToolCall& call : calls) {
@@ -92,11 +92,12 @@ int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough
     BOUGH_TRY(const auto name, given(dialect, "dialect"));
     BOUGH_TRY(const auto target, parseDialect(name));
     BOUGH_TRY(needPlace(out));
-    BOUGH_TRY(auto migrated, migrate(object->store(), object->id, target));
+    BOUGH_TRY(auto migrated, migrate(object->store(), object->session.id(), target));
     if (report != nullptr) {
       BOUGH_TRY(give(migrated.report.toJson(), report));
     }
-    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(migrated.sessionId)), out);
+    BOUGH_TRY(auto fork, object->store().session(migrated.sessionId));
+    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork)), out);
   });
 }
 

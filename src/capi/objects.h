@@ -47,13 +47,12 @@ class StoreObject final : public Object {
 
 class SessionObject final : public Object {
  public:
-  SessionObject(std::shared_ptr<StoreObject> of, std::string sessionId)
-      : parent(std::move(of)), id(std::move(sessionId)) {}
+  SessionObject(std::shared_ptr<StoreObject> of, Session opened) : parent(std::move(of)), session(std::move(opened)) {}
 
   [[nodiscard]] SessionStore& store() const { return *parent->store; }
 
   const std::shared_ptr<StoreObject> parent;
-  const std::string id;
+  const Session session;  // looked up once, not by every call
 };
 
 /// Entries in the form that bindings read: all texts in one, and where each ends.

@@ -55,7 +55,7 @@ int32_t bough_erase(bough_session* session, bough_text request_json, bough_text*
     BOUGH_TRY(const auto text, given(request_json, "request_json"));
     BOUGH_TRY(needPlace(json));
     Erasure erasure;
-    erasure.sessionId = object->id;
+    erasure.sessionId = object->session.id();
     JsonOptions read(text);
     read.take("entryIds", erasure.entryIds);
     read.take("by", erasure.by);

@@ -113,16 +113,17 @@ int32_t bough_session_create(bough_store* store, const bough_new_session* option
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto session, readNewSession(options));
     BOUGH_TRY(needPlace(out));
-    BOUGH_TRY(auto made, object->store->createSession(session));
-    return giveObject(std::make_shared<SessionObject>(object, std::move(made.sessionId)), out);
+    BOUGH_TRY(auto made, object->store->create(session));
+    return giveObject(std::make_shared<SessionObject>(object, std::move(made)), out);
   });
 }
 
 int32_t bough_session_open(bough_store* store, bough_text id, bough_session** out) {
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto sessionId, given(id, "id"));
-    BOUGH_TRY(const auto state, object->store->sessionState(std::string(sessionId)));
-    return giveObject(std::make_shared<SessionObject>(object, state.sessionId), out);
+    BOUGH_TRY(auto found, object->store->session(std::string(sessionId)));
+    BOUGH_TRY(found.state());  // whether there is one
+    return giveObject(std::make_shared<SessionObject>(object, std::move(found)), out);
   });
 }
 
@@ -131,12 +132,13 @@ void bough_session_close(bough_session* session) {
 }
 
 int32_t bough_session_id(bough_session* session, bough_text* id) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome { return give(object->id, id); });
+  return guardedOn<SessionObject>(session,
+                                  [&](const auto& object) -> Outcome { return give(object->session.id(), id); });
 }
 
 int32_t bough_session_state(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto state, object->store().sessionState(object->id));
+    BOUGH_TRY(const auto state, object->session.state());
     json::Writer writer;
     writer.beginObject().member("sessionId", state.sessionId).member("entryCount", state.entryCount);
     writer.member("tailId", state.tailId).member("headId", state.headId).key("origin");
@@ -156,8 +158,8 @@ int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto made, readNewSession(options));
     BOUGH_TRY(needPlace(out));
-    BOUGH_TRY(auto fork, object->store().branchFromEntry(object->id, std::string(entry), made));
-    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork.sessionId)), out);
+    BOUGH_TRY(auto fork, object->session.fork(std::string(entry), made));
+    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork)), out);
   });
 }
 

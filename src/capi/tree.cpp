@@ -18,7 +18,7 @@ Result<std::vector<EntrySummary>> summaries(const SessionObject& session, const 
   for (Sequence node = from; node < end; ++node) {
     if (tree.isNode(node)) nodes.push_back(node);
   }
-  return describeEntries(session.store(), session.id)(nodes);
+  return describeEntries(session.store(), session.session.id())(nodes);
 }
 
 Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::string& out) {
@@ -47,11 +47,10 @@ Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::st
   return {};
 }
 
-Outcome writeIds(json::Writer& writer, std::string_view name, const SessionObject& session,
+Outcome writeIds(json::Writer& writer, std::string_view name, const Session& session,
                  const std::vector<Sequence>& nodes) {
   writer.key(name).beginArray();
-  BOUGH_TRY(const auto opened, session.store().session(session.id));
-  BOUGH_TRY(forEachEntryAt(opened, nodes, [&](const Entry& entry) {
+  BOUGH_TRY(forEachEntryAt(session, nodes, [&](const Entry& entry) {
     writer.string(entry.id);
     return true;
   }));
@@ -73,7 +72,7 @@ int32_t bough_move_head(bough_session* session, bough_text entry_id) {
     if (entry_id.data != nullptr && entry.empty()) {
       return refuse("entry_id is empty; an absent one moves the head before the first entry");
     }
-    BOUGH_TRY(object->store().moveHead(object->id, std::string(entry)));
+    BOUGH_TRY(object->session.moveHead(std::string(entry)));
     return {};
   });
 }
@@ -81,7 +80,7 @@ int32_t bough_move_head(bough_session* session, bough_text entry_id) {
 int32_t bough_set_title(bough_session* session, bough_text title) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto text, given(title, "title"));
-    BOUGH_TRY(object->store().setTitle(object->id, std::string(text)));
+    BOUGH_TRY(object->session.setTitle(std::string(text)));
     return {};
   });
 }
@@ -90,7 +89,7 @@ int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text 
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto label, given(name, "name"));
-    BOUGH_TRY(object->store().labelEntry(object->id, std::string(entry), std::string(label)));
+    BOUGH_TRY(object->session.label(std::string(entry), std::string(label)));
     return {};
   });
 }
@@ -98,14 +97,14 @@ int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text 
 int32_t bough_label_remove(bough_session* session, bough_text name) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto label, given(name, "name"));
-    BOUGH_TRY(object->store().removeLabel(object->id, std::string(label)));
+    BOUGH_TRY(object->session.removeLabel(std::string(label)));
     return {};
   });
 }
 
 int32_t bough_label_list(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto labels, object->store().labels(object->id));
+    BOUGH_TRY(const auto labels, object->session.labels());
     json::Writer writer;
     writer.beginObject().key("labels").beginArray();
     for (const SessionLabel& label : labels) {
@@ -121,14 +120,14 @@ int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by,
     BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
     BOUGH_TRY(const auto who, given(by, "by"));
     BOUGH_TRY(const auto why, given(reason, "reason"));
-    BOUGH_TRY(object->store().redactEntry(object->id, std::string(entry), std::string(who), std::string(why)));
+    BOUGH_TRY(object->session.redact(std::string(entry), std::string(who), std::string(why)));
     return {};
   });
 }
 
 int32_t bough_tree(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto tree, object->store().loadTree(object->id));
+    BOUGH_TRY(const auto tree, object->session.tree());
     std::string out;
     BOUGH_TRY(writeTree(*object, tree, out));
     return give(out, json);
@@ -137,7 +136,7 @@ int32_t bough_tree(bough_session* session, bough_text* json) {
 
 int32_t bough_branches(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto branches, listBranches(object->store(), object->id));
+    BOUGH_TRY(const auto branches, listBranches(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().key("branches").beginArray();
     for (const BranchListing& branch : branches) {
@@ -156,19 +155,15 @@ int32_t bough_diff(bough_session* session, bough_text entry_id, bough_session* o
   return guardedOn<SessionObject>(session, [&](const auto& left) -> Outcome {
     BOUGH_TRY(const auto right, objectOf<SessionObject>(other));
     if (left->parent != right->parent) return refuse("the sessions are of different stores");
-    BranchEnd leftEnd;
-    BranchEnd rightEnd;
-    leftEnd.sessionId = left->id;
-    rightEnd.sessionId = right->id;
-    BOUGH_TRY(leftEnd.entryId, givenOr(entry_id, "entry_id"));
-    BOUGH_TRY(rightEnd.entryId, givenOr(other_entry_id, "other_entry_id"));
-    BOUGH_TRY(const auto diff, left->store().diffBranches(leftEnd, rightEnd));
+    BOUGH_TRY(const auto leftEnd, givenOr(entry_id, "entry_id"));
+    BOUGH_TRY(const auto rightEnd, givenOr(other_entry_id, "other_entry_id"));
+    BOUGH_TRY(const auto diff, left->session.diff(std::string(leftEnd), right->session, std::string(rightEnd)));
     json::Writer writer;
     writer.beginObject();
-    BOUGH_TRY(writeIds(writer, "common", *left, diff.common));
+    BOUGH_TRY(writeIds(writer, "common", left->session, diff.common));
     writer.member("sameEntries", diff.sameEntries);
-    BOUGH_TRY(writeIds(writer, "left", *left, diff.left));
-    BOUGH_TRY(writeIds(writer, "right", *right, diff.right));
+    BOUGH_TRY(writeIds(writer, "left", left->session, diff.left));
+    BOUGH_TRY(writeIds(writer, "right", right->session, diff.right));
     return give(writer.endObject().text(), json);
   });
 }

@@ -12,7 +12,7 @@ extern "C" {
 
 int32_t bough_verify(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto report, object->store().verifySession(object->id));
+    BOUGH_TRY(const auto report, object->store().verifySession(object->session.id()));
     json::Writer writer;
     writer.beginObject().member("entries", report.entries).member("bytes", report.bytes);
     writer.member("problemCount", report.problemCount).member("noteCount", report.noteCount);
@@ -28,7 +28,7 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
 int32_t bough_repair(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
-    BOUGH_TRY(const auto report, object->store().repairSession(object->id));
+    BOUGH_TRY(const auto report, object->store().repairSession(object->session.id()));
     json::Writer writer;
     writer.beginObject().member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
     return give(writer.member("indexRebuilt", report.indexRebuilt).endObject().text(), json);
@@ -38,7 +38,7 @@ int32_t bough_repair(bough_session* session, bough_text* json) {
 int32_t bough_migrate(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
-    BOUGH_TRY(const auto result, object->store().migrateSession(object->id));
+    BOUGH_TRY(const auto result, object->store().migrateSession(object->session.id()));
     json::Writer writer;
     writer.beginObject().key("fromFormat").number(std::int64_t{result.fromFormat});
     writer.key("toFormat").number(std::int64_t{result.toFormat});
@@ -49,7 +49,7 @@ int32_t bough_migrate(bough_session* session, bough_text* json) {
 int32_t bough_archive(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
-    BOUGH_TRY(const auto result, object->store().archiveSession(object->id));
+    BOUGH_TRY(const auto result, object->store().archiveSession(object->session.id()));
     json::Writer writer;
     writer.beginObject().member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
     return give(writer.text(), json);
@@ -58,7 +58,7 @@ int32_t bough_archive(bough_session* session, bough_text* json) {
 
 int32_t bough_forks(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto forks, object->store().forksOf(object->id));
+    BOUGH_TRY(const auto forks, object->store().forksOf(object->session.id()));
     json::Writer writer;
     writer.beginObject();
     writer.list("sessionIds", forks);
@@ -69,14 +69,14 @@ int32_t bough_forks(bough_session* session, bough_text* json) {
 int32_t bough_detach(bough_session* session, int32_t rest) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     const StoreMaintenance maintenance = object->store().maintenance();
-    BOUGH_TRY(rest != 0 ? maintenance.detachRest(object->id) : maintenance.detach(object->id));
+    BOUGH_TRY(rest != 0 ? maintenance.detachRest(object->session.id()) : maintenance.detach(object->session.id()));
     return {};
   });
 }
 
 int32_t bough_torn(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto report, readTorn(object->store(), object->id));
+    BOUGH_TRY(const auto report, readTorn(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().member("fileBytes", report.fileBytes).key("records").beginArray();
     for (const TornRecord& record : report.records) {
@@ -94,7 +94,7 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
 int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
-    BOUGH_TRY(const auto done, putBackTorn(object->store(), object->id));
+    BOUGH_TRY(const auto done, putBackTorn(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().member("appendedCount", done.appendedCount).member("storedCount", done.storedCount);
     writer.member("movedCount", done.movedCount).member("keptBytes", done.keptBytes).endObject();
@@ -104,7 +104,7 @@ int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
 
 int32_t bough_torn_drop(bough_session* session, uint64_t file_bytes) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(dropTorn(object->store(), object->id, file_bytes));
+    BOUGH_TRY(dropTorn(object->store(), object->session.id(), file_bytes));
     return {};
   });
 }

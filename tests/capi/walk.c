@@ -80,6 +80,35 @@ static void walkLeases(bough_session* session, uint64_t before) {
         bough_renew_turn(session, UINT64_MAX, 1000) == BOUGH_INVALID_ARGUMENT);
 }
 
+static void walkAppendOne(bough_store* store) {
+  const char kLongId[] =
+      "an-id-of-the-greatest-length-that-there-is-.-an-id-of-the-greatest-length-that-there-is-.-"
+      "an-id-of-the-greatest-length-that-ther";
+  bough_session* session = NULL;
+  bough_append_options options;
+  bough_appended_one one;
+  bough_error_info info;
+  bough_entry entry = messageEntry(kHello);
+
+  OK(store, bough_session_create(store, NULL, &session));
+  bough_append_options_init(&options, sizeof options);
+  OK(session, bough_append_one(session, &entry, &options, &one));
+  CHECK(one.appended == 1 && one.id_size > 0 && strlen(one.id) == one.id_size);
+  options.expected_tail = t(one.id);
+  entry.id = t(kLongId);
+  OK(session, bough_append_one(session, &entry, &options, &one));
+  CHECK(one.appended == 1 && one.id_size == strlen(kLongId) && strcmp(one.id, kLongId) == 0);
+  OK(session, bough_append_one(session, &entry, &options, &one));
+  CHECK(one.appended == 0 && strcmp(one.id, kLongId) == 0);
+  entry.payload = t(kAnswer);
+  CHECK(bough_append_one(session, &entry, NULL, &one) == BOUGH_ID_CONFLICT);
+  bough_error(session, &info);
+  CHECK(info.batch_place == 1);
+  entry.id = t("another");
+  CHECK(bough_append_one(session, &entry, &options, &one) == BOUGH_CONFLICT);
+  bough_session_close(session);
+}
+
 static bough_session* walkAppends(bough_store* store, char** firstId) {
   bough_new_session made;
   bough_session* session = NULL;
@@ -366,6 +395,7 @@ int main(int argumentCount, char** arguments) {
   bough_store_options_init(&options, sizeof options);
   options.lock_timeout_ms = 5000;
   OK(NULL, bough_store_open(t(arguments[1]), &options, &store));
+  walkAppendOne(store);
   session = walkAppends(store, &answerId);
   walkReading(session, answerId);
   walkFollowing(session);

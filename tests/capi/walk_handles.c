@@ -38,9 +38,11 @@ static void refuseAsSession(void* handle, bough_session* good) {
   bough_follower* follower;
   bough_entry entry = messageEntry(kHello);
   uint64_t turn;
+  bough_appended_one one;
   REFUSED(bough_session_id(handle, &json));
   REFUSED(bough_session_state(handle, &json));
   REFUSED(bough_append(handle, &entry, 1, NULL, NULL, &json));
+  REFUSED(bough_append_one(handle, &entry, NULL, &one));
   REFUSED(bough_begin_turn(handle, &turn));
   REFUSED(bough_lease_turn(handle, 1000, &turn));
   REFUSED(bough_renew_turn(handle, 1, 1000));

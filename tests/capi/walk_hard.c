@@ -144,6 +144,7 @@ void walkMistakes(bough_store* store, bough_session* session) {
   bough_text bad;
   bough_entry entry = messageEntry("{\"a\":\"\xff\"}");
   bough_append_options wrong;
+  bough_appended_one one;
   bough_error_info info;
 
   CHECK(bough_store_open(t("~/sessions"), NULL, &other) != BOUGH_OK);
@@ -157,6 +158,8 @@ void walkMistakes(bough_store* store, bough_session* session) {
   CHECK(bough_session_open(store, t(NULL), &none) == BOUGH_INVALID_ARGUMENT);
   CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
   CHECK(bough_append(session, NULL, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_append_one(session, NULL, NULL, &one) == BOUGH_INVALID_ARGUMENT);
+  CHECK(bough_append_one(session, &entry, NULL, NULL) == BOUGH_INVALID_ARGUMENT);
   entry = messageEntry(kHello);
   entry.flags = 64;
   CHECK(bough_append(session, &entry, 1, NULL, NULL, &json) == BOUGH_INVALID_ARGUMENT);

@@ -61,7 +61,7 @@ class StackTexts {
   std::deque<std::string> long_;
 };
 
-// Null, with an exception pending, when it failed.
+// The id; null when it was stored before, and when it failed, with an exception pending.
 napi_value appendOne(napi_env env, napi_value (&given)[8]) {
   double handle = 0;
   bough_entry entry{};
@@ -84,23 +84,15 @@ napi_value appendOne(napi_env env, napi_value (&given)[8]) {
   }
   if (entry.type.data == nullptr) entry.type = {"message", 7};
   auto* const session = reinterpret_cast<bough_session*>(static_cast<uintptr_t>(handle));
-  bough_appended counts = {0, 0};
-  bough_text lastId = {nullptr, 0};
-  if (const int32_t code = bough_append(session, &entry, 1, nullptr, &counts, &lastId); code != BOUGH_OK) {
+  bough_appended_one done;
+  if (const int32_t code = bough_append_one(session, &entry, nullptr, &done); code != BOUGH_OK) {
     Call failed;
     failed.code = code;
     noteError(failed, session);
     napi_throw(env, errorOf(env, failed));
     return nullptr;
   }
-  napi_value result = nullptr;
-  if (counts.appended == 1) {
-    result = stringOf(env, {lastId.data, lastId.size});
-  } else {
-    napi_get_undefined(env, &result);
-  }
-  bough_free(lastId);
-  return result;
+  return done.appended == 1 ? stringOf(env, {done.id, done.id_size}) : nullptr;
 }
 
 // appendOneSync(session, payload, type, id, parentId or true for a root, timestamp, runId, meta): the id of the new

@@ -116,7 +116,7 @@ class NewEntry:
             one.payload, one.payload_size = data, len(data)
         if not is_plain:
             self._fill_one(one)
-        result = call.run(handle, options), one.appended, one.duplicates
+        result = call.run(handle, options)
         if is_plain:  # the next one changes nothing but the payload
             _spare_calls.append(call)
         return result

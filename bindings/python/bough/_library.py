@@ -8,11 +8,11 @@ import json
 import os
 import pathlib
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from ._errors import BoughError, InvalidArgument, error_class
 
-C_VERSION = 1
+C_VERSION = 2
 
 
 class Text(Structure):
@@ -67,7 +67,7 @@ class OneAppend(Structure):
             for name in ("id", "parent_id", "type", "timestamp", "run_id", "payload", "meta", "extra")
             for part, kind in (("", c_char_p), ("_size", c_size_t))
         ]
-        + [("appended", c_uint64), ("duplicates", c_uint64), ("last", OutText)]
+        + [("appended", c_uint32), ("last_id_size", c_uint32), ("last_id", c_char * 136)]
     )
 
 
@@ -244,14 +244,8 @@ def _declare(library: ctypes.CDLL, path: str) -> None:
 
 library = _load()
 
-# A second view of the same function: AppendCall makes its arguments, of the types that the first one declares.
-_append_one = library["bough_append"]
+_append_one = library["bough_append_one"]  # AppendCall makes its arguments
 _append_one.restype = c_int32
-_ONE_ENTRY = c_size_t.from_param(1)
-# One of a function that never waits: it does not release the interpreter.
-_free = ctypes.PyDLL(library._name, handle=library._handle)["bough_free"]
-_free.argtypes, _free.restype = [OutText], None
-_ID_TYPES = {36: c_char * 36}  # of the ids that the library makes
 ABSENT = Text(None, 0)
 
 
@@ -366,22 +360,18 @@ def handle_argument(handle: int) -> Any:
 class AppendCall:
     """A OneAppend of a message, and the arguments that name its parts. To make them takes longer than to use them."""
 
-    __slots__ = ("one", "_last", "_entry", "_counts", "_out")
+    __slots__ = ("one", "_entry", "_out")
 
     def __init__(self) -> None:
         self.one = OneAppend()
         self.one.type, self.one.type_size = b"message", 7
-        self._last = self.one.last
-        self._entry, self._counts, self._out = byref(self.one), byref(self.one, OneAppend.appended.offset), byref(self.one, OneAppend.last.offset)
+        self._entry, self._out = byref(self.one), byref(self.one, OneAppend.appended.offset)
 
-    def run(self, handle: Any, options: Any) -> str:
-        """Appends the entry; returns its id."""
-        code = _append_one(handle, self._entry, _ONE_ENTRY, options, self._counts, self._out)
+    def run(self, handle: Any, options: Any) -> Tuple[str, int, int]:
+        """Appends the entry: its id, and how many were appended and were duplicates."""
+        code = _append_one(handle, self._entry, options, self._out)
         if code:
             check(code, handle)
-        last = self._last
-        size = last.size
-        try:
-            return (_ID_TYPES.get(size) or c_char * size).from_address(last.data).raw.decode()
-        finally:
-            _free(last)
+        one = self.one
+        appended = one.appended
+        return one.last_id.decode(), appended, 1 - appended
