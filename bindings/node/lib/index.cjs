@@ -141,8 +141,11 @@ function jsonText(value) {
   return JSON.stringify(value);
 }
 
-// A name that was mistyped would be ignored, and with it what the caller wanted.
+const isAbsent = (value) => value === undefined || value === null;
+
+// What is not an object, and a name that was mistyped, would be ignored, and with it what the caller wanted.
 function known(options, names, what = 'option') {
+  if (isAbsent(options) || typeof options !== 'object') throw new TypeError('the options are not an object');
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw new TypeError(`there is no ${what} "${name}" (${names.join(', ')})`);
   }
@@ -157,7 +160,7 @@ const STORE_OPTIONS = ['durability', 'create', 'bufferedEntries', 'bufferedMs', 
 
 // Options that go in as JSON. Anything else than an object would be written as nothing.
 function jsonOptions(value) {
-  if (value === undefined || value === null) return undefined;
+  if (isAbsent(value)) return undefined;
   if (typeof value !== 'object' || Array.isArray(value)) throw new TypeError('the options are not an object');
   return JSON.stringify(value);
 }
@@ -227,7 +230,7 @@ const forgotten = new FinalizationRegistry(({ operation, handle }) => {
 const keep = (object) => object;
 
 function appendList(handle, options) {
-  if (!options) return isEnding ? [handle, DURABILITY.sync] : [handle];
+  if (isAbsent(options)) return isEnding ? [handle, DURABILITY.sync] : [handle];
   const durability = durabilityOf(known(options, APPEND_OPTIONS));
   return [handle, isEnding ? DURABILITY.sync : durability, options.expectedTail, options.turn];
 }
@@ -263,7 +266,7 @@ class Session {
     return this.#held(run('append', appendList(this.#handle, options), flattened(entries)));
   }
   appendSync(entries, options) {
-    if (!options && !isEnding && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
+    if (isAbsent(options) && !isEnding && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
     return runSync('append', appendList(this.#handle, options), flattened(entries));
   }
   /** Begins a turn; appends that name an earlier one are refused from now on, wherever they come from. */
@@ -313,7 +316,8 @@ class Session {
     return (await this.#json('label_list')).labels;
   }
   /** Hides an entry's payload from every view; the log keeps it. */
-  async redact(entryId, { by, reason }) {
+  async redact(entryId, options) {
+    const { by, reason } = known(options, ['by', 'reason']);
     return this.#run('redact', entryId, by, reason);
   }
   /** A new session that continues from an entry and shares its history. */
@@ -359,7 +363,8 @@ class Session {
     return (await this.#json('forks')).sessionIds;
   }
   /** Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left. */
-  async detach({ rest = false } = {}) {
+  async detach(options = {}) {
+    const { rest = false } = known(options, ['rest']);
     return this.#run('detach', rest);
   }
   /** What a crash or damage left after the last complete batch, and was set aside. */

@@ -247,6 +247,8 @@ test('a name that was mistyped is refused', () =>
       () => Store.open('memory:', { lockTimeout: 5 }),
       () => session.context({ dialekt: 'gemini' }),
       () => store.list({ limt: 1 }),
+      () => session.detach({ rset: true }),
+      () => session.redact('a', { by: 'test', raeson: 'secret' }),
     ];
     for (const each of wrong) await assert.rejects(each, /there is no (option|member of an entry) "/);
     assert.equal((await session.load()).length, 1);
@@ -255,6 +257,31 @@ test('a name that was mistyped is refused', () =>
     const [stored] = await session.load({ last: 1 });
     await (await store.create()).append(stored);
     await (await store.create()).append(JSON.parse(JSON.stringify(stored)));
+  }));
+
+test('options that are not an object are refused', () =>
+  withStore(async (store) => {
+    const session = await store.create();
+    const entry = userText('hi');
+    const wrong = (options) => [
+      () => session.append(entry, options),
+      async () => session.appendSync(entry, options),
+      () => session.load(options),
+      async () => session.loadSync(options),
+      () => session.entries(options).next(),
+      async () => session.follow(options),
+      () => session.detach(options),
+      () => session.redact('a', options),
+      () => session.erase(['a'], options),
+      () => session.context(options),
+      () => store.create(options),
+      () => store.list(options),
+      () => Store.open('memory:', options),
+    ];
+    for (const options of [20, 0, true, false, 1n]) {
+      for (const each of wrong(options)) await assert.rejects(each, { name: 'TypeError', message: 'the options are not an object' });
+    }
+    assert.equal((await session.load()).length, 1);
   }));
 
 test('a message is what a provider wrote', () =>
