@@ -105,6 +105,9 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   if (!after.empty() && !(options.after = parsePlace(after))) {
     return fail(ErrorCode::InvalidArgument, "the argument \"after\" is not one that this server gave");
   }
+  if (options.after && options.skip > 0) {
+    return fail(ErrorCode::InvalidArgument, "\"after\" and \"skip\" do not go together", "leave \"skip\" out");
+  }
   BOUGH_TRY(options.filter.cwd, arguments.text("folder", ""));
   BOUGH_TRY(options.filter.title, arguments.text("title", ""));
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
@@ -134,7 +137,16 @@ Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments)
   BOUGH_TRY(const auto session, foundSession(world, arguments));
   BOUGH_TRY(const auto entryId, arguments.text("entry", ""));
   BOUGH_TRY(const auto offset, arguments.number("offset", 0, UINT32_MAX));
+  Stretch stretch;
+  BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
+  BOUGH_TRY(stretch.from, arguments.number("from", 0, UINT32_MAX));
+  BOUGH_TRY(stretch.last, arguments.number("last", 0, 200));
+  BOUGH_TRY(stretch.limit, arguments.count("limit", 50, 200));
   if (!entryId.empty()) {
+    if (stretch.from > 0 || stretch.last > 0) {
+      return fail(ErrorCode::InvalidArgument, "\"from\" and \"last\" are places in a conversation",
+                  "an entry is read on with \"offset\"");
+    }
     BOUGH_TRY(const auto entry, world.store.loadEntry(session, entryId));
     json::Writer writer;
     writeEntry(writer, entry, offset, kMaxResultBytes);
@@ -142,11 +154,9 @@ Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments)
   }
   if (offset > 0)
     return fail(ErrorCode::InvalidArgument, "\"offset\" is a place in an entry", "name the \"entry\", too");
-  Stretch stretch;
-  BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
-  BOUGH_TRY(stretch.from, arguments.number("from", 0, UINT32_MAX));
-  BOUGH_TRY(stretch.last, arguments.number("last", 0, 200));
-  BOUGH_TRY(stretch.limit, arguments.count("limit", 50, 200));
+  if (stretch.from > 0 && stretch.last > 0) {
+    return fail(ErrorCode::InvalidArgument, "\"last\" begins at the same place again", "leave \"last\" out to read on");
+  }
   return readStretch(world.store, session, stretch);
 }
 

@@ -157,6 +157,14 @@ def check_reading(store, session, entries):
         check(f"{wrong} is not a number of entries", "whole number" in client.tool("read_session", session=session, last=wrong))
     for wrong in (1, 1.5, "5", [], True):
         check(f"an offset of {wrong} without an entry is told", "offset" in str(client.tool("read_session", session=session, offset=wrong))[:20])
+    for place in ({"from": 1}, {"last": 1}):
+        refused = str(client.tool("read_session", session=session, entry=entries[-1], **place))
+        check(f"{place} of an entry is told", "offset" in refused, refused)
+    refused = str(client.tool("read_session", session=session, last=2, **{"from": 1}))
+    check("reading on with `last`, which would begin anew, is told", "leave \"last\" out" in refused, refused)
+    check("numbers of nothing are none", len(client.tool("read_session", session=session, last=2, **{"from": 0})["entries"]) == 2)
+    refused = str(client.tool("list_sessions", after=f"1:{session}", skip=1))
+    check("two ways to the next page at once are told", "leave \"skip\" out" in refused, refused)
     check("an offset of nothing is none", len(client.tool("read_session", session=session, offset=0)["entries"]) == 4)
     check("null arguments are not an error", "isError" not in client.request("tools/call", name="list_sessions", arguments=None)["result"])
     check("a place after the tree is told", "the tree has" in client.tool("session_tree", session=session, fromLine=999))
