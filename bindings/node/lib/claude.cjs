@@ -12,7 +12,12 @@ const PREFIX = 'claude-';
 const ENTRY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const HASHED = 'uuid-';
 
-const nameOf = ({ projectKey, sessionId, subpath }) => JSON.stringify(subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath]);
+// A key that partsOf would not take for one is refused: its transcript would be in no list.
+function nameOf({ projectKey, sessionId, subpath }) {
+  const parts = subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath];
+  if (parts.some((part) => typeof part !== 'string')) throw new TypeError('a key has the texts projectKey and sessionId, and perhaps subpath');
+  return JSON.stringify(parts);
+}
 
 // The parts of a key; undefined for a name that is not that of a key, such as that of another program's session.
 function partsOf(name) {

@@ -44,6 +44,7 @@ function decodedName(encoded) {
 
 /** The session id of a name; `prefix` tells frameworks apart. */
 function sessionIdOf(prefix, name) {
+  if (typeof name !== 'string') throw new TypeError(`the name of a session is a text, not ${name === null ? 'null' : typeof name}`);
   const encoded = encodedName(name);
   if (prefix.length + encoded.length <= MAX_ID) return prefix + encoded;
   return prefix + HASHED + createHash('sha256').update(encoded).digest('hex');

@@ -233,6 +233,16 @@ test('a transcript whose first line was never stored is not listed', () =>
     await sessions.close();
   }));
 
+test('a key of anything else than texts is refused', () =>
+  withStore(async (store) => {
+    const sessions = new BoughSessionStore(store);
+    for (const key of [{}, { projectKey: 'p' }, { projectKey: 'p', sessionId: 5 }, { projectKey: 'p', sessionId: 's', subpath: null }]) {
+      await assert.rejects(sessions.append(key, [{ type: 'user', uuid: 'u' }]), TypeError);
+      await assert.rejects(sessions.load(key), TypeError);
+    }
+    assert.deepEqual(await store.sessionIds(), []);
+  }));
+
 test('a name that only its session knows is read once', () =>
   withStore(async (store) => {
     let opened = 0;

@@ -225,3 +225,12 @@ test('an item without a content of its own is shown as what it is', () =>
     for (const entry of (await (await store.session('openai-agents-s')).history())) assert.equal(typeof entry.payload.message.content, 'string');
     await store.close();
   }));
+
+test('a session id that is not a text is refused', () =>
+  withFolder(async (folder) => {
+    for (const sessionId of [undefined, null, 5, ['a']]) {
+      const session = await BoughSession.open(folder, { sessionId });
+      await assert.rejects(session.addItems([user('x')]), /the name of a session is a text/);
+      await session.close();
+    }
+  }));

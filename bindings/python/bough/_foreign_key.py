@@ -22,6 +22,8 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def session_id_of(prefix: str, name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a session is a text, not {type(name).__name__}")
     encoded = "".join(chr(byte) if byte in _PLAIN else f"_{byte:02x}" for byte in name.encode("utf-8", "surrogatepass"))
     if len(prefix) + len(encoded) <= _MAX_ID:
         return prefix + encoded

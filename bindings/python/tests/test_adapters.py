@@ -353,6 +353,9 @@ class Adapters(StoreCase):
         self.assertEqual(sorted(names_of(self.store, "test-")), sorted(names))
         # As in Node: one store serves both.
         self.assertEqual(session_id_of("p-", "a/b 木"), "p-a_2fb_20_e6_9c_a8")
+        for wrong in (None, 5, b"bytes"):
+            with self.assertRaisesRegex(TypeError, "the name of a session is a text"):
+                session_id_of("p-", wrong)
         self.assertEqual(session_id_of("p-", "\ud800x"), "p-_ed_a0_80x")
         self.assertEqual(session_id_of("p-", "x" * 500), "p-_hc38c2bf3055c516a98ac5d97f30e7c364e827bc0199e1c3415b794afbe55dcad")
 
