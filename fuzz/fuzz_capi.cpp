@@ -108,6 +108,8 @@ void useOptions(const World& world, bough::fuzz::Input input) {
     append.expected_tail = takeText(input);
     bough_text id{};
     finish(bough_append(session, &entry, 1, &append, nullptr, &id), session, id);
+    bough_appended_one one;
+    finish(bough_append_one(session, &entry, &append, &one), session, {});
     BOUGH_CHECK(bough_load(session, nullptr, &entries) == BOUGH_OK);
     bough_entries_close(entries);
     bough_session_close(session);
