@@ -47,8 +47,9 @@ std::string nameIn(std::string_view message) {
   return std::string(message.substr(0, std::min(message.find(':'), message.find(' '))));
 }
 
-// Adds an option, with the checks that belong to its kind: texts are not empty, numbers are in range, choices exist.
-CLI::Option* addOption(CLI::App& app, const Option& option) {
+// Adds an option, with the checks that belong to its kind: texts are not empty, numbers are in range, choices exist. Of
+// a command with arguments, an option that may be repeated takes one value each time: the words after it are arguments.
+CLI::Option* addOption(CLI::App& app, const Option& option, bool hasArguments = true) {
   CLI::Option* added = nullptr;
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
     added = app.add_flag(option.name, **flag, option.help)->disable_flag_override();
@@ -64,6 +65,7 @@ CLI::Option* addOption(CLI::App& app, const Option& option) {
                 ->check([option](const std::string& value) { return checkNumber(value, option); }, "number");
   } else {
     added = app.add_option(option.name, *std::get<std::vector<std::string>*>(option.target), option.help);
+    if (!option.isArgument()) added->allow_extra_args(!hasArguments);
     if (!option.mayBeEmpty) refuseEmpty(*added, option);
   }
   added->required(option.required);
@@ -110,8 +112,9 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   for (const std::string& alias : command.aliases) parser->alias(alias);
   parser->preparse_callback([parser, &command, &named](std::size_t) {
     named = &command;
+    const bool hasArguments = std::ranges::any_of(command.options, &Option::isArgument);
     for (const Option& option : command.options) {
-      CLI::Option* const added = addOption(*parser, option);
+      CLI::Option* const added = addOption(*parser, option, hasArguments);
       // What is left over may be words too: the command itself looks whether there are enough.
       if (option.isArgument() && command.dashWords != nullptr) added->required(false);
     }
