@@ -20,8 +20,9 @@ using catalog::Query;
 
 namespace {
 
-// A word that is in more entries than these says little: of them, those that were taken in last are ranked.
-constexpr int kRanked = 5'000;
+// A word that is in more entries than these says little: of them, those that were taken in last are ranked. Who asks
+// for more gets more.
+constexpr std::size_t kRanked = 5'000;
 
 Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& options) {
   Conditions conditions;
@@ -97,12 +98,12 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
     BOUGH_TRY(catalog::prepareSearch(database));
     // What nothing is asked of is not joined: a common word is in very many entries.
     const bool asksEntry = where.find("entry.") != std::string::npos || catalog::hasAbandoned(database);
+    const std::size_t limit = std::min<std::size_t>(options.limit, INT64_MAX);
     const std::string ranked = fmt::format(
         "SELECT row, score FROM (SELECT search.rowid AS row, search.rank AS score FROM search{}{}{} ORDER BY "
         "search.rowid DESC LIMIT {}) ORDER BY score, row DESC LIMIT {}",
         asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
-        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where, kRanked,
-        std::min<std::size_t>(options.limit, 10'000));
+        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where, std::max(kRanked, limit), limit);
     std::vector<SearchHit> hits;
     std::vector<std::int64_t> rows;
     {

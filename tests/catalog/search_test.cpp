@@ -126,6 +126,14 @@ TEST_F(SearchTest, OfEquallyGoodHitsTheNewestComesFirst) {
   EXPECT_EQ(ids, (Ids{"third", "second"}));
 }
 
+TEST_F(SearchTest, AsManyAreFoundAsAreAskedFor) {
+  std::vector<Entry> entries;
+  constexpr std::size_t kCount = 6'000;
+  for (std::size_t i = 0; i < kCount; ++i) entries.push_back(said("user", "a word", "e" + std::to_string(i)));
+  make({.sessionId = "a"}, std::move(entries));
+  EXPECT_EQ(found("word", {.limit = kCount + 1, .excerptTokens = 0}).size(), kCount);
+}
+
 TEST_F(SearchTest, FiltersByAgentKeyFolderRoleAndTime) {
   make({.sessionId = "a", .key = "one:cli:me", .cwd = "/x"},
        {said("user", "word", "1", "2020-01-01T00:00:00Z"), said("assistant", "word", "2", "2021-01-01T00:00:00Z")});

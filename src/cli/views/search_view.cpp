@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
@@ -214,13 +215,16 @@ void printHitsJson(const std::vector<SearchHit>& hits, bool more) {
   printJsonLine(writer.endArray().endObject().text());
 }
 
-void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
+void printSessionsWith(const std::vector<SearchHit>& hits, std::size_t limit, bool json) {
   std::vector<std::pair<const SearchHit*, std::uint64_t>> sessions;
+  std::unordered_map<std::string_view, std::size_t> places;
   for (const SearchHit& hit : hits) {
-    const auto known =
-        std::ranges::find(sessions, hit.sessionId, [](const auto& each) { return each.first->sessionId; });
-    known == sessions.end() ? sessions.emplace_back(&hit, 1) : * known = {known->first, known->second + 1};
+    const auto [place, isNew] = places.try_emplace(hit.sessionId, sessions.size());
+    if (isNew) sessions.emplace_back(&hit, 0);
+    ++sessions[place->second].second;
   }
+  const std::size_t all = sessions.size();
+  if (all > limit) sessions.resize(limit);
   std::vector<std::string> ids;
   for (const auto& [hit, count] : sessions) ids.push_back(hit->sessionId);
   ids = shortIds(ids);
@@ -244,6 +248,7 @@ void printSessionsWith(const std::vector<SearchHit>& hits, bool json) {
     }
   }
   if (json) printJsonLine(writer.endArray().endObject().text());
+  if (!json && all > limit) printMessage(fmt::format("showing {} of {} sessions", limit, all));
 }
 
 Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,
@@ -285,6 +290,19 @@ std::string withBeginnings(std::string_view query) {
   std::string out;
   for (const std::string& word : plainWords(query)) out += (out.empty() ? "" : " ") + word + "*";
   return out;
+}
+
+std::string withoutOperators(std::string_view query) {
+  std::string out;
+  bool isOther = false;
+  bool isNext = false;  // of NOT
+  for (const std::string& word : plainWords(query)) {
+    const bool isOperator = word == "AND" || word == "NOT" || word == "NEAR" || word == "&&";
+    isOther |= isOperator;
+    if (!isOperator) out += fmt::format("{}{}{}", out.empty() ? "" : " ", isNext ? "-" : "", word);
+    isNext = word == "NOT";
+  }
+  return isOther ? out : "";
 }
 
 }  // namespace bough::cli

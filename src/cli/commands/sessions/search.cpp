@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/text/counted.h"
 #include "base/text/shell_word.h"
@@ -33,13 +34,18 @@ struct Options {
   std::string session;
   std::vector<std::string> roles;
   std::vector<std::string> dashWords;
-  std::uint64_t limit = 20;
+  std::uint64_t limit = 0;  // not given
   std::uint64_t around = 0;
   std::string branch;
   bool fixed = false;
   bool regex = false;
   bool ignoreCase = false;
   bool sessionsWith = false;
+
+  [[nodiscard]] std::size_t shown() const {
+    constexpr std::size_t kDefault = 20;
+    return limit == 0 ? kDefault : static_cast<std::size_t>(limit);
+  }
 };
 
 // Sessions of other agents are searched in their files.
@@ -155,7 +161,7 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
     const auto [known, isNew] = titles.try_emplace(hit.sessionId);
     if (isNew) known->second = titleOf(view, hit.sessionId);
     hit.title = known->second;
-    if (show && hits.size() < options.limit) show(hit);
+    if (show && hits.size() < options.shown()) show(hit);
     hits.push_back(std::move(hit));
     return hits.size() < limit && !outputClosed();
   };
@@ -177,18 +183,28 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
   }
 }
 
-// Leaves the entries of one branch.
-Result<void> keepBranch(SessionStore& store, const std::string& session, const std::string& branch,
-                        std::vector<SearchHit>& hits) {
+// Finds at most so many.
+using Find = std::function<Result<std::vector<SearchHit>>(std::size_t limit)>;
+
+// Of what is found, the entries of one branch: more and more is looked for until enough of it is in the branch.
+Result<std::vector<SearchHit>> findInBranch(SessionStore& store, const std::string& session, const std::string& branch,
+                                            std::size_t wanted, const Find& find) {
+  constexpr std::size_t kGrowth = 8;
   BOUGH_TRY(const auto leaf, resolveEntry(store, session, branch));
   BOUGH_TRY(const auto tree, store.loadTree(session));
   BOUGH_TRY(const auto end, store.sequenceOf(session, leaf));
   const std::vector<Sequence> path = tree.path(end);
-  std::erase_if(hits, [&](const SearchHit& hit) {
+  const auto isElsewhere = [&](const SearchHit& hit) {
     const auto node = hit.entryId.empty() ? Result<Sequence>(kNoSequence) : store.sequenceOf(session, hit.entryId);
     return !node || !std::ranges::binary_search(path, *node);
-  });
-  return {};
+  };
+  std::size_t found = 0;
+  for (std::size_t limit = wanted;; limit *= kGrowth) {
+    BOUGH_TRY(auto hits, find(limit));
+    const bool isAll = hits.size() <= std::exchange(found, hits.size());
+    std::erase_if(hits, isElsewhere);
+    if (isAll || hits.size() >= wanted) return hits;
+  }
 }
 
 // A query of words, the index or not.
@@ -272,7 +288,7 @@ void sayNothingFound(const CatalogView& view, const std::string& query, const Se
   };
   if (!options.fixed && !options.regex) {
     const bool isAscii = std::ranges::all_of(query, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    if (suggest(withBeginnings(query))) return;
+    if (suggest(withoutOperators(query)) || suggest(withBeginnings(query))) return;
     // Only a folder has the index in a file.
     const bool indexed = !view.behind && !isOutside(options);
     const auto similar = indexed ? catalog::similarQuery(view.store->folder(), query)
@@ -340,11 +356,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                           .cwd = filter.cwd,
                           .session = filter.session,
                           .writtenBy = filter.writtenBy}));
-  // Of a branch, and of sessions, more must be found than is shown.
-  constexpr std::size_t kMany = 10'000;
-  const std::size_t limit =
-      options.branch.empty() && !options.sessionsWith ? static_cast<std::size_t>(options.limit) + 1 : kMany;
-  std::vector<SearchHit> hits;
+  constexpr std::size_t kCounted = 200'000;  // entries of sessions, in memory
+  const std::size_t limit = options.sessionsWith ? kCounted : options.shown() + 1;
   std::optional<Pager> pager;  // begins with the first hit
   ShowHit show;
   const bool isScan = scans || view.behind || isOutside(options);
@@ -354,25 +367,29 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       printHit(view, hit, options);
     };
   }
-  if (scans) {
+  const Find find = [&](std::size_t most) -> Result<std::vector<SearchHit>> {
+    if (!scans) return findWords(view, query, filter, options, most, show);
     BOUGH_TRY(const auto pattern, textQueryOf(options));
-    BOUGH_TRY(hits, scan(view, pattern, filter, options, limit, show));
-  } else {
-    BOUGH_TRY(hits, findWords(view, query, filter, options, limit, show));
-  }
+    return scan(view, pattern, filter, options, most, show);
+  };
+  BOUGH_TRY(auto hits, options.branch.empty() ? find(limit)
+                                              : findInBranch(*view.store, filter.session, options.branch, limit, find));
   pager.reset();
   // After the scan, which needs every core. The copy of another agent's file is gone with this command.
   if (view.behind && view.passing == nullptr) takeInBesides(view);
-  if (!options.branch.empty()) {
-    BOUGH_TRY(keepBranch(*view.store, filter.session, options.branch, hits));
+  if (options.sessionsWith && hits.size() >= kCounted) {
+    printMessage(
+        fmt::format("note: only {} were counted, and there may be more; --since, --in or another word asks "
+                    "for fewer",
+                    counted(hits.size(), "entry", "entries")));
   }
-  const bool more = !options.sessionsWith && hits.size() > options.limit;
-  if (more) hits.resize(options.limit);
+  const bool more = !options.sessionsWith && hits.size() > options.shown();
+  if (more) hits.resize(options.shown());
   if (hits.empty() && !context.json) {
     sayNothingFound(view, query, filter, options);
   } else if (options.sessionsWith) {
     const Pager listed(!context.json);
-    printSessionsWith(hits, context.json);
+    printSessionsWith(hits, options.limit == 0 ? SIZE_MAX : options.shown(), context.json);
   } else if (context.json) {
     printHitsJson(hits, more);
   } else {
@@ -393,13 +410,16 @@ Command define() {
   std::vector<Option> definitions = {
       {.name = "WORDS", .help = "What to look for", .target = &options->words, .required = true, .mayBeEmpty = true}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
-  definitions.push_back(
-      {.name = "--in", .help = "Only in this session", .target = &options->session, .value = "SESSION"});
+  definitions.push_back({.name = "--in",
+                         .help = "Only in this session",
+                         .target = &options->session,
+                         .value = "SESSION",
+                         .notWith = {"--agents"}});
   definitions.push_back({.name = "--session",
                          .help = "The same as --in",
                          .target = &options->session,
                          .value = "SESSION",
-                         .notWith = {"--in"}});
+                         .notWith = {"--in", "--agents"}});
   definitions.push_back({.name = "--branch",
                          .help = "With --in, only in the branch that ends in this entry",
                          .target = &options->branch,
@@ -420,7 +440,7 @@ Command define() {
                          .value = "N",
                          .most = 100});
   definitions.push_back({.name = "--sessions-with",
-                         .help = "List the sessions with something found, and how many entries it is in",
+                         .help = "List sessions in the place of entries, with how many entries were found in each",
                          .target = &options->sessionsWith,
                          .notWith = {"--context"}});
   definitions.push_back({.name = "--role",
@@ -429,7 +449,10 @@ Command define() {
                          .choices = {"user", "assistant", "tool", "system", "summary"},
                          .value = "ROLE"});
   definitions.push_back(
-      {.name = "-n,--limit", .help = "Show at most N entries; default: 20", .target = &options->limit, .value = "N"});
+      {.name = "-n,--limit",
+       .help = "Show at most N entries (default: 20); with --sessions-with, N sessions (default: all)",
+       .target = &options->limit,
+       .value = "N"});
   definitions.push_back(
       {.name = "--agents",
        .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",

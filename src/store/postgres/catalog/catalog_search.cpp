@@ -29,7 +29,8 @@ TermSql sqlOf(const SearchWords::Term& term, Composed& select) {
   for (const std::string& word : term.words) {
     // Words are letters and digits; see tokenizer.h. What is not would end the quotation.
     std::string quoted = word;
-    std::ranges::replace_if(quoted, [](char c) { return c == '\'' || c == '\\'; }, ' ');
+    std::ranges::replace_if(
+        quoted, [](char c) { return c == '\'' || c == '\\'; }, ' ');
     query += fmt::format("{}'{}'", query.empty() ? "" : " & ", quoted);
     phrase += fmt::format(" {} ", word);
   }
@@ -100,18 +101,18 @@ Result<std::vector<SearchHit>> PostgresCatalog::search(const SearchWords& words,
     select.parameters.texts(std::span<const std::string>(options.roles));
     select.require(fmt::format("t.role = ANY (${})", select.parameters.size()));
   }
-  const std::string limit = select.number(std::min<std::size_t>(options.limit, 10'000));
+  const std::string limit = select.number(std::min<std::size_t>(options.limit, INT64_MAX));
   select.sql += fmt::format(
       "), {}z AS (SELECT coalesce(sum(x.text_count), 0)::float8 AS n, "
       "greatest(coalesce(sum(x.word_count), 0)::float8 / greatest(coalesce(sum(x.text_count), 0), 1), 1) AS mean "
       "FROM (SELECT text_count, word_count FROM @.catalog_sessions LIMIT {}) x), "
       "best AS (SELECT f.session_id, f.seq, {} AS score FROM found f, z{} ORDER BY score DESC, f.time_ms DESC, "
       "f.session_id DESC, f.seq DESC LIMIT {}) "
-      "SELECT t.session_id, c.title, t.entry_id, t.role, t.time_ms, (b.score * 1000000)::bigint, t.body FROM best b "
+      "SELECT t.session_id, c.title, t.entry_id, t.role, t.time_ms, (b.score * 1000000)::bigint, {} FROM best b "
       "JOIN @.catalog_texts t ON t.session_id = b.session_id AND t.seq = b.seq "
       "JOIN @.catalog_sessions c ON c.session_id = b.session_id ORDER BY b.score DESC, t.time_ms DESC, "
       "b.session_id DESC, b.seq DESC",
-      counts, kMostMeasured, score, joins, limit);
+      counts, kMostMeasured, score, joins, limit, options.excerptTokens == 0 ? "''" : "t.body");
   BOUGH_TRY(const Rows rows, ask(select.call(database_)));
   std::vector<SearchHit> hits;
   for (int row = 0; row < rows.size(); ++row) {
