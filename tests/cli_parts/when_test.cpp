@@ -58,6 +58,36 @@ TEST_F(When, ADayBeginsAtItsMidnightAndUntilItIsToItsEnd) {
   EXPECT_EQ(parseUntil("2h", now), now - 2 * kHour);
 }
 
+TEST_F(When, AMonthIsNamedAsUsageNamesItAndUntilItIsToItsEnd) {
+  EXPECT_EQ(parseWhen("1970-02", 0), 31 * kDay);
+  EXPECT_EQ(parseUntil("1970-02", 0), 59 * kDay);
+  EXPECT_EQ(parseUntil("1970-12", 0), 365 * kDay);
+  for (const char* wrong : {"1970-13", "1970-00", "1970-1", "1970"}) EXPECT_FALSE(parseWhen(wrong, 0)) << wrong;
+}
+
+// `show` and `ls` print local times without a zone, so they can be typed, too.
+TEST_F(When, ATimeWithoutAZoneIsLocal) {
+  ::setenv("TZ", "Asia/Kathmandu", 1);
+  ::tzset();
+  const std::uint64_t time = *parseWhen("2026-11-14T10:30:00+05:45", 0);
+  for (const char* text : {"2026-11-14 10:30", "2026-11-14T10:30", "2026-11-14 10:30:00", "2026-11-14t10:30:00.0"}) {
+    EXPECT_EQ(parseWhen(text, 0), time) << text;
+    EXPECT_EQ(parseUntil(text, 0), time) << text;
+  }
+  for (const char* wrong : {"2026-11-14 10", "2026-11-14 24:00", "2026-11-14 1030", "2026-02-30 10:30", "10:30"}) {
+    EXPECT_FALSE(parseWhen(wrong, 0)) << wrong;
+  }
+}
+
+TEST_F(When, DaysAndTimesCanBeThoseOfUtc) {
+  ::setenv("TZ", "America/New_York", 1);
+  ::tzset();
+  EXPECT_EQ(parseWhen("1970-01-02", 0, Zone::Utc), kDay);
+  EXPECT_EQ(parseUntil("1970-01-02", 0, Zone::Utc), 2 * kDay);
+  EXPECT_EQ(parseWhen("today", 5 * kDay + kHour, Zone::Utc), 5 * kDay);
+  EXPECT_EQ(parseWhen("1970-01-02 01:00", 0, Zone::Utc), kDay + kHour);
+}
+
 // In New York the clocks went forward on 2026-03-08 and back on 2026-11-01: days of 23 and of 25 hours.
 TEST_F(When, DaysHaveTheHoursThatTheLocalClockGivesThem) {
   ::setenv("TZ", "America/New_York", 1);

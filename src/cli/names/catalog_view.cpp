@@ -183,10 +183,14 @@ std::vector<Option> FilterOptions::definitions() {
        .target = &cwd,
        .value = "FOLDER"},
       {.name = "--since",
-       .help = "Only from this time on: a day (2026-11-14, today), a time, or an age (7d, 12h)",
+       .help = "Only from this time on: a day (2026-11-14, today), a month, a time (\"2026-11-14 23:47\"), or an age "
+               "(7d, 12h)",
        .target = &since,
        .value = "WHEN"},
-      {.name = "--until", .help = "Only before this time; of a day, to its end", .target = &until, .value = "WHEN"}};
+      {.name = "--until",
+       .help = "Only before this time; of a day or a month, to its end",
+       .target = &until,
+       .value = "WHEN"}};
 }
 
 Option FilterOptions::folderArgument() {
@@ -202,7 +206,7 @@ std::string recordedFolder(const std::string& folder) {
   return recorded;
 }
 
-Result<SessionFilter> FilterOptions::filter() const {
+Result<SessionFilter> FilterOptions::filter(Zone zone) const {
   SessionFilter made{.agent = agent, .key = key};
   if (!folder.empty() && !cwd.empty()) {
     return fail(ErrorCode::InvalidArgument, "the folder is given twice", "give it as an argument or with --cwd");
@@ -219,11 +223,11 @@ Result<SessionFilter> FilterOptions::filter() const {
   }
   const std::uint64_t now = nowMs();
   if (!since.empty()) {
-    BOUGH_TRY(auto time, parseWhen(since, now));
+    BOUGH_TRY(auto time, parseWhen(since, now, zone));
     made.sinceMs = time;
   }
   if (!until.empty()) {
-    BOUGH_TRY(auto time, parseUntil(until, now));
+    BOUGH_TRY(auto time, parseUntil(until, now, zone));
     made.untilMs = time;
   }
   if (made.sinceMs && made.untilMs && *made.sinceMs > *made.untilMs) {

@@ -8,6 +8,7 @@
 
 #include "bough/catalog.h"
 #include "cli/definition/command.h"
+#include "cli/names/when.h"
 
 namespace bough::cli {
 
@@ -63,7 +64,7 @@ struct FilterOptions {
 
   [[nodiscard]] std::vector<Option> definitions();
   [[nodiscard]] Option folderArgument();
-  [[nodiscard]] Result<SessionFilter> filter() const;
+  [[nodiscard]] Result<SessionFilter> filter(Zone zone = Zone::Local) const;
   [[nodiscard]] bool isEmpty() const {
     return folder.empty() && agent.empty() && key.empty() && cwd.empty() && since.empty() && until.empty();
   }

@@ -17,53 +17,63 @@ constexpr std::uint64_t kMinute = 60'000;
 constexpr std::uint64_t kHour = 60 * kMinute;
 constexpr std::uint64_t kDay = 24 * kHour;
 
-std::tm localTime(std::uint64_t ms) {
+std::tm timeIn(Zone zone, std::uint64_t ms) {
   const auto seconds = static_cast<std::time_t>(ms / 1000);
-  std::tm local{};
-  (void)::localtime_r(&seconds, &local);
-  return local;
+  std::tm parts{};
+  (void)(zone == Zone::Utc ? ::gmtime_r(&seconds, &parts) : ::localtime_r(&seconds, &parts));
+  return parts;
 }
 
-// Midnight at the beginning of a local day, whichever hour the clocks were put forward or back.
-std::uint64_t localMidnight(std::tm day) {
-  day.tm_hour = day.tm_min = day.tm_sec = 0;
-  day.tm_isdst = -1;
-  const std::time_t seconds = std::mktime(&day);
+// What a clock shows in milliseconds, whichever hour the local clocks were put forward or back.
+std::uint64_t msOf(Zone zone, std::tm shown) {
+  shown.tm_isdst = -1;
+  const std::time_t seconds = zone == Zone::Utc ? ::timegm(&shown) : ::mktime(&shown);
   return seconds < 0 ? 0 : static_cast<std::uint64_t>(seconds) * 1000;
 }
 
-// A day as people write it: 2026-11-14, 20261114, today, yesterday.
-std::optional<std::tm> dayNamed(std::string_view text, std::uint64_t now) {
-  if (text == "today" || text == "yesterday") {
-    std::tm day = localTime(now);
-    if (text == "yesterday") --day.tm_mday;
-    return day;
-  }
-  std::string date(text);
-  if (date.size() == 8 && date.find_first_not_of("0123456789") == std::string::npos) date.insert(6, "-").insert(4, "-");
-  // As a time it is checked for us: months have days, and not every year a 29th of February.
-  if (date.size() != 10 || date[4] != '-' || date[7] != '-' || !parseTimestamp(date + "T00:00:00Z")) return {};
-  const auto number = [&](std::size_t at, std::size_t size) {
-    int value = 0;
-    std::from_chars(date.data() + at, date.data() + at + size, value);
-    return value;
-  };
-  std::tm day{};
-  day.tm_year = number(0, 4) - 1900;
-  day.tm_mon = number(5, 2) - 1;
-  day.tm_mday = number(8, 2);
-  return day;
+// A time as clocks show it, and the first moment after what was named: after a day, a month, or the same for a time.
+struct Named {
+  std::tm from{};
+  std::tm to{};
+};
+
+// 2026-11-14, 20261114, 2026-11, 2026-11-14 23:47 and 2026-11-14T23:47:00, without a zone.
+std::optional<Named> timeNamed(std::string text) {
+  if (text.size() == 8 && text.find_first_not_of("0123456789") == std::string::npos) text.insert(6, "-").insert(4, "-");
+  constexpr std::size_t kMonth = 7;
+  constexpr std::size_t kDate = 10;
+  const std::size_t size = text.size();
+  if (size == kMonth) text += "-01";
+  if (text.size() == kDate) text += "T00:00";
+  if (text.size() == kDate + 6) text += ":00";
+  // As a time in UTC it is checked for us: months have days, and not every year a 29th of February.
+  const auto ms = parseTimestamp(text + "Z");
+  if (!ms) return std::nullopt;
+  Named named{.from = timeIn(Zone::Utc, *ms), .to = timeIn(Zone::Utc, *ms)};
+  named.to.tm_mon += size == kMonth ? 1 : 0;
+  named.to.tm_mday += size == kDate ? 1 : 0;
+  return named;
 }
 
-Result<std::uint64_t> parseTime(std::string_view text, std::uint64_t now, int daysLater) {
+std::optional<Named> dayNamed(std::string_view text, std::uint64_t now, Zone zone) {
+  if (text != "today" && text != "yesterday") return std::nullopt;
+  std::tm day = timeIn(zone, now);
+  day.tm_hour = day.tm_min = day.tm_sec = 0;
+  if (text == "yesterday") --day.tm_mday;
+  Named named{.from = day, .to = day};
+  ++named.to.tm_mday;
+  return named;
+}
+
+Result<std::uint64_t> parseTime(std::string_view text, std::uint64_t now, Zone zone, std::tm Named::*end) {
   if (const auto time = parseTimestamp(text)) return *time;
-  if (auto day = dayNamed(text, now)) {
-    day->tm_mday += daysLater;
-    return localMidnight(*day);
-  }
+  auto named = dayNamed(text, now, zone);
+  if (!named) named = timeNamed(std::string(text));
+  if (named) return msOf(zone, (*named).*end);
   if (const auto age = parseAge(text)) return *age > now ? 0 : now - *age;
   return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a valid time", text.substr(0, 40)),
-              "write a day (2026-11-14, today, yesterday), a time (2026-11-14T23:47:00Z) or an age (12h, 7d)");
+              "write a day (2026-11-14, today, yesterday), a month (2026-11), a time (\"2026-11-14 23:47\", or with a "
+              "zone 2026-11-14T23:47:00Z) or an age (12h, 7d)");
 }
 
 }  // namespace
@@ -89,12 +99,12 @@ Result<std::uint64_t> parseAge(std::string_view text) {
   }
 }
 
-Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t now) {
-  return parseTime(text, now, 0);
+Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t now, Zone zone) {
+  return parseTime(text, now, zone, &Named::from);
 }
 
-Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t now) {
-  return parseTime(text, now, 1);
+Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t now, Zone zone) {
+  return parseTime(text, now, zone, &Named::to);
 }
 
 std::string formatAge(std::uint64_t whenMs, std::uint64_t now) {

@@ -12,11 +12,14 @@ namespace bough::cli {
 /// "90d", "12h", "30m", "2w" in milliseconds. InvalidArgument when it is none of these.
 Result<std::uint64_t> parseAge(std::string_view text);
 
-/// The beginning of a day (2026-11-14, 20261114, today, yesterday; local time), a time (RFC 3339), or an age: so long
-/// ago.
-Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t nowMs);
-/// The same, but the end of a day: "until 2026-11-14" holds that day.
-Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t nowMs);
+/// Whose days and times are meant where no zone is written.
+enum class Zone : std::uint8_t { Local, Utc };
+
+/// The beginning of a day (2026-11-14, 20261114, today, yesterday) or of a month (2026-11), a time (2026-11-14 23:47,
+/// or RFC 3339 with a zone), or an age: so long ago.
+Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t nowMs, Zone zone = Zone::Local);
+/// The same, but the end of a day or a month: "until 2026-11-14" holds that day.
+Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t nowMs, Zone zone = Zone::Local);
 
 /// "now", "5m ago", "3h ago", "2d ago", and beyond a week the date, local time.
 std::string formatAge(std::uint64_t whenMs, std::uint64_t nowMs);

@@ -16,6 +16,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/when.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/screen.h"
@@ -123,7 +124,7 @@ enum class Damage : std::uint8_t { Told, Kept };
 
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices,
                               Damage damage = Damage::Told) {
-  BOUGH_TRY(auto filter, options.filter.filter());
+  BOUGH_TRY(auto filter, options.filter.filter(options.utc ? Zone::Utc : Zone::Local));
   UsageOptions scanned{.sinceMs = filter.sinceMs,
                        .untilMs = filter.untilMs,
                        .model = options.model,
@@ -252,13 +253,16 @@ Command define() {
        .help = "Print the prices in use and nothing else",
        .target = &options->priceTable,
        .notWith = {"SESSION", "--by", "--watch", "--breakdown"}},
-      {.name = "--utc", .help = "Use days in UTC; default: local time", .target = &options->utc}};
+      {.name = "--utc",
+       .help = "Use days in UTC, also in --since and --until; default: local time",
+       .target = &options->utc}};
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
-  definitions.push_back({.name = "--agents",
-                         .help = "Sessions of other agents on this machine instead: all, or those named, with commas",
-                         .target = &options->agents,
-                         .value = "LIST",
-                         .alone = "all"});
+  definitions.push_back(
+      {.name = "--agents",
+       .help = "Sum up sessions of other agents on this machine instead: all, or a list of names with commas",
+       .target = &options->agents,
+       .value = "LIST",
+       .alone = "all"});
   return {
       .name = "usage",
       .summary = "Sum up tokens and their cost",
