@@ -64,6 +64,14 @@ def test_usage_over_time_has_gaps_keeps_its_order_and_fits_while_it_is_watched(f
     check("9 of 21 rows fit" in screen, "and how many rows there are", screen)
     terminal.tmux("send-keys", "C-c")
     terminal.close()
+    subprocess.run([bough, "--store", store, "append", "work"], check=True, capture_output=True,
+                   input=lines[-1].replace("claude-sonnet-4-5", "a-model-without-a-price").encode())
+    terminal = Terminal(folder, bough, width=40, height=16, BOUGH_STORE=store, TZ="UTC")
+    terminal.type("bough usage --watch=1")
+    screen = terminal.wait(lambda text: "every 1 s; Ctrl-C ends" in text)
+    check(screen.startswith("day ") and "is unknown" in " ".join(screen.split()), "so it is where a remark takes two lines", screen)
+    terminal.tmux("send-keys", "C-c")
+    terminal.close()
 
 
 def test_tables_fit_narrow_terminals(folder, bough):

@@ -100,8 +100,7 @@ std::size_t linesOf(const UsageRow& row, const UsageLook& look) {
 std::span<const UsageRow> fittingRows(const UsageReport& report, const UsageLook& look) {
   const std::span<const UsageRow> all(report.rows);
   if (look.height == 0) return all;
-  const std::size_t others =
-      6 + linesOf(report.total, look) + (look.by == "block" ? 2 : 0) + (report.unknownModels.empty() ? 0 : 1);
+  const std::size_t others = 6 + linesOf(report.total, look) + (look.by == "block" ? 2 : 0);
   std::size_t room = look.height > others ? look.height - others : 1;
   const bool fromEnd = isOverTime(look.by) && std::ranges::is_sorted(all, {}, &UsageRow::name);
   std::size_t count = 0;
@@ -204,7 +203,8 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
   // A session is known by its title; days and models name themselves.
   const bool bySession = look.by == "session";
   if (bars) columns.push_back({"", Left, bySession ? 2 : 4});
-  columns.push_back({bySession ? "title" : look.by == "model" ? "" : "models", Left, !bars ? 0 : bySession ? 1 : 8});
+  const bool hasModels = !bySession && look.by != "model" && !look.breakdown;
+  columns.push_back({bySession ? "title" : hasModels ? "models" : "", Left, !bars ? 0 : bySession ? 1 : 8});
   Table table(std::move(columns));
   const auto add = [&](const std::string& name, const UsageRow& row, const std::string& bar) {
     auto made = cells(name, row.messages, row.tokens, row.costUsd, row.costKnown);

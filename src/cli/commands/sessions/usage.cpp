@@ -75,13 +75,18 @@ void orderRows(std::vector<UsageRow>& rows, const std::string& order) {
 
 void print(const UsageReport& report, const Context& context, const Options& options) {
   if (context.json) return printUsageJson(report, options.by);
-  const bool isWatched = !options.watch.empty() && stdoutIsTerminal();
-  printUsageTable(report, {.by = options.by,
-                           .breakdown = options.breakdown,
-                           .height = isWatched ? std::max<std::size_t>(Screen::size().height, 8) : 0});
-  if (report.unknownModels.empty()) return;
-  printMessage(
-      fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", ")));
+  const std::string unknown =
+      report.unknownModels.empty()
+          ? ""
+          : fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", "));
+  std::size_t height = 0;
+  if (!options.watch.empty() && stdoutIsTerminal()) {
+    const std::string lines = fitted(unknown, terminalWidth());
+    const auto below = static_cast<std::size_t>(std::ranges::count(lines, '\n')) + (unknown.empty() ? 0 : 1);
+    height = std::max<std::size_t>(Screen::size().height, below + 8) - below;
+  }
+  printUsageTable(report, {.by = options.by, .breakdown = options.breakdown, .height = height});
+  if (!unknown.empty()) printMessage(unknown);
 }
 
 // Much that the list of the agents' sessions does not have yet is summed up from the files themselves, where that can
