@@ -2,6 +2,7 @@
 #include "base/try.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -83,7 +84,12 @@ class Application {
     argv = words.data();
     ParsedLine line = parseLine(argc, argv, globalOptions(context_), groups_);
     command_ = line.command;
-    if (line.help) return printHelp(groups_, commandName(), context_.json);
+    if (line.help) {
+      const auto word = command_ == nullptr
+                            ? commandWord(std::span(words).subspan(1, static_cast<std::size_t>(argc) - 1))
+                            : std::nullopt;
+      return printHelp(groups_, word.value_or(commandName()), context_.json);
+    }
     if (!line.problem.empty()) return wrongUse(argc, argv, line);
     useColors(context_.color);
     if (!line.left.empty()) {
@@ -140,6 +146,9 @@ class Application {
       return fail(ErrorCode::InvalidArgument, line.problem,
                   "`bough tree SESSION --ids` shows the entries; also @head~2 (two before the head) and labels");
     }
+    if (const std::string choices = choicesOf(line.missing); !choices.empty()) {
+      return fail(ErrorCode::InvalidArgument, line.problem, fmt::format("one of {}", choices));
+    }
     if (command_ != nullptr) {
       return fail(ErrorCode::InvalidArgument, line.problem, fmt::format("`bough help {}` explains it", command_->name));
     }
@@ -147,6 +156,15 @@ class Application {
       BOUGH_TRY(findCommand(groups_, *word));
     }
     return fail(ErrorCode::InvalidArgument, line.problem, "`bough help` lists the commands");
+  }
+
+  // What can be given for an option or an argument of the command; empty: anything.
+  [[nodiscard]] std::string choicesOf(const std::string& missing) const {
+    if (command_ == nullptr || missing.empty()) return {};
+    const auto option =
+        std::ranges::find_if(command_->options, [&](const Option& each) { return each.isCalled(missing); });
+    if (option == command_->options.end()) return {};
+    return fmt::format("{}", fmt::join(option->choices, ", "));
   }
 
   // A word with one dash that is neither an option of the command nor the value of one.

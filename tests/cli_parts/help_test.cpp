@@ -68,6 +68,10 @@ TEST(Help, TheNearestWordIsTheOneThatWasMistyped) {
   EXPECT_EQ(nearest("shwo", known), "show");
   EXPECT_EQ(nearest("--jsn", known), "--json");
   EXPECT_EQ(nearest("/HELP", known), "/help");
+  EXPECT_EQ(nearest("--jso", known), "--json");
+  EXPECT_EQ(nearest("/qui", known), "/quit");
+  EXPECT_EQ(nearest("claude", {"claude-code", "codex"}), "claude-code");
+  EXPECT_EQ(nearest("openai", {"openai-chat", "openai-responses"}), "") << "either may be meant";
   for (const char* word : {"", "t1", "x", "-", "--", "/", "/x", "ab", "show-me-all"}) {
     EXPECT_EQ(nearest(word, known), "") << word;
   }

@@ -185,6 +185,21 @@ std::string commandHelp(const Command& command, std::size_t width) {
   return out;
 }
 
+namespace {
+
+// The word that begins so, if there is only one.
+std::string onlyBeginning(std::string_view typed, const std::vector<std::string>& known) {
+  std::string only;
+  for (const std::string& each : known) {
+    if (!each.starts_with(typed)) continue;
+    if (!only.empty()) return {};
+    only = each;
+  }
+  return only;
+}
+
+}  // namespace
+
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t kMostLetters = 100;
   std::string best;
@@ -203,7 +218,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
       best = each;
     }
   }
-  return best;
+  return best.empty() && letters >= 3 ? onlyBeginning(typed, known) : best;
 }
 
 namespace {

@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/definition/help.h"
 #include "cli/definition/json_shapes.h"
 #include "cli/terminal/output.h"
 
@@ -14,7 +17,13 @@ struct Options {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (!options.command.empty()) {
-    BOUGH_TRY(const auto schema, jsonSchema(options.command));
+    const bool isShape = std::ranges::count(commandShapes(), options.command, &JsonShape::name) > 0;
+    std::string name = options.command;
+    if (!isShape) {
+      BOUGH_TRY(const Command command, findCommand(commandGroups(), name));
+      name = command.name;
+    }
+    BOUGH_TRY(const auto schema, jsonSchema(name));
     printJsonLine(schema);
     return kDone;
   }
