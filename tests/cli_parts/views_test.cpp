@@ -4,6 +4,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/markdown/blocks.h"
 #include "cli/views/markdown/spans.h"
 #include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
@@ -15,6 +16,10 @@ TEST(Views, WordsInSeveralStylesAreNotBroken) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(wrapSpans({{"table with **"}, {"bold", kFound}, {"**"}}, 14, 14), (Lines{"table with", "**bold**"}));
   EXPECT_EQ(wrapSpans({{"table with 天"}, {"bold"}}, 14, 14), (Lines{"table with 天", "bold"}));
+}
+
+TEST(Views, PiecesOfCodeAreApart) {
+  EXPECT_EQ(markdownForTerminal("```\na\n```\n```\nb\n```\n\n```\nc\n```", 40, 0), "│ a\n\n│ b\n\n│ c\n");
 }
 
 TEST(Views, NumbersAreRounded) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text/text.h"
 #include "cli/terminal/fitted.h"
@@ -51,6 +52,8 @@ class TerminalMarkdown {
     bars_ = block.quotes == 0 ? "" : styled(Style::Dim, repeated("│ ", block.quotes));
     const std::size_t barColumns = 2 * block.quotes;
     room_ = std::max(width_ - indent_, kLeastColumns + barColumns) - barColumns;
+    // Two pieces of code, one after the other, would look like one.
+    if (std::exchange(afterCode_, block.kind == MarkdownBlock::Kind::Code) && afterCode_) line("");
     switch (block.kind) {
       case MarkdownBlock::Kind::Blank: line(""); break;
       case MarkdownBlock::Kind::Line: put(inner, "", "", asShown(block.spans)); break;
@@ -180,6 +183,7 @@ class TerminalMarkdown {
   const std::size_t indent_;
   std::size_t room_ = 0;  // columns of the block
   std::string bars_;      // of the quotes it is in
+  bool afterCode_ = false;
 };
 
 }  // namespace
