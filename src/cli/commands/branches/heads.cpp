@@ -71,7 +71,8 @@ Command define() {
   return {
       .name = "heads",
       .summary = "List where the head of a session was before it was moved, the last place first",
-      .details = "The first line is the head itself. `bough switch SESSION -` goes back to the place after it.",
+      .details =
+          "The first line is the head itself. `bough switch SESSION -` goes back to the place on the second line.",
       .examples =
           "  bough heads @last\n"
           "  bough switch SESSION -         # go back to where the head was before",

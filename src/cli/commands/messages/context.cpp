@@ -224,8 +224,8 @@ Command define() {
           "Every tool call is followed by its result, and the latest summary replaces the messages that it sums "
           "up. Of a branch that is longer than any model reads (`bough chat --model-table`), and with --budget, only "
           "the newest turns that fit are kept. --explain compares the last requests of the branch: each "
-          "should begin with the one before it, byte for byte, so that the cache of the provider is of use; it says "
-          "where and why one does not, and ends with 1 then.",
+          "should begin with the one before it, byte for byte, so that the cache of the provider is of use. It says "
+          "where and why one does not; the exit code is 1 then.",
       .examples =
           "  bough context SESSION --to anthropic\n"
           "  bough context SESSION --to gemini --budget 100000\n"
