@@ -144,6 +144,26 @@ def test_what_was_said_is_found_too(folder, bough):
     terminal.close()
 
 
+def test_what_was_found_stays_when_something_is_done(folder, bough):
+    terminal = with_sessions(folder, bough, width=100, height=12)
+    terminal.type("bough")
+    terminal.wait(lambda screen: "3 of 3" in screen)
+    terminal.type("answer about", enter=False)  # said in all of them, and in no title
+    terminal.wait(lambda screen: "Sessions: answer about" in screen and "3 of 3" in screen)
+    first = selected(terminal.screen())
+    key(terminal, "Down")
+    chosen = selected(terminal.wait(lambda screen: selected(screen) != first))
+    for keys, said in (("M-l", "Label for"), ("x", "message: x"), ("Enter", "Labelled x")):
+        key(terminal, keys)
+        screen = terminal.wait(lambda screen: said in screen)
+    check("3 of 3" in screen and selected(screen) == chosen, "a label leaves the list as it is", screen)
+    key(terminal, "M-f")
+    screen = terminal.wait(lambda screen: "Forked" in screen)
+    check("4 of 4" in screen and "fork of" in selected(screen), "the fork that is announced is selected", screen)
+    key(terminal, "C-c")
+    terminal.close()
+
+
 def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal = with_sessions(folder, bough, width=120, height=24)
     terminal.type("bough")

@@ -60,10 +60,14 @@ class RowList {
     filter(typed_);
     if (row) select(*row);
   }
-  /// After something was done: any row may be another one.
-  void takeAll() {
+  /// After something was done: any row may be another one. The selected one stays, whether it matches or not.
+  void takeAll(std::vector<std::size_t> alsoFound) {
+    const auto row = selected();
     filter_.clear();
     takeNew();
+    if (row) alsoFound.push_back(*row);
+    append(alsoFound);
+    if (row) select(*row);
   }
   void filter(const std::string& typed) {
     typed_ = typed;
@@ -76,7 +80,9 @@ class RowList {
     std::vector<bool> there(source_.size(), false);
     for (const std::size_t row : shown_) there[row] = true;
     for (const std::size_t row : rows) {
-      if (row < there.size() && !there[row]) shown_.push_back(row);
+      if (row >= there.size() || there[row]) continue;
+      there[row] = true;
+      shown_.push_back(row);
     }
   }
 
@@ -88,6 +94,8 @@ class RowList {
   void moveToFirst() { place_ = 0; }
   void moveToLast() { move(static_cast<std::ptrdiff_t>(shown_.size())); }
 
+  /// Whether the text of the rows is searched, too: a letter alone is nearly everywhere.
+  [[nodiscard]] bool isSearched() const { return typed_.size() > 1; }
   [[nodiscard]] const std::vector<std::size_t>& shown() const { return shown_; }
   /// Where the selected row is among those shown.
   [[nodiscard]] std::size_t place() const { return place_; }
@@ -149,7 +157,7 @@ class Picker {
 
   void filterRows() {
     rows_.filter(typed_);
-    searching_ = typed_.size() > 1;
+    searching_ = rows_.isSearched();
   }
 
   // False when the picker is over.
@@ -260,7 +268,7 @@ class Picker {
     const auto actions = source_.actions();
     if (std::ranges::find(actions, letter, &PickerAction::key)->ends) return choose(letter);
     message_ = source_.act(letter, *row, text);
-    rows_.takeAll();
+    rows_.takeAll(rows_.isSearched() ? source_.findInText(typed_) : std::vector<std::size_t>());
   }
 
   void draw() {
