@@ -135,7 +135,11 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
 
   if (isControl(record.kind)) {
     summary_.lastControl = sequence;
-    if (record.kind == EntryKind::Head) moveHead(line, confirm);
+    if (record.kind == EntryKind::Head) {
+      const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
+      summary_.headEntry = sequence;
+      summary_.head = target.empty() ? kNoSequence : find(target, confirm).value_or(kElsewhere);
+    }
   } else if (record.kind == EntryKind::SessionHeader) {
     if (sequence == 0 && json::findMember(json::findMember(line.text, "payload").value_or(""), "parentSession")) {
       summary_.head = kElsewhere;
@@ -163,12 +167,6 @@ void OffsetIndex::nameUnreadable(Sequence sequence, std::string_view id) {
 void OffsetIndex::keepHead(Sequence head, Sequence headEntry) {
   summary_.head = head;
   summary_.headEntry = headEntry;
-}
-
-void OffsetIndex::moveHead(const ScannedLine& line, const ConfirmId& confirm) {
-  const std::string target = headNamedBy(json::findMember(line.text, "payload").value_or(""));
-  summary_.headEntry = summary_.count - 1;
-  summary_.head = target.empty() ? kNoSequence : find(target, confirm).value_or(kElsewhere);
 }
 
 std::optional<std::pair<Sequence, IndexRecord>> recordAt(OffsetIndex& index, std::uint64_t offset) {

@@ -98,7 +98,6 @@ class OffsetIndex {
  private:
   std::optional<Sequence> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
   bool isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm);
-  void moveHead(const ScannedLine& line, const ConfirmId& confirm);
 
   std::uint64_t seed_;
   std::unique_ptr<IndexFile> file_;
