@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
 #include "base/bytes/flat_map.h"
 #include "base/bytes/sha256.h"
@@ -16,11 +15,11 @@
 #include "base/json/json_write.h"
 #include "base/model/head.h"
 #include "base/try.h"
-#include "message/json/content_hash.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/origin.h"
+#include "transcript/other_entries.h"
 #include "transcript/source/record.h"
 
 namespace bough {
@@ -54,34 +53,6 @@ bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view byt
   return true;
 }
 
-std::uint64_t meaningOf(std::string_view message) {
-  return message::ContentHasher().hashIfValid(message);
-}
-
-// What an entry says, without where it comes from.
-std::string contentOf(const Entry& entry) {
-  if (const auto message = json::findMember(entry.payload, "message")) return std::string(*message);
-  std::string content = entry.type;
-  json::ObjectReader members(entry.payload);
-  while (const auto member = members.next()) {
-    if (member->key == "transcript") continue;
-    content += fmt::format("\n{} {}", member->key, member->value);
-  }
-  return content;
-}
-
-// Calls `use` with each line of the entry's bytes, without its end.
-void eachLine(const Entry& entry, const std::function<void(std::string_view)>& use) {
-  const std::string bytes = lineOf(entry).value_or("");
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
-    std::string_view line = std::string_view(bytes).substr(at, end - at);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.empty()) use(line);
-    at = end + 1;
-  }
-}
-
 bool isSameLine(const Entry& one, const Entry& next) {
   const auto before = originOf(one);
   const auto after = originOf(next);
@@ -107,99 +78,6 @@ class KnownBytes {
  private:
   std::uint64_t end_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> later_;  // behind a gap
-};
-
-// Entries of a file that was written again: those that have the id of another one and say something else.
-class OtherEntries {
- public:
-  OtherEntries(SessionStore& store, const std::string& sessionId) : store_(store), sessionId_(sessionId) {}
-
-  /// Gives an entry an id of its own where the session has another one of its id, and a parent that was renamed.
-  Result<void> tellApart(Entry& entry, const std::function<bool(const std::string&)>& isKnown) {
-    if (const auto parent = renamed_.find(entry.parentId.value_or("")); parent != renamed_.end()) {
-      entry.parentId = parent->second;
-    }
-    const auto origin = originOf(entry);
-    if (origin && origin->hasLine) {
-      BOUGH_TRY(hasRecord_, hasLinesOf(entry));
-    }
-    if (!origin || origin->torn || !isKnown(entry.id)) return {};
-    const auto stored = store_.loadEntry(sessionId_, entry.id);
-    if (!stored || stored->redacted) return {};
-    if (entry.type == entry_type::kSessionInfo) {
-      nameApart(entry, *stored);
-    } else if (isConversation(entryKind(entry.type))) {
-      keepBeside(entry, *stored, *origin, isKnown);
-    }
-    return {};
-  }
-
-  void addTo(TranscriptReport& report) {
-    report.recovered += count_;
-    if (const auto head = renamed_.find(report.headId); head != renamed_.end()) report.headId = head->second;
-    std::ranges::move(told_, std::back_inserter(report.damage));
-  }
-
- private:
-  static constexpr std::size_t kShort = 8;
-
-  // Lines without ids of their own are named by where they are. In a file that was written again, another line may be
-  // there: it is kept as well.
-  static void nameApart(Entry& entry, const Entry& stored) {
-    const auto line = lineOf(entry);
-    if (line && lineOf(stored) != line) entry.id += ":" + Sha256::of(*line).substr(0, kShort);
-  }
-
-  // An entry of the conversation is kept beside the other one, under an id of its own, and what is new after it
-  // continues it.
-  void keepBeside(Entry& entry, const Entry& stored, const Origin& origin,
-                  const std::function<bool(const std::string&)>& isKnown) {
-    const std::string content = contentOf(entry);
-    const std::string before = contentOf(stored);
-    if (content == before || meaningOf(content) == meaningOf(before)) return;
-    std::string id = entry.id + ":" + Sha256::of(content).substr(0, kShort);
-    const bool isKept = isKnown(id);
-    if (hasRecord_ && !isKept) return;
-    renamed_[entry.id] = id;
-    entry.id = std::move(id);
-    if (isKept || ++count_ > TranscriptReport::kMaxDamage) return;
-    const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
-    told_.push_back({.offset = origin.at,
-                     .sizeBytes = origin.sizeBytes,
-                     .reason = fmt::format("the session has another {} of this id; both are kept", what),
-                     .recovered = true});
-  }
-
-  // Whether the session has every line that the entry was made from: lines that are one answer now may have been stored
-  // apart.
-  Result<bool> hasLinesOf(const Entry& entry) {
-    if (!lines_) {
-      lines_.emplace();
-      BOUGH_TRY(collectLines());
-    }
-    bool hasAll = true;
-    eachLine(entry, [&](std::string_view line) { hasAll &= lines_->contains(hashOf(line)); });
-    return hasAll;
-  }
-
-  Result<void> collectLines() {
-    for (std::uint64_t from = 0, count = 1; count > 0; from += count) {
-      count = 0;
-      BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
-        ++count;
-        eachLine(entry, [&](std::string_view line) { lines_->insert(hashOf(line)); });
-      }));
-    }
-    return {};
-  }
-
-  SessionStore& store_;
-  const std::string& sessionId_;
-  std::optional<NumberSet> lines_;  // hashes of those that the session had before
-  bool hasRecord_ = false;          // it had all lines of the record that entries are made of
-  std::vector<TranscriptDamage> told_;
-  std::uint64_t count_ = 0;
-  std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got
 };
 
 // Whether a file is what a migration wrote of an older document until it was ended: then the session continues from the
@@ -363,7 +241,7 @@ class Import {
   }
 
   Result<void> take(Entry&& entry) {
-    if (out_.rewritten) {
+    if (covered_ == 0 && !out_.created) {
       BOUGH_TRY(others_.tellApart(entry, [this](const std::string& id) { return isKnown(id); }));
     }
     if (isKnown(entry.id)) return {};

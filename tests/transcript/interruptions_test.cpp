@@ -1,6 +1,6 @@
 // What stands between the lines of a conversation changes nothing of it: blank lines, unknown ones, damage, records on
 // one line. Each fixture is tried with each of them after every line. And what another import does meanwhile changes
-// nothing of what is stored.
+// nothing of what is stored, nor does where its lines are.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -244,6 +244,93 @@ TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
     return entry.type != entry_type::kHead && entry.type != entry_type::kSessionHeader;
   };
   EXPECT_EQ(told, static_cast<std::uint64_t>(std::ranges::count_if(*entries, isImported)));
+}
+
+// Entries of the conversation, and what was used beside it.
+std::size_t countTold(SessionStore& store, const std::string& sessionId) {
+  const auto entries = store.loadSessionEntries(sessionId);
+  return static_cast<std::size_t>(std::ranges::count_if(entries.value(), [](const Entry& entry) {
+    return !isControlType(entry.type) || entry.payload.contains("\"usage\":{");
+  }));
+}
+
+TEST(Interruptions, LinesThatAreElsewhereNowAreNotAddedAgain) {
+  TempFolder folder;
+  for (const auto& path : fixtures()) {
+    SCOPED_TRACE(path.string());
+    const std::string bytes = readBytes(path);
+    if (bytes.starts_with("\xEF\xBB\xBF")) continue;
+    const std::string copy = std::filesystem::path(folder.path()) / path.filename();
+    const auto store = memoryStore();
+    writeBytes(copy, "\n" + bytes);
+    const auto before = importTranscript(*store, copy, {.agent = {}, .sessionId = "s"});
+    if (!before) continue;  // a fork whose origin is not there
+    const std::size_t told = countTold(*store, "s");
+    writeBytes(copy, bytes);
+    ASSERT_TRUE(importTranscript(*store, copy, {.agent = {}, .sessionId = "s"}));
+    EXPECT_EQ(countTold(*store, "s"), told);
+    EXPECT_EQ(importTranscript(*store, copy, {.agent = {}, .sessionId = "s"})->appended, 0U);
+  }
+}
+
+TEST(Interruptions, WhatWasRedactedDoesNotComeBackWithItsLineElsewhere) {
+  TempFolder folder;
+  const std::string path = std::filesystem::path(folder.path()) / "s.jsonl";
+  const std::string lines =
+      "{\"type\":\"user\",\"content\":\"a secret\",\"ts\":1.5}\n"
+      "{\"type\":\"assistant\",\"content\":\"an answer\",\"ts\":2.5}\n";
+  const auto store = memoryStore();
+  writeBytes(path, "\n" + lines);
+  const ImportResult before = import(*store, path);
+  const auto history = store->buildConversationHistory(before.sessionId);
+  ASSERT_TRUE(history && history->size() == 2U);
+  ASSERT_TRUE(store->redactEntry(before.sessionId, history->front().id, "me", "private"));
+  writeBytes(path, lines);
+  EXPECT_EQ(import(*store, path).appended, 0U);
+  const auto entries = store->loadSessionEntries(before.sessionId);
+  for (const Entry& entry : entries.value()) EXPECT_FALSE(entry.payload.contains("a secret"));
+}
+
+// pi gives the lines of an old file ids when it opens it, and writes the file again.
+TEST(Interruptions, LinesThatGotIdsContinueTheirSession) {
+  TempFolder folder;
+  const std::string path = std::filesystem::path(folder.path()) / "s.jsonl";
+  const auto line = [](std::string_view ids, std::string_view rest) {
+    return fmt::format(R"({{"timestamp":"2026-01-01T00:00:00Z",{}{}}})"
+                       "\n",
+                       rest, ids);
+  };
+  const auto header = [](int version) {
+    return fmt::format(R"({{"type":"session","version":{},"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/tmp"}})"
+                       "\n",
+                       version);
+  };
+  const std::string question = R"("type":"message","message":{"role":"user","content":"one"})";
+  const std::string answer =
+      R"("type":"message","message":{"role":"assistant","content":[{"type":"text","text":"two"}],"usage":{"input":7,"output":1},"timestamp":5})";
+  const std::string summary = R"("type":"compaction","summary":"three","tokensBefore":9,)";
+  writeBytes(path, header(1) + line("", question) + line("", answer) + line(R"("firstKeptEntryIndex":2)", summary));
+  const auto store = memoryStore();
+  import(*store, path);
+  const std::size_t told = countTold(*store, "s");
+  const std::string migrated = header(3) + line(R"(,"id":"aaaa0001","parentId":null)", question) +
+                               line(R"(,"id":"aaaa0002","parentId":"aaaa0001")", answer) +
+                               line(R"("firstKeptEntryId":"aaaa0002","id":"aaaa0003","parentId":"aaaa0002")", summary);
+  writeBytes(path, migrated);
+  import(*store, path);
+  EXPECT_EQ(countTold(*store, "s"), told);
+  // What comes now continues the lines that the session has, and names them.
+  writeBytes(path, migrated + line(R"(,"id":"aaaa0004","parentId":"aaaa0003")", question) +
+                       line(R"("firstKeptEntryId":"aaaa0002","id":"aaaa0005","parentId":"aaaa0004")", summary));
+  for (const std::size_t more : {2U, 0U}) {
+    EXPECT_EQ(import(*store, path).appended, more);
+    EXPECT_EQ(countTold(*store, "s"), told + 2);
+  }
+  EXPECT_EQ(store->loadTree("s")->branches().size(), 1U);
+  const auto branch = store->loadSessionEntries("s", {.branch = "aaaa0005"});
+  ASSERT_TRUE(branch);
+  EXPECT_TRUE(branch->back().payload.contains("\"firstKeptEntryId\":\"" + (*branch)[1].id + "\""))
+      << branch->back().payload;
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+#include "transcript/other_entries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/bytes/sha256.h"
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/try.h"
+#include "message/json/content_hash.h"
+
+namespace bough::transcript {
+namespace {
+
+constexpr std::uint64_t kReadAtOnce = 1'000;
+constexpr std::size_t kShort = 8;
+
+std::uint64_t meaningOf(std::string_view json) {
+  return message::ContentHasher().hashIfValid(json);
+}
+
+// What an entry says, without where it comes from.
+std::string contentOf(const Entry& entry) {
+  if (const auto message = json::findMember(entry.payload, "message")) return std::string(*message);
+  std::string content = entry.type;
+  json::ObjectReader members(entry.payload);
+  while (const auto member = members.next()) {
+    if (member->key == "transcript") continue;
+    content += fmt::format("\n{} {}", member->key, member->value);
+  }
+  return content;
+}
+
+bool saysTheSame(const Entry& one, const Entry& other) {
+  if (one.type == entry_type::kSessionInfo) return lineOf(one) == lineOf(other);
+  const std::string first = contentOf(one);
+  const std::string second = contentOf(other);
+  return first == second || meaningOf(first) == meaningOf(second);
+}
+
+// What is the same of an entry wherever its line is; 0 when that does not tell it from others. The id of a message may
+// be made from that of its line.
+std::uint64_t hashOfSaid(const Entry& entry) {
+  std::string said = entry.type;
+  if (entry.type == entry_type::kSessionInfo) {
+    const auto usage = json::findMember(entry.payload, "usage");
+    const auto line = usage ? std::nullopt : lineOf(entry);
+    if (!usage && !line) return 0;
+    said += usage ? fmt::format(" {} {}", entry.timestamp, *usage) : *line;
+    return hashOf(said);
+  }
+  said += fmt::format(" {} {}", entry.parentId.value_or(""), entry.timestamp);
+  json::ObjectReader members(json::findMember(entry.payload, "message").value_or(entry.payload));
+  while (const auto member = members.next()) {
+    if (member->key == "transcript" || member->key == "id") continue;
+    if (member->value == json::quoted(entry.id)) continue;  // a summary after which nothing was kept
+    said += fmt::format("\n{} {}", member->key, meaningOf(member->value));
+  }
+  return hashOf(said);
+}
+
+// Whether an id is one that bough made, and ends with where the line is.
+bool namesAPlace(std::string_view id) {
+  const std::size_t colon = id.rfind(':');
+  return colon != std::string_view::npos && id.find_first_not_of("0123456789.", colon + 1) == std::string_view::npos;
+}
+
+// What is left of a redacted entry to tell it by.
+std::uint64_t hashOfRedacted(const Entry& entry) {
+  return hashOf(fmt::format("{} {} {} redacted", entry.type, entry.parentId.value_or(""), entry.timestamp));
+}
+
+// Calls `use` with each line of the entry's bytes, without its end.
+void eachLine(const Entry& entry, const std::function<void(std::string_view)>& use) {
+  const std::string bytes = lineOf(entry).value_or("");
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
+    std::string_view line = std::string_view(bytes).substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) use(line);
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
+  followRenamed(entry);
+  const auto origin = originOf(entry);
+  if (origin && origin->hasLine) {
+    BOUGH_TRY(hasRecord_, hasLinesOf(entry));
+  }
+  if (!origin || origin->torn) return {};
+  std::optional<Entry> stored;
+  if (isKnown(entry.id)) {
+    auto loaded = store_.loadEntry(sessionId_, entry.id);
+    if (!loaded || loaded->redacted || saysTheSame(entry, *loaded)) return {};
+    stored = std::move(*loaded);
+  }
+  BOUGH_TRY(auto moved, findMoved(entry));
+  if (!moved.empty()) {
+    rename(entry, std::move(moved));
+  } else if (stored && entry.type == entry_type::kSessionInfo) {
+    nameApart(entry, *stored);
+  } else if (stored && isConversation(entryKind(entry.type))) {
+    keepBeside(entry, *origin, isKnown);
+  }
+  return {};
+}
+
+void OtherEntries::addTo(TranscriptReport& report) {
+  report.recovered += count_;
+  if (const auto head = renamed_.find(report.headId); head != renamed_.end()) report.headId = head->second;
+  std::ranges::move(told_, std::back_inserter(report.damage));
+}
+
+// Lines without ids of their own are named by where they are. In a file that was written again, another line may be
+// there: it is kept as well.
+void OtherEntries::nameApart(Entry& entry, const Entry& stored) const {
+  const auto line = lineOf(entry);
+  if (line && lineOf(stored) != line) entry.id += ":" + Sha256::of(*line).substr(0, kShort);
+}
+
+// An entry of the conversation is kept beside the other one, under an id of its own, and what is new after it
+// continues it.
+void OtherEntries::keepBeside(Entry& entry, const Origin& origin, const IsKnown& isKnown) {
+  std::string id = entry.id + ":" + Sha256::of(contentOf(entry)).substr(0, kShort);
+  const bool isKept = isKnown(id);
+  if (hasRecord_ && !isKept) return;
+  rename(entry, std::move(id));
+  if (isKept || ++count_ > TranscriptReport::kMaxDamage) return;
+  const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
+  told_.push_back({.offset = origin.at,
+                   .sizeBytes = origin.sizeBytes,
+                   .reason = fmt::format("the session has another {} of this id; both are kept", what),
+                   .recovered = true});
+}
+
+void OtherEntries::rename(Entry& entry, std::string id) {
+  renamed_[entry.id] = id;
+  followRenamed(entry);
+  entry.id = std::move(id);
+}
+
+void OtherEntries::followRenamed(Entry& entry) const {
+  if (renamed_.empty()) return;
+  const auto parent = renamed_.find(entry.parentId.value_or(""));
+  if (parent != renamed_.end()) entry.parentId = parent->second;
+  for (const std::string_view name : {"firstKeptEntryId", "entryId"}) {
+    const auto named = renamed_.find(json::findString(entry.payload, name).value_or(""));
+    if (named == renamed_.end()) continue;
+    const std::string_view value = *json::findMember(entry.payload, name);
+    entry.payload.replace(static_cast<std::size_t>(value.data() - entry.payload.data()), value.size(),
+                          json::quoted(named->second));
+  }
+}
+
+// Whether the session has every line that the entry was made from: lines that are one answer now may have been stored
+// apart.
+Result<bool> OtherEntries::hasLinesOf(const Entry& entry) {
+  BOUGH_TRY(collect());
+  bool hasAll = true;
+  eachLine(entry, [&](std::string_view line) { hasAll &= lines_.contains(hashOf(line)); });
+  return hasAll;
+}
+
+// The id under which the session has the entry, when its line is elsewhere now; empty when it does not have it.
+Result<std::string> OtherEntries::findMoved(const Entry& entry) {
+  BOUGH_TRY(collect());
+  const std::uint64_t said = hashOfSaid(entry);
+  const std::uint64_t* sequence = said == 0 ? nullptr : said_.find(said);
+  if (sequence == nullptr) sequence = said_.find(hashOfRedacted(entry));
+  std::string id;
+  if (sequence == nullptr) return id;
+  BOUGH_TRY(store_.readOwnEntries(sessionId_, *sequence, 1, [&](std::uint64_t, Entry& stored) { id = stored.id; }));
+  if (!namesAPlace(id) && !namesAPlace(entry.id)) id.clear();  // the agent tells them apart
+  return id;
+}
+
+Result<void> OtherEntries::collect() {
+  if (std::exchange(collected_, true)) return {};
+  for (std::uint64_t from = 0, count = 1; count > 0; from += count) {
+    count = 0;
+    BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t sequence, Entry& entry) {
+      ++count;
+      eachLine(entry, [&](std::string_view line) { lines_.insert(hashOf(line)); });
+      const auto origin = originOf(entry);
+      if (!entry.redacted && (!origin || origin->torn)) return;
+      const std::uint64_t said = entry.redacted ? hashOfRedacted(entry) : hashOfSaid(entry);
+      if (said != 0) said_.insert(said, sequence);
+    }));
+  }
+  return {};
+}
+
+}  // namespace bough::transcript

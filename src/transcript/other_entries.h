@@ -1,0 +1,55 @@
+// Entries of a file that was written again, beside those that the session has of it.
+//
+// The file may have become shorter or longer in the middle, and its lines may have got ids: a clean copy, a file that
+// its agent brought to a newer version. Ids may say where a line is. So an entry is told by its id, and when the
+// session has none of that id, or one that says something else, by what it says, when, and after what.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes/flat_map.h"
+#include "bough/store.h"
+#include "bough/transcript.h"
+#include "transcript/model/origin.h"
+
+namespace bough::transcript {
+
+class OtherEntries {
+ public:
+  using IsKnown = std::function<bool(const std::string&)>;
+
+  OtherEntries(SessionStore& store, const std::string& sessionId) : store_(store), sessionId_(sessionId) {}
+
+  /// Gives an entry the id under which the session has it; an id of its own where the session has another one of its
+  /// id; and the ids of entries that were renamed where it names them.
+  Result<void> tellApart(Entry& entry, const IsKnown& isKnown);
+
+  void addTo(TranscriptReport& report);
+
+ private:
+  void nameApart(Entry& entry, const Entry& stored) const;
+  void keepBeside(Entry& entry, const Origin& origin, const IsKnown& isKnown);
+  void rename(Entry& entry, std::string id);
+  void followRenamed(Entry& entry) const;
+  Result<bool> hasLinesOf(const Entry& entry);
+  Result<std::string> findMoved(const Entry& entry);
+  Result<void> collect();
+
+  SessionStore& store_;
+  const std::string& sessionId_;
+  bool collected_ = false;
+  NumberSet lines_;              // hashes of those that the session had before
+  FlatMap<std::uint64_t> said_;  // sequences of its entries, by what they say
+  bool hasRecord_ = false;       // it had all lines of the record that entries are made of
+  std::vector<TranscriptDamage> told_;
+  std::uint64_t count_ = 0;
+  std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got
+};
+
+}  // namespace bough::transcript
