@@ -8,7 +8,9 @@
 #include "base/bytes/base64.h"
 #include "base/json/json_write.h"
 #include "base/text/text.h"
+#include "base/text/timestamp.h"
 #include "base/try.h"
+#include "bough/transcript.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
 #include "transcript/source/beside.h"
@@ -342,7 +344,9 @@ Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& fact
     writer.beginObject().member("id", facts.sessionId).member("agentDir", facts.cwd);
     const std::string title = facts.title.empty() ? firstWords(path) : facts.title;
     writer.member("title", title.empty() ? facts.sessionId : title);
-    writer.member("createdAt", facts.created).member("lastActiveAt", facts.created).endObject();
+    const auto lastMs = latestTimeAtEnd(path);
+    writer.member("createdAt", facts.created);
+    writer.member("lastActiveAt", lastMs ? formatTimestamp(*lastMs) : facts.created).endObject();
   }
   BOUGH_TRY(const std::string bytes, withElement(list, entry));
   return replaceList(root + "/sessions.json", bytes);
