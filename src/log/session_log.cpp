@@ -222,11 +222,11 @@ Result<void> SessionLog::readAll(const std::function<bool(Sequence, const std::s
     const Sequence again = from > 0 ? 1 : 0;
     BOUGH_TRY(auto lines, readFrom(from - again, kPart + again));
     if (again > 0 && (lines.empty() || lines.front() != last)) return changedWhileRead(path());
-    if (lines.size() == again) return {};
     for (std::size_t i = again; i < lines.size(); ++i) {
       const Sequence sequence = from++;
       if (!lines[i].empty() && !use(sequence, lines[i])) return {};
     }
+    if (lines.size() < kPart + again) return {};  // the end: whatever happens to the log now, this is what it held
     last = std::move(lines.back());
   }
 }

@@ -264,6 +264,20 @@ TEST_F(EraseTest, ACatalogThatIsOpenElsewhereGoesOn) {
   EXPECT_EQ(filesWithSecret(), Ids{});
 }
 
+TEST_F(EraseTest, ALogThatIsReadMeanwhileIsReadToItsEnd) {
+  fillWithSecret();
+  const auto other = open();
+  const std::size_t count = must(store->sessionState("s")).entryCount;
+  std::size_t lines = 0;
+  must(store->exportSession("s", [&](std::string_view) {
+    if (++lines == 1) {
+      must(other->maintenance().erase({.sessionId = "s", .entryIds = {"e2"}, .by = "me", .reason = "a request"}));
+    }
+    return true;
+  }));
+  EXPECT_EQ(lines, count);
+}
+
 // A file that is removed under who has it open leaves its log to the next of that name, whose pages it then replaces.
 TEST_F(EraseTest, TheCatalogIsEmptiedWhereItIs) {
   fillWithSecret();
