@@ -52,8 +52,22 @@ EntryPart viewBlock(const Block& block) {
   return part;
 }
 
+// What an entry says about another one; empty when it says nothing that is known.
+std::string viewReference(const Entry& entry) {
+  const auto target = json::findString(entry.payload, "entryId");
+  if (entry.type == entry_type::kHead) return "is now " + target.value_or("before the first entry");
+  if (entry.type == entry_type::kRedaction && target) {
+    return fmt::format("hides {}, by {}: {}", *target, json::findString(entry.payload, "by").value_or("nobody"),
+                       json::findString(entry.payload, "reason").value_or(""));
+  }
+  const auto name = json::findString(entry.payload, "name");
+  if (entry.type != entry_type::kLabel || !name) return {};
+  return target ? fmt::format("{} is now on {}", *name, *target) : *name + " removed";
+}
+
 // Entries that are not messages: the member that says most, else the payload.
 EntryPart viewPayload(const Entry& entry) {
+  if (auto text = viewReference(entry); !text.empty()) return {.kind = BlockKind::Text, .text = text, .name = {}};
   for (const std::string_view name : {"summary", "systemPrompt", "model", "thinkingLevel", "level", "title", "name"}) {
     if (auto text = json::findString(entry.payload, name)) return {.kind = BlockKind::Text, .text = *text, .name = {}};
   }

@@ -94,9 +94,7 @@ class PutBack {
   }
 
  private:
-  [[nodiscard]] bool isKnown(const std::string& id) {
-    return taken_.contains(id) || has(store_, state_.sessionId, id);
-  }
+  [[nodiscard]] bool isKnown(const std::string& id) { return taken_.contains(id) || has(store_, state_.sessionId, id); }
   // Damage may have left a line readable that no append would take.
   static bool isGood(const Entry& entry) {
     const EntryKind kind = entryKind(entry.type);

@@ -241,7 +241,8 @@ TEST(Normalize, SaysWhyAMessageCannotBeRead) {
   const auto truncated = normalize(R"({"role":"user","content":"a)", Dialect::Anthropic);
   ASSERT_FALSE(truncated);
   EXPECT_EQ(truncated.error().message, "this is not a message of anthropic: offset 27: the text ends too early");
-  EXPECT_EQ(normalize("[]", Dialect::Gemini).error().message, "this is not a message of gemini: a message is an object");
+  EXPECT_EQ(normalize("[]", Dialect::Gemini).error().message,
+            "this is not a message of gemini: a message is an object");
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ TEST_F(EraseTest, TheCatalogIsEmptiedWhereItIs) {
   const auto open = must(Catalog::open(*store, {}));
   must(open->catchUp({.search = true}));
   const auto inode = [&] {
-    struct stat info {};
+    struct stat info{};
     EXPECT_EQ(stat((folder / "catalog.db").c_str(), &info), 0);
     return info.st_ino;
   };

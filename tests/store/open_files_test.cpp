@@ -66,7 +66,8 @@ TEST_F(OpenFiles, ASessionThatIsGoneIsForgotten) {
   allow(64);
   constexpr int kSessions = 40;
   for (int i = 0; i < kSessions; ++i) fill("s" + std::to_string(i), 1);
-  for (int i = 0; i < kSessions; i += 2) std::filesystem::remove(folder / ("sessions/s" + std::to_string(i) + ".jsonl"));
+  for (int i = 0; i < kSessions; i += 2)
+    std::filesystem::remove(folder / ("sessions/s" + std::to_string(i) + ".jsonl"));
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < kSessions; ++i) {
       const bool isThere = store->loadSessionEntries("s" + std::to_string(i)).has_value();

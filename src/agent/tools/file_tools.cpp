@@ -240,7 +240,7 @@ ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
   while (const dirent* each = ::readdir(folder.get())) {
     const std::string name = each->d_name;
     if (name == "." || name == "..") continue;
-    struct stat info {};
+    struct stat info{};
     if (::fstatat(opened->get(), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     lines.push_back(S_ISDIR(info.st_mode)   ? name + "/"
                     : S_ISLNK(info.st_mode) ? name + "@"

@@ -13,7 +13,8 @@ namespace bough::cli {
 namespace {
 
 constexpr std::string_view kNames =
-    "SESSION is the id of a session, the beginning or end of one when that is unique, a key, a part of a title when that "
+    "SESSION is the id of a session, the beginning or end of one when that is unique, a key, a part of a title when "
+    "that "
     "is unique, `@last` (the most recent one), `@3` (the third of the last `bough ls`), or the path of a session file. "
     "Commands that change a session take its whole id, at least 8 characters of an id that bough made, its key or its "
     "path. ENTRY is the id of an entry, the beginning of one, a label, `@head`, `@root`, or one of these with `~3` for "

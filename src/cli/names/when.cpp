@@ -65,7 +65,7 @@ std::optional<Named> dayNamed(std::string_view text, std::uint64_t now, Zone zon
   return named;
 }
 
-Result<std::uint64_t> parseTime(std::string_view text, std::uint64_t now, Zone zone, std::tm Named::*end) {
+Result<std::uint64_t> parseTime(std::string_view text, std::uint64_t now, Zone zone, std::tm Named::* end) {
   if (const auto time = parseTimestamp(text)) return *time;
   auto named = dayNamed(text, now, zone);
   if (!named) named = timeNamed(std::string(text));

@@ -73,10 +73,10 @@ class FreshRecords {
   }
 
   IndexRecords records_;
-  IdTable table_;           // of places; its size is a power of two
-  std::size_t tabled_ = 0;  // how many records are in it: it is filled when somebody looks for an id
+  IdTable table_;            // of places; its size is a power of two
+  std::size_t tabled_ = 0;   // how many records are in it: it is filled when somebody looks for an id
   std::size_t renamed_ = 0;  // how many slots of the table are of ids that records had before
-  std::string greatestId_;  // of all records, while isGreatest() is asked for each
+  std::string greatestId_;   // of all records, while isGreatest() is asked for each
 };
 
 }  // namespace bough

@@ -1,8 +1,9 @@
 // Sessions that an agent keeps in an SQLite database (OpenClaw from 2026.7 on), read as if each were a file of lines.
 //
-// A session in a database is named `PATH.sqlite#ID`, what a name cannot hold as in a URL (`%2F`). Its bytes are the events in their order, one a line: a row of
-// `transcript_events` has the JSON text (`event_json`) or the same text packed with zstd (`event_zstd`). Generations
-// that were reset or deleted are in `session_transcript_archives`, each under the name of the file it would be.
+// A session in a database is named `PATH.sqlite#ID`, what a name cannot hold as in a URL (`%2F`). Its bytes are the
+// events in their order, one a line: a row of `transcript_events` has the JSON text (`event_json`) or the same text
+// packed with zstd (`event_zstd`). Generations that were reset or deleted are in `session_transcript_archives`, each
+// under the name of the file it would be.
 //
 // Nothing is ever written: not to the database, and no file beside it.
 #pragma once

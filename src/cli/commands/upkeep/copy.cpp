@@ -183,7 +183,8 @@ Command defineSync() {
           "Each store gets the entries that only the other has. A session that was continued in both has two branches\n"
           "afterwards. Where both moved the head, a label or the title, the newer one counts, which is said; the "
           "other\n"
-          "stays reachable by its entry. A session in the trash of one store comes back from the other, which is said. A fork\n"
+          "stays reachable by its entry. A session in the trash of one store comes back from the other, which is said. "
+          "A fork\n"
           "that got its own copy of its history in one store (`bough rm --detach`) gets it in the other.",
       .examples = "  bough sync ~/.local/share/bough postgresql://agents@db.example/sessions",
       .options = {{.name = "LEFT", .help = "A store", .target = &options->left, .required = true},

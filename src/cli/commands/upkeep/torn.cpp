@@ -86,9 +86,8 @@ void printDone(const Context& context, const std::string& sessionId, const TornP
                              counted(done.movedCount, "of them continues", "of them continue")));
   }
   if (done.keptBytes > 0) {
-    printMessage(fmt::format(
-        "{} set aside: not entries that can be appended; `bough torn {} --drop` deletes all",
-        counted(done.keptBytes, "byte stays", "bytes stay"), sessionId));
+    printMessage(fmt::format("{} set aside: not entries that can be appended; `bough torn {} --drop` deletes all",
+                             counted(done.keptBytes, "byte stays", "bytes stay"), sessionId));
   }
 }
 

@@ -29,8 +29,7 @@ TermSql sqlOf(const SearchWords::Term& term, Composed& select) {
   for (const std::string& word : term.words) {
     // Words are letters and digits; see tokenizer.h. What is not would end the quotation.
     std::string quoted = word;
-    std::ranges::replace_if(
-        quoted, [](char c) { return c == '\'' || c == '\\'; }, ' ');
+    std::ranges::replace_if(quoted, [](char c) { return c == '\'' || c == '\\'; }, ' ');
     query += fmt::format("{}'{}'", query.empty() ? "" : " & ", quoted);
     phrase += fmt::format(" {} ", word);
   }
