@@ -1,5 +1,6 @@
 // The tools: what they do, where they stop, and what they never do.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // The normalized view of every block type each provider writes.
 #include <bough/message.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>

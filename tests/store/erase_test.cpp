@@ -1,4 +1,5 @@
 // What is erased is in no file of the store any more; what is not stays as it was.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
