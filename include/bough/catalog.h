@@ -399,7 +399,7 @@ class CatalogSource {
 ///
 /// fork(2): SQLite cannot share a connection with a child. A process that was forked while a catalog was open builds
 /// its catalogs in memory, and notes() says so; fork first and open the catalog afterwards where that takes too long.
-/// No other thread may be inside a call of a catalog when the process forks.
+/// A fork waits until no thread is inside SQLite.
 class Catalog {
  public:
   /// Opens the catalog of a store, and makes it when it is missing. One that cannot be used (damaged, of another

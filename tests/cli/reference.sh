@@ -17,7 +17,7 @@ done
 sources=$(dirname "$2")/../src
 for variable in $(grep -rhoE '(environmentVariable|variable|getenv)\("[A-Z][A-Z_]+"|"[A-Z]+(_[A-Z]+)*_(API_KEY|BASE_URL|HOST|HOME|DIR|FILE)"' "$sources" |
                   grep -oE '[A-Z_]{3,}' | sort -u); do
-  case $variable in HOME | USER | PATH | TMUX | XTERM_VERSION | PGCONNECT_TIMEOUT | OLLAMA_API_KEY) continue ;; esac
+  case $variable in HOME | USER | PATH | TMUX | XTERM_VERSION | OLLAMA_API_KEY) continue ;; esac
   grep -qE "(^|[ ,])$variable(,| |$)" <<<"$page" || { echo "the manual page lacks the variable $variable"; exit 1; }
 done
 if command -v groff >/dev/null; then

@@ -1,4 +1,4 @@
-// WayBack: {"boughOrigin":1,"dialect":…,"request texts":[…],"originals":[…],"nodes":[…],"ids":[…],"names":[…]}.
+// WayBack: {"boughOrigin":2,"dialect":…,"frames":[…],"natives":[…],"nodes":[…],"ids":[…],"names":[…]}.
 // Natives are in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
 
 #include <algorithm>
