@@ -1,4 +1,5 @@
-// The specification's names on SessionStore: each looks the session up and forwards to Session or StoreMaintenance.
+// The calls of Session and StoreMaintenance on SessionStore, by a session's id; those that the specification names come
+// first. Each looks the session up and forwards.
 
 #include "base/try.h"
 #include "store/session_store_impl.h"
@@ -8,19 +9,6 @@ namespace bough {
 Result<SessionHandle> SessionStore::createSession(const NewSession& session) {
   BOUGH_TRY(auto id, impl_->create(session, {}));
   return SessionHandle{.sessionId = std::move(id), .schemaVersion = impl_->backend->serializer().schemaVersion()};
-}
-
-Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId, const std::string& entryId,
-                                                    const NewSession& session) {
-  BOUGH_TRY(impl_->readyToRead(sessionId));
-  BOUGH_TRY(auto id, impl_->create(session, ForkOrigin{.sessionId = sessionId, .entryId = entryId}));
-  return SessionHandle{.sessionId = std::move(id), .schemaVersion = impl_->backend->serializer().schemaVersion()};
-}
-
-Result<BranchDiff> SessionStore::diffBranches(const BranchEnd& left, const BranchEnd& right) {
-  BOUGH_TRY(const auto one, session(left.sessionId));
-  BOUGH_TRY(const auto other, session(right.sessionId));
-  return one.diff(left.entryId, other, right.entryId);
 }
 
 Result<AppendResult> SessionStore::appendSessionEntries(const std::string& sessionId, std::vector<Entry> entries,
@@ -37,6 +25,29 @@ Result<std::vector<Entry>> SessionStore::loadSessionEntries(const std::string& s
 Result<Entry> SessionStore::loadEntry(const std::string& sessionId, const std::string& entryId) {
   BOUGH_TRY(const auto found, session(sessionId));
   return found.entry(entryId);
+}
+
+Result<SessionHandle> SessionStore::branchFromEntry(const std::string& sessionId, const std::string& entryId,
+                                                    const NewSession& session) {
+  BOUGH_TRY(impl_->readyToRead(sessionId));
+  BOUGH_TRY(auto id, impl_->create(session, ForkOrigin{.sessionId = sessionId, .entryId = entryId}));
+  return SessionHandle{.sessionId = std::move(id), .schemaVersion = impl_->backend->serializer().schemaVersion()};
+}
+
+Result<std::vector<Entry>> SessionStore::buildConversationHistory(const std::string& sessionId,
+                                                                  const std::string& entryId) {
+  BOUGH_TRY(const auto found, session(sessionId));
+  return found.conversation(entryId);
+}
+
+Result<MigrationResult> SessionStore::migrateSession(const std::string& sessionId) {
+  return maintenance().migrate(sessionId);
+}
+
+Result<BranchDiff> SessionStore::diffBranches(const BranchEnd& left, const BranchEnd& right) {
+  BOUGH_TRY(const auto one, session(left.sessionId));
+  BOUGH_TRY(const auto other, session(right.sessionId));
+  return one.diff(left.entryId, other, right.entryId);
 }
 
 Result<std::vector<Entry>> SessionStore::loadEntriesAt(const std::string& sessionId,
@@ -74,12 +85,6 @@ Result<std::vector<std::string>> SessionStore::findEntryIds(const std::string& s
                                                             std::size_t limit) {
   BOUGH_TRY(const auto found, session(sessionId));
   return found.findEntryIds(prefix, limit);
-}
-
-Result<std::vector<Entry>> SessionStore::buildConversationHistory(const std::string& sessionId,
-                                                                  const std::string& entryId) {
-  BOUGH_TRY(const auto found, session(sessionId));
-  return found.conversation(entryId);
 }
 
 Result<AppendResult> SessionStore::labelEntry(const std::string& sessionId, const std::string& entryId,
@@ -167,10 +172,6 @@ Result<std::uint64_t> SessionStore::emptyTrash(const std::vector<std::string>& t
 
 Result<ArchiveResult> SessionStore::archiveSession(const std::string& sessionId) {
   return maintenance().archive(sessionId);
-}
-
-Result<MigrationResult> SessionStore::migrateSession(const std::string& sessionId) {
-  return maintenance().migrate(sessionId);
 }
 
 Result<VerifyReport> SessionStore::verifySession(const std::string& sessionId) {
