@@ -164,6 +164,33 @@ TEST_F(Unreadable, LinesSideBySideAreBridgedTogether) {
   EXPECT_EQ(entries[2].id, "c");
 }
 
+TEST_F(Unreadable, APlaceThatHidesSeveralEntriesStandsForAllOfThem) {
+  makeChain();
+  append("left", "b");
+  append("after", "left");
+  append("right", "d");
+  const std::size_t size = bytes().find(R"({"id":"after")") - bytes().find(R"({"id":"d")");
+  overwrite("d", 0, std::string(size - 1, '\0'));
+  for (const char* leaf : {"after", "right"}) {
+    const auto entries = branch(leaf);
+    ASSERT_EQ(entries.size(), 5U) << leaf;
+    EXPECT_EQ(entries[2].id, "c") << leaf;
+    EXPECT_TRUE(isUnreadable(entries[3])) << leaf;
+  }
+}
+
+TEST_F(Unreadable, ALineWhoseEndWasDestroyedHidesNotTheIdOfTheNextOne) {
+  makeChain();
+  const std::string fork = must(store->branchFromEntry("s", "b")).sessionId;
+  must(store->appendSessionEntries(fork, {message("x", "own")}));
+  const std::size_t end = bytes().find('\n', bytes().find(R"({"id":"b")")) - bytes().find(R"({"id":"b")");
+  overwrite("b", end, "\v");
+  const auto entries = branch("e");
+  EXPECT_EQ(idsOf(entries), (Ids{"a", "b", "c", "d", "e"}));
+  EXPECT_TRUE(isUnreadable(entries[1]) && isUnreadable(entries[2]));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries(fork, {.branch = "own"}))), (Ids{"a", "b", "own"}));
+}
+
 TEST_F(Unreadable, TheIndexBeforeTheDamageTellsTheParent) {
   makeChain();
   append("large", "e", 300'000);  // so that there is an index file

@@ -76,6 +76,19 @@ IdMatch confirm(ByteSource& source, const LogEnds& ends, const IndexRecord& reco
   return match(keys && keys->id == id);
 }
 
+// The end of a damaged line. Where its line end was destroyed, the next line begins with `{` after a byte that no JSON
+// has there.
+std::size_t endOfLine(std::string_view run, std::size_t begin) {
+  const std::size_t end = std::min(run.find('\n', begin), run.size() - 1) + 1;
+  const std::string_view line = run.substr(begin, end - begin);
+  constexpr std::string_view kBegin = R"({"id":")";
+  for (std::size_t at = line.find(kBegin, 1); at != std::string_view::npos; at = line.find(kBegin, at + 1)) {
+    const bool isNested = std::string_view("[,: \t").contains(line[at - 1]);
+    if (!isNested && readCanonicalKeys(line.substr(at))) return begin + at;
+  }
+  return end;
+}
+
 }  // namespace
 
 // Feeds what a scan finds into the index.
@@ -94,7 +107,8 @@ class LogIndex::Sink final : public ScanSink {
     const Sequence head = log_.summary().head;
     const Sequence headEntry = log_.summary().headEntry;
     if (log_.summary().problemCount > 0) giveBackId(line.keys.id);
-    if (!log_.index_.add(line, confirmId_, log_.ends_.tailId)) {
+    const Sequence lost = isFork_ ? kElsewhere : lastLost_.value_or(kElsewhere);
+    if (!log_.index_.add(line, confirmId_, log_.ends_.tailId, lost)) {
       log_.index_.addProblem();
       return;
     }
@@ -159,7 +173,7 @@ class LogIndex::Sink final : public ScanSink {
     std::string run(bytes <= kMostBytes ? static_cast<std::size_t>(bytes) : 0, '\0');
     if (run.empty() || readFully(log_.file_.source(), offset, run) != run.size()) return addUnreadable(offset, bytes);
     for (std::size_t begin = 0; begin < run.size();) {
-      const std::size_t end = std::min(run.find('\n', begin), run.size() - 1) + 1;
+      const std::size_t end = endOfLine(run, begin);
       if (end - begin > 1) addUnreadable(offset + begin, end - begin);
       begin = end;
     }
@@ -178,6 +192,7 @@ class LogIndex::Sink final : public ScanSink {
       const IndexRecord record = earlier.record(at);
       if (earlier.damaged() || record.offset >= end) break;
       log_.ends_.tailId.clear();
+      lastLost_ = index.summary().count;
       const bool known = record.unreadable == 0;
       const std::uint64_t length = std::uint64_t{record.length} + (known ? 1 : 0);  // with its line end
       index.addUnreadable({.offset = record.offset,
@@ -207,7 +222,7 @@ class LogIndex::Sink final : public ScanSink {
     } else {
       record.idHash = hashId(unreadableId(offset), index.seed());
     }
-    unsure_ = index.summary().count;  // the damage may have hit the id, too
+    unsure_ = lastLost_ = index.summary().count;  // the damage may have hit the id, too
     log_.ends_.tailId.clear();
     index.addUnreadable(record, movesHead);
   }
@@ -238,7 +253,8 @@ class LogIndex::Sink final : public ScanSink {
   LogIndex& log_;
   OffsetIndex::ConfirmId confirmId_;
   bool trustsOthers_ = false;
-  std::optional<Sequence> unsure_;  // the last unreadable entry whose id is not known for certain
+  std::optional<Sequence> unsure_;    // the last unreadable entry whose id is not known for certain
+  std::optional<Sequence> lastLost_;  // the last unreadable entry: it stands for all that was lost there
   bool isFork_ = false;
 };
 

@@ -109,7 +109,7 @@ void OffsetIndex::reserve(std::size_t entries) {
   fresh_.reserve(std::min(entries, kMost));
 }
 
-bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId) {
+bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId, Sequence lost) {
   const LineKeys& keys = line.keys;
   const std::uint64_t hash = hashId(keys.id, seed_);
   // An id that comes after all others, as those that the store makes do, is none of them.
@@ -126,7 +126,7 @@ bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::st
                      .chained = line.chained ? std::uint8_t{1} : std::uint8_t{0}};
   if (keys.parentId) {
     const bool child = sequence > 0 && !lastId.empty() && *keys.parentId == lastId;
-    record.parent = child ? sequence - 1 : find(*keys.parentId, confirm).value_or(kElsewhere);
+    record.parent = child ? sequence - 1 : find(*keys.parentId, confirm).value_or(lost);
   }
   fresh_.add(record);
   ++summary_.count;

@@ -63,8 +63,9 @@ class OffsetIndex {
   std::optional<Sequence> find(std::string_view id, const ConfirmId& confirm);
 
   /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
-  /// the entry added last, if it is known: most entries are its children, and need not be looked up.
-  bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {});
+  /// the entry added last, if it is known: most entries are its children, and need not be looked up. `lost` stands for
+  /// a parent that is nowhere.
+  bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {}, Sequence lost = kElsewhere);
   /// Adds a place that cannot be read, as the entry that was there. Its kind is Other.
   void addUnreadable(IndexRecord record, bool movesHead);
   /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent or the
