@@ -54,6 +54,22 @@ TEST_F(LostParent, ItComesBackWhole) {
   EXPECT_EQ(slurp(logPath("f")), saved) << "reading changes nothing";
 }
 
+TEST_F(LostParent, MayBeAFileOfWhichNothingCanBeRead) {
+  for (const std::string& bytes : {std::string(), std::string("garbage\n"), std::string(4096, '\0')}) {
+    spill(logPath("p"), bytes);
+    store = open();
+    EXPECT_EQ(must(store->sessionState("f")).lostSession, "p");
+    EXPECT_EQ(idsOf(*store, "f"), (Ids{"f1", "f2"}));
+    EXPECT_GT(must(store->verifySession("f")).problemCount, 0U);
+    const Error error = refused(store->appendSessionEntries("f", {message("z", "f3")}));
+    EXPECT_EQ(error.code, ErrorCode::Damaged);
+    EXPECT_TRUE(error.hint.contains("repair --detach")) << error.hint;
+  }
+  must(store->maintenance().detachRest("f"));
+  must(store->appendSessionEntries("f", {message("z", "f3")}));
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "f3"}))), (Ids{"f1", "f2", "f3"}));
+}
+
 TEST_F(LostParent, MayHaveANameThatIsNoId) {
   spill(logPath("f"), R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-01-01T00:00:00Z",)"
                       R"("payload":{"format":1,"parentSession":{"sessionId":"../../p\u001b","entryId":"e2"}}})"

@@ -153,9 +153,7 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
   const auto header = session.header();
   const auto origin = header ? readHeader(*header).origin : std::nullopt;
   const auto shared = ForkHistory::ofFork(session.sessions(), log.sessionId(), origin);
-  const bool isLost = !shared && (shared.error().code == ErrorCode::NotFound ||
-                                  (shared.error().code == ErrorCode::Damaged && !shared.error().retryable));
-  if (!shared && !isLost) return std::unexpected(shared.error());
+  if (!shared && !isLostSession(shared.error())) return std::unexpected(shared.error());
   VerifySink sink(report, [&](std::string_view id) { return isIn(shared, id); });
   BOUGH_TRY(auto trailing, log.scanWhole(sink));
   if (trailing > 0) {

@@ -11,9 +11,35 @@
 #include "store/sharing/sharing_session.h"
 
 namespace bough {
+namespace {
+
+struct OpenedSession {
+  std::shared_ptr<SharingSession> session;
+  std::uint64_t generation;
+};
+
+Result<OpenedSession> open(SharingSessions& sessions, const std::string& sessionId) {
+  // No session has a name that is not an id, whatever a header says.
+  if (!isSessionId(sessionId)) return fail(ErrorCode::NotFound, fmt::format("there is no session \"{}\"", sessionId));
+  BOUGH_TRY(auto session, sessions.session(sessionId));
+  BOUGH_TRY(const std::uint64_t generation, session->generation());
+  return OpenedSession{.session = std::move(session), .generation = generation};
+}
+
+}  // namespace
+
+bool isLostSession(const Error& error) {
+  return error.code == ErrorCode::NotFound || (error.code == ErrorCode::Damaged && !error.retryable);
+}
+
+void ForkHistory::endAt(const std::string& leaf, const std::string& session, std::optional<Error> why) {
+  missing_ = leaf;
+  missingFrom_ = session;
+  lost_ = std::move(why);
+}
 
 Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string session, std::string leaf,
-                                      std::size_t limit, Lost lost) {
+                                      std::size_t limit) {
   ForkHistory history;
   std::unordered_set<std::string> visited;
   while (history.size_ < limit) {
@@ -21,24 +47,21 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
       return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", session),
                   "correct parentSession in its header");
     }
-    // No session has a name that is not an id, whatever a header says.
-    auto opened = isSessionId(session) ? sessions.session(session)
-                                       : fail(ErrorCode::NotFound, fmt::format("there is no session \"{}\"", session));
-    if (!opened && opened.error().code == ErrorCode::NotFound && lost == Lost::EndThere) {
-      history.missing_ = leaf;
-      history.missingFrom_ = session;
+    auto opened = open(sessions, session);
+    if (!opened && isLostSession(opened.error())) {
+      history.endAt(leaf, session, std::move(opened.error()));
       break;
     }
-    BOUGH_TRY(auto found, std::move(opened));
-    BOUGH_TRY(const std::uint64_t generation, found->generation());
-    BOUGH_TRY(const auto sequence, found->ownSequenceOf(leaf));
+    BOUGH_TRY(const auto found, std::move(opened));
+    BOUGH_TRY(const auto sequence, found.session->ownSequenceOf(leaf));
     // A session on the way without an entry of the branch still has its say on it: its redactions hold.
-    Part& part = history.parts_.emplace_back(Part{.session = found, .generation = generation, .sequences = {}});
+    Part& part =
+        history.parts_.emplace_back(Part{.session = found.session, .generation = found.generation, .sequences = {}});
     if (sequence) {
-      BOUGH_TRY(BranchPart own, found->ownBranch(*sequence, limit - history.size_));
+      BOUGH_TRY(BranchPart own, found.session->ownBranch(*sequence, limit - history.size_));
       if (!own.sequences.empty() && own.sequences.front() == 0) {
         // Where the header cannot be read, the first entry that can be read is one of the conversation.
-        BOUGH_TRY(const Entry first, found->header());
+        BOUGH_TRY(const Entry first, found.session->header());
         if (first.type == entry_type::kSessionHeader) own.sequences.erase(own.sequences.begin());
       }
       history.size_ += own.sequences.size();
@@ -46,11 +69,16 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
       leaf = std::move(own.continuesAt);
       if (leaf.empty()) break;
     }
-    BOUGH_TRY(const Entry header, found->header());
-    const auto origin = readHeader(header).origin;
+    auto header = found.session->header();
+    if (!header && isLostSession(header.error())) {
+      if (part.sequences.empty()) history.parts_.pop_back();
+      history.endAt(leaf, session, std::move(header.error()));
+      break;
+    }
+    BOUGH_TRY(const Entry first, std::move(header));
+    const auto origin = readHeader(first).origin;
     if (!origin) {
-      history.missing_ = leaf;
-      history.missingFrom_ = session;
+      history.endAt(leaf, session, std::nullopt);
       break;
     }
     session = origin->sessionId;
@@ -60,7 +88,7 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
 }
 
 Result<ForkHistory> ForkHistory::ofBranch(SharingSession& session, const std::string& leafId, std::size_t limit) {
-  auto history = walk(session.sessions(), session.sessionId(), leafId, limit, Lost::EndThere);
+  auto history = walk(session.sessions(), session.sessionId(), leafId, limit);
   if (!history || history->size_ > 0 || history->missing_ != leafId) return history;
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", session.sessionId(), leafId),
               "`bough cat` prints all entries of a session");
@@ -86,20 +114,21 @@ Result<void> ForkHistory::keepTypes(const std::vector<std::string>& types) {
 Result<ForkHistory> ForkHistory::ofFork(SharingSessions& sessions, const std::string& sessionId,
                                         const std::optional<ForkOrigin>& origin, Lost lost) {
   if (!origin) return ForkHistory();
-  auto history = walk(sessions, origin->sessionId, origin->entryId, SIZE_MAX, lost);
+  auto history = walk(sessions, origin->sessionId, origin->entryId, SIZE_MAX);
   const auto isSelf = [&](const Part& part) { return part.session->sessionId() == sessionId; };
   if (history && std::ranges::any_of(history->parts_, isSelf)) {
     return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", sessionId),
                 "correct parentSession in its header");
   }
-  if (!history && history.error().code == ErrorCode::NotFound) {
-    history.error().message = fmt::format("session {} is a fork of session {}, whose history is not in the store: {}",
-                                          sessionId, origin->sessionId, history.error().message);
-    history.error().hint =
-        "bring that session back (`bough trash --restore`, or a copy of its file), or make what is left "
-        "a session of its own: `bough repair --detach`";
-  }
-  return history;
+  if (!history || !history->lost_ || lost == Lost::EndThere) return history;
+  Error error = std::move(*history->lost_);
+  error.message =
+      fmt::format("session {} is a fork of session {}, whose history {}: {}", sessionId, origin->sessionId,
+                  error.code == ErrorCode::NotFound ? "is not in the store" : "cannot be read", error.message);
+  error.hint =
+      "bring that session back (`bough trash --restore`, or a copy of its file), or make what is left "
+      "a session of its own: `bough repair --detach`";
+  return std::unexpected(std::move(error));
 }
 
 Result<std::vector<Entry>> ForkHistory::read(std::size_t from, std::size_t limit) const {

@@ -19,16 +19,19 @@ namespace bough {
 class SharingSession;
 class SharingSessions;
 
+/// Whether an error says that a session is not in the store, or that nothing of its file can be read.
+bool isLostSession(const Error& error);
+
 /// The entries of one branch across forks, root first, by session and sequence. Headers are not part of it.
 class ForkHistory final : public SharedEntries {
  public:
   /// Follows the branch that ends in `leafId` of `session`: its last `limit` entries. NotFound when there is no such
   /// entry.
   static Result<ForkHistory> ofBranch(SharingSession& session, const std::string& leafId, std::size_t limit);
-  /// What to do about a session on the way that is not in the store.
+  /// What to do about a session on the way that is not in the store, or of whose file nothing can be read.
   enum class Lost : std::uint8_t { Refuse, EndThere };
-  /// What a session with this origin shares, as far as it can be read; empty when it is not a fork. NotFound, or less
-  /// than all of it, when a session on the way is lost.
+  /// What a session with this origin shares, as far as it can be read; empty when it is not a fork. NotFound or
+  /// Damaged, or less than all of it, when a session on the way is lost.
   static Result<ForkHistory> ofFork(SharingSessions& sessions, const std::string& sessionId,
                                     const std::optional<ForkOrigin>& origin, Lost lost = Lost::Refuse);
 
@@ -62,12 +65,14 @@ class ForkHistory final : public SharedEntries {
   [[nodiscard]] std::vector<std::string> sessions() const;
 
  private:
-  static Result<ForkHistory> walk(SharingSessions& sessions, std::string session, std::string leaf, std::size_t limit,
-                                  Lost lost);
+  static Result<ForkHistory> walk(SharingSessions& sessions, std::string session, std::string leaf, std::size_t limit);
+
+  void endAt(const std::string& leaf, const std::string& session, std::optional<Error> why);
 
   std::vector<Part> parts_;
   std::string missing_;
   std::string missingFrom_;
+  std::optional<Error> lost_;  // why that session cannot be read at all
   std::size_t size_ = 0;
 };
 

@@ -30,7 +30,7 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::history() {
   BOUGH_TRY(generation());
   BOUGH_TRY(const auto from, origin());
   auto whole = historyOf(from);
-  if (whole || whole.error().code != ErrorCode::NotFound) return whole;
+  if (whole || !isLostSession(whole.error())) return whole;
   BOUGH_TRY(auto rest, ForkHistory::ofFork(sessions_, sessionId_, from, ForkHistory::Lost::EndThere));
   return std::make_shared<const ForkHistory>(std::move(rest));
 }
