@@ -1,3 +1,4 @@
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "tree/rows.h"
 
@@ -5,8 +6,8 @@ namespace bough::tree {
 namespace {
 
 constexpr std::size_t kRowsAtATime = 256;
-// A stretch of plain entries longer than kLongest is folded, except for kEnds entries at each end and what the user
-// said.
+// A stretch of plain entries longer than kLongest is folded, except for kEnds entries at each end, what the user said
+// and what cannot be read.
 constexpr std::size_t kLongest = 10;
 constexpr std::size_t kEnds = 2;
 
@@ -54,7 +55,7 @@ void FoldedRows::take(Said said) {
 }
 
 void FoldedRows::foldOne(Said said) {
-  if (said.summary.speaker == "user") {
+  if (said.summary.speaker == "user" || said.summary.speaker == kUnreadableType) {
     endFold();
     give(said);
     return;

@@ -90,6 +90,17 @@ Result<std::vector<EntrySummary>> describeWork(const std::vector<Sequence>& node
   return summaries;
 }
 
+TEST(TreeDrawing, FoldsNoEntryThatCannotBeRead) {
+  const auto damaged = [](const std::vector<Sequence>& nodes) {
+    auto summaries = describeWork(nodes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i] == 9) (*summaries)[i] = {.entryId = "id9", .speaker = "unreadable", .text = "[unreadable entry]"};
+    }
+    return summaries;
+  };
+  EXPECT_TRUE(drawn(SessionTree(chain(20)), {}, damaged).contains("[unreadable] [unreadable entry]\n"));
+}
+
 TEST(TreeDrawing, FoldsLongStretchesButNotWhatTheUserAsked) {
   std::vector<Sequence> parents = {kNone};
   for (Sequence i = 1; i < 30; ++i) parents.push_back(i);

@@ -148,7 +148,8 @@ Command define() {
           "Prints one line an entry: its id, who, when and what. The id names the entry for `switch`, `fork` and "
           "`label`. "
           "Lines move to the right only where branches part. Long "
-          "stretches are folded, except for what the user said; --all shows every entry. A label on the last entry "
+          "stretches are folded, except for what the user said and what cannot be read; --all shows every entry. A "
+          "label on the last entry "
           "of a branch is the name of that branch. In a damaged file, an entry whose parent is missing begins a "
           "branch of its own and is marked.",
       .examples =
