@@ -16,6 +16,7 @@
 #include "cli/repl/typed_lines.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/line/line_editor.h"
+#include "cli/terminal/line/typed_history.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -25,7 +26,7 @@ namespace {
 // Where typed lines are kept; a store that is not a folder has no place for them.
 std::string historyFile(const Context& context) {
   const std::string location = context.resolvedLocation();
-  return context.backend || isPostgresLocation(location) ? "" : location + "/chat_history";
+  return context.backend || isPostgresLocation(location) ? "" : fmt::format("{}/{}", location, kTypedHistory);
 }
 
 constexpr int kLookMs = 20;

@@ -1,5 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <unordered_set>
+
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -11,6 +18,7 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/fitted.h"
+#include "cli/terminal/line/typed_history.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/text_matcher.h"
@@ -31,51 +39,107 @@ constexpr const char* kNotReached[] = {
     "other stores that have a copy", "exported files and transcripts of other agents",
     "backups and snapshots of the disk", "programs that have read the entries, and models that were sent them"};
 
-// Also in any text of it as a person reads it, without JSON's escapes.
-bool isInJson(const TextMatcher& pattern, std::string_view json) {
-  if (json.empty()) return false;
-  if (pattern.find(json)) return true;
+// Gives the texts in it as a person reads them, without JSON's escapes, until `use` returns true. Whether it did.
+bool anyText(std::string_view json, const std::function<bool(const std::string& text)>& use) {
   for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
     const std::size_t begin = ++at;
     while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2U : 1U;
     if (at >= json.size()) break;
-    const std::string_view body = json.substr(begin, at - begin);
-    ++at;
-    if (!body.contains('\\')) continue;  // it is in the JSON as it is
     std::string text;
-    json::appendDecoded(text, body);
-    if (pattern.find(text)) return true;
+    json::appendDecoded(text, json.substr(begin, at - begin));
+    ++at;
+    if (use(text)) return true;
   }
   return false;
 }
 
-// By types that a session is read by, which cannot be erased, and by what was erased before.
-bool canBeErased(const Entry& entry) {
-  return entry.type != entry_type::kSessionHeader && entry.type != entry_type::kHead &&
-         entry.type != entry_type::kRedaction && !entry.payload.starts_with(R"({"erased":{"receiptId")");
+bool isInJson(const TextMatcher& pattern, std::string_view json) {
+  return !json.empty() &&
+         (pattern.find(json) || anyText(json, [&](const auto& text) { return pattern.find(text).has_value(); }));
 }
 
-Result<std::vector<Entry>> matching(SessionStore& store, const std::string& sessionId, const std::string& text) {
+// A session is read by entries of some types.
+bool canBeErased(const Entry& entry) {
+  return entry.type != entry_type::kSessionHeader && entry.type != entry_type::kHead &&
+         entry.type != entry_type::kRedaction;
+}
+
+bool isErased(const Entry& entry) {
+  return entry.payload.starts_with(R"({"erased":{"receiptId")");
+}
+
+// What a pattern is found in.
+struct Matches {
+  std::vector<Entry> entries;
+  std::vector<std::string> staying;  // Entries that cannot be erased, with the reason.
+};
+
+// Gives every entry, also redacted ones, as they are stored.
+Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::function<void(Entry&)>& use) {
   constexpr std::size_t kPart = 1000;
   constexpr std::size_t kPartBytes = std::size_t{64} << 20;
-  auto pattern = TextMatcher::regex(text, /*ignoreCase=*/false);
-  if (!pattern) {
-    pattern.error().hint = "write it as for `rg` or `grep -E`";
-    return std::unexpected(pattern.error());
-  }
-  std::vector<Entry> found;
   for (std::uint64_t from = 0;;) {
     BOUGH_TRY(auto part,
               store.loadSessionEntries(
                   sessionId, {.fromSequence = from, .limit = kPart, .limitBytes = kPartBytes, .showRedacted = true}));
-    if (part.empty()) return found;
+    if (part.empty()) return {};
     from += part.size();
-    for (Entry& entry : part) {
-      const bool matches = isInJson(*pattern, entry.payload) || isInJson(*pattern, entry.meta) ||
-                           isInJson(*pattern, entry.extra) || pattern->find(entry.runId);
-      if (matches && canBeErased(entry)) found.push_back(std::move(entry));
-    }
+    for (Entry& entry : part) use(entry);
   }
+}
+
+Result<TextMatcher> matcherOf(const std::string& pattern) {
+  auto matcher = TextMatcher::regex(pattern, /*ignoreCase=*/false);
+  if (!matcher) matcher.error().hint = "write it as for `rg` or `grep -E`";
+  return matcher;
+}
+
+Result<Matches> matching(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern) {
+  Matches found;
+  BOUGH_TRY(forEachEntry(store, sessionId, [&](Entry& entry) {
+    const bool matches = isInJson(pattern, entry.payload) || isInJson(pattern, entry.meta) ||
+                         isInJson(pattern, entry.extra) || pattern.find(entry.runId);
+    if (!matches || isErased(entry)) return;
+    if (canBeErased(entry)) {
+      found.entries.push_back(std::move(entry));
+    } else {
+      found.staying.push_back(fmt::format("the pattern is in entry {}, a {}: a session is read by it, so it stays",
+                                          entry.id, text::printable(entry.type)));
+    }
+  }));
+  return found;
+}
+
+// What was typed in the chat is kept beside the sessions. A line goes when it, or what a command there was given, is an
+// erased text or a part of one.
+Result<void> forgetTyped(const NamedSession& session, const Erasure& erasure,
+                         const std::optional<TextMatcher>& pattern) {
+  const std::string path = fmt::format("{}/{}", session.store->folder(), kTypedHistory);
+  std::error_code error;
+  if (session.store->folder().empty() || !std::filesystem::exists(path, error)) return {};
+  const std::unordered_set<std::string> ids(erasure.entryIds.begin(), erasure.entryIds.end());
+  std::vector<std::string> payloads;
+  BOUGH_TRY(forEachEntry(*session.store, session.sessionId, [&](Entry& entry) {
+    if (ids.contains(entry.id)) payloads.push_back(std::move(entry.payload));
+  }));
+  constexpr std::size_t kTelling = 8;  // a shorter one is in many texts by chance
+  const auto isGone = [&](std::string_view line) {
+    if (pattern && pattern->find(line)) return true;
+    const std::string_view parts[] = {line, line.substr(std::min<std::size_t>(1, line.size())),
+                                      line.substr(std::min(line.find(' '), line.size() - 1) + 1)};
+    return std::ranges::any_of(payloads, [&](const std::string& payload) {
+      return anyText(payload, [&](const std::string& text) {
+        return std::ranges::any_of(parts, [&](std::string_view part) {
+          return !part.empty() && (text == part || (part.size() >= kTelling && text.contains(part)));
+        });
+      });
+    });
+  };
+  BOUGH_TRY(const std::size_t gone, forgetTypedLines(path, isGone));
+  if (gone > 0) {
+    printMessage(fmt::format("{} removed from what was typed in the chat", counted(gone, "line is", "lines are")));
+  }
+  return {};
 }
 
 void printMatches(const std::string& sessionId, const std::vector<Entry>& matches, bool json) {
@@ -128,12 +192,11 @@ void printReport(const ErasureReport& report, bool json) {
 }
 
 // What a pattern means is shown and asked about first; false when nothing is to be erased.
-Result<bool> choose(const Context& context, const NamedSession& session, const Options& options, Erasure& erasure) {
-  BOUGH_TRY(const auto matches, matching(*session.store, session.sessionId, options.pattern));
-  for (const Entry& entry : matches) erasure.entryIds.push_back(entry.id);
+Result<bool> choose(const Context& context, const std::vector<Entry>& matches, const NamedSession& session,
+                    const Options& options) {
   if (matches.empty()) {
     if (context.json) printMatches(session.sessionId, matches, true);
-    printMessage("no entry matches; nothing is erased");
+    printMessage("no entry that can be erased matches; nothing is erased");
     return false;
   }
   if (options.yes) return true;
@@ -158,11 +221,21 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       BOUGH_TRY(auto entry, resolveEntryToChange(*session.store, session.sessionId, name));
       erasure.entryIds.push_back(std::move(entry));
     }
+    Matches matches;
+    std::optional<TextMatcher> pattern;
     if (!options.pattern.empty()) {
-      BOUGH_TRY(const bool sure, choose(context, session, options, erasure));
-      if (!sure) return kDone;
+      BOUGH_TRY(pattern, matcherOf(options.pattern));
+      BOUGH_TRY(matches, matching(*session.store, session.sessionId, *pattern));
+      for (const Entry& entry : matches.entries) erasure.entryIds.push_back(entry.id);
+      BOUGH_TRY(const bool sure, choose(context, matches.entries, session, options));
+      if (!sure) {
+        for (const std::string& each : matches.staying) printMessage(each);
+        return matches.staying.empty() ? kDone : kProblem;
+      }
     }
+    BOUGH_TRY(forgetTyped(session, erasure, pattern));
     BOUGH_TRY(report, session.store->maintenance().erase(erasure));
+    std::ranges::move(matches.staying, std::back_inserter(report.unreached));
   }
   printReport(report, context.json);
   return report.unreached.empty() ? kDone : kProblem;
@@ -178,7 +251,8 @@ Command define() {
       .details =
           "Unlike `bough redact`, nothing of the content is left: it goes from the log, from copies that other "
           "sessions of the store have, from entries that were converted from it or imported with the same line, from "
-          "torn bytes, old formats, archives, the trash, attachments and the catalog. The tree "
+          "torn bytes, old formats, archives, the trash, attachments, the catalog and what was typed in the chat. The "
+          "tree "
           "stays: ids, parents, types and times. A receipt says who erased it, why and when, and has the SHA-256 "
           "digest of what went. It cannot be undone. If it is interrupted, the next command that opens the store "
           "finishes it. "

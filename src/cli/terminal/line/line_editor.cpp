@@ -3,12 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <histedit.h>
-#include <langinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +15,7 @@
 #include "cli/terminal/graphemes.h"
 #include "cli/terminal/line/edit_input.h"
 #include "cli/terminal/line/pasted_files.h"
+#include "cli/terminal/line/typed_history.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -32,12 +31,6 @@ constexpr const char* kPasteOff = "\033[?2004l";
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
 // What no key sends: sends the text, whatever it ends in.
 constexpr const char* kSend = "\033[999~";
-
-// libedit asks the C library how wide characters are; without a UTF-8 locale it would not know.
-void useUtf8() {
-  if (std::setlocale(LC_CTYPE, "") != nullptr && std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0) return;
-  (void)std::setlocale(LC_CTYPE, "C.UTF-8");
-}
 
 std::string commonBeginning(const std::vector<std::string>& words) {
   std::string common = words.front();
