@@ -24,9 +24,15 @@ namespace {
 
 constexpr std::string_view kAccept = "; `bough reindex` accepts the log as it is";
 
-std::string remedyIn(const VerifyReport& report, ProblemKind kind) {
+constexpr std::string_view kSetAside = "was set aside";
+
+std::string remedyIn(const VerifyReport& report, const Problem& problem) {
   constexpr std::string_view kSession = "SESSION";
-  std::string remedy(remedyFor(kind));
+  const bool isSetAside = problem.kind == ProblemKind::Torn && problem.message.starts_with(kSetAside);
+  std::string remedy(isSetAside
+                         ? "`bough torn SESSION --put-back` appends the intact entries that the session does not "
+                           "have; `--drop` deletes what was set aside"
+                         : remedyFor(problem.kind));
   for (std::size_t at = 0; (at = remedy.find(kSession, at)) != std::string::npos; at += report.sessionId.size()) {
     remedy.replace(at, kSession.size(), report.sessionId);
   }
@@ -45,7 +51,7 @@ void printJson(const VerifyReport& report, const std::string& hint = {}) {
     writer.beginObject().member("kind", isRecovered ? "recovered" : toString(problem.kind));
     writer.member("note", isNote(problem.kind));
     writer.member("offset", problem.offset).member("bytes", problem.bytes).member("message", problem.message);
-    writer.member("hint", hint.empty() ? remedyIn(report, problem.kind) : hint).endObject();
+    writer.member("hint", hint.empty() ? remedyIn(report, problem) : hint).endObject();
   }
   printJsonLine(writer.endArray().endObject().text());
 }
@@ -64,7 +70,7 @@ void printForPeople(const VerifyReport& report, const std::string& name) {
   std::set<ProblemKind> kinds;
   for (const Problem& problem : report.problems) {
     if (isNote(problem.kind) || !kinds.insert(problem.kind).second) continue;
-    printFitted(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem.kind)));
+    printFitted(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem)));
   }
 }
 
@@ -163,7 +169,7 @@ Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
       printJson(report);
     } else {
       printFitted(fmt::format("{}  PROBLEM: {}", idAndTitle(store, each.sessionId), report.problems.front().message));
-      printFitted(fmt::format("  → {}", remedyIn(report, ProblemKind::Missing)));
+      printFitted(fmt::format("  → {}", remedyIn(report, report.problems.front())));
     }
   }
   return missing.size();
@@ -181,7 +187,7 @@ void addSetAside(SessionStore& store, VerifyReport& report) {
   report.problems.push_back({.kind = ProblemKind::Torn,
                              .offset = torn && !torn->records.empty() ? torn->records.front().offset : 0,
                              .bytes = tornBytes(store, report.sessionId),
-                             .message = fmt::format("was set aside, with {} intact; `bough torn {}` lists it",
+                             .message = fmt::format("{}, with {} intact; `bough torn {}` lists it", kSetAside,
                                                     counted(intact, "entry"), report.sessionId)});
 }
 
