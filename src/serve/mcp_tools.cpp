@@ -61,6 +61,19 @@ void writeNext(json::Writer& writer, std::string_view name, std::uint64_t place,
   place < end ? writer.number(place) : writer.null();
 }
 
+// Names the sessions of which not all could be read: what is there is in no answer.
+void writeNotRead(json::Writer& writer, Catalog& catalog, SessionFilter filter) {
+  constexpr std::size_t kMost = 20;
+  filter.withProblem = true;
+  const auto rows = catalog.list({.filter = std::move(filter), .limit = kMost, .models = false});
+  if (!rows || rows->empty()) return;
+  writer.key("notRead").beginArray();
+  for (const SessionSummary& row : *rows) {
+    writer.beginObject().member("sessionId", row.sessionId).member("problem", shortText(row.problem)).endObject();
+  }
+  writer.endArray();
+}
+
 constexpr std::uint64_t kMaxSkippedHits = 10'000;
 constexpr std::size_t kMaxExcerpt = 600;
 
@@ -92,6 +105,7 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   }
   writer.endArray();
   writeNext(writer, "nextSkip", end, hits.size());
+  writeNotRead(writer, world.catalog, std::move(options.filter));
   endAnswer(writer, outOfDate);
   return writer.take();
 }
@@ -122,7 +136,9 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
     const SessionSummary& row = rows[written];
     writer.beginObject().member("sessionId", row.sessionId).member("title", shortText(row.title));
     writer.member("folder", shortText(row.cwd)).member("lastActive", formatTimestamp(row.activeMs));
-    writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches).endObject();
+    writer.member("messages", row.userMessages + row.assistantMessages).member("branches", row.branches);
+    if (!row.problem.empty()) writer.member("problem", shortText(row.problem));
+    writer.endObject();
   }
   writer.endArray();
   writer.key("nextAfter");
@@ -281,6 +297,7 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   writeNext(writer, "nextSkip", next, report.rows.size());
   writer.key("total");
   writeUsage(writer, report.total);
+  writeNotRead(writer, world.catalog, {});
   endAnswer(writer, outOfDate);
   return writer.take();
 }

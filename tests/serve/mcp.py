@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Talks to `bough mcp` as clients of both protocol generations do: mcp.py BOUGH."""
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,24 @@ def check_escapes():
             part = json.loads(shown)
             text, offset = text + part["text"], part.get("nextOffset")
         check("the parts of escaped text make the whole", text == hostile, len(text))
+        client.close()
+
+
+def check_damage():
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
+        for name, words in (("whole", "one heron"), ("hurt", "two herons")):
+            bough(store, "new", "--id", name)
+            for text in (words, "last words"):
+                bough(store, "append", name, "--text", text)
+        log = pathlib.Path(store) / "sessions" / "hurt.jsonl"
+        log.write_bytes(log.read_bytes().replace(b"two herons", b"two Herons"))
+        client = Client(store)
+        for tool, arguments in (("search_sessions", {"query": "heron*"}), ("usage", {})):
+            told = client.tool(tool, **arguments).get("notRead", [])
+            check(f"{tool} names the session that it could not read", [each["sessionId"] for each in told] == ["hurt"], told)
+        check("nothing is said of other sessions", "notRead" not in client.tool("search_sessions", query="heron", session="whole"))
+        rows = {row["sessionId"]: row.get("problem") for row in client.tool("list_sessions")["sessions"]}
+        check("a list says which sessions are damaged", rows["hurt"] and not rows["whole"], rows)
         client.close()
 
 
@@ -324,6 +343,7 @@ def main():
         check_garbage(store)
         check_writing(store, session)
     check_escapes()
+    check_damage()
     check_pages()
     check_moving_list()
     print("\n".join(failures))
