@@ -15,103 +15,6 @@ namespace {
 constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
 constexpr std::size_t kManyLines = 8;
 
-// Options with which programs that harmless_options.h does not know (rg, fd, sed, eslint …) run others, write files or
-// load code. It is a list: what is not in it passes.
-constexpr std::string_view kDangerous[] = {"-exec",
-                                           "-execdir",
-                                           "-ok",
-                                           "-okdir",
-                                           "-delete",
-                                           "-fprint",
-                                           "-fprint0",
-                                           "-fprintf",
-                                           "-fls",
-                                           "-c",
-                                           "-C",
-                                           "-e",
-                                           "-E",
-                                           "-f",
-                                           "-i",
-                                           "-I",
-                                           "-o",
-                                           "-O",
-                                           "-w",
-                                           "-x",
-                                           "--exec",
-                                           "--eval",
-                                           "--expression",
-                                           "--command",
-                                           "--config",
-                                           "--file",
-                                           "--git-dir",
-                                           "--output",
-                                           "--open-files-in-pager",
-                                           "--in-place",
-                                           "--ext-diff",
-                                           "--textconv",
-                                           "--upload-pack",
-                                           "--receive-pack",
-                                           "--pre",
-                                           "--rsh",
-                                           "--to-command",
-                                           "--use-compress-program",
-                                           "--checkpoint-action",
-                                           "--compress-program",
-                                           "--write",
-                                           "--fix",
-                                           "--work-tree",
-                                           "--namespace",
-                                           "--require",
-                                           "--import",
-                                           "--init-file",
-                                           "--rcfile",
-                                           "--shell",
-                                           "--pager",
-                                           "--exec-path",
-                                           "--config-env",
-                                           "--hostname-bin",
-                                           "--filter",
-                                           "--info-script",
-                                           "--new-volume-script",
-                                           "--run",
-                                           "--extra-exec",
-                                           "--editor",
-                                           "--script",
-                                           "-X",
-                                           "-D",
-                                           "-T",
-                                           "--delete",
-                                           "--force",
-                                           "--upload-file",
-                                           "--edit-description",
-                                           "-K",
-                                           "-toolexec",
-                                           "--toolexec",
-                                           "-vettool",
-                                           "--vettool",
-                                           "-wrapper",
-                                           "-specs",
-                                           "--directory",
-                                           "--makefile",
-                                           "--manifest-path",
-                                           "--prefix",
-                                           "--rootdir",
-                                           "--rmt-command",
-                                           "--extcmd",
-                                           "--inplace",
-                                           "--load",
-                                           "--loader",
-                                           "--experimental-loader",
-                                           "--plugin",
-                                           "--env-file",
-                                           "--outfile",
-                                           "--outdir",
-                                           "--remote-name",
-                                           "--dump-header",
-                                           "--cookie-jar",
-                                           "--trace",
-                                           "--stderr"};
-
 std::vector<std::string> wordsOf(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -148,21 +51,6 @@ bool isHarmlessForSed(std::string_view script) {
 bool isPattern(std::string_view word) {
   const std::size_t pattern = word.find_first_of("*?[");
   return pattern == 0 || word.starts_with('~') || (word.starts_with('-') && pattern != std::string_view::npos);
-}
-
-bool isDangerous(std::string_view word, bool joinsOptions) {
-  const std::string_view name = word.substr(0, word.find('='));
-  return std::ranges::any_of(kDangerous, [&](std::string_view option) {
-    if (name == option) return true;
-    // Long options may be cut short, and have relatives (`--exec-batch`, `--output-file`). Short ones may be joined
-    // (`-ri`) or have their value after them (`-o/etc/x`).
-    if (option.starts_with("--")) {
-      const bool relative = name.starts_with(option) && name[option.size()] == '-';
-      return relative || (name.size() > 3 && option.starts_with(name));
-    }
-    if (option.size() != 2 || name.size() <= 2 || name[0] != '-' || name[1] == '-') return false;
-    return name[1] == option[1] || (joinsOptions && name.find(option[1], 1) != std::string_view::npos);
-  });
 }
 
 bool beginsWith(std::string_view command, std::string_view allowed) {
@@ -207,10 +95,10 @@ bool isOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return std::ranges::find(names, name) != names.end();
 }
 
-// Whether -ab means -a -b. The options of some programs are words after one dash: `find -type d`.
-bool joinsOptions(std::string_view command) {
-  return !isOneOf(programOf(command), {"find", "gfind", "go", "gcc", "g++", "cc", "c++", "clang", "clang++", "java",
-                                       "javac", "openssl", "terraform", "xdotool", "convert", "magick", "ffmpeg"});
+// `git` or `git --no-pager`, unlike `git log`.
+bool namesNoCommand(std::string_view allowed) {
+  const auto words = wordsOf(allowed);
+  return std::ranges::all_of(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
 }
 
 // Programs that run the program which their arguments name.
@@ -249,9 +137,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
   bool isBundle = isTarCommand(command) && !allowed.contains(' ');
-  const bool joins = joinsOptions(command);
   const std::string_view program = ruledProgram(command, allowed);
-  bool isOption = true;  // Up to `--`.
   std::size_t files = 0;
   for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
     if (runsItsArguments(command)) return fmt::format("{} runs what its arguments name", programOf(command));
@@ -259,18 +145,21 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
     if (bundle && word.find_first_of("CfFIKTX") != std::string::npos) {
       return fmt::format("{} can run other programs or write files", word);
     }
-    isOption = isOption && word != "--";
-    const bool looksLikeOption = isOption && word.size() > 1 && (word[0] == '-' || word[0] == '+');
-    const auto harmless = looksLikeOption ? isHarmlessOption(program, word) : std::nullopt;
-    if (harmless && !*harmless)
+    // Also after `--`: what npm and cargo find there are options of the program that they run.
+    const bool isOption = word.size() > 1 && word != "--" && (word[0] == '-' || word[0] == '+');
+    if (isOption && !isHarmlessOption(program, word)) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
+    }
     // Git runs a program for such an address.
-    if (isPattern(word) || (!harmless && isDangerous(word, joins)) || isAssignment(word) ||
-        (program == "git" && word.contains("::"))) {
+    if (isPattern(word) || isAssignment(word) || (program == "git" && word.contains("::"))) {
       return fmt::format("{} can run other programs or write files", word);
     }
     if (word.starts_with('-')) continue;
-    if (++files > 1 && writesSecondFile(command)) return fmt::format("{} is a file that it can write", word);
+    ++files;
+    if (files == 1 && namesNoCommand(allowed) && isRunningCommand(program, word)) {
+      return fmt::format("{} {} can run other programs", program, word);
+    }
+    if (files > 1 && writesSecondFile(command)) return fmt::format("{} is a file that it can write", word);
     if (!isScript) continue;
     if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
     isScript = false;

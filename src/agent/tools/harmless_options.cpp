@@ -7,9 +7,22 @@ namespace {
 
 struct Program {
   std::string_view names;
-  std::string_view letters;  // Short options, which may be joined and followed by a number: -rn5.
-  std::string_view words;    // All others.
+  std::string_view letters;        // Short options, which may be joined and followed by a number: -rn5.
+  std::string_view words;          // All others.
+  std::string_view commands = {};  // Commands of it that run what their arguments name, or change its settings.
 };
+
+// Programs that only print, whatever their options.
+constexpr std::string_view kOnlyPrint =
+    "cat head tail wc cut tr nl tac rev comm join paste fold expand unexpand ls dir vdir du df stat basename dirname "
+    "realpath readlink pwd echo printf uname id whoami groups which ps free uptime lscpu nproc diff cmp md5sum sha1sum "
+    "sha224sum sha256sum sha384sum sha512sum b2sum cksum seq true false sleep od grep egrep fgrep ggrep expr factor";
+
+// Of a program that is in no table: what nearly all programs mean the same by.
+constexpr Program kAny = {
+    "", "ahnqvV",
+    "--help --version --verbose --quiet --silent --debug --color --no-color --json --all --list --long --short "
+    "--dry-run --check --stat --stats --count --limit --sort --reverse --no-pager --watch --progress --no-progress"};
 
 // What is not here is asked about. Of programs whose arguments can be nearly everything (interpreters, downloads,
 // builds), only the plainest options are.
@@ -28,7 +41,40 @@ constexpr Program kPrograms[] = {
      "--ignore-case --word-regexp --fixed-strings --extended-regexp --line-number --files-with-matches --heading "
      "--break "
      "--untracked-files --ignored --others --exclude-standard --modified --deleted --stage --is-inside-work-tree "
-     "--show-toplevel --abbrev-ref --verify --no-ext-diff --no-textconv --no-pager --version --dry-run"},
+     "--show-toplevel --abbrev-ref --verify --no-ext-diff --no-textconv --no-pager --version --dry-run",
+     "config submodule bisect hook filter-branch difftool mergetool send-email daemon instaweb for-each-repo "
+     "maintenance"},
+    {"rg", "aABcCeEfFgHiIjlLmMnNopPqrsStTuUvVwx.0",
+     "--files --glob --iglob --type --type-not --type-list --hidden --no-ignore --count --count-matches --context "
+     "--after-context --before-context --line-number --no-line-number --files-with-matches --files-without-match "
+     "--fixed-strings --ignore-case --smart-case --case-sensitive --word-regexp --line-regexp --multiline "
+     "--only-matching --json --max-count --max-depth --max-filesize --sort --sortr --stats --color --heading "
+     "--no-heading --column --vimgrep --invert-match --follow --text --unrestricted --pcre2 --replace --regexp --null "
+     "--quiet --trim --threads --with-filename --no-filename --passthru --version --help"},
+    {"fd fdfind", "0acdeEgHIijlLpqsStuV",
+     "--type --extension --hidden --no-ignore --exclude --max-depth --min-depth --glob --fixed-strings --regex "
+     "--full-path --absolute-path --follow --case-sensitive --ignore-case --size --changed-within --changed-before "
+     "--list-details --print0 --color --max-results --threads --quiet --version --help"},
+    {"sed gsed", "Elnrsuz",
+     "--quiet --silent --regexp-extended --null-data --separate --unbuffered --line-length --posix --sandbox --debug "
+     "--version --help"},
+    {"uniq guniq", "cdDfisuwz", "--count --repeated --all-repeated --ignore-case --unique --version --help"},
+    {"xxd", "abcdeEgilopqrRsuC", "-version"},
+    {"date", "dIRru", "--utc --iso-8601 --rfc-3339 --rfc-email --date --reference --version --help"},
+    {"tree", "aACdDfFghiIJlLnNpPqQrsStuUvxX",
+     "--dirsfirst --du --gitignore --noreport --prune --matchdirs --ignore-case --filelimit --charset --sort --version "
+     "--help"},
+    {"file", "bhikLNprsv", "--brief --mime --mime-type --mime-encoding --dereference --version --help"},
+    {"jq", "acCejMnrRsS",
+     "--arg --argjson --compact-output --raw-output --raw-input --slurp --null-input --sort-keys --exit-status "
+     "--color-output --monochrome-output --tab --indent --stream --version --help"},
+    {"eslint jest vitest mocha tsc prettier stylelint", "htvw",
+     "--quiet --max-warnings --ext --ci --runInBand --verbose --silent --testNamePattern --testPathPattern --bail "
+     "--watch --watchAll --maxWorkers --listTests --onlyChanged --noEmit --check --list-different --color --no-color "
+     "--run --version --help"},
+    {"ruff flake8 pylint mypy black isort", "qv",
+     "--check --diff --quiet --verbose --select --ignore --exclude --statistics --strict --ignore-missing-imports "
+     "--color --no-color --version --help"},
     {"find gfind", "",
      "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype -size "
      "-empty "
@@ -70,7 +116,9 @@ constexpr Program kPrograms[] = {
      "--verbose --quiet --jobs --offline --locked --frozen --message-format --color --timings --version --help "
      "--nocapture"},
     {"npm pnpm yarn", "asw",
-     "--silent --if-present --workspace --workspaces --recursive --json --all --depth --verbose --version --help"},
+     "--silent --if-present --workspace --workspaces --recursive --json --all --depth --verbose --watch --version "
+     "--help",
+     "exec x dlx explore config set c"},
     {"pytest py.test", "hklmnqsvVx",
      "--verbose --quiet --exitfirst --maxfail --last-failed --failed-first --lf --ff --nf --sw --stepwise --tb "
      "--durations "
@@ -81,10 +129,12 @@ constexpr Program kPrograms[] = {
      "-parallel -cpu "
      "-list -shuffle -tags -m -f -deps -test -n"},
     {"docker podman", "aqnt",
-     "--all --quiet --no-trunc --tail --follow --since --until --size --timestamps --version --help"},
+     "--all --quiet --no-trunc --tail --follow --since --until --size --timestamps --version --help",
+     "run exec create cp config"},
     {"kubectl oc", "AcLlnow",
      "--namespace --all-namespaces --selector --output --watch --show-labels --sort-by --tail --since --container "
-     "--help"},
+     "--help",
+     "exec run cp debug config plugin"},
     {"python python2 python3 perl ruby node nodejs deno bun php lua awk gawk mawk nawk", "V", "--version --help"},
     {"zip unzip 7z 7za", "lqtvr", "--version --help"},
     {"man less more vi vim nvim view emacs nano ed", "", "--version --help"},
@@ -99,19 +149,27 @@ bool holds(std::string_view list, std::string_view word) {
   return false;
 }
 
+const Program& programCalled(std::string_view name) {
+  const auto* found = std::ranges::find_if(kPrograms, [&](const Program& each) { return holds(each.names, name); });
+  return found == std::end(kPrograms) ? kAny : *found;
+}
+
 }  // namespace
 
-std::optional<bool> isHarmlessOption(std::string_view program, std::string_view option) {
-  for (const Program& each : kPrograms) {
-    if (!holds(each.names, program)) continue;
-    if (holds(each.words, option.substr(0, option.find('=')))) return true;
-    if (option.starts_with("--") || option.size() < 2) return false;
-    return option.substr(1).find_first_not_of("0123456789") == std::string_view::npos ||
-           (each.letters.contains(option[1]) && std::ranges::all_of(option.substr(1), [&](char c) {
-              return each.letters.contains(c) || (c >= '0' && c <= '9') || c == ',' || c == '.';
-            }));
-  }
-  return std::nullopt;
+bool isHarmlessOption(std::string_view program, std::string_view option) {
+  if (holds(kOnlyPrint, program)) return true;
+  const Program& rules = programCalled(program);
+  if (holds(rules.words, option.substr(0, option.find('=')))) return true;
+  if (option.starts_with("--") || option.size() < 2) return false;
+  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::ranges::all_of(option.substr(1), isDigit) ||
+         (rules.letters.contains(option[1]) && std::ranges::all_of(option.substr(1), [&](char c) {
+            return rules.letters.contains(c) || isDigit(c) || c == ',' || c == '.';
+          }));
+}
+
+bool isRunningCommand(std::string_view program, std::string_view command) {
+  return holds(programCalled(program).commands, command);
 }
 
 }  // namespace bough::agent
