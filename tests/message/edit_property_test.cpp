@@ -190,12 +190,42 @@ std::string shuffled(HistoryMaker& maker, Dialect dialect, const std::string& do
   return blocks.empty() ? document : shuffled(maker, document, tree, blocks, {});
 }
 
+// Gives one call other arguments.
+std::string withOtherArguments(HistoryMaker& maker, Dialect dialect, const std::string& document) {
+  json::Tree tree;
+  EXPECT_FALSE(tree.parse(document));
+  const auto parts = message::splitDocument(tree, dialect);
+  std::vector<json::Tree::Index> arguments;
+  const auto collect = [&](json::Tree::Index call) {
+    for (const std::string_view inner : {"", "function", "custom", "functionCall"}) {
+      const auto holder = inner.empty() ? call : tree.find(call, inner);
+      if (holder == json::Tree::kNone || tree.find(holder, "name") == json::Tree::kNone) continue;
+      for (const std::string_view name : {"arguments", "input", "args"}) {
+        const auto found = tree.find(holder, name);
+        if (found != json::Tree::kNone) arguments.push_back(found);
+      }
+    }
+  };
+  for (const auto element : parts->elements) {
+    collect(element);
+    for (const auto block : blocksIn(tree, element)) collect(block);
+  }
+  if (arguments.empty()) return document;
+  const auto chosen = arguments[maker.below(arguments.size())];
+  const std::string other = R"({"edited":)" + std::to_string(maker.below(3)) + "}";
+  const bool isText = tree.raw(chosen).starts_with('"');
+  return document.substr(0, tree.begin(chosen)) + (isText ? json::quoted(other) : other) +
+         document.substr(tree.end(chosen));
+}
+
 TEST(EditProperty, WhateverWasDoneToTheMessagesTheApiTakesWhatComesBack) {
   for (std::uint64_t seed = 0; seed < rounds(1000); ++seed) {
     HistoryMaker maker(seed + 500000);
     const Chain chain = chainOf(maker, 3);
     std::string edited = chain.last.document;
-    for (std::uint64_t changes = 1 + maker.below(4); changes > 0; --changes) edited = shuffled(maker, chain.at, edited);
+    for (std::uint64_t changes = 1 + maker.below(6); changes > 0; --changes) {
+      edited = maker.chance(50) ? shuffled(maker, chain.at, edited) : withOtherArguments(maker, chain.at, edited);
+    }
     const auto back = convertHistory(edited, chain.at, chain.from, {}, &chain.last.wayBack);
     ASSERT_TRUE(back);
     for (const std::string& rule : brokenRules(chain.from, back->document)) ADD_FAILURE() << rule;
