@@ -209,6 +209,27 @@ def test_words_and_lines_of_a_draft(folder, bough):
     chat.close()
 
 
+def test_words_and_lines_end_where_characters_end(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("pre\u0301 cafe\u0301", enter=False)
+    chat.key("C-Left", "C-Left", "C-Right")
+    chat.type("s", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} pre\u0301s cafe\u0301")
+    chat.key("End", "C-w", "C-y", "C-y")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} pre\u0301s cafe\u0301cafe\u0301")
+    chat.key("Home", "M-d", "M-BSpace", "C-u")
+    chat.type("o\u0301o\u0301 日本", enter=False)
+    chat.key("M-Enter")
+    chat.type("o\u0301o\u0301o\u0301o\u0301", enter=False)
+    chat.key("Left", "Up")
+    chat.type("X", enter=False)
+    chat.wait(lambda screen: f"{PROMPT} o\u0301o\u0301 X日本" in screen)
+    chat.key("Left", "Down")
+    chat.type("Y", enter=False)
+    chat.wait(lambda screen: chat.last(screen) == "o\u0301o\u0301o\u0301Yo\u0301")
+    chat.close()
+
+
 def test_a_line_that_goes_on_in_the_next_is_one_draft(folder, bough):
     chat = Chat(folder, bough)
     chat.say("an old line")

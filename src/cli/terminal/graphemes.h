@@ -1,34 +1,25 @@
-// What a person sees as one character may be several code points.
+// What a person sees as one character may be several code points. Words, as the keys that move and delete by words take
+// them, are made of whole ones: letters, digits, and the signs in names of files.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
-
-#include "base/text/text.h"
 
 namespace bough::cli {
 
 /// The last one of a text; empty when the text is.
-inline std::string_view lastGrapheme(std::string_view utf8) {
-  std::string_view last;
-  while (!utf8.empty()) {
-    last = utf8.substr(0, std::max<std::size_t>(text::cutToGraphemes(utf8, 1).size(), 1));
-    utf8.remove_prefix(last.size());
-  }
-  return last;
-}
+std::string_view lastGrapheme(std::string_view utf8);
 
 /// As Backspace does.
-inline void eraseLastGrapheme(std::string& utf8) {
-  utf8.resize(utf8.size() - lastGrapheme(utf8).size());
-}
+void eraseLastGrapheme(std::string& utf8);
 
-/// As Alt-Backspace does: the blanks at the end and the word before them.
-inline void eraseLastWord(std::string& utf8) {
-  constexpr std::string_view kBlanks = " \t\n";
-  utf8.resize(utf8.find_last_not_of(kBlanks) + 1);
-  utf8.resize(utf8.find_last_of(kBlanks) + 1);
-}
+/// Where the last word of a text begins, in bytes; 0 when it has none.
+std::size_t lastWordBegin(std::string_view utf8);
+/// Where the first word of a text ends; its size when it has none.
+std::size_t firstWordEnd(std::string_view utf8);
+
+/// As Alt-Backspace and Ctrl-W do: the last word and what follows it.
+void eraseLastWord(std::string& utf8);
 
 }  // namespace bough::cli

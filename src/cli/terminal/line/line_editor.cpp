@@ -29,8 +29,12 @@ constexpr std::size_t kMaxPaste = std::size_t{4} << 20;  // characters
 constexpr const char* kPasteOn = "\033[?2004h";
 constexpr const char* kPasteOff = "\033[?2004l";
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
-// What no key sends: sends the text, whatever it ends in.
+// What no key sends. The first sends the text, whatever it ends in.
 constexpr const char* kSend = "\033[999~";
+constexpr const char* kSetMark = "\033[997~";
+constexpr const char* kKillToMark = "\033[996~";
+constexpr const char* kDeleteLeftWord = "\033[997~\033b\033[996~";
+constexpr const char* kDeleteRightWord = "\033[997~\033f\033[996~";
 
 std::string commonBeginning(const std::vector<std::string>& words) {
   std::string common = words.front();
@@ -48,10 +52,6 @@ int characterCount(std::string_view utf8) {
   int count = 0;
   for (const char c : utf8) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
   return count;
-}
-
-std::string_view firstGrapheme(std::string_view utf8) {
-  return text::cutToGraphemes(utf8, 1);
 }
 
 std::string toUtf8(const std::wstring& text) {
@@ -141,20 +141,29 @@ struct LineEditor::State {
     return {line->cursor, static_cast<std::size_t>(line->lastchar - line->cursor)};
   }
 
-  static unsigned char goLeft(EditLine* edit, int) {
-    const int count = characterCount(lastGrapheme(beforeCursor(el_line(edit))));
-    if (count == 0) return CC_ERROR;
-    el_cursor(edit, -count);
+  // The cursor is never inside a grapheme: what is drawn before it would lose its marks.
+  static unsigned char moveBy(EditLine* edit, int characters) {
+    if (characters == 0) return CC_ERROR;
+    el_cursor(edit, characters);
     return CC_REFRESH;
   }
-  static unsigned char goRight(EditLine* edit, int) {
-    const int count = characterCount(firstGrapheme(behindCursor(el_line(edit))));
-    if (count == 0) return CC_ERROR;
-    el_cursor(edit, count);
-    return CC_REFRESH;
+  static int leftGrapheme(EditLine* edit) { return characterCount(lastGrapheme(beforeCursor(el_line(edit)))); }
+  static int rightGrapheme(EditLine* edit) {
+    return characterCount(text::cutToGraphemes(behindCursor(el_line(edit)), 1));
+  }
+
+  static unsigned char goLeft(EditLine* edit, int) { return moveBy(edit, -leftGrapheme(edit)); }
+  static unsigned char goRight(EditLine* edit, int) { return moveBy(edit, rightGrapheme(edit)); }
+  static unsigned char goLeftWord(EditLine* edit, int) {
+    const std::string_view before = beforeCursor(el_line(edit));
+    return moveBy(edit, -characterCount(before.substr(lastWordBegin(before))));
+  }
+  static unsigned char goRightWord(EditLine* edit, int) {
+    const std::string_view after = behindCursor(el_line(edit));
+    return moveBy(edit, characterCount(after.substr(0, firstWordEnd(after))));
   }
   static unsigned char deleteLeft(EditLine* edit, int) {
-    const int count = characterCount(lastGrapheme(beforeCursor(el_line(edit))));
+    const int count = leftGrapheme(edit);
     if (count == 0) return CC_ERROR;
     el_deletestr(edit, count);
     return CC_REFRESH;
@@ -178,10 +187,9 @@ struct LineEditor::State {
       return CC_NORM;
     }
     const std::size_t aboveBegin = before.substr(0, lineBegin).rfind('\n') + 1;  // 0 when there is none
-    const int column = characterCount(before.substr(lineBegin + 1));
-    const int above = characterCount(before.substr(aboveBegin, lineBegin - aboveBegin));
-    el_cursor(edit, -(column + 1 + above - std::min(column, above)));
-    return CC_REFRESH;
+    const std::string_view above = before.substr(aboveBegin, lineBegin - aboveBegin);
+    const std::string_view passed = text::cutToWidth(above, text::displayWidth(before.substr(lineBegin + 1)));
+    return moveBy(edit, -characterCount(before.substr(aboveBegin + passed.size())));
   }
   static unsigned char goDown(EditLine* edit, int) {
     const LineInfo* line = el_line(edit);
@@ -193,11 +201,10 @@ struct LineEditor::State {
       return CC_NORM;
     }
     const std::size_t lineBegin = before.rfind('\n') + 1;
-    const int column = characterCount(before.substr(lineBegin));
     const std::string_view below = after.substr(lineEnd + 1);
-    const int length = characterCount(below.substr(0, below.find('\n')));
-    el_cursor(edit, characterCount(after.substr(0, lineEnd)) + 1 + std::min(column, length));
-    return CC_REFRESH;
+    const std::string_view passed =
+        text::cutToWidth(below.substr(0, below.find('\n')), text::displayWidth(before.substr(lineBegin)));
+    return moveBy(edit, characterCount(after.substr(0, lineEnd + 1 + passed.size())));
   }
 
   // A paste: everything up to its end, as one text; its last line end sends nothing.
@@ -245,14 +252,16 @@ struct LineEditor::State {
     bind("bough-up", "one line up", &goUp, {"\033[A", "\033OA"});
     bind("bough-down", "one line down", &goDown, {"\033[B", "\033OB"});
     el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-    // Ctrl and Alt with the arrows, as terminals send them; Alt-Backspace.
-    for (const char* key : {"\033[1;5D", "\033[1;3D", "\033[5D", "\033Od"}) {
-      el_set(edit, EL_BIND, key, "ed-prev-word", nullptr);
-    }
-    for (const char* key : {"\033[1;5C", "\033[1;3C", "\033[5C", "\033Oc"}) {
-      el_set(edit, EL_BIND, key, "em-next-word", nullptr);
-    }
-    for (const char* key : {"\033\177", "\033\010"}) el_set(edit, EL_BIND, key, "ed-delete-prev-word", nullptr);
+    // Ctrl and Alt with the arrows, as terminals send them.
+    bind("bough-left-word", "one word back", &goLeftWord,
+         {"\033b", "\033B", "\033[1;5D", "\033[1;3D", "\033[5D", "\033Od"});
+    bind("bough-right-word", "one word on", &goRightWord,
+         {"\033f", "\033F", "\033[1;5C", "\033[1;3C", "\033[5C", "\033Oc"});
+    // What is deleted by words comes back with Ctrl-Y: libedit keeps what lies between its mark and the cursor.
+    el_set(edit, EL_BIND, kSetMark, "em-set-mark", nullptr);
+    el_set(edit, EL_BIND, kKillToMark, "em-kill-region", nullptr);
+    for (const char* key : {"^W", "\033\177", "\033\010"}) el_set(edit, EL_BIND, "-s", key, kDeleteLeftWord, nullptr);
+    for (const char* key : {"\033d", "\033D", "\033[3;5~"}) el_set(edit, EL_BIND, "-s", key, kDeleteRightWord, nullptr);
     el_set(edit, EL_BIND, "\033[H", "ed-move-to-beg", nullptr);
     el_set(edit, EL_BIND, "\033[F", "ed-move-to-end", nullptr);
   }
