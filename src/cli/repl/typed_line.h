@@ -17,12 +17,14 @@ struct TypedLine {
   std::string text{};
 };
 
-/// `//` and `!!` at the beginning of a line stand for a slash and an exclamation mark that are said.
+/// `//` and `!!` at the beginning of a line stand for a slash and an exclamation mark that are said. A path is said: no
+/// command has a second slash in its name.
 inline TypedLine readTypedLine(std::string_view line) {
   using enum TypedLine::Kind;
   if (line.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
   if (line.starts_with("//") || line.starts_with("!!")) return {.kind = Message, .text = std::string(line.substr(1))};
-  if (line.starts_with('/')) return {.kind = Command, .text = std::string(line)};
+  const std::string_view word = line.substr(0, line.find_first_of(" \t\r\n"));
+  if (word.starts_with('/') && word.find('/', 1) == word.npos) return {.kind = Command, .text = std::string(line)};
   if (line.starts_with('!')) return {.kind = Shell, .text = std::string(line.substr(1))};
   return {.kind = Message, .text = std::string(line)};
 }
