@@ -35,7 +35,7 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
   }
   const auto notOn = [&](const std::string& entry) {
     return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is not on the branch that is replayed", entry),
-                "`bough tree` shows which branch it is on; --to names another branch");
+                "`bough tree` shows which branch it is on; --at names another branch");
   };
   if (!options.to.empty() && !tree.isNode(leaf)) return notOn(options.to);
   SessionReplay replay(store, sessionId, leaf == kNoSequence ? std::vector<Sequence>() : tree.path(leaf));

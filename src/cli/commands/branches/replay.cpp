@@ -158,7 +158,7 @@ Command define() {
           "  bough replay SESSION --after ENTRY   # continue after an entry\n"
           "  bough replay SESSION --keep-going --json",
       .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-                  {.name = "--to",
+                  {.name = "--at,--to",
                    .help = "Show the branch that ends in this entry; default: @head",
                    .target = &options->to,
                    .value = "ENTRY"},

@@ -122,7 +122,7 @@ Command define() {
             .help = "A system prompt of your own, or @FILE; default: what the session has recorded",
             .target = &options->system,
             .value = "TEXT"},
-           {.name = "--folder",
+           {.name = "--folder,--cwd",
             .help = "Where the tools work; default: the current folder",
             .target = &options->request.options.folder,
             .value = "FOLDER"},
