@@ -2,6 +2,7 @@
 """Completion as each shell does it, in a real terminal (tmux): completion.py BOUGH. Every Tab is the first one of its
 line; labels with blanks and quotes are inserted so that the shell reads them as one word."""
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -60,6 +61,15 @@ def completed(terminal, typed, wanted):
     terminal.wait(lambda screen: screen.strip() == PROMPT)
 
 
+def leave_list(terminal, shell):
+    if shell != "bash":  # which loses what is typed soon after it
+        terminal.tmux("send-keys", "C-c")  # which closes a list alone in fish, when it comes early
+    terminal.tmux("send-keys", "C-u")
+    terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
+    terminal.type("clear")
+    terminal.wait(lambda screen: screen.strip() == PROMPT)
+
+
 def test(shell, bough):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         terminal = Terminal(folder, bough, width=100)
@@ -71,6 +81,14 @@ def test(shell, bough):
             terminal.type(f"{line}; clear" if line == START[shell][0] else line)
             terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
         terminal.type("clear")
+        for typed, name, note in (("bough s", "search", "Find entries"), ("bough ls --s", "--sort", "What to sort by")):
+            terminal.type(typed, enter=False)
+            terminal.tmux("send-keys", "Tab")
+            if shell == "bash":
+                terminal.tmux("send-keys", "Tab")
+            screen = terminal.wait(lambda screen: re.search(rf"{name}\b", screen))
+            check((note in screen) == (shell != "bash"), f"{shell}: {name} comes with its help where there is room for it", screen)
+            leave_list(terminal, shell)
         for typed, wanted in COMPLETED.items():
             completed(terminal, typed, wanted)
         # A session by what lists show of its id; with its title where the shell has room for it.
@@ -83,10 +101,7 @@ def test(shell, bough):
             terminal.tmux("send-keys", "Tab")
         screen = terminal.wait(lambda screen: short[0] in screen and short[1] in screen and "@last" in screen)
         check(shell == "bash" or ("Of herons" in screen and "Of storks" in screen), f"{shell}: sessions have their titles", screen)
-        terminal.tmux("send-keys", "C-c")  # which closes a list alone in fish, when it comes early
-        terminal.tmux("send-keys", "C-u")
-        terminal.type("clear")
-        terminal.wait(lambda screen: screen.strip() == PROMPT)
+        leave_list(terminal, shell)
         for typed, wanted in LABELS[shell].items():
             completed(terminal, f"bough switch work {typed}", f"bough switch work {wanted}")
         # The line that was completed is one that works.

@@ -37,9 +37,15 @@ complete -o default -F _bough bough
 constexpr std::string_view kZsh = R"(#compdef bough
 _bough() {
   local -a lines found shown
+  local -i width=0 i
+  local note
   lines=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
   found=("${(@)lines%%$'\t'*}")
-  shown=("${(@)lines/$'\t'/  }")
+  for i in {1..$#found}; do (($#found[i] > width)) && width=$#found[i]; done
+  for i in {1..$#found}; do
+    if [[ $lines[i] == *$'\t'* ]]; then note=${lines[i]#*$'\t'}; else note=""; fi
+    shown+=("${(mr:COLUMNS-1:)${:-${(r:width+2:)found[i]}$note}}")
+  done
   if [[ -z "$lines" ]]; then _files
   elif [[ "$lines" == *$'\t'* ]]; then compadd -V sessions -l -d shown -a found
   else compadd -a found; fi
@@ -69,10 +75,11 @@ struct Options {
 
 using Definitions = std::vector<Option>;
 
-Words optionNames(const Definitions& options) {
+Words optionNames(const Definitions& options, bool notes) {
   Words names;
   for (const Option& option : options) {
-    if (!option.isArgument()) std::ranges::move(option.names(), std::back_inserter(names));
+    if (option.isArgument()) continue;
+    for (const std::string& name : option.names()) names.push_back(noted(name, helpNote(option.help, notes)));
   }
   return names;
 }
@@ -109,7 +116,7 @@ Words candidatesOf(const Context& context, const Command& command, const Definit
     for (std::string& value : values) value.insert(0, words.back(), 0, equals + 1);
     return values;
   }
-  if (words.back().starts_with('-')) return optionNames(options);
+  if (words.back().starts_with('-')) return optionNames(options, notes);
   for (const Option& option : command.options) {
     if (!option.isArgument()) continue;
     if (place == 0 || option.takesSeveral()) return valuesOf(option, context, typed);
@@ -129,7 +136,7 @@ Words candidates(Context context, Words words, bool notes) {
     if (option != nullptr && option->isCalled("--store")) context.storeLocation = words[1];
     words.erase(words.begin(), words.begin() + (option == nullptr ? 1 : 2));
   }
-  if (words.size() == 1) return words.front().starts_with('-') ? optionNames(everywhere) : commandNames();
+  if (words.size() == 1) return words.front().starts_with('-') ? optionNames(everywhere, notes) : commandNames(notes);
   const auto command = findCommand(commandGroups(), words.front());
   if (!command) return {};
   words.erase(words.begin());

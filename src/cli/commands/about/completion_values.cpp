@@ -60,10 +60,9 @@ Words sessionNames(const Context& context, const Typed& typed) {
     const bool whole =
         alike[name] > 1 || (!typed.word.empty() && !name.starts_with(typed.word) && id.starts_with(typed.word));
     const auto note = notes.find(id);
-    const bool isNoted = note != notes.end() && !note->second.text.empty();
-    names.push_back((whole ? id : name) + (isNoted ? "\t" + note->second.text : ""));
+    names.push_back(noted(whole ? id : name, note == notes.end() ? "" : note->second.text));
   }
-  names.emplace_back("@last");
+  names.push_back(noted("@last", helpNote("the most recent session", typed.notes)));
   return names;
 }
 
@@ -153,10 +152,20 @@ Words optionValues(const Option& option, const Context& context, const Typed& ty
 
 }  // namespace
 
-Words commandNames() {
+std::string noted(const std::string& word, std::string_view note) {
+  return note.empty() ? word : fmt::format("{}\t{}", word, note);
+}
+
+std::string helpNote(std::string_view help, bool notes) {
+  constexpr std::size_t kColumns = 55;
+  return notes ? text::excerptToWidth(help, kColumns) : std::string();
+}
+
+Words commandNames(bool notes) {
   Words names;
   for (const CommandGroup& group : commandGroups()) {
-    for (const Command& command : group.commands) names.push_back(command.name);
+    for (const Command& command : group.commands)
+      names.push_back(noted(command.name, helpNote(command.summary, notes)));
   }
   return names;
 }
@@ -174,7 +183,7 @@ Words valuesOf(const Option& option, const Context& context, const Typed& typed)
   }
   if (option.name == "LABEL" || (option.name == "NAME" && typed.command == "label"))
     return labelNames(context, session);
-  return option.name == "COMMAND" ? commandNames() : optionValues(option, context, typed);
+  return option.name == "COMMAND" ? commandNames(typed.notes) : optionValues(option, context, typed);
 }
 
 }  // namespace bough::cli::completion_command

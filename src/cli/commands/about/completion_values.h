@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/definition/command.h"
@@ -19,7 +20,11 @@ struct Typed {
   bool notes = false;  ///< Whether the shell shows notes beside what it offers.
 };
 
-Words commandNames();
+/// What a shell gets: the word and, after a tab, a note of one line, if there is one.
+std::string noted(const std::string& word, std::string_view note);
+/// The help of a command or an option, where the shell shows notes.
+std::string helpNote(std::string_view help, bool notes);
+Words commandNames(bool notes);
 /// What an option or an argument can be; nothing where that is a file or anything at all.
 Words valuesOf(const Option& option, const Context& context, const Typed& typed);
 
