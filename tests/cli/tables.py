@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tables in a real terminal (tmux): tables.py BOUGH. Widths, bars, lines over time."""
+import json
 import pathlib
 import re
 import subprocess
@@ -94,6 +95,21 @@ def test_tables_fit_narrow_terminals(folder, bough):
         check("unfinished" in screen or width < 80, "the state is shown where there is room", screen)
         check(("messages" in screen and "size" in screen) == (width >= 80), "the rest is shown where there is more room", screen)
         terminal.close()
+
+
+def test_sessions_of_other_agents_can_be_named_in_narrow_terminals(folder, bough):
+    project = pathlib.Path(f"{folder}/.claude/projects/-home-dev-project")
+    project.mkdir(parents=True)
+    ids = [f"1671ce1c-0000-4000-8000-0000000000{i}" for i in range(10, 14)]
+    for session in ids:
+        (project / f"{session}.jsonl").write_text(json.dumps({
+            "type": "user", "uuid": "u1", "parentUuid": None, "sessionId": session, "cwd": "/home/dev/a/long/path/project", "version": "2.1.0",
+            "timestamp": "2026-01-02T03:04:05.000Z", "message": {"role": "user", "content": "What is left to do for the release?"}}) + "\n")
+    terminal = Terminal(folder, bough, width=40)
+    screen = terminal.run("bough ls --agents claude-code")
+    for session in ids:
+        check(f"  {session[-8:]}  2026-01-02  What" in screen, "the id, the day and the title are what is shown last", screen)
+    terminal.close()
 
 
 def test_bars_are_shown_in_80_columns_whatever_the_numbers(folder, bough):

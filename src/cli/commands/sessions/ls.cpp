@@ -243,7 +243,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
       {.title = "active"},
       {.title = "messages", .align = Right, .spare = 5},
       {.title = "size", .align = Right, .spare = 6},
-      {.title = "state", .spare = 1},
+      {.title = "state", .spare = isOfAgents ? 2 : 1},
       {.title = "title"}};
   if (longForm) {
     columns.insert(columns.begin() + 4, {{.title = "branches", .align = Right, .spare = 8},
@@ -255,8 +255,9 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
                                          {.title = "models", .spare = 7}});
   }
   if (isOfAgents) {
-    columns.insert(columns.end() - 1, {{.title = "agent"}, {.title = "project", .spare = 1, .cuttable = true}});
-    if (!longForm) columns.insert(columns.begin() + 4, Table::Column{.title = "tokens", .align = Right, .spare = 2});
+    columns.insert(columns.end() - 1,
+                   {{.title = "agent", .spare = 1}, {.title = "project", .spare = 2, .cuttable = true}});
+    if (!longForm) columns.insert(columns.begin() + 4, Table::Column{.title = "tokens", .align = Right, .spare = 3});
   }
   const bool hasMetadata = std::ranges::any_of(inside, [](const Inside& each) { return !each.metadata.empty(); });
   if (hasMetadata) columns.insert(columns.end() - 1, Table::Column{.title = "metadata", .spare = 8, .cuttable = true});
