@@ -95,8 +95,9 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   json::Writer writer;
   writer.beginObject().key("hits").beginArray();
   const std::size_t end = std::min<std::size_t>(hits.size(), skip + limit);
-  for (std::size_t i = skip; i < end; ++i) {
-    SearchHit& hit = hits[i];
+  std::size_t next = skip;
+  for (; next < end && writer.text().size() < kMaxResultBytes; ++next) {
+    SearchHit& hit = hits[next];
     std::erase_if(hit.excerpt, [](char c) { return c == kMarkBegin || c == kMarkEnd; });
     writer.beginObject().member("sessionId", hit.sessionId).member("title", shortText(hit.title));
     writer.member("entryId", hit.entryId).member("role", hit.role);
@@ -104,7 +105,7 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
     writer.endObject();
   }
   writer.endArray();
-  writeNext(writer, "nextSkip", end, hits.size());
+  writeNext(writer, "nextSkip", next, hits.size());
   writeNotRead(writer, world.catalog, std::move(options.filter));
   endAnswer(writer, outOfDate);
   return writer.take();
@@ -249,7 +250,7 @@ Result<std::string> diffBranches(ToolWorld world, const ToolArguments& arguments
   BOUGH_TRY(right.entryId, arguments.text("right", ""));
   BOUGH_TRY(const auto other, arguments.text("otherSession", ""));
   if (!other.empty()) {
-    BOUGH_TRY(right.sessionId, findSession(world.catalog, other));
+    BOUGH_TRY(right.sessionId, foundSession(world, arguments, "otherSession"));
   }
   BOUGH_TRY(const auto diff, world.store.diffBranches(left, right));
   json::Writer writer;
