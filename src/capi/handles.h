@@ -105,14 +105,15 @@ Outcome giveObject(std::shared_ptr<Object> object, Handle** out) {
   return {};
 }
 
-/// Reads a struct of options that may be shorter than ours, as an older program has it.
+/// Reads a struct of options that may be shorter than ours, as an older program has it. A size that no header ever gave
+/// it could cut a pointer or a size in two.
 template <typename Options>
 Given<Options> givenOptions(const Options* options, void (*init)(Options*, std::uint32_t)) {
   Options whole;
   init(&whole, sizeof whole);
   if (options == nullptr) return whole;
   const std::uint32_t size = options->struct_size;
-  if (size < sizeof(std::uint32_t) || size > sizeof whole) {
+  if (size == 0 || size > sizeof whole || size % alignof(Options) != 0) {
     return refuse("struct_size is not that of these options; call their init function first");
   }
   const char* from = reinterpret_cast<const char*>(options);

@@ -186,6 +186,12 @@ void walkMistakes(bough_store* store, bough_session* session) {
   wrong.struct_size = 4096;
   CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
   bough_append_options_init(&wrong, sizeof wrong);
+  wrong.expected_tail = t("a");
+  for (wrong.struct_size = 1; wrong.struct_size < sizeof wrong; ++wrong.struct_size) { /* would cut a member in two */
+    if (wrong.struct_size % sizeof(void*) == 0) continue;
+    CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
+  }
+  bough_append_options_init(&wrong, sizeof wrong);
   wrong.durability = 7;
   CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
   bad.data = "a\0b";
