@@ -28,6 +28,7 @@ export interface NewEntry {
 }
 
 export class Entry {
+  private constructor();
   readonly id: string;
   readonly parentId: string | null;
   readonly type: string;
@@ -195,6 +196,7 @@ export interface ListQuery extends SessionQuery {
 }
 
 export class Session implements AsyncIterable<Entry> {
+  private constructor();
   readonly id: string;
   append(entries: NewEntry | NewEntry[], options?: AppendOptions): Promise<Appended>;
   appendSync(entries: NewEntry | NewEntry[], options?: AppendOptions): Appended;
@@ -249,6 +251,7 @@ export interface StoreOptions {
 }
 
 export class Store {
+  private constructor();
   static open(location?: string, options?: StoreOptions): Promise<Store>;
   static openSync(location?: string, options?: StoreOptions): Store;
   create(options?: NewSession): Promise<Session>;
