@@ -23,7 +23,7 @@ need() {
 
 build_packages=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev libzstd-dev zlib1g-dev libssl-dev libsqlite3-dev
   libutf8proc-dev libcurl4-openssl-dev libedit-dev libpq-dev libre2-dev)
-test_packages=(libsimdjson-dev libgtest-dev python3 python3-venv abigail-tools git tmux less zstd gzip postgresql pgbouncer iproute2 openssl zsh fish)
+test_packages=(libsimdjson-dev libgtest-dev python3 python3-venv mypy abigail-tools git tmux less zstd gzip postgresql pgbouncer iproute2 openssl zsh fish)
 ha_packages=(patroni etcd-server python3-etcd procps)
 node_packages=(nodejs npm libnode-dev)
 clang_packages=(clang-19 libclang-rt-19-dev)

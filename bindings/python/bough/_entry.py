@@ -93,9 +93,8 @@ class NewEntry:
     def _append(self, handle: Any, options: Any) -> Tuple[str, int, int]:
         """Appends this entry alone, the shortest way: its id, and how many were appended and were duplicates."""
         payload = self.payload
-        if type(payload) is not str:
-            payload = _json_text(payload)
-        data = None if payload is None else payload.encode()
+        text = payload if isinstance(payload, str) else _json_text(payload)
+        data = None if text is None else text.encode()
         is_plain = (
             self.id is None
             and self.type == "message"
