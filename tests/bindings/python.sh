@@ -15,12 +15,11 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bindings/python/dist"
 python3 "$package/wheel_builder.py" "$2" "$work/bindings/python/dist" >/dev/null
 cp -r "$here/../../examples" "$work/"
-python3 -m venv "$work/environment"
 cd "$work"
 commands=$("$here/readme.py" examples/python)
-export PATH=$work/environment/bin:$PATH PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 unset BOUGH_LIBRARY PYTHONPATH
 bash -euo pipefail -c "$commands" | diff -u - <(printf '%s\n' 'user - Name a tree.' 'assistant - Beech.' '2 branches')
 # It is typed, and carries the library.
-python3 -c 'import bough, pathlib; folder = pathlib.Path(bough.__file__).parent; assert (folder / "py.typed").exists() and (folder / "libbough.so").exists()'
+.venv/bin/python3 -c 'import bough, pathlib; folder = pathlib.Path(bough.__file__).parent; assert (folder / "py.typed").exists() and (folder / "libbough.so").exists()'
 echo "1 wheel passed"
