@@ -29,7 +29,7 @@ function packed([type, bytes]) {
   }
 }
 
-const unpacked = (value) => (value.base64 === undefined ? value.text : Buffer.from(value.base64, 'base64'));
+const unpacked = (value) => (value.base64 === undefined ? value.text : new Uint8Array(Buffer.from(value.base64, 'base64')));
 
 // The greatest count for which `same` holds; it holds for every smaller one, too.
 function greatest(most, same) {
