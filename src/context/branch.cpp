@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "base/json/json_scan.h"
+#include "base/model/payloads.h"
 #include "base/try.h"
 #include "context/memory_need.h"
 #include "message/dialect/entry_message.h"
@@ -47,7 +48,7 @@ void applyModel(const Entry& entry, Branch& branch) {
 }
 
 void applyLevel(const Entry& entry, Branch& branch) {
-  if (const auto level = firstText(entry.payload, {"thinkingLevel", "level"})) branch.thinkingLevel = *level;
+  if (const auto level = thinkingLevelIn(entry.payload)) branch.thinkingLevel = *level;
 }
 
 constexpr std::string_view kMarks[] = {entry_type::kCompactionSummary, entry_type::kRuntimeInit,

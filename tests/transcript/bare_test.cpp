@@ -107,6 +107,27 @@ TEST(Bare, ABranchSummaryOfPiThatIsEmptyIsNotSaid) {
   }
 }
 
+TEST(Bare, ALevelOfThinkingArrivesInPiWhicheverMemberNamesIt) {
+  TempFolder folder;
+  ReadFile file = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/plain/tree.jsonl");
+  for (const std::string_view member : {"level", "thinkingLevel"}) {
+    SCOPED_TRACE(member);
+    Entry change;
+    change.id = "change";
+    change.parentId = file.report.headId;
+    change.type = entry_type::kThinkingLevelChange;
+    change.timestamp = "2026-01-02T03:04:06.000Z";
+    change.payload = "{\"" + std::string(member) + "\":\"high\"}";
+    ReadFile changed = file;
+    changed.entries.push_back(change);
+    changed.report.headId = change.id;
+    const Written there = through("pi", changed, folder);
+    const auto found = std::ranges::find(there.file.entries, entry_type::kThinkingLevelChange, &Entry::type);
+    ASSERT_NE(found, there.file.entries.end());
+    EXPECT_TRUE(found->payload.starts_with("{\"level\":\"high\"")) << found->payload;
+  }
+}
+
 TEST(Bare, WhatNoLineHoldsIsNamedAndNothingElse) {
   TempFolder folder;
   const ReadFile summed = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/05-compaction.jsonl");

@@ -120,6 +120,8 @@ void Chat::keepModel() {
 Result<void> Chat::chooseModel() {
   BOUGH_TRY(auto setup, setupAt(store_, at_));
   const std::string& recorded = setup.model;
+  // Another agent may have levels that bough does not know.
+  if (!isLevel(setup.thinkingLevel)) setup.thinkingLevel.clear();
   thinkingLevel_ = recorded.empty() ? options_.defaultThinking : setup.thinkingLevel;
   const std::string wanted = std::exchange(options_.model, {});
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_scan.h"
+#include "base/model/payloads.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -39,7 +40,7 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
   for (const Entry& mark : marks) {
     if (std::string folder = folderIn(mark); !folder.empty()) setup.folder = std::move(folder);
     if (const std::string model = modelNameIn(mark); !model.empty()) setup.model = model;
-    if (auto level = json::findString(mark.payload, "thinkingLevel")) setup.thinkingLevel = std::move(*level);
+    if (auto level = thinkingLevelIn(mark.payload)) setup.thinkingLevel = std::move(*level);
     if (auto prompt = json::findString(mark.payload, "systemPrompt")) setup.systemPrompt = std::move(*prompt);
   }
   return setup;

@@ -1,9 +1,11 @@
-// Parts of payloads that several rooms write.
+// Parts of payloads that several rooms write or read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "bough/message.h"
 
@@ -13,6 +15,12 @@ namespace bough {
 inline std::string messagePayload(Dialect dialect, std::string_view message) {
   json::Writer writer;
   return writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject().take();
+}
+
+/// How much the model thinks from a `thinking_level_change` or `runtime_init` entry on; none when the entry does not say.
+inline std::optional<std::string> thinkingLevelIn(std::string_view payload) {
+  auto level = json::findString(payload, "thinkingLevel");
+  return level ? level : json::findString(payload, "level");
 }
 
 /// Writes the tokens that are paid for, as members.

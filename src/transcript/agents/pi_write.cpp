@@ -9,6 +9,7 @@
 #include "base/bytes/flat_map.h"
 #include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
+#include "base/model/payloads.h"
 #include "base/text/shell_word.h"
 #include "base/text/timestamp.h"
 #include "transcript/agents/agents.h"
@@ -87,7 +88,7 @@ class PiWriter : public Writer {
       line(item, entry.type, out).member("provider", provider.empty() ? "anthropic" : provider);
       line_->member("modelId", payload.text("model"));
     } else if (entry.type == entry_type::kThinkingLevelChange) {
-      line(item, entry.type, out).member("thinkingLevel", payload.text("level"));
+      line(item, entry.type, out).member("thinkingLevel", thinkingLevelIn(entry.payload).value_or(""));
     } else if (entry.type == entry_type::kCompactionSummary) {
       line(item, "compaction", out).member("summary", payload.text("summary"));
       // One that keeps nothing names itself.
