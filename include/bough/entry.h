@@ -1,4 +1,7 @@
 // An entry is one line of a session's log: never changed once stored, and a child of the entry it names as its parent.
+//
+// Everything here is a value or stateless, so any thread may use it; nothing here reads or writes a store. What an
+// append checks of an entry stands at Session::append, what a type's payload must hold in docs/format.md.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +16,31 @@
 
 namespace BOUGH_PUBLIC bough {
 
-/// An entry's line in a log is never longer, seal included. Large payloads are elsewhere, as attachments.
+/// An entry's line in a log is never longer, seal included: an append of a longer one is InvalidArgument. Large
+/// payloads are elsewhere, as attachments (StoreOptions::attachmentBytes).
 inline constexpr std::size_t kMaxLineBytes = std::size_t{128} << 20;
-/// A batch of more entries is neither written nor read.
+/// A batch of more entries is neither written (InvalidArgument) nor read (it counts as damage).
 inline constexpr std::uint32_t kMaxBatchEntries = 1'000'000;
 
-/// The types bough knows. Others are stored, returned and kept byte for byte all the same.
+/// The types bough knows. Others are stored, returned and kept byte for byte all the same: 1 to 64 of [A-Za-z0-9._:-],
+/// except `unreadable`, which is how a load shows what is damaged or lost.
 namespace entry_type {
-inline constexpr std::string_view kSessionHeader = "session_header";
-inline constexpr std::string_view kMessage = "message";
-inline constexpr std::string_view kMessageDeltaBatch = "message_delta_batch";
-inline constexpr std::string_view kModelChange = "model_change";
-inline constexpr std::string_view kThinkingLevelChange = "thinking_level_change";
-inline constexpr std::string_view kRuntimeInit = "runtime_init";
-inline constexpr std::string_view kSystemPromptOverride = "system_prompt_override";
-inline constexpr std::string_view kCompactionSummary = "compaction_summary";
-inline constexpr std::string_view kBranchSummary = "branch_summary";
-inline constexpr std::string_view kCustom = "custom";
-inline constexpr std::string_view kToolStart = "tool_start";
+inline constexpr std::string_view kSessionHeader = "session_header";  ///< The first one; append refuses others.
+inline constexpr std::string_view kMessage = "message";               ///< In a provider's dialect, verbatim.
+inline constexpr std::string_view kMessageDeltaBatch = "message_delta_batch";  ///< Parts of a message as they came in.
+inline constexpr std::string_view kModelChange = "model_change";               ///< Which model answers from here on.
+inline constexpr std::string_view kThinkingLevelChange = "thinking_level_change";  ///< How much it thinks from here on.
+inline constexpr std::string_view kRuntimeInit = "runtime_init";  ///< System prompt and tools from here on.
+inline constexpr std::string_view kSystemPromptOverride = "system_prompt_override";  ///< Another system prompt alone.
+inline constexpr std::string_view kCompactionSummary = "compaction_summary";  ///< Stands for the entries before it.
+inline constexpr std::string_view kBranchSummary = "branch_summary";          ///< What another branch came to.
+inline constexpr std::string_view kCustom = "custom";                         ///< A program's own.
+inline constexpr std::string_view kToolStart = "tool_start";                  ///< A tool is about to run.
 // Control entries say something about other entries. They never become the head.
-inline constexpr std::string_view kHead = "head";
-inline constexpr std::string_view kLabel = "label";
-inline constexpr std::string_view kSessionInfo = "session_info";
-inline constexpr std::string_view kRedaction = "redaction";
+inline constexpr std::string_view kHead = "head";                 ///< Moves the head.
+inline constexpr std::string_view kLabel = "label";               ///< Gives an entry a name, or takes one away.
+inline constexpr std::string_view kSessionInfo = "session_info";  ///< Title, time to live, pin.
+inline constexpr std::string_view kRedaction = "redaction";       ///< Hides the payload of an entry.
 }  // namespace entry_type
 
 /// Whether entries of this type steer the session instead of continuing it.
@@ -64,8 +69,10 @@ enum class EntryKind : std::uint8_t {
   Redaction,
 };
 
+/// The kind of a type; Other for one that bough does not know, and for an empty one.
 EntryKind entryKind(std::string_view type);
 
+/// As isControlType.
 constexpr bool isControl(EntryKind kind) {
   return kind >= EntryKind::Head;
 }
@@ -78,22 +85,25 @@ constexpr bool isConversation(EntryKind kind) {
 /// One entry. Texts that hold JSON (payload, meta, extra) are verbatim: number literals, key order and escapes are
 /// those that were appended; only line breaks between tokens are stored as spaces, and blanks around the text are not.
 struct Entry {
-  /// 1 to 128 of [A-Za-z0-9._:-]. Left empty on append: the store makes a time-ordered one.
+  /// 1 to 128 of [A-Za-z0-9._:-], unique in the session. Left empty on append: the store makes a time-ordered one. An
+  /// append with ids of the caller's can be repeated: what is stored already is recognized.
   std::string id = {};
   /// The parent's id; empty for a root (`null` in the file). Left out on append: the head at that point of the batch.
+  /// On load it is always there.
   std::optional<std::string> parentId = {};
-  std::string type = {};
-  /// RFC 3339. Left empty on append: now, in UTC, with milliseconds.
+  std::string type = {};  ///< One of entry_type, or the caller's own.
+  /// RFC 3339, from 1970 to 9999. Left empty on append: now, in UTC, with milliseconds.
   std::string timestamp = {};
-  std::string runId = {};    ///< Empty when absent.
+  std::string runId = {};    ///< Which run of a program wrote it, at most 256 bytes; empty when absent.
   std::string payload = {};  ///< A JSON object.
   std::string meta = {};     ///< A JSON object, or empty when absent.
   std::string extra = {};    ///< Members bough does not know, as `"name":value,…`; empty when there are none.
   bool redacted = false;     ///< On load: the payload is hidden by a redaction; `payload` says by whom and why.
 };
 
-// Entries for what is said most often, with correct escaping. Leave id, parent and time to the store, or set them. A
-// raw message that is not a JSON object makes an entry that append refuses with InvalidArgument.
+// Entries for what is said most often, with correct escaping. Leave id, parent and time to the store, or set them.
+// These never fail: a raw message that is not JSON, and a text that is not UTF-8, make an entry that append refuses
+// with InvalidArgument. That JSON is a message of its dialect is not checked until somebody reads it as one.
 
 /// What a person said.
 [[nodiscard]] Entry userText(std::string_view text);
@@ -104,21 +114,22 @@ struct Entry {
 /// A model's message as the provider's API has it, byte for byte. Dialects: anthropic, openai-chat, openai-responses,
 /// gemini, bough.
 [[nodiscard]] Entry assistant(std::string_view dialect, std::string_view rawJson);
-/// Any provider's message: a prompt with an image, a tool result in the provider's own form.
+/// Any provider's message: a prompt with an image, a tool result in the provider's own form. Dialects as above.
 [[nodiscard]] Entry rawMessage(std::string_view dialect, std::string_view rawJson);
-/// What a tool returned for a call.
+/// What a tool returned for a call. `callId` is the one that the model's message has.
 [[nodiscard]] Entry toolResult(std::string_view callId, std::string_view text, bool isError = false);
 
 /// Where a forked session continues from: an entry of another session, whose branch it shares.
 struct ForkOrigin {
   std::string sessionId = {};
-  std::string entryId = {};
+  std::string entryId = {};  ///< Of that session, or of what it shares itself.
   bool operator==(const ForkOrigin&) const = default;
 };
 
 // How an entry becomes one line of text and comes back.
 
-/// What is in place of what an entry leaves out. The caller sees to it that these are good.
+/// What is in place of what an entry leaves out. The caller sees to it that these are good: they are not checked.
+/// Views: they must live until the call returns.
 struct EntryDefaults {
   std::string_view id = {};
   std::string_view parentId = {};  ///< Empty for a root.
@@ -131,7 +142,7 @@ struct EntryDefaults {
 ///   2. its member `payload` is the entry's payload, byte for byte (line breaks between tokens are blanks);
 ///   3. it has no member `seal`: the log adds that one last, and decode must skip it.
 /// Timestamp, runId, meta and extra may have any names and order, and further members may follow. Implementations are
-/// stateless: every call may come from any thread.
+/// stateless: every call may come from any thread. They must outlive the backends that use them.
 class EntrySerializer {
  public:
   virtual ~EntrySerializer() = default;
@@ -140,10 +151,13 @@ class EntrySerializer {
   /// older ones are migrated first, and of newer ones it refuses all changes.
   [[nodiscard]] virtual int schemaVersion() const = 0;
 
-  /// Appends the text of a complete entry to `out`. Fails with InvalidArgument when the entry breaks the format.
+  /// Appends the text of a complete entry to `out`, without a line's end. Fails with InvalidArgument when the entry
+  /// breaks the format: an id, parent, time or runId that is not one, or a payload, meta or extra that is not JSON of
+  /// its kind. `out` may then hold part of the text.
   virtual Result<void> encode(const Entry& entry, std::string& out) const = 0;
 
-  /// The same with `defaults` for what the entry leaves out. Of use to override where a copy of an entry matters.
+  /// The same with `defaults` for what the entry leaves out. The default copies the entry and calls encode; override it
+  /// where that matters.
   virtual Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const;
 
   /// Reads back what encode wrote, with or without a seal. Fails with Damaged when the text is not an entry.
@@ -162,10 +176,12 @@ inline constexpr Sequence kNoSequence = 0xFFFFFFFF;
 /// Of a parent that is not an earlier entry of the same list.
 inline constexpr Sequence kElsewhere = 0xFFFFFFFE;
 
-/// An entry is the child of the one before it unless a jump says otherwise; the first one is a root.
+/// An entry is the child of the one before it unless a jump says otherwise; the first one is a root. A byte an entry,
+/// and eight a jump. Built by a backend (StoredSession::shape).
 struct SessionOutline {
+  /// An entry that does not follow the one before it.
   struct Jump {
-    Sequence sequence = 0;
+    Sequence sequence = 0;  ///< The entry.
     /// The parent's sequence; kNoSequence for a root; kElsewhere when the parent is not an earlier one of these.
     Sequence parent = kNoSequence;
   };
@@ -182,7 +198,8 @@ struct SessionOutline {
   }
 
   /// Calls `use(first, last)` for each stretch of entries that follow one another on the way from an entry up. Returns
-  /// where that ends: kNoSequence at a root, else kElsewhere, or a parent that comes later.
+  /// where that ends: kNoSequence at a root, else kElsewhere, or a parent that comes later. Does not allocate; costs
+  /// one search among the jumps for each stretch, and always ends. `sequence` must be one of these.
   template <typename Use>
   [[nodiscard]] Sequence walkUp(Sequence sequence, Use use) const {
     auto after = jumps.end();
