@@ -19,33 +19,38 @@
 
 namespace bough::agent {
 
+/// A call as a model wrote it: nothing of it can be trusted.
 struct ToolCall {
-  std::string id;
+  std::string id;  ///< The provider's; may be empty or not unique.
   std::string name;
   std::string arguments;  ///< Should be a JSON object; it comes from a model.
 };
 
+/// What a call gave: goes to the model as it is.
 struct ToolOutcome {
-  std::string text;  ///< Valid UTF-8, of limited length.
-  bool isError = false;
+  std::string text;      ///< Valid UTF-8, of limited length.
+  bool isError = false;  ///< The text says what went wrong; the model may try something else.
 };
 
+/// What a single call may take.
 struct ToolLimits {
-  std::size_t outputBytes = std::size_t{48} << 10;
-  std::size_t fileBytes = std::size_t{16} << 20;  ///< Larger files are not edited.
-  int defaultTimeoutMs = 120'000;
-  int longestTimeoutMs = 600'000;
+  std::size_t outputBytes = std::size_t{48} << 10;  ///< About how much text a result has.
+  std::size_t fileBytes = std::size_t{16} << 20;    ///< Larger files are not edited.
+  int defaultTimeoutMs = 120'000;                   ///< Of a command that names no time.
+  int longestTimeoutMs = 600'000;                   ///< The most that a model may ask for.
 };
 
-/// The keys this process knows of: they appear in no result, no error and no session.
+/// The keys this process knows of: they appear in no result, no error and no session. A value; a const one may be used
+/// from any thread, and so may the static calls.
 class Secrets {
  public:
   /// Shorter ones are words (`test`, `ollama`), not keys: to hide them would damage texts and files.
   static constexpr std::size_t kShortestKeyBytes = 16;
 
-  /// All that the usual environment variables hold, the passwords of proxies among them.
+  /// All that the usual environment variables hold at this moment, the passwords of proxies among them.
   static Secrets fromEnvironment();
-  /// From here on the variable of this name holds a key, too: that of a provider of one's own.
+  /// From here on the variable of this name holds a key, too: that of a provider of one's own. For the whole process;
+  /// Secrets that were made before do not know it.
   static void addVariable(const std::string& name);
 
   /// Remembers a key; one that is too short is left out.
@@ -53,7 +58,8 @@ class Secrets {
   /// The password that a URL may hold before its host: `http://NAME:PASSWORD@host`.
   void addFromUrl(std::string_view url);
 
-  /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is.
+  /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is. Costs one
+  /// search of the text for each key.
   [[nodiscard]] std::string redact(std::string_view text) const;
   /// How many bytes at the end of `text` may be the beginning of a key, so that what follows decides.
   [[nodiscard]] std::size_t openBytes(std::string_view text) const;
@@ -65,11 +71,12 @@ class Secrets {
   std::vector<std::string> keys_;
 };
 
-/// What a tool works with.
+/// What a tool works with. Must outlive the calls that were prepared with it; tools use it from several threads, so it
+/// is not changed meanwhile.
 struct ToolEnvironment {
-  WorkingFolder folder;
+  WorkingFolder folder;  ///< Where relative paths begin. Paths outside of it need the user's consent.
   ToolLimits limits{};
-  Secrets secrets{};
+  Secrets secrets{};  ///< What results must not show.
   /// Commands that bash runs without a question: each with further arguments, except dangerous ones, and without shell
   /// syntax (docs/agent.md).
   std::vector<std::string> allowedCommands{};
@@ -95,28 +102,29 @@ struct PreparedCall {
   std::string diff{};
   /// The file that it changes: the loop keeps a copy of it first.
   std::optional<Place> changes{};
-  /// Does it, at most once.
+  /// Does it, at most once: it may give away what it holds. Ends soon after the token asks it to.
   std::function<ToolOutcome(const CancelToken&)> run;
 };
 
 /// One tool. Calls may come from several threads at once. An exception (std::exception) becomes a result that says so.
 struct Tool {
-  std::string name;
-  std::string description;
+  std::string name;           ///< What the model calls it by; the first of a name counts.
+  std::string description;    ///< For the model.
   std::string parameters;     ///< A JSON schema.
   bool safeToRepeat = false;  ///< Running it a second time does no harm: recovery does so without asking.
   /// Reads the arguments and finds the files they name; changes nothing. The environment outlives the prepared call.
   std::function<PreparedCall(const std::string& arguments, const ToolEnvironment&)> prepare;
 };
 
-/// read, write, edit, ls, grep, bash.
+/// read, write, edit, ls, grep, bash. Lives as long as the program; copy it to add tools of your own.
 const std::vector<Tool>& builtInTools();
 
-/// None when there is no such tool.
+/// Points into `tools`; null when there is no such tool.
 const Tool* findTool(const std::vector<Tool>& tools, const std::string& name);
 
 /// Prepares a call. Its result is fit to be stored: no keys, valid UTF-8, of limited length. An unknown tool and
-/// arguments that are not an object give a result too: the model is told.
+/// arguments that are not an object give a result too: the model is told. Only std::bad_alloc is thrown. `environment`
+/// must outlive the result.
 PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment);
 
 /// A call that does nothing but give this result.
