@@ -52,16 +52,24 @@ struct TreeProblem {
   Sequence node = kNoSequence;
 };
 
+/// The tree of one session as it was at one moment (Session::tree). A value; const calls may come from any thread and
+/// never fail. Where a call takes a node, it must be one: isNode() says so, and nothing else is checked.
+///
+/// Costs: about a byte an entry, and a little for each place where branches part. A question about one node is a search
+/// among these places; those that return a list cost its length.
 class SessionTree {
  public:
   SessionTree() = default;
-  /// Takes any outline whose jumps are in order. Labels of what is not a node are left out.
+  /// Takes any outline whose jumps are in order. Labels of what is not a node are left out. A head that is not a node
+  /// counts as the nearest node above it.
   explicit SessionTree(SessionOutline outline, std::vector<TreeLabel> labels = {});
 
   /// Entries of the session, nodes or not: all sequences are smaller.
   [[nodiscard]] std::size_t entryCount() const { return kinds_.size(); }
   [[nodiscard]] std::size_t nodeCount() const { return nodeCount_; }
+  /// Of any number; false for one that is past the end.
   [[nodiscard]] bool isNode(Sequence entry) const { return entry < kinds_.size() && isConversation(kinds_[entry]); }
+  /// Of any entry below entryCount().
   [[nodiscard]] EntryKind kind(Sequence node) const { return kinds_[node]; }
 
   /// kNoSequence for a root, an orphan's too.
@@ -73,6 +81,7 @@ class SessionTree {
   [[nodiscard]] std::vector<Sequence> children(Sequence node) const { return listFrom(firstChild(node)); }
   [[nodiscard]] std::vector<Sequence> roots() const { return listFrom(firstRoot()); }
   [[nodiscard]] bool isLeaf(Sequence node) const { return firstChild(node) == kNoSequence; }
+  /// Whether it has more than one child.
   [[nodiscard]] bool isBranchPoint(Sequence node) const;
   /// 0 for a root.
   [[nodiscard]] std::size_t depth(Sequence node) const;
@@ -81,13 +90,16 @@ class SessionTree {
   [[nodiscard]] std::vector<Sequence> path(Sequence node) const;
   /// So many parents up; kNoSequence past the root.
   [[nodiscard]] Sequence ancestor(Sequence node, std::size_t steps) const;
+  /// Where its path begins; itself for a root.
   [[nodiscard]] Sequence root(Sequence node) const;
   /// The last entry that both paths have; kNoSequence when they have none.
   [[nodiscard]] Sequence commonAncestor(Sequence left, Sequence right) const;
 
   /// In log order of the leaves.
   [[nodiscard]] std::vector<Sequence> leaves() const;
+  /// One for each leaf, in the same order.
   [[nodiscard]] std::vector<TreeBranch> branches() const;
+  /// In log order.
   [[nodiscard]] std::vector<Sequence> branchPoints() const;
 
   /// The entry that the next turn continues from; kNoSequence before the first one.
@@ -99,6 +111,7 @@ class SessionTree {
 
   /// In log order.
   [[nodiscard]] const std::vector<TreeProblem>& problems() const { return problems_; }
+  /// Whether it is under problems() itself; what comes from it is not.
   [[nodiscard]] bool isOrphan(Sequence node) const;
 
  private:
@@ -158,24 +171,26 @@ struct DrawOptions {
   std::function<std::string(TreePart part, std::string_view text)> paint = {};
 };
 
-/// Summaries of these entries, in this order.
+/// Returns summaries of these entries, in this order. Called with at most 256 at a time; an error of it is the error of
+/// the drawing.
 using DescribeEntries = std::function<Result<std::vector<EntrySummary>>(const std::vector<Sequence>& nodes)>;
 
-/// Gives the lines to `line`, until it returns false.
+/// Gives the lines to `line`, without line ends, until it returns false. Text from entries is printable. Memory is that
+/// of some hundred lines, whatever the tree has. Fails with `describe` alone, after the lines before.
 Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                       const std::function<bool(std::string_view)>& line);
 
-/// The same as a graph in the language of Graphviz; of the options `all` and `ids` count.
+/// The same as a graph in the language of Graphviz, by its lines; of the options `all` and `ids` count.
 Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                            const std::function<bool(std::string_view)>& line);
 
 // The branches of a session as people list them: how long, how old, and what was said last.
 
 struct BranchListing {
-  std::string leafId = {};      ///< The branch's last entry: what names it, for switch and fork.
-  std::string firstOwnId = {};  ///< The first entry that no other branch has.
-  std::size_t length = 0;       ///< Entries from the root to the leaf.
-  std::size_t ownLength = 0;
+  std::string leafId = {};              ///< The branch's last entry: what names it, for switch and fork.
+  std::string firstOwnId = {};          ///< The first entry that no other branch has.
+  std::size_t length = 0;               ///< Entries from the root to the leaf.
+  std::size_t ownLength = 0;            ///< Entries from the first own one to the leaf.
   std::string timestamp = {};           ///< Of the last entry.
   std::string speaker = {};             ///< Of the last message; empty when the branch has none.
   std::string lastMessage = {};         ///< At most 50 graphemes, on one line, printable.
@@ -186,24 +201,27 @@ struct BranchListing {
 
 inline constexpr std::size_t kLastMessageGraphemes = 50;
 
-/// All branches, in log order of their leaves. Reads two entries of each.
+/// All branches, in log order of their leaves. Reads at most three entries of each, and the tree. Fails as
+/// Session::tree and Session::entriesAt do.
 Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId);
 /// The same for a tree that is there already.
 Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId,
                                                 const SessionTree& tree);
 
-/// What drawTree asks for: summaries of a session's entries of at most so many graphemes. Must not outlive the store.
+/// Makes what drawTree asks for: summaries of a session's entries of at most so many graphemes. Reads the entries when
+/// it is called. Must not outlive the store.
 DescribeEntries describeEntries(SessionStore& store, const std::string& sessionId, std::size_t graphemes = 72);
 
 // Goes through a branch entry by entry, with the time that passed, and tells where a tool failed: to see what an agent
 // did, and to continue or fork from the place where it went wrong.
 
+/// One entry of the branch, and how it came.
 struct ReplayStep {
   Entry entry = {};
-  std::size_t place = 0;           ///< In the branch, from 1.
-  std::uint64_t sinceStartMs = 0;  ///< Time since the branch's first entry; times that cannot be read count as 0.
-  std::uint64_t sincePreviousMs = 0;
-  bool failed = false;  ///< The result of a tool that failed.
+  std::size_t place = 0;              ///< In the branch, from 1.
+  std::uint64_t sinceStartMs = 0;     ///< Time since the branch's first entry; times that cannot be read count as 0.
+  std::uint64_t sincePreviousMs = 0;  ///< Time since the entry before; with ReplayOptions::after since that one.
+  bool failed = false;                ///< The result of a tool that failed.
 };
 
 struct ReplayOptions {
@@ -211,10 +229,12 @@ struct ReplayOptions {
   std::string after = {};  ///< Begin after this entry of it; empty: at the root.
 };
 
-/// Made by open; must not outlive its store. What is appended meanwhile is not part of it.
+/// Made by open; must not outlive its store. What is appended meanwhile is not part of it. One thread. Keeps the
+/// sequences of the branch and up to 65 entries.
 class SessionReplay {
  public:
-  /// NotFound when the session has no such entry; InvalidArgument when `after` is not on the branch.
+  /// Loads the tree. NotFound when the session has no such entry; InvalidArgument when `after` is not on the branch, or
+  /// `to` is not part of the conversation.
   static Result<SessionReplay> open(SessionStore& store, const std::string& sessionId,
                                     const ReplayOptions& options = {});
 
@@ -222,7 +242,8 @@ class SessionReplay {
   [[nodiscard]] std::size_t size() const { return path_.size(); }
   /// The next entry; none at the end. Damaged, retryable from the start, when the session was replaced meanwhile.
   Result<std::optional<ReplayStep>> next();
-  /// All steps up to the first failed tool result, that one included, or to the end.
+  /// All steps up to the first failed tool result, that one included, or to the end; none at the end. All are in
+  /// memory.
   Result<std::vector<ReplayStep>> nextFailure();
 
  private:
