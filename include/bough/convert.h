@@ -4,6 +4,8 @@
 // system prompt and tools. What the target cannot hold goes into a WayBack beside it. Converted again with that
 // WayBack, to the first dialect or to a third, everything that was not edited meanwhile comes from the bytes it was
 // first written in. See docs/messages.md.
+//
+// The calls are stateless and work in memory: any thread may call them, and the same input gives the same bytes.
 #pragma once
 
 #include <bough/message.h>
@@ -15,7 +17,8 @@
 
 namespace BOUGH_PUBLIC bough {
 
-/// Side data of a converted document: JSON text, to be kept beside it, unchanged.
+/// Side data of a converted document: JSON text, to be kept beside it, unchanged. It holds the originals, so it is
+/// about as large as the document that was read, or larger.
 struct WayBack {
   std::string json;
 };
@@ -26,7 +29,7 @@ struct ConvertOptions {
   bool thinkingAsText = false;    ///< Write readable reasoning of another provider as text, between <thinking> tags.
 };
 
-/// What happened to one thing.
+/// What happened to one thing. docs/messages.md says what each dialect cannot hold.
 enum class Change : std::uint8_t {
   Carried,    ///< The target has no place for it; the WayBack keeps it and it comes back.
   Renamed,    ///< An id or a tool name the target forbids has another one there.
@@ -41,6 +44,7 @@ enum class Change : std::uint8_t {
 };
 std::string_view toString(Change change);
 
+/// One thing that happened, and where.
 struct Finding {
   Change change = Change::Carried;
   std::string path;   ///< "messages[3].content[1]" in the document that was read; in an entry "message.content[1]".
@@ -82,23 +86,26 @@ struct CompatibilityReport {
   std::uint64_t restored = 0;         ///< Taken from the bytes they were first written in.
   std::uint64_t findingsDropped = 0;  ///< Beyond kMaxFindings.
 
+  /// The report as one JSON object, as `--json` prints it.
   [[nodiscard]] std::string toJson() const;
 };
 
+/// A converted document.
 struct Conversion {
-  std::string document;
-  WayBack wayBack;
-  CompatibilityReport report;
+  std::string document;        ///< In the form of the one that was read: a list, or a request body.
+  WayBack wayBack;             ///< Keep it beside the document, whatever comes of that.
+  CompatibilityReport report;  ///< What happened to each part.
 };
 
 /// Converts a document. `wayBack` is what the conversion that made `document` returned, if one did; one that cannot be
 /// read is named in the warnings and the document converted without it (with strict: Damaged).
 /// Fails with InvalidArgument when the document holds no history at all or, with strict, when any message is bad;
 /// Unsupported when the target is Plain. `from` and `to` may be equal: the document then returns as it is.
+/// Costs several times the document's size in memory.
 Result<Conversion> convertHistory(std::string_view document, Dialect from, Dialect to,
                                   const ConvertOptions& options = {}, const WayBack* wayBack = nullptr);
 
-/// What convertHistory would report.
+/// What convertHistory would report, without strict. Costs as much, and fails as that does.
 Result<CompatibilityReport> checkCompatibility(std::string_view document, Dialect from, Dialect to,
                                                const WayBack* wayBack = nullptr);
 

@@ -3,6 +3,9 @@
 // A Message is a view. It points into the stored bytes, copies only what had to be put together again, and never
 // changes what it points to. The stored bytes stay the truth; what the view has no word for is an Unknown block or an
 // extra.
+//
+// Everything here works on bytes in memory and is stateless: any thread may call it, and equal bytes give equal
+// results. Bytes may come from anywhere: what breaks a rule is an error or an Unknown block.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +33,8 @@ enum class Dialect : std::uint8_t {
 /// "anthropic", "openai-chat", "openai-responses", "gemini", "plain", "bough".
 std::string_view toString(Dialect dialect);
 
-/// Fails with InvalidArgument when no dialect has that name; the message lists those there are.
+/// The dialect of a name that toString gives. Fails with InvalidArgument when there is none; the hint lists those there
+/// are.
 Result<Dialect> parseDialect(std::string_view name);
 
 enum class Role : std::uint8_t { System, User, Assistant, Tool };
@@ -50,12 +54,13 @@ enum class BlockKind : std::uint8_t {
 };
 std::string_view toString(BlockKind kind);
 
-/// A JSON string where it is: the part between its quotes, still escaped.
+/// A JSON string where it is: the part between its quotes, still escaped. Valid as long as the bytes it was read from.
 struct TextView {
   std::string_view escaped;
   bool present = false;     ///< Tells an empty string from a missing one.
   bool oddEscapes = false;  ///< There may be \u or \/ escapes: other bytes can mean the same text.
 
+  /// Whether it is missing or the empty text.
   [[nodiscard]] bool empty() const { return escaped.empty(); }
   /// The text itself; a lone surrogate becomes U+FFFD.
   [[nodiscard]] std::string decode() const;
@@ -64,6 +69,7 @@ struct TextView {
 /// Where the bytes of an image or a document are; they, or their address, are the block's `text`.
 enum class MediaSource : std::uint8_t { None, Base64, Url, FileId, Text };
 
+/// One block of a message. Which members say something depends on its kind; the others are empty.
 struct Block {
   BlockKind kind = BlockKind::Unknown;
   MediaSource source = MediaSource::None;
@@ -86,6 +92,7 @@ struct Block {
 /// never overflow.
 inline constexpr std::uint64_t kMaxTokens = std::uint64_t{1} << 40U;
 
+/// What an answer used. No token counts twice, except that reasoning is part of the output.
 struct Usage {
   std::uint64_t inputTokens = 0;
   std::uint64_t outputTokens = 0;
@@ -123,7 +130,8 @@ struct Message {
 };
 
 /// Reads one stored message: an element of a history, or a provider's whole response. `stored` must outlive the result.
-/// Fails with InvalidArgument, and says why, when it is not a message of that dialect.
+/// Fails with InvalidArgument, and says why and where, when it is not a message of that dialect. One pass over the
+/// bytes; of texts nothing is copied.
 Result<Message> normalize(std::string_view stored, Dialect dialect);
 
 /// The dialect that an entry's payload names; none when it names none. Fails with InvalidArgument when there is no such
@@ -146,27 +154,31 @@ struct LeftOut {
   std::string reason;
 };
 
+/// A message as another dialect writes it.
 struct Denormalized {
   std::vector<std::string> messages;  ///< One dialect's message can be several of another, or none.
   std::vector<LeftOut> leftOut;
 };
 
-/// Writes a message in a dialect. In its own dialect, with `raw` set, that is `raw`, byte for byte.
-/// Fails with Unsupported for Plain, which is only read.
+/// Writes a message in a dialect. In its own dialect, with `raw` set, that is `raw`, byte for byte. What the dialect
+/// has no place for is left out and named; convertHistory (convert.h) keeps that for the way back. Fails with
+/// Unsupported for Plain, which is only read.
 Result<Denormalized> denormalize(const Message& message, Dialect dialect);
 
 // An entry as people read it: in one line, or part by part.
 
+/// What an entry says in one line.
 struct EntrySummary {
   std::string entryId;
   std::string timestamp;
   std::string speaker;  ///< user, assistant, system, tool; of entries that are not messages, their type.
-  std::string text;     ///< Printable, on one line: the first text in plain words (no marks of Markdown), else the first
-                        ///< tool call, else what there is.
+  std::string text;  ///< Printable, on one line: the first text in plain words (no marks of Markdown), else the first
+                     ///< tool call, else what there is.
   bool failed = false;  ///< It holds the result of a tool that failed.
 };
 
-/// Never fails: what cannot be read as a message is shown as it is stored. `text` has at most so many graphemes.
+/// Summarizes an entry. Never fails: what cannot be read as a message is shown as it is stored. `text` has at most so
+/// many graphemes, as a person counts characters.
 EntrySummary summarizeEntry(const Entry& entry, std::size_t graphemes);
 
 /// One part of what an entry says.
@@ -185,7 +197,8 @@ struct EntryView {
   std::vector<EntryPart> parts = {};
 };
 
-/// Never fails: what cannot be read as a message is shown as it is stored.
+/// Takes an entry apart. Never fails: what cannot be read as a message is shown as it is stored. Texts are copied and
+/// may hold control characters: make them printable before they go to a terminal.
 EntryView viewEntry(const Entry& entry);
 
 /// Whether a message holds the result of a tool that failed. Where a dialect has no flag for that (OpenAI's), a result
