@@ -31,16 +31,17 @@ struct ModelPrice {
   double cacheWrite = 0;
 };
 
-/// Prices of models, the most exact name first. Reasoning is part of the output.
+/// Prices of models, the most exact name first. Reasoning is part of the output. A const table may be used from any
+/// thread.
 class PriceTable {
  public:
-  /// The table that comes with bough.
+  /// The table that comes with bough (docs/prices.md). Lives as long as the program.
   static const PriceTable& builtIn();
   /// Reads a table: lines of `model input output cacheRead cacheWrite` in dollars for a million tokens, `#` begins a
-  /// comment. InvalidArgument names the line that is wrong.
+  /// comment; at most 10,000 lines and a mebibyte. InvalidArgument names the line that is wrong.
   [[nodiscard]] static Result<PriceTable> parse(std::string_view text);
 
-  /// The price of the longest name that matches; none when none does.
+  /// The price of the longest name that matches; null when none does. Lives as long as the table.
   [[nodiscard]] const ModelPrice* find(std::string_view model) const;
   /// None when the table does not know the model and anything was used.
   [[nodiscard]] std::optional<double> cost(std::string_view model, const Usage& usage) const;
@@ -58,6 +59,7 @@ struct ModelUsage {
   std::optional<double> costUsd = {};  ///< None when the price is unknown.
 };
 
+/// What usage is summed up by.
 enum class UsageBy : std::uint8_t {
   Day,
   Week,
@@ -65,40 +67,42 @@ enum class UsageBy : std::uint8_t {
   Session,
   Key,
   Model,
-  Branch,
+  Branch,  ///< Of one session: UsageOptions::session.
   Hour,
   Block,   ///< Five hours, from the hour of the first answer after the block before.
   Folder,  ///< The folder that sessions were made for.
 };
 
+/// What to sum up. Everything that is set must hold.
 struct UsageOptions {
   UsageBy by = UsageBy::Day;
-  std::optional<std::uint64_t> sinceMs = {};
-  std::optional<std::uint64_t> untilMs = {};
-  std::string session = {};  ///< Only this one. Branches need one.
-  std::string agent = {};
-  std::string cwd = {};  ///< As SessionFilter::cwd.
-  std::string key = {};  ///< As SessionFilter::key.
-  std::string model = {};
-  std::vector<std::string> writtenBy = {};  ///< As SessionFilter::writtenBy.
-  bool localTime = false;                   ///< Days of the machine's time zone instead of UTC.
-  const PriceTable* prices = nullptr;       ///< The built-in table when null.
+  std::optional<std::uint64_t> sinceMs = {};  ///< Answers at or after, in milliseconds since 1970.
+  std::optional<std::uint64_t> untilMs = {};  ///< Answers before.
+  std::string session = {};                   ///< Only this one. Branches need one.
+  std::string agent = {};                     ///< As SessionFilter::agent.
+  std::string cwd = {};                       ///< As SessionFilter::cwd.
+  std::string key = {};                       ///< As SessionFilter::key.
+  std::string model = {};                     ///< Only answers of this one.
+  std::vector<std::string> writtenBy = {};    ///< As SessionFilter::writtenBy.
+  bool localTime = false;                     ///< Days of the machine's time zone instead of UTC.
+  const PriceTable* prices = nullptr;         ///< The built-in table when null.
 };
 
+/// The sum of one group.
 struct UsageRow {
   std::string name = {};   ///< "2026-11-14", "2026-W46", "2026-11", "2026-11-14 09:00", a session, a key, a model, a
                            ///< folder, the id of a branch's last entry.
   std::string title = {};  ///< Of the session, by session.
   std::vector<std::string> models = {};  ///< Sorted.
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0;            ///< Answers.
   /// Of these, answers from other agents' files that have no id of their request: a copy of one that differs in time or
   /// place counts again. Without such answers the sums are certain: each request counts once.
   std::uint64_t withoutId = 0;
   Usage tokens = {};
-  double costUsd = 0;
+  double costUsd = 0;     ///< Of the models whose price is known.
   bool costKnown = true;  ///< False when the price of a model is unknown: its part is missing in costUsd.
   std::vector<ModelUsage> byModel = {};  ///< The same model by model, in the order of `models`.
-  std::uint64_t startMs = 0;             ///< Of a block.
+  std::uint64_t startMs = 0;             ///< When a block begins; 0 in every other group.
 };
 
 /// What one answer cost, for sumUsage.
@@ -152,31 +156,31 @@ struct SessionSummary {
   std::string title = {};
   TitleSource titleSource = TitleSource::None;
   std::optional<ForkOrigin> origin = {};
-  std::uint64_t createdMs = 0;
-  std::uint64_t activeMs = 0;    ///< When its last entry was said; of an imported session, before createdMs.
-  std::uint64_t durationMs = 0;  ///< From the first entry of the conversation to the last.
-  std::uint64_t userMessages = 0;
+  std::uint64_t createdMs = 0;     ///< When it was made in the store.
+  std::uint64_t activeMs = 0;      ///< When its last entry was said; of an imported session, before createdMs.
+  std::uint64_t durationMs = 0;    ///< From the first entry of the conversation to the last.
+  std::uint64_t userMessages = 0;  ///< Of what the user said; tool results are toolMessages.
   std::uint64_t assistantMessages = 0;
   std::uint64_t toolMessages = 0;  ///< Messages that hold nothing but tool results.
   std::uint64_t systemMessages = 0;
   std::uint64_t toolCalls = 0;
-  std::uint64_t toolFailures = 0;
-  Usage tokens = {};  ///< Of all models.
+  std::uint64_t toolFailures = 0;  ///< Calls whose result says that the tool failed.
+  Usage tokens = {};               ///< Of all models.
   /// Tokens and cost model by model, the most output first. Catalog::session and Catalog::list fill it.
   std::vector<ModelUsage> models = {};
-  std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;  ///< Of its log, packed or not.
-  std::uint64_t branches = 0;
+  std::uint64_t entries = 0;   ///< Own ones, the header among them.
+  std::uint64_t bytes = 0;     ///< Of its log, packed or not.
+  std::uint64_t branches = 0;  ///< Leaves of its tree.
   SessionCondition condition = SessionCondition::Live;
-  std::string problem = {};
-  std::string headId = {};
-  bool pinned = false;
-  std::optional<std::uint64_t> timeToLiveMs = {};
+  std::string problem = {};  ///< For people: what of it cannot be read. Empty when nothing is wrong.
+  std::string headId = {};   ///< Empty before the first entry.
+  bool pinned = false;       ///< Never expires.
+  std::optional<std::uint64_t> timeToLiveMs = {};  ///< Its own; none: the store's counts.
 };
 
 /// Which sessions. Everything that is set must hold.
 struct SessionFilter {
-  std::string agent = {};
+  std::string agent = {};                   ///< The agent in its key.
   std::string key = {};                     ///< The whole key, or with a `*` at its end the beginning.
   std::string cwd = {};                     ///< The folder, or one above it.
   std::string title = {};                   ///< Part of it; letter case and accents do not count.
@@ -208,10 +212,11 @@ struct ListPlace {
   std::string sessionId = {};
 };
 
+/// A page of a list.
 struct ListOptions {
   SessionFilter filter = {};
-  std::size_t limit = 50;
-  std::size_t skip = 0;
+  std::size_t limit = 50;  ///< At most so many rows, all in memory.
+  std::size_t skip = 0;    ///< Leave out so many first.
   /// Only sessions after this place, which need not be there any more. In ListOrder::Active alone.
   std::optional<ListPlace> after = {};
   ListOrder order = ListOrder::Active;
@@ -228,20 +233,22 @@ struct NameMatch {
   std::vector<SessionSummary> sessions = {};
 };
 
+/// Where to search, and how much of it to return.
 struct SearchOptions {
-  SessionFilter filter = {};
+  SessionFilter filter = {};            ///< Of the sessions.
   std::vector<std::string> roles = {};  ///< Any of user, assistant, tool, system, summary; all when empty.
-  std::size_t limit = 20;
+  std::size_t limit = 20;               ///< At most so many hits.
   std::size_t excerptTokens = 24;  ///< How many words of an excerpt; 0: no excerpts, which saves reading the texts.
 };
 
+/// An entry that was found.
 struct SearchHit {
   std::string sessionId = {};
-  std::string title = {};
+  std::string title = {};  ///< Of the session.
   std::string entryId = {};
-  std::string role = {};
-  std::uint64_t timeMs = 0;
-  double score = 0;  ///< The greater, the better.
+  std::string role = {};     ///< user, assistant, tool, system, summary.
+  std::uint64_t timeMs = 0;  ///< When it was written.
+  double score = 0;          ///< The greater, the better.
   /// A stretch of the text; what was found is between kMarkBegin and kMarkEnd.
   std::string excerpt = {};
 };
@@ -255,6 +262,7 @@ struct CatchUpProgress {
   std::uint64_t totalBytes = 0;  ///< About how much there is to read, of a store in a folder; 0 of others.
 };
 
+/// How much to take in.
 struct CatchUpOptions {
   bool search = false;      ///< Take in the text for search() too.
   bool everything = false;  ///< Look at every session, whatever the store says has changed.
@@ -267,8 +275,8 @@ struct CatchUpOptions {
 };
 
 struct CatchUpReport {
-  std::uint64_t sessions = 0;  ///< Looked into, because they had changed.
-  std::uint64_t entries = 0;
+  std::uint64_t sessions = 0;           ///< Looked into, because they had changed.
+  std::uint64_t entries = 0;            ///< Taken in.
   std::uint64_t removed = 0;            ///< Sessions that are gone.
   bool due = false;                     ///< See CatchUpOptions::leaveDue.
   std::vector<std::string> notes = {};  ///< For people: what was wrong and what was done about it.
@@ -397,6 +405,10 @@ class CatalogSource {
 
 /// One thread at a time; several processes may use one store's catalog. Must not outlive its store.
 ///
+/// Everything but catchUp and rebuild answers from what was taken in; nothing else changes the sessions. Besides what a
+/// call names it may return Busy (another process keeps the file locked for longer than busyTimeoutMs), NoSpace or Io,
+/// and over a database Unavailable or Timeout. A file that turns out damaged is replaced, and notes() says so.
+///
 /// fork(2): SQLite cannot share a connection with a child. A process that was forked while a catalog was open builds
 /// its catalogs in memory, and notes() says so; fork first and open the catalog afterwards where that takes too long.
 /// A fork waits until no thread is inside SQLite.
@@ -410,34 +422,40 @@ class Catalog {
   /// What happened on opening, for people.
   [[nodiscard]] const std::vector<std::string>& notes() const;
 
-  /// Takes in what is new. Busy when another process keeps the catalog locked: what was known stays readable.
+  /// Takes in what is new. Busy when another process keeps the catalog locked: what was known stays readable. A session
+  /// that cannot be read does not keep the others back: a note names it. Costs a look at what has changed and a read of
+  /// the entries that are new; the first one reads every session, and with `search` again all their text.
   [[nodiscard]] Result<CatchUpReport> catchUp(const CatchUpOptions& options = {});
-  /// Forgets everything, then takes all in again.
+  /// Forgets everything, then takes all in again. ReadOnly when the file cannot be written. Waits two minutes for
+  /// others.
   [[nodiscard]] Result<CatchUpReport> rebuild(const CatchUpOptions& options = {});
 
   /// What is wrong inside its file, for people; empty when nothing is. With `deep` every session is read again and
-  /// compared as well. rebuild() puts it right.
+  /// compared as well. rebuild() puts it right. Nothing is ever found in a catalog that the backend answers.
   [[nodiscard]] Result<std::vector<std::string>> check(bool deep = false);
 
   /// In the order that the options name. `after` continues a list by activity whatever was added or removed meanwhile;
-  /// `skip` continues a list in every order, of sessions that stay as they are.
+  /// `skip` continues a list in every order, of sessions that stay as they are. InvalidArgument for `after` in another.
   [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options = {});
   [[nodiscard]] Result<std::uint64_t> count(const SessionFilter& filter = {});
-  /// NotFound when there is no such session. Without prices by the built-in table.
+  /// One row, with its models. NotFound when there is none. `prices`: the built-in table when null.
   [[nodiscard]] Result<SessionSummary> session(const std::string& sessionId, const PriceTable* prices = nullptr);
   /// The session made last under this key, or under this key in this folder; none when there is none.
   [[nodiscard]] Result<std::optional<std::string>> currentSession(std::string_view key, std::string_view cwd = {});
-  /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order.
+  /// An id, a key, the beginning of ids or part of titles, whichever matches first in this order; none is no error.
   [[nodiscard]] Result<NameMatch> findByName(std::string_view name, std::size_t limit = 10);
 
   /// Entries that match, best first; see docs/search.md for the query. InvalidArgument says what is wrong with it.
-  /// Call catchUp with `search` first.
+  /// Call catchUp with `search` first: what was not taken in is not found.
   [[nodiscard]] Result<std::vector<SearchHit>> search(std::string_view query, const SearchOptions& options = {});
 
+  /// Sums up what was used. An answer that several of the chosen sessions hold counts once. InvalidArgument for
+  /// branches without a session.
   [[nodiscard]] Result<UsageReport> usage(const UsageOptions& options = {});
 
   /// Sessions whose time is over: not pinned, and not active for as long as their own time to live says, or else the
-  /// default: the one given here, or the store's (StoreSettings::timeToLiveMs). The oldest first.
+  /// default: the one given here, or the store's (StoreSettings::timeToLiveMs). The oldest first; never one that is
+  /// damaged or missing. Removes nothing: StoreMaintenance::trash with the session's tail does.
   using Expired = ExpiredSession;
   [[nodiscard]] Result<std::vector<Expired>> expired(std::uint64_t nowMs,
                                                      std::optional<std::uint64_t> defaultTimeToLiveMs = {});
@@ -458,16 +476,17 @@ struct SessionKey {
 /// None when the key has neither form. No part is empty, and only the last may hold a colon.
 std::optional<SessionKey> parseSessionKey(std::string_view key);
 
-/// The title that a session in the trash had; empty when it had none.
+/// The title that a session in the trash had; empty when it had none. Reads its log twice. NotFound as exportTrashed.
 [[nodiscard]] Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId);
 
-/// Writes what a catalog then shows, as a session_info entry.
+/// What a session_info entry says; what is left out stays as it was.
 struct SessionInfo {
   std::optional<std::string> title = {};
   TitleSource titleSource = TitleSource::Given;  ///< Given or Generated.
   std::optional<bool> pinned = {};
   std::optional<std::uint64_t> timeToLiveMs = {};  ///< 0 takes it away.
 };
+/// Appends it, with the store's durability; catalogs show it after their next catchUp. Fails as Session::append does.
 [[nodiscard]] Result<AppendResult> appendSessionInfo(SessionStore& store, const std::string& sessionId,
                                                      const SessionInfo& info);
 
