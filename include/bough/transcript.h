@@ -13,6 +13,11 @@
 // part of the conversation (headers, titles, bookkeeping, blank and damaged ones) are `session_info` entries: control
 // entries, which appear in no conversation and no tree. It is in the payload, not in `meta`, so that a redaction hides
 // it too. See docs/transcripts.md.
+//
+// Threads: the calls keep nothing between them and may come from any thread; a callback is called on the caller's, and
+// an error that it returns is the error of the call. Failures: besides what each call names, NotFound (no such file),
+// ReadOnly (it may not be read), Io, and what Session's calls return. Agents' own files are changed by removeTranscript
+// and announceTranscript alone.
 #pragma once
 
 #include <bough/catalog.h>
@@ -35,11 +40,11 @@ namespace BOUGH_PUBLIC bough {
 
 /// What a transcript says of its session as a whole. Empty where it does not say.
 struct TranscriptFacts {
-  std::string agent;      ///< "claw0", "pi" …: a name of transcriptAgents().
-  std::string sessionId;  ///< The agent's own name for the session.
-  std::string key;        ///< `agent:channel:peer`, where the agent has one.
-  std::string cwd;        ///< The folder the agent worked in.
-  std::string title;
+  std::string agent;          ///< "claw0", "pi" …: a name of transcriptAgents().
+  std::string sessionId;      ///< The agent's own name for the session.
+  std::string key;            ///< `agent:channel:peer`, where the agent has one.
+  std::string cwd;            ///< The folder the agent worked in.
+  std::string title;          ///< A person's or the agent's own.
   std::string model;          ///< The last one that answered.
   std::string created;        ///< RFC 3339.
   std::string version;        ///< Of the agent or of its format, as it is written there.
@@ -52,12 +57,13 @@ struct TranscriptFacts {
 
 /// One place of a file that is not as it should be.
 struct TranscriptDamage {
-  std::uint64_t offset = 0;
-  std::uint64_t sizeBytes = 0;
-  std::string reason;
-  bool recovered = false;  ///< What it says was read all the same.
+  std::uint64_t offset = 0;     ///< In the file as it is read: unpacked.
+  std::uint64_t sizeBytes = 0;  ///< 0 when it is not about bytes of the file.
+  std::string reason;           ///< For people.
+  bool recovered = false;       ///< What it says was read all the same.
 };
 
+/// What was read of a file, and what could not be.
 struct TranscriptReport {
   /// The longest list of damage that is kept; the counts go on.
   static constexpr std::size_t kMaxDamage = 1'000;
@@ -68,12 +74,12 @@ struct TranscriptReport {
   std::uint64_t bytes = 0;         ///< Of the file.
   std::uint64_t coveredBytes = 0;  ///< Read for good. What comes after is torn: the agent may be writing it.
   std::uint64_t entries = 0;       ///< All that were given, bookkeeping included.
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0;      ///< Those of them that are messages.
   /// Damage is counted in the whole file, also before ReadTranscriptOptions::fromOffset.
-  std::uint64_t recovered = 0;     ///< Places that are damaged and were read all the same.
-  std::uint64_t unreadable = 0;    ///< Places that could not be read; their bytes are kept as they are.
-  std::uint64_t skippedBytes = 0;  ///< Lines too long to be kept at all (kMaxTranscriptLineBytes).
-  std::vector<TranscriptDamage> damage;
+  std::uint64_t recovered = 0;           ///< Places that are damaged and were read all the same.
+  std::uint64_t unreadable = 0;          ///< Places that could not be read; their bytes are kept as they are.
+  std::uint64_t skippedBytes = 0;        ///< Lines too long to be kept at all (kMaxTranscriptLineBytes).
+  std::vector<TranscriptDamage> damage;  ///< In the order of the file, at most kMaxDamage.
 };
 
 /// Says how many places are damaged, and what is wrong with the first; empty when none is.
@@ -85,9 +91,11 @@ inline constexpr std::size_t kMaxTranscriptLineBytes = std::size_t{32} << 20;
 /// The names of all agents whose transcripts can be read, by name.
 std::vector<std::string_view> transcriptAgents();
 
-/// Finds out from its content which agent wrote a file. NotFound when it fits none; the message says why it fits none.
+/// Finds out from its content which agent wrote a file. Unsupported when it fits none; the message says why it fits
+/// none. Reads the beginning of the file: a few records, however long the first one is.
 Result<std::string> recognizeTranscript(const std::string& path);
 
+/// What to read of a file, and how.
 struct ReadTranscriptOptions {
   std::string agent;             ///< Empty: found out from the content.
   std::uint64_t fromOffset = 0;  ///< Give only entries of lines from here on: TranscriptReport::coveredBytes of before.
@@ -101,32 +109,40 @@ struct ReadTranscriptOptions {
 
 /// Reads a transcript and gives its entries, in log order, to `use`, until it fails. Ids and times come from the file,
 /// so reading it again gives the same entries. Memory is bounded whatever the file holds. The file is never changed.
+///
+/// What is damaged is in the report, not an error. Unsupported: it is no agent's file, or one JSON document that is too
+/// large to be held in memory. InvalidArgument: bough knows no such agent.
 Result<TranscriptReport> readTranscript(const std::string& path, const ReadTranscriptOptions& options,
                                         const std::function<Result<void>(Entry&&)>& use);
 
-/// The bytes of a transcript in pieces, unpacked where they are packed, until `use` returns false.
+/// Gives the bytes of a transcript in pieces of at most 256 KiB, unpacked where they are packed, until `use` returns
+/// false.
 Result<void> readTranscriptBytes(const std::string& path, const std::function<bool(std::string_view piece)>& use);
 
-/// What a transcript's first lines, and the files beside it, say of its session: enough to name it. Reads little.
+/// What a transcript's first lines, and the files beside it, say of its session: enough to name it. Reads about 256
+/// KiB, more where the first record is longer. Unsupported when it is no agent's file.
 Result<TranscriptFacts> peekTranscript(const std::string& path);
 
 /// The latest time that the last lines of a transcript name. None when no line there is whole or none names a time.
-/// Reads little, however large the file is.
+/// Reads at most 16 KiB, however large the file is. Never fails.
 std::optional<std::uint64_t> latestTimeAtEnd(const std::string& path);
 
-/// The elements of a transcript that is one JSON document, as lines. Damaged when it is not one.
+/// Returns the elements of a transcript that is one JSON document, as lines, all in memory. Damaged when it breaks off;
+/// InvalidArgument when it is a file of lines already; Unsupported when it is no agent's, or too large.
 Result<std::string> linesOfDocument(const std::string& path);
 
 /// The id that a transcript's session has in a store: the agent's own where that is legal.
 std::string transcriptSessionId(const TranscriptFacts& facts);
 
+/// Whose file it is, and where it goes.
 struct ImportOptions {
   std::string agent;      ///< Empty: found out from the content.
   std::string sessionId;  ///< Empty: transcriptSessionId.
 };
 
+/// What an import did.
 struct ImportResult {
-  std::string sessionId;
+  std::string sessionId;       ///< In the store.
   bool created = false;        ///< The store did not have it.
   bool rewritten = false;      ///< The agent wrote its file again; what the store had stays, what is new was added.
   std::uint64_t appended = 0;  ///< Entries that are new.
@@ -136,6 +152,11 @@ struct ImportResult {
 /// Brings a transcript into a store. Importing it again adds only what is new; a session that grew continues. NotFound
 /// when the file continues another session (TranscriptFacts::parentEntryId) that is not in the store: import that
 /// first.
+///
+/// AlreadyExists: the store has another session under that id; ImportOptions::sessionId names another. Unsupported and
+/// InvalidArgument as readTranscript. Two imports of one file at a time both succeed. Costs one read of what is new,
+/// one of the session's own lines that are in the store, and an append for each part; what was appended before an error
+/// stays, and the next import goes on after it.
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options = {});
 
 namespace transcript {
@@ -149,7 +170,8 @@ class TranscriptSource {
   /// Entries in memory: those of a variable must outlive it, those of a temporary become its own.
   TranscriptSource(const std::vector<Entry>& entries);  // NOLINT(google-explicit-constructor): it is one
   TranscriptSource(std::vector<Entry>&& entries);       // NOLINT(google-explicit-constructor): likewise
-  /// A session of a store, as it is now. One of no more than `keptBytes` is read once and kept.
+  /// A session of a store, as it is now; the store must outlive it. One of no more than `keptBytes` is read once and
+  /// kept. Conflict, later, when the session is rewritten while it is read.
   [[nodiscard]] static Result<TranscriptSource> open(SessionStore& store, const std::string& sessionId,
                                                      std::size_t keptBytes = kKeptBytes);
 
@@ -172,6 +194,7 @@ struct MovedFolder {
 /// Where the folder is after the moves; the longest `from` counts. None when none of them moved it.
 std::optional<std::string> movedFolder(std::string_view folder, const std::vector<MovedFolder>& moves);
 
+/// What to write, and for whom.
 struct WriteTranscriptOptions {
   std::string agent;        ///< Whose format to write.
   TranscriptFacts facts;    ///< Of the session; `sessionId` is the agent's name for the new one.
@@ -187,6 +210,7 @@ struct WriteTranscriptOptions {
   std::string renamedFrom = {};
 };
 
+/// What was written.
 struct WrittenTranscript {
   std::uint64_t entries = 0;   ///< Those that were written.
   std::uint64_t verbatim = 0;  ///< Of these, as the same agent had written them.
@@ -197,7 +221,10 @@ struct WrittenTranscript {
 };
 
 /// Writes a session as a transcript. What the same agent wrote comes out as the same bytes. `out` gets the file in
-/// pieces.
+/// pieces. What the format cannot hold is in the report, not an error.
+///
+/// InvalidArgument: bough knows no such agent, or the session has no conversation to write. NotFound: the session has
+/// no entry `headId`. Unsupported: files of that agent are only read.
 Result<WrittenTranscript> writeTranscript(const TranscriptSource& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out);
 
@@ -224,7 +251,7 @@ struct TranscriptFiles {
 
 /// Writes all branches of a session for an agent whose files hold one branch but can continue one another (codex):
 /// first the branch of the head, then a file for each other branch, after the file that it continues. Unsupported for
-/// others.
+/// others. Otherwise fails as writeTranscript does. `report`: gets what the format cannot hold, where it is not null.
 Result<void> writeTranscriptTree(const TranscriptSource& entries, const WriteTranscriptOptions& options,
                                  const TranscriptFiles& files, CompatibilityReport* report = nullptr);
 
@@ -232,6 +259,7 @@ Result<void> writeTranscriptTree(const TranscriptSource& entries, const WriteTra
 /// as OTLP/JSON) and "openinference" (the same spans with OpenInference's attributes).
 std::vector<std::string_view> traceFormats();
 
+/// What to write, and in which format.
 struct WriteTraceOptions {
   std::string format;     ///< One of traceFormats().
   TranscriptFacts facts;  ///< Of the session; `agent` and `version` are those that the trace names.
@@ -261,11 +289,12 @@ struct TranscriptHome {
   std::function<std::string(const std::string& name)> variable;  ///< An environment variable; empty when unset.
 };
 
+/// A file that may be a transcript; it was not opened.
 struct FoundTranscript {
   std::string agent;  ///< Whose folder it is in; the content may say otherwise.
-  std::string path;
+  std::string path;   ///< Of a session in a database with its id: `FILE.sqlite#ID`.
   std::uint64_t sizeBytes = 0;
-  std::uint64_t modifiedNs = 0;
+  std::uint64_t modifiedNs = 0;  ///< Since 1970.
 };
 
 /// What a walk over the agents' folders could not look into.
@@ -276,7 +305,7 @@ struct TranscriptWalk {
 
 /// Gives the transcripts in the default folders of these agents (all when empty) to `use`, folder by folder in the
 /// order of their names, until it returns false. Memory does not grow with their number. Folders that do not exist are
-/// not an error; no link is followed below them.
+/// not an error; no link is followed below them. InvalidArgument when an agent is unknown or has no folder of its own.
 Result<TranscriptWalk> eachTranscript(const TranscriptHome& home, const std::vector<std::string>& agents,
                                       const std::function<bool(FoundTranscript&&)>& use);
 
@@ -308,21 +337,23 @@ std::vector<std::string> transcriptFolders(const TranscriptHome& home, const std
 /// Whether a path, by its name, is that of a transcript in one of these folders.
 bool isTranscriptPath(const TranscriptHome& home, const std::vector<std::string>& agents, const std::string& path);
 
-/// Whether a session that was imported holds every byte of a transcript.
+/// Whether a session that was imported holds every byte of a transcript. Reads both whole, a piece at a time.
 Result<bool> holdsTranscript(SessionStore& store, const std::string& sessionId, const std::string& path);
 
-/// Removes a transcript that the session holds. Conflict when the session lacks a byte of it, or when the file changed
-/// while that was checked: the file stays. Unsupported for agents that keep a list of their sessions.
+/// Removes a transcript that the session holds. The file stays with Conflict when the session lacks a byte of it or
+/// when it changed while that was checked, with Busy when a program has it open for writing, with Unsupported when it
+/// is not a regular file, or its agent keeps a list of its sessions. Costs as much as holdsTranscript.
 Result<void> removeTranscript(SessionStore& store, const std::string& sessionId, const FoundTranscript& file);
 
 /// Where an agent looks for a session, and what to type then.
 struct TranscriptPlace {
-  std::string path;
+  std::string path;         ///< Absolute; need not exist.
   std::string command;      ///< For a shell, in the session's folder; empty where there is none.
   std::string advice = {};  ///< What to do where there is no command.
 };
 
-/// Unsupported when the agent has no place that bough knows.
+/// Says where a session's file belongs; makes nothing there. Unsupported when the agent has no place that bough knows;
+/// InvalidArgument when the session's id cannot be a file's name, or its folder cannot be a path.
 Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const TranscriptFacts& facts);
 
 /// Adds a transcript that was put into its place to the agent's own list of sessions, where it has one, under the
