@@ -15,12 +15,20 @@
  * JSON. Trees, lists and reports come as one JSON object; each call says which members it has. Later versions may add
  * members. Options that are given as JSON refuse members that the call does not know.
  *
- * Threads. All calls may come from any thread; calls on one cursor or follower are serialized. A close waits for
- * nothing: calls that are under way on other threads finish first, on their own copy.
+ * Threads. All calls may come from any thread; calls on one cursor or follower are serialized. Closing a handle waits
+ * for no other call: those that are under way on other threads finish on their own copy. Two closes do wait:
+ * bough_store_close() for what it writes, bough_follower_close() for its callback.
  *
- * fork(2). A child may use the handles of its parent; the library opens its files again there. A follower with a
- * callback does not continue in the child, and a cursor or follower that another thread was using at that moment is
- * refused there; closing it is allowed. fork waits for calls of lists, search and usage that are under way.
+ * Lifetime. A handle of a session, cursor or follower keeps what it needs of its store: the handles may be closed in
+ * any order. Every handle is closed once, also after bough_store_close().
+ *
+ * Costs. An append is one write and one sync, or one round trip to a database; a load costs the lines that it returns.
+ * What a call returns is in memory at once.
+ *
+ * fork(2). A child may use the handles of its parent when the store is a folder: the library opens its files again
+ * there. Calls on other stores return BOUGH_UNSUPPORTED in the child. A follower with a callback does not continue in
+ * the child, and a cursor or follower that another thread was using at that moment is refused there; closing it is
+ * allowed. fork waits for calls of lists, search and usage that are under way.
  *
  * Callbacks run on a thread of the library. They may call everything but bough_follower_close() of their own follower.
  * A callback ends its follower when it returns 0, or when it throws (in C++).
@@ -119,7 +127,7 @@ enum { BOUGH_SYNC = 0, BOUGH_BUFFERED = 1, BOUGH_STORE_DEFAULT = -1 };
 typedef struct bough_store_options {
   uint32_t struct_size;
   int32_t durability; /* BOUGH_SYNC: an append survives a loss of power when it returns. BOUGH_BUFFERED: at flush */
-  uint64_t buffered_entries; /* flush after this many buffered entries */
+  uint64_t buffered_entries; /* flush a session after this many buffered entries */
   int32_t buffered_ms;       /* and after this many milliseconds */
   int32_t create;            /* 1: make the store when it is missing */
   uint64_t attachment_bytes; /* larger payloads are stored as attachments */
@@ -130,13 +138,14 @@ typedef struct bough_store_options {
 BOUGH_API void bough_store_options_init(bough_store_options* options, uint32_t struct_size);
 
 /* Opens a store: a folder, a database's address, or "memory:". An absent location is the default one. `options` may be
- * NULL. Close the store when done. */
+ * NULL. Close the store when done. BOUGH_NOT_FOUND when there is no store and `create` is 0, or no tables in a
+ * database; BOUGH_INVALID_ARGUMENT when the location is not a folder, or begins with "~/". */
 BOUGH_API int32_t bough_store_open(bough_text location, const bough_store_options* options, bough_store** out);
 /* Makes everything durable and closes the store and what was opened from it: calls on those handles return
  * BOUGH_CLOSED, also followers that wait. Close the handles all the same. After a retryable failure the store is still
- * open; call it again. */
+ * open; call it again. After another failure it is closed, and bough_error(store) says what is lost. */
 BOUGH_API int32_t bough_store_close(bough_store* store);
-/* Makes everything durable that was appended. */
+/* Makes everything durable that was appended through this handle. Of use with BOUGH_BUFFERED alone. */
 BOUGH_API int32_t bough_store_flush(bough_store* store);
 /* {"sessionIds":[...]} */
 BOUGH_API int32_t bough_store_list_ids(bough_store* store, bough_text* json);
@@ -151,7 +160,7 @@ typedef struct bough_new_session {
 
 BOUGH_API void bough_new_session_init(bough_new_session* options, uint32_t struct_size);
 
-/* Makes a session and opens it. `options` may be NULL. */
+/* Makes a session, durably, and opens it. `options` may be NULL. BOUGH_ALREADY_EXISTS when there is one of that id. */
 BOUGH_API int32_t bough_session_create(bough_store* store, const bough_new_session* options, bough_session** out);
 /* Opens a session by its id. BOUGH_NOT_FOUND when there is none. */
 BOUGH_API int32_t bough_session_open(bough_store* store, bough_text id, bough_session** out);
@@ -195,8 +204,10 @@ typedef struct bough_appended {
   uint64_t duplicates; /* entries that were stored before, with the same content */
 } bough_appended;
 
-/* Appends a batch: all of it is stored, or nothing. `options` and `counts` may be NULL. `last_id` is the id of the last
- * entry of the batch. */
+/* Appends a batch, at least one entry and at most 1,000,000: all of it is stored, or nothing. `options` and `counts`
+ * may be NULL. `last_id` is the id of the last entry of the batch. BOUGH_INVALID_ARGUMENT and BOUGH_ID_CONFLICT name
+ * the entry in batch_place. After BOUGH_OUTCOME_UNKNOWN or BOUGH_NO_MEMORY it may be stored: append the same entries
+ * with the same ids again; after BOUGH_POISONED open the store again before. */
 BOUGH_API int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                                const bough_append_options* options, bough_appended* counts, bough_text* last_id);
 
@@ -234,9 +245,10 @@ typedef struct bough_load_options {
 
 BOUGH_API void bough_load_options_init(bough_load_options* options, uint32_t struct_size);
 
-/* Loads entries. `options` may be NULL. Close the result when done. */
+/* Loads entries. `options` may be NULL. Close the result when done. What is damaged or lost is an entry of the type
+ * "unreadable". BOUGH_NOT_FOUND when `branch` names no entry of the session. */
 BOUGH_API int32_t bough_load(bough_session* session, const bough_load_options* options, bough_entries** out);
-/* Loads one entry. */
+/* Loads one entry. BOUGH_NOT_FOUND when the session has none of that id. */
 BOUGH_API int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** out);
 /* Loads the conversation from its root to an entry, without control entries; to the head when `id` is absent. */
 BOUGH_API int32_t bough_load_history(bough_session* session, bough_text id, bough_entries** out);
@@ -260,15 +272,16 @@ BOUGH_API void bough_entries_close(bough_entries* entries);
 
 /* Reads a session in parts. `position` is absent for the beginning, or what bough_cursor_position gave earlier. */
 BOUGH_API int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cursor** out);
-/* The next entries, `count` at most and at least 1; none only at the end, where later calls return what was appended
- * meanwhile. */
+/* The next entries, `count` at most and at least 1, fewer when their payloads reach 64 MiB; none only at the end, where
+ * later calls return what was appended meanwhile. */
 BOUGH_API int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** out);
 BOUGH_API int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position);
 BOUGH_API void bough_cursor_close(bough_cursor* cursor);
 
 /* Follows a session: gives entries as they are appended, by whatever process. */
 BOUGH_API int32_t bough_follower_open(bough_session* session, bough_text position, bough_follower** out);
-/* Waits for entries. None when the time is over (-1: forever) or after bough_follower_stop. */
+/* Waits for entries, and returns at most 256. None when the time is over (-1: forever) or after bough_follower_stop.
+ * BOUGH_INVALID_ARGUMENT for a follower that has a callback. */
 BOUGH_API int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_entries** out);
 BOUGH_API int32_t bough_follower_position(bough_follower* follower, bough_text* position);
 /* Ends a wait that is under way, and all later ones, from any thread. */
@@ -276,8 +289,9 @@ BOUGH_API int32_t bough_follower_stop(bough_follower* follower);
 /* Called with entries, which the callback must close, or with NULL and a code when following failed and has ended.
  * Returns 0 to end. */
 typedef int32_t (*bough_follow_callback)(void* data, bough_entries* entries, int32_t code);
-/* Calls `callback` for what comes, from a thread of the library, until it returns 0 or the follower is closed. Then
- * `destroy` (may be NULL) is called with `data`. */
+/* Calls `callback` for what comes, from a thread of the library, until it returns 0 or the follower is stopped or
+ * closed. Then `destroy` (may be NULL) is called with `data`, on that thread; not when this call fails. Once a
+ * follower. */
 BOUGH_API int32_t bough_follower_start(bough_follower* follower, bough_follow_callback callback, void* data,
                                        void (*destroy)(void*));
 /* Stops it. Waits until a callback that is running has returned. */
@@ -285,17 +299,22 @@ BOUGH_API void bough_follower_close(bough_follower* follower);
 
 /* ---- Head, labels, redaction, forks ---- */
 
-/* Moves the head, durably. An absent id moves it before the first entry; an empty one is refused. */
+/* Moves the head, with the store's durability. An absent id moves it before the first entry; an empty one is refused.
+ * BOUGH_INVALID_ARGUMENT when the entry is not part of the conversation. */
 BOUGH_API int32_t bough_move_head(bough_session* session, bough_text entry_id);
 BOUGH_API int32_t bough_set_title(bough_session* session, bough_text title);
-/* Gives an entry a name; a label of that name moves. */
+/* Gives an entry a name, durably; a label of that name moves. Names are 1 to 128 bytes of printable text without `~`,
+ * with no blank at either end, that do not begin with `@` and are not `-`. */
 BOUGH_API int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text name);
+/* BOUGH_NOT_FOUND when there is no such label. */
 BOUGH_API int32_t bough_label_remove(bough_session* session, bough_text name);
 /* {"labels":[{"name","entryId","timestamp","sessionId"}]} */
 BOUGH_API int32_t bough_label_list(bough_session* session, bough_text* json);
-/* Hides an entry's payload from every view; the log keeps it. */
+/* Hides an entry's payload from every view, with the store's durability; the log keeps it. `by` and `reason` must say
+ * something. BOUGH_INVALID_ARGUMENT for a header, a head entry and a redaction. */
 BOUGH_API int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by, bough_text reason);
-/* Makes a session that continues from an entry, sharing its history, and opens it. `options` may be NULL. */
+/* Makes a session that continues from an entry, sharing its history, and opens it. `options` may be NULL. Costs the
+ * same for any size. BOUGH_INVALID_ARGUMENT when the entry is not part of the conversation. */
 BOUGH_API int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_session* options,
                              bough_session** out);
 
@@ -325,7 +344,8 @@ BOUGH_API int32_t bough_unfinished_calls(bough_session* session, bough_text* jso
  * {"document":"...","wayBack":"...","report":{...}}: document and wayBack are texts that hold JSON. */
 BOUGH_API int32_t bough_convert(bough_text document, bough_text from, bough_text to, bough_text way_back,
                                 bough_text* json);
-/* Makes a fork whose messages are in another dialect, and opens it. `report` may be NULL. */
+/* Makes a fork whose messages are in another dialect, and opens it. `report` may be NULL. BOUGH_UNSUPPORTED for "bough"
+ * and "plain". */
 BOUGH_API int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough_session** out,
                                          bough_text* report);
 
@@ -350,8 +370,10 @@ BOUGH_API int32_t bough_usage(bough_store* store, bough_text query_json, bough_t
 
 /* ---- Attachments ---- */
 
-/* Stores bytes once, by content; `sha256` are 64 hex digits. */
+/* Stores bytes once, by content, durably; `sha256` are 64 hex digits. They are unused until an entry holds these
+ * digits. */
 BOUGH_API int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* sha256);
+/* All bytes at once. BOUGH_NOT_FOUND when they are missing, BOUGH_DAMAGED when they are not what their name says. */
 BOUGH_API int32_t bough_attachment_get(bough_store* store, bough_text sha256, bough_text* bytes);
 /* {"unused":[...]}: attachments that no entry names, and what an interrupted writing left. Reads every session. */
 BOUGH_API int32_t bough_attachment_unused(bough_store* store, bough_text* json);
@@ -386,8 +408,11 @@ BOUGH_API int32_t bough_torn_drop(bough_session* session, uint64_t file_bytes);
 BOUGH_API int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash_id);
 /* {"trashed":[{"trashId","sessionId","removedMs","bytes"}]} */
 BOUGH_API int32_t bough_trash_list(bough_store* store, bough_text* json);
+/* Brings a session back. BOUGH_ALREADY_EXISTS when its id is taken again; BOUGH_NOT_FOUND when it is not in the trash,
+ * or when what it continues is not in the store. */
 BOUGH_API int32_t bough_trash_restore(bough_store* store, bough_text trash_id);
-/* Removes a session from the trash, forever. BOUGH_NOT_FOUND when it is not there. */
+/* Removes a session from the trash, forever. BOUGH_NOT_FOUND when it is not there; BOUGH_HAS_FORKS when a session that
+ * stays shares its history. */
 BOUGH_API int32_t bough_trash_remove(bough_store* store, bough_text trash_id);
 /* Removes the payloads of entries for good, from every file of the store; the tree stays, and a receipt takes each
  * payload's place. Members of `request_json`: "entryIds" (a list), "by", "reason". Cannot reach other stores, exports,
