@@ -138,7 +138,7 @@ class Session {
 
   /// Appends a batch: all of it is stored, or nothing. Missing ids, times and parents are filled in. An entry that is
   /// stored already, under its id and with the same content, counts as a duplicate; so a batch with ids of the caller's
-  /// can be repeated after any error.
+  /// is never stored twice.
   ///
   /// Conflict: `expectedTail` is not the tail, Error::actualTail is; or a later turn than `turn` has begun,
   /// Error::latestTurn. IdConflict: an entry of that id has other content. InvalidArgument: there is no entry, one

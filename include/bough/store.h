@@ -124,7 +124,8 @@ class StoreFollower {
 /// none is left. Reads the environment and nothing else; the location need not exist.
 [[nodiscard]] Result<std::string> defaultLocation();
 
-/// A store, open. Neither copied nor moved: open() gives a pointer to it.
+/// An open store, used through the pointer that open() gives. Do not copy the object: the end of any copy closes the
+/// store.
 ///
 /// fork(2): a store in a folder works on in the child, which opens its files again, whatever other threads of the
 /// parent were doing. Buffered entries that wait belong to the parent, which writes them; the child begins with none,
@@ -148,7 +149,7 @@ class SessionStore {
   /// (StorageBackend::probe). InvalidArgument without a backend, or when its serializer breaks the contract of
   /// EntrySerializer.
   [[nodiscard]] static Result<std::unique_ptr<SessionStore>> open(SessionStoreInit init);
-  /// Closes the store. What cannot be written is lost then without a word: call close() to learn of it.
+  /// Closes the store. What cannot be written is lost, and nobody is told: call close() before to learn of it.
   ~SessionStore();
 
   /// Looks a session up. NotFound when there is none, InvalidArgument when that cannot be an id; over a database the
@@ -168,9 +169,9 @@ class SessionStore {
   /// Follows several sessions in one call. NotFound when one of them, or its position, is not there; InvalidArgument
   /// when none is named; Unsupported when the backend cannot watch sessions together. Costs one look at each.
   [[nodiscard]] Result<StoreFollower> followSessions(const std::vector<FollowStart>& sessions);
-  /// Follows every session: what is appended from now on, and sessions that are made later from their beginning; so,
-  /// too, one that cannot be read now. Unsupported as above. Costs a flush, a list, and one look at each session to
-  /// begin with.
+  /// Follows every session: what is appended from now on, and sessions that are made later from their beginning. One
+  /// that cannot be read now is given from its beginning once it can. Unsupported as above. Costs a flush, a list, and
+  /// one look at each session to begin with.
   [[nodiscard]] Result<StoreFollower> followAll();
 
   /// What saveSettings was given last, in any process; read each time. Damaged when it cannot be understood;
@@ -219,8 +220,8 @@ class SessionStore {
   /// As StoreMaintenance::migrate.
   [[nodiscard]] Result<MigrationResult> migrateSession(const std::string& sessionId);
 
-  // Reading, by a session's id: the calls of Session with these names, or entriesAt, cursor, tree, state, exportLines
-  // and readOwn.
+  // Reading, by a session's id: the calls of Session with these names; loadEntriesAt is entriesAt, openCursor is
+  // cursor, loadTree is tree, sessionState is state, exportSession is exportLines, readOwnEntries is readOwn.
 
   [[nodiscard]] Result<std::vector<Entry>> loadEntriesAt(const std::string& sessionId,
                                                          const std::vector<Sequence>& sequences);
@@ -240,8 +241,8 @@ class SessionStore {
   /// As Session::diff, of two branches of this store.
   [[nodiscard]] Result<BranchDiff> diffBranches(const BranchEnd& left, const BranchEnd& right);
 
-  // Writing, by a session's id: Session::moveHead, label, removeLabel, moveHeadToLabel (restoreLabel), setTitle,
-  // appendBranchSummary and redact.
+  // Writing, by a session's id: the calls of Session with these names; labelEntry is label, restoreLabel is
+  // moveHeadToLabel, redactEntry is redact.
 
   [[nodiscard]] Result<AppendResult> moveHead(const std::string& sessionId, const std::string& entryId);
   [[nodiscard]] Result<AppendResult> labelEntry(const std::string& sessionId, const std::string& entryId,
