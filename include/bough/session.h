@@ -163,7 +163,7 @@ class Session {
   /// other times. It holds off other leases alone: appends without a turn's number go on.
   [[nodiscard]] Result<std::uint64_t> leaseTurn(std::uint64_t leaseMs) const;
   /// Lets the lease of a turn end `leaseMs` from now (at most 3,600,000); 0 ends it. Conflict when a later turn has
-  /// begun; the lease may have ended meanwhile all the same.
+  /// begun; without one, a lease that ran out meanwhile runs again.
   [[nodiscard]] Result<void> renewTurn(std::uint64_t turn, std::uint64_t leaseMs) const;
 
   /// The entries that the options ask for, with redacted payloads hidden and attachments brought back. What is damaged
