@@ -58,7 +58,7 @@ struct Problem {
   std::string message = {};  ///< For people.
 };
 
-/// What verify found. Memory is bounded by kMaxListed, however much is wrong.
+/// What verify found. The list has a limit, the counts have none.
 struct VerifyReport {
   std::string sessionId = {};
   std::string file = {};      ///< Its path; empty when the session is in no file.
@@ -110,7 +110,7 @@ struct Removal {
   bool detachForks = false;                      ///< First give each fork its own copy of what it shares.
 };
 
-/// How large a session's log was, and how large its archive is. Both as they are when it was archived before.
+/// How large a session's log is unpacked, and how large its archive is; also of one that was archived before.
 struct ArchiveResult {
   std::string sessionId = {};
   std::uint64_t bytesBefore = 0;
