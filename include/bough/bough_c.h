@@ -299,7 +299,7 @@ BOUGH_API void bough_follower_close(bough_follower* follower);
 
 /* ---- Head, labels, redaction, forks ---- */
 
-/* Moves the head, with the store's durability. An absent id moves it before the first entry; an empty one is refused.
+/* Moves the head, durably. An absent id moves it before the first entry; an empty one is refused.
  * BOUGH_INVALID_ARGUMENT when the entry is not part of the conversation. */
 BOUGH_API int32_t bough_move_head(bough_session* session, bough_text entry_id);
 BOUGH_API int32_t bough_set_title(bough_session* session, bough_text title);
@@ -310,7 +310,7 @@ BOUGH_API int32_t bough_label_set(bough_session* session, bough_text entry_id, b
 BOUGH_API int32_t bough_label_remove(bough_session* session, bough_text name);
 /* {"labels":[{"name","entryId","timestamp","sessionId"}]} */
 BOUGH_API int32_t bough_label_list(bough_session* session, bough_text* json);
-/* Hides an entry's payload from every view, with the store's durability; the log keeps it. `by` and `reason` must say
+/* Hides an entry's payload from every view, durably; the log keeps it. `by` and `reason` must say
  * something. BOUGH_INVALID_ARGUMENT for a header, a head entry and a redaction. */
 BOUGH_API int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by, bough_text reason);
 /* Makes a session that continues from an entry, sharing its history, and opens it. `options` may be NULL. Costs the

@@ -206,7 +206,7 @@ class Session {
   [[nodiscard]] Result<SessionTree> tree() const;
   /// The entry that the next turn continues from; empty before the first. Costs as much as state().
   [[nodiscard]] Result<std::string> head() const;
-  /// Moves the head by a `head` entry, with the store's durability. An empty id moves it before the first entry.
+  /// Moves the head by a `head` entry, durably. An empty id moves it before the first entry.
   /// NotFound: the session has no such entry. InvalidArgument: a control entry or a header cannot be the head. Fails
   /// otherwise as append does, as all calls below that return an AppendResult.
   [[nodiscard]] Result<AppendResult> moveHead(const std::string& entryId) const;
@@ -241,8 +241,8 @@ class Session {
   [[nodiscard]] Result<AppendResult> setTitle(const std::string& title) const;
   /// Appends a summary of another branch after the head, and moves the head to it. What it names is not looked up.
   [[nodiscard]] Result<AppendResult> appendBranchSummary(const BranchSummary& summary) const;
-  /// Hides an entry's payload from every derived view, with the store's durability; the log keeps it, and
-  /// LoadOptions::showRedacted shows it. StoreMaintenance::erase removes it. InvalidArgument: `by` or `reason` is
+  /// Hides an entry's payload from every derived view, durably; the log keeps it, and LoadOptions::showRedacted shows
+  /// it. StoreMaintenance::erase removes it. InvalidArgument: `by` or `reason` is
   /// empty, or the entry is a header, a head entry or a redaction, by which a session is read. NotFound: the session
   /// has no such entry.
   [[nodiscard]] Result<AppendResult> redact(const std::string& entryId, const std::string& by,

@@ -151,6 +151,8 @@ class SessionStore {
   [[nodiscard]] static Result<std::unique_ptr<SessionStore>> open(SessionStoreInit init);
   /// Closes the store. What cannot be written is lost, and nobody is told: call close() before to learn of it.
   ~SessionStore();
+  SessionStore(const SessionStore&) = delete;
+  SessionStore& operator=(const SessionStore&) = delete;
 
   /// Looks a session up. NotFound when there is none, InvalidArgument when that cannot be an id; over a database the
   /// session's first call says so. Costs no read while the session is still open from before (a store in a folder keeps

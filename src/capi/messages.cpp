@@ -93,11 +93,16 @@ int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough
     BOUGH_TRY(const auto target, parseDialect(name));
     BOUGH_TRY(needPlace(out));
     BOUGH_TRY(auto migrated, migrate(object->store(), object->session.id(), target));
-    if (report != nullptr) {
-      BOUGH_TRY(give(migrated.report.toJson(), report));
-    }
     BOUGH_TRY(auto fork, object->store().session(migrated.sessionId));
-    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork)), out);
+    auto opened = std::make_shared<SessionObject>(object->parent, std::move(fork));
+    if (report == nullptr) return giveObject(std::move(opened), out);
+    // Nothing is handed over unless everything is.
+    bough_text told{};
+    BOUGH_TRY(give(migrated.report.toJson(), &told));
+    const Outcome handed = giveObject(std::move(opened), out);
+    if (!handed) bough_free(told);
+    if (handed) *report = told;
+    return handed;
   });
 }
 

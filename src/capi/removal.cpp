@@ -1,4 +1,6 @@
 // The trash, erasure, and attachments that nothing names.
+#include <algorithm>
+
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "bough/maintenance.h"
@@ -43,9 +45,12 @@ int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
 int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
-    BOUGH_TRY(const std::uint64_t bytes, object->store->emptyTrash({std::string(id)}));
     // Who removes something for good must not believe that a mistyped name did.
-    if (bytes == 0) return fail(ErrorCode::NotFound, "there is no session of that name in the trash");
+    BOUGH_TRY(const auto trash, object->store->listTrash());
+    if (std::ranges::find(trash, id, &TrashedSession::trashId) == trash.end()) {
+      return fail(ErrorCode::NotFound, "there is no session of that name in the trash");
+    }
+    BOUGH_TRY(object->store->emptyTrash({std::string(id)}));
     return {};
   });
 }

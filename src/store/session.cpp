@@ -196,7 +196,7 @@ Result<std::string> Session::head() const {
 
 // What may be the head, labelled or redacted is for the rules of an append to say (append_rules.h).
 Result<AppendResult> Session::moveHead(const std::string& entryId) const {
-  return state_->append(entry_type::kHead, headPayload(entryId));
+  return state_->append(entry_type::kHead, headPayload(entryId), Durability::Sync);
 }
 
 Result<Session> Session::fork(const std::string& entryId, const NewSession& session) const {
@@ -241,7 +241,7 @@ Result<AppendResult> Session::redact(const std::string& entryId, const std::stri
                                      const std::string& reason) const {
   json::Writer writer;
   writer.beginObject().member("entryId", entryId).member("by", by).member("reason", reason).endObject();
-  return state_->append(entry_type::kRedaction, writer.take());
+  return state_->append(entry_type::kRedaction, writer.take(), Durability::Sync);
 }
 
 }  // namespace bough

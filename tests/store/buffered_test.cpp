@@ -39,6 +39,17 @@ TEST_F(Buffered, ClosingLosesNothingThatIsBeingAccepted) {
   EXPECT_EQ(idsOf(*must(SessionStore::open({.backend = backend, .options = {}})), "s"), (Ids{"b1"}));
 }
 
+TEST_F(Buffered, AMoveOfTheHeadAndARedactionAreDurableAtOnce) {
+  store = open(kOptions);
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("one", "a"), message("two", "b")}));
+  must(store->moveHead("s", "a"));
+  const auto other = open();
+  EXPECT_EQ(must(other->sessionState("s")).headId, "a");
+  must(store->redactEntry("s", "b", "me", "why"));
+  EXPECT_EQ(must(other->loadEntry("s", "b")).payload.find("two"), std::string::npos);
+}
+
 // Whoever comes first is told of a loss; a flush tells of it all the same.
 TEST_F(Buffered, AFlushTellsOfALossThatAReaderWasToldOf) {
   auto other = open();

@@ -36,7 +36,7 @@ TEST_F(StoreTest, BuildersEscapeWhateverTheyAreGiven) {
       session.append({userText(hostile), assistantText(hostile), systemText(hostile), toolResult("call \"1\"", hostile),
                       assistant("anthropic", R"({"role":"assistant","content":[{"type":"text","text":"hi"}]})")}));
   EXPECT_EQ(must(session.load()).size(), 6U);
-  for (const std::string_view broken : {"{", "{},\"more\":1", "{\"a\":1}}", "text"}) {
+  for (const std::string_view broken : {"{", "{},\"more\":1", "{\"a\":1}}", "text", "[1]", " \"text\"", "5"}) {
     EXPECT_EQ(refused(session.append({assistant("anthropic", broken)})).code, ErrorCode::InvalidArgument) << broken;
   }
 }

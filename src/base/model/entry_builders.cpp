@@ -13,6 +13,10 @@ Entry makeEntry(std::string_view type, std::string payload) {
   return entry;
 }
 
+bool isObject(std::string_view text) {
+  return json::check(text) && json::kindOf(text.substr(text.find_first_not_of(" \t\r\n"))) == json::Kind::Object;
+}
+
 Entry textMessage(std::string_view role, std::string_view text) {
   json::Writer writer;
   writer.beginObject().member("dialect", "bough").key("message").beginObject();
@@ -35,8 +39,8 @@ Entry systemText(std::string_view text) {
 }
 
 Entry rawMessage(std::string_view dialect, std::string_view rawJson) {
-  // Half a message must not become a whole payload: what is not JSON stays as it is, for the append to refuse.
-  if (!json::check(rawJson)) return makeEntry(entry_type::kMessage, std::string(rawJson));
+  // Half a message must not become a whole payload: what is not a JSON object stays as it is, for the append to refuse.
+  if (!isObject(rawJson)) return makeEntry(entry_type::kMessage, std::string(rawJson));
   json::Writer writer;
   writer.beginObject().member("dialect", dialect).key("message").raw(rawJson).endObject();
   return makeEntry(entry_type::kMessage, writer.take());

@@ -17,7 +17,8 @@ inline std::string messagePayload(Dialect dialect, std::string_view message) {
   return writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject().take();
 }
 
-/// How much the model thinks from a `thinking_level_change` or `runtime_init` entry on; none when the entry does not say.
+/// How much the model thinks from a `thinking_level_change` or `runtime_init` entry on; none when the entry does not
+/// say.
 inline std::optional<std::string> thinkingLevelIn(std::string_view payload) {
   auto level = json::findString(payload, "thinkingLevel");
   return level ? level : json::findString(payload, "level");

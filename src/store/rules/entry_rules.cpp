@@ -48,9 +48,9 @@ Result<void> checkLabel(const Entry& entry) {
   BOUGH_TRY(checkText(entry, "name"));
   if (namesNothing(entry)) return {};
   if (const auto name = json::findString(entry.payload, "name"); !isLabelName(*name)) {
-    return fail(
-        ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(*name, 40)),
-        "labels are 1 to 128 bytes of printable text without ~, begin with neither @ nor a blank, and are not -");
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(*name, 40)),
+                "labels are 1 to 128 bytes of printable text without ~, do not begin with @, have no blank at either "
+                "end, and are not -");
   }
   return checkText(entry, "entryId");
 }
