@@ -151,6 +151,64 @@ TEST(Fork, ParentAndChildrenAppendBuffered) {
   appendOnBothSides({.durability = Durability::Buffered, .bufferedEntries = 7, .bufferedMs = 3});
 }
 
+// Each thread forks; each child forks again, while a thread of its own appends.
+void forkFromThreads(const StoreOptions& options) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 3;
+  constexpr int kEach = 6;
+  TempFolder folder;
+  auto store = must(SessionStore::open(folder.path().string(), options));
+  must(store->createSession({.sessionId = "s"}));
+  const auto work = [&](const std::string& name, const std::function<void(const std::string&)>& note) {
+    for (int i = 0; i < kEach; ++i) {
+      const std::string id = name + std::to_string(i);
+      const auto result = store->appendSessionEntries("s", {message("x", id)});
+      note(result ? id : "bad " + result.error().message);
+    }
+  };
+  const auto inChild = [&](const std::string& name, const std::function<void(const std::string&)>& report) {
+    std::thread own([&] { work(name + "a", report); });
+    ForkedChild grandchild([&](const auto& tell) {
+      work(name + "c", tell);
+      if (!store->close()) tell("bad close");
+    });
+    work(name + "b", report);
+    for (const std::string& line : grandchild.finish()) report(line);
+    own.join();
+    if (!store->close()) report("bad close");
+  };
+  std::set<std::string> acknowledged;
+  std::mutex noting;
+  const auto note = [&](const std::string& id) {
+    const std::lock_guard lock(noting);
+    acknowledged.insert(id);
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < kRounds; ++round) {
+        const std::string name = "t" + std::to_string(t) + "-" + std::to_string(round);
+        ForkedChild child([&](const auto& report) { inChild(name, report); });
+        work(name + "p", note);
+        for (const std::string& line : child.finish()) note(line);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  must(store->flush());
+  for (const std::string& id : acknowledged) ASSERT_FALSE(id.starts_with("bad")) << id;
+  ASSERT_EQ(acknowledged.size(), std::size_t{kThreads} * kRounds * 4 * kEach);
+  expectEachOnce(*must(SessionStore::open(folder.path().string())), "s", acknowledged);
+}
+
+TEST(Fork, ThreadsForkAndTheirChildrenForkAgainDurably) {
+  forkFromThreads({});
+}
+
+TEST(Fork, ThreadsForkAndTheirChildrenForkAgainBuffered) {
+  forkFromThreads({.durability = Durability::Buffered, .bufferedEntries = 7, .bufferedMs = 3});
+}
+
 TEST(Fork, WhatWaitsInTheBufferIsWrittenByTheParentAlone) {
   TempFolder folder;
   auto store = must(SessionStore::open(
