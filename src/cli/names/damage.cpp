@@ -1,4 +1,5 @@
 #include "cli/names/damage.h"
+#include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ struct Damage {
   std::string sessionId;  // where it is; empty: in several
 
   [[nodiscard]] std::string advice() const {
-    return fmt::format("`bough verify{}{}` says where", sessionId.empty() ? "" : " ", sessionId);
+    return fmt::format("`bough verify{}{}` says where", sessionId.empty() ? "" : " ", exactId(sessionId));
   }
 };
 
@@ -80,7 +81,7 @@ Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId
   return fail(ErrorCode::Damaged,
               fmt::format("the beginning of session {} is lost with part of session {}", idAndTitle(store, sessionId),
                           state->lostSession),
-              fmt::format("`bough verify {}` says more; {}", sessionId, kStrictHint));
+              fmt::format("`bough verify {}` says more; {}", exactId(sessionId), kStrictHint));
 }
 
 // Reads every byte of the session and of those that it shares history with, so that all damage is known.
@@ -130,7 +131,7 @@ Result<void> tellOfOpenEnds(const Context& context, std::vector<SessionSummary> 
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
   if (tornBytes(store, sessionId) > 0) {
     printMessage(fmt::format("part of session {} was set aside as torn; `bough torn {}` lists it",
-                             idAndTitle(store, sessionId), sessionId));
+                             idAndTitle(store, sessionId), exactId(sessionId)));
   }
   if (context.strict) {
     BOUGH_TRY(readWhole(context, store, sessionId));

@@ -8,6 +8,7 @@
 #include "base/model/out_of_date.h"
 #include "base/text/text.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
@@ -58,13 +59,14 @@ std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, c
 
 std::string SessionTitles::name(const std::string& sessionId) {
   const auto found = row(sessionId);
-  return found ? idAndTitle(*found) : sessionId;
+  return found ? idAndTitle(*found) : exactId(sessionId);
 }
 
 std::string idAndTitle(const SessionSummary& row) {
   const bool hasTitle = !row.title.empty() || row.origin;  // a key is not one
   const std::string title = hasTitle ? text::excerpt(displayTitle(row), 50) : std::string();
-  return title.empty() ? row.sessionId : fmt::format("{} \"{}\"", row.sessionId, title);
+  const std::string id = exactId(row.sessionId);
+  return title.empty() ? id : fmt::format("{} \"{}\"", id, title);
 }
 
 std::string idAndTitle(SessionStore& store, const std::string& sessionId) {

@@ -18,7 +18,7 @@ class SessionTitles {
 
   /// None when the catalog does not know the session. A fork has the title of its session, as in lists.
   std::optional<SessionSummary> row(const std::string& sessionId, const PriceTable* prices = nullptr);
-  /// The id and, where it has one, the title: `0191… "Refactor the parser"`.
+  /// The exactId and, where it has one, the title: `c66b5023 "Refactor the parser"`.
   std::string name(const std::string& sessionId);
 
  private:

@@ -83,7 +83,7 @@ void tellOfMissingTexts(const std::vector<SearchHit>& hits) {
   if (first == hits.end()) return;
   const auto count = static_cast<std::uint64_t>(std::ranges::count_if(hits, isMissing));
   printMessage(fmt::format("the text of {} cannot be read now; `bough verify {}` says why",
-                           counted(count, "hit", "hits"), first->sessionId));
+                           counted(count, "hit", "hits"), exactId(first->sessionId)));
 }
 
 Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& query, const SessionFilter& filter,

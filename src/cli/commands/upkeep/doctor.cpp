@@ -23,6 +23,7 @@
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/settings.h"
+#include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
@@ -85,11 +86,12 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
     if (!report) return bad(report.error().message, report.error().hint);
     problems = report->problemCount;
   }
-  if (problems > 0) return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", id));
+  if (problems > 0)
+    return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactId(id)));
   if (!state->lostSession.empty()) {
-    return bad(
-        fmt::format("it continues session {}, which is not in the store", state->lostSession),
-        fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", shellWord(state->lostSession), id));
+    return bad(fmt::format("it continues session {}, which is not in the store", state->lostSession),
+               fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", shellWord(state->lostSession),
+                           exactId(id)));
   }
   if (const std::string missing = missingFromLog(store, id); !missing.empty()) {
     return bad(missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
@@ -98,18 +100,19 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
     return Finding{
         .health = Health::Bad,
         .what = fmt::format("{}: {} were set aside from the end of the log", titles.name(id), formatBytes(setAside)),
-        .advice = fmt::format("`bough torn {}` lists the entries in it", id)};
+        .advice = fmt::format("`bough torn {}` lists the entries in it", exactId(id))};
   }
   if (state->trailingBytes > 0) {
-    return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: {} after the last complete batch, left by a crash or being written",
-                                       titles.name(id), counted(state->trailingBytes, "byte")),
-                   .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", id)};
+    return Finding{
+        .health = Health::Note,
+        .what = fmt::format("{}: {} after the last complete batch, left by a crash or being written", titles.name(id),
+                            counted(state->trailingBytes, "byte")),
+        .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", exactId(id))};
   }
   if (state->format < jsonEntrySerializer().schemaVersion()) {
     return Finding{.health = Health::Note,
                    .what = fmt::format("{}: format {} can be read but not appended to", titles.name(id), state->format),
-                   .advice = fmt::format("`bough migrate {}`; the old file is kept", id)};
+                   .advice = fmt::format("`bough migrate {}`; the old file is kept", exactId(id))};
   }
   return std::nullopt;
 }
@@ -213,7 +216,7 @@ std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::pa
     return Finding{
         .health = Health::Note,
         .what = fmt::format("sessions/{} is unfinished: left by a crash or being written", name),
-        .advice = live ? fmt::format("`bough repair {}` removes it", id)
+        .advice = live ? fmt::format("`bough repair {}` removes it", exactId(id))
                        : fmt::format("session {} was never created: `bough doctor --fix` removes the file", id)};
   }
   return std::nullopt;
@@ -289,7 +292,8 @@ void checkCopies(SessionStore& store, const std::string& location, Findings& fin
         {.health = Health::Note,
          .what = fmt::format("{}: the session has two files: {}", idAndTitle(store, id), fmt::join(names, " and ")),
          .advice = fmt::format(
-             "`bough repair {}` removes a compressed copy that holds nothing more; otherwise it says what to do", id)});
+             "`bough repair {}` removes a compressed copy that holds nothing more; otherwise it says what to do",
+             exactId(id))});
   }
 }
 

@@ -47,7 +47,7 @@ void print(SessionStore& store, const RepairReport& report, bool json) {
   }
   if (report.damagedLines > 0) {
     printFitted(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
-                            report.damagedLines, report.sessionId));
+                            report.damagedLines, exactId(report.sessionId)));
   }
   if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", idAndTitle(store, report.sessionId)));
 }

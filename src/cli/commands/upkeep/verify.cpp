@@ -188,7 +188,7 @@ void addSetAside(SessionStore& store, VerifyReport& report) {
                              .offset = torn && !torn->records.empty() ? torn->records.front().offset : 0,
                              .bytes = tornBytes(store, report.sessionId),
                              .message = fmt::format("{}, with {} intact; `bough torn {}` lists it", kSetAside,
-                                                    counted(intact, "entry"), report.sessionId)});
+                                                    counted(intact, "entry"), exactId(report.sessionId))});
 }
 
 // A session that is named by its path may be in a store of its own.
