@@ -308,7 +308,12 @@ void printHit(const CatalogView& view, const SearchHit& hit, const Options& opti
 
 Result<void> checkOptions(const Options& options) {
   if (options.words.empty() && options.dashWords.empty()) {
-    return fail(ErrorCode::InvalidArgument, "WORDS is required", "`bough help search` explains it");
+    // The list is optional, so the word after --agents is one.
+    return fail(ErrorCode::InvalidArgument, "WORDS is required",
+                options.agents.empty() || options.agents == "all"
+                    ? "`bough help search` explains it"
+                    : fmt::format("{0} was taken for the list of --agents; write --agents=all {0}",
+                                  shellWord(text::printable(options.agents))));
   }
   if (options.fixed && options.regex) {
     return fail(ErrorCode::InvalidArgument, "--fixed and --regex cannot be given together", "leave one of them out");

@@ -183,9 +183,10 @@ Result<ExitCode> run(const Context& given, const Options& options) {
   if (state.headId.empty() && !options.all && options.at.empty()) {
     BOUGH_TRY(const auto tree, session.store->loadTree(session.sessionId));
     const bool hasBranches = !tree.roots().empty();
-    printMessage(
-        fmt::format("{} {}", idAndTitle(*session.store, session.sessionId),
-                    hasBranches ? "has a head at no entry: the next turn begins a new tree" : "has no messages yet"));
+    const std::string name = idAndTitle(*session.store, session.sessionId);
+    printMessage(hasBranches
+                     ? fmt::format("the head of {} is before its first entry: the next turn begins a new tree", name)
+                     : fmt::format("{} has no messages yet", name));
     if (hasBranches) {
       printMessage(fmt::format("  → bough tree {}", shellWord(options.session)));
     } else if (!session.isCopy) {
