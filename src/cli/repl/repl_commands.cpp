@@ -327,6 +327,7 @@ Result<void> ReplCommands::goBack(const std::string& words) {
   BOUGH_TRY(auto place, chat().findBack(count));
   if (auto moved = chat().moveHead(place); !moved) return moved;
   printFitted(fmt::format("back {}; the later messages stay as a branch", counted(count, "turn")));
+  printText(lastExchange(opened_));
   return {};
 }
 
@@ -437,7 +438,8 @@ Result<void> ReplCommands::showTree(const std::string&) {
     }
     draft_ = std::move(place->text);
     printFitted(place->fork ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
-                            : "the conversation goes on from there; what came after it stays as a branch");
+                            : "the later messages stay as a branch; the conversation goes on here:");
+    printText(lastExchange(opened_));
     return {};
   }
   return runCommandLine({"tree", chat().sessionId()});
