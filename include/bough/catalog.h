@@ -28,7 +28,10 @@ struct ModelPrice {
   double input = 0;
   double output = 0;
   double cacheRead = 0;
-  double cacheWrite = 0;
+  double cacheWrite = 0;  ///< For five minutes.
+
+  /// Anthropic, which alone has it, charges twice the input.
+  [[nodiscard]] double cacheWriteHour() const { return 2 * input; }
 };
 
 /// Prices of models, the most exact name first. Reasoning is part of the output. A const table may be used from any

@@ -99,6 +99,7 @@ struct Usage {
   std::uint64_t cacheReadTokens = 0;
   std::uint64_t cacheWriteTokens = 0;
   std::uint64_t reasoningTokens = 0;
+  std::uint64_t cacheWriteHourTokens = 0;  ///< Of cacheWriteTokens: those kept for an hour, which cost more.
 
   Usage& operator+=(const Usage& other) {
     inputTokens += other.inputTokens;
@@ -106,6 +107,7 @@ struct Usage {
     cacheReadTokens += other.cacheReadTokens;
     cacheWriteTokens += other.cacheWriteTokens;
     reasoningTokens += other.reasoningTokens;
+    cacheWriteHourTokens += other.cacheWriteHourTokens;
     return *this;
   }
 };

@@ -281,7 +281,7 @@ void Intake::saveAnswers() {
                         .identity = each.identity,
                         .certain = each.certain,
                         .usage = each.usage};
-    addUsage(row_.facts.tokens, saveAnswer(database_, answer));
+    row_.facts.tokens += saveAnswer(database_, answer);
   }
   tally_.answers.clear();
 }

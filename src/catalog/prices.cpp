@@ -162,10 +162,12 @@ std::optional<double> PriceTable::cost(std::string_view model, const Usage& usag
   const ModelPrice* price = find(model);
   const bool nothing = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens == 0;
   if (price == nullptr) return nothing ? std::optional<double>(0) : std::nullopt;
+  const std::uint64_t hour = std::min(usage.cacheWriteHourTokens, usage.cacheWriteTokens);
   return (static_cast<double>(usage.inputTokens) * price->input +
           static_cast<double>(usage.outputTokens) * price->output +
           static_cast<double>(usage.cacheReadTokens) * price->cacheRead +
-          static_cast<double>(usage.cacheWriteTokens) * price->cacheWrite) /
+          static_cast<double>(usage.cacheWriteTokens - hour) * price->cacheWrite +
+          static_cast<double>(hour) * price->cacheWriteHour()) /
          1e6;
 }
 

@@ -13,7 +13,7 @@
 namespace bough::catalog {
 
 /// The file's version; one of another version is rebuilt (older) or left alone (newer).
-inline constexpr int kSchemaVersion = 13;
+inline constexpr int kSchemaVersion = 14;
 inline constexpr const char* kFileName = "catalog.db";
 
 /// Tells whether the file was changed meanwhile.

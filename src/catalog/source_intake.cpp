@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/try.h"
+#include "catalog/database/usage_columns.h"
 #include "catalog/intake.h"
 #include "catalog/schema.h"
 #include "catalog/search/tokenizer.h"
@@ -114,8 +115,8 @@ void collect(Database& database, const SessionRow& row, CatalogChange& change) {
   }
   after.rest = std::move(rest.out);
   Query answers(database,
-                "SELECT answer.id, first, branch, quarter, model.name, certain, input, output, cacheRead, cacheWrite, "
-                "reasoning FROM answer JOIN model ON model.id = answer.model WHERE session = ?",
+                "SELECT answer.id, first, branch, quarter, model.name, certain, " BOUGH_USAGE_COLUMNS
+                " FROM answer JOIN model ON model.id = answer.model WHERE session = ?",
                 row.id);
   while (answers.next()) {
     change.answers.push_back({.id = answers.integer(0),
@@ -124,11 +125,7 @@ void collect(Database& database, const SessionRow& row, CatalogChange& change) {
                               .quarter = answers.number(3),
                               .model = answers.text(4),
                               .certain = answers.integer(5) != 0,
-                              .tokens = {.inputTokens = answers.number(6),
-                                         .outputTokens = answers.number(7),
-                                         .cacheReadTokens = answers.number(8),
-                                         .cacheWriteTokens = answers.number(9),
-                                         .reasoningTokens = answers.number(10)}});
+                              .tokens = usageIn(answers, 6)});
   }
   for (SearchText& text : change.texts) {
     eachWord(text.text, [&](std::string_view word) { text.words.emplace_back(word); });

@@ -28,7 +28,7 @@ std::string describe(const SessionSummary& row) {
   for (const std::uint64_t number :
        {row.createdMs, row.activeMs, row.durationMs, row.userMessages, row.assistantMessages, row.toolMessages,
         row.systemMessages, row.toolCalls, row.toolFailures, used.inputTokens, used.outputTokens, used.cacheReadTokens,
-        used.cacheWriteTokens, used.reasoningTokens, row.entries, row.bytes, row.branches}) {
+        used.cacheWriteTokens, used.reasoningTokens, used.cacheWriteHourTokens, row.entries, row.bytes, row.branches}) {
     text += fmt::format("|{}", number);
   }
   for (const ModelUsage& each : row.models) {

@@ -13,9 +13,11 @@
 #include <unordered_map>
 
 #include "base/model/merge_by_id.h"
+#include "base/model/usage_counts.h"
 #include "base/try.h"
 #include "catalog/catalog_state.h"
 #include "catalog/database/conditions.h"
+#include "catalog/database/usage_columns.h"
 #include "catalog/usage_groups.h"
 
 namespace bough {
@@ -56,14 +58,6 @@ std::string periodName(std::uint64_t quarter, UsageBy by, bool localTime) {
   return fmt::format("{:04}-W{:02}", int(itsYear), week);
 }
 
-void add(Usage& sum, const Usage& part) {
-  sum.inputTokens += part.inputTokens;
-  sum.outputTokens += part.outputTokens;
-  sum.cacheReadTokens += part.cacheReadTokens;
-  sum.cacheWriteTokens += part.cacheWriteTokens;
-  sum.reasoningTokens += part.reasoningTokens;
-}
-
 // What a row is grouped by, as an expression.
 std::string_view groupOf(UsageBy by) {
   switch (by) {
@@ -98,7 +92,7 @@ class Summing {
     ModelSum& sum = of(name, model);
     sum.messages += part.messages;
     sum.withoutId += part.withoutId;
-    bough::add(sum.tokens, part.tokens);
+    sum.tokens += part.tokens;
   }
 
   UsageReport report(UsageBy by) {
@@ -115,7 +109,7 @@ class Summing {
         for (UsageRow* each : {&row, &report.total}) {
           each->messages += sum.messages;
           each->withoutId += sum.withoutId;
-          bough::add(each->tokens, sum.tokens);
+          each->tokens += sum.tokens;
           each->costUsd += cost.value_or(0);
           each->costKnown = each->costKnown && cost.has_value();
         }
@@ -123,7 +117,7 @@ class Summing {
         ModelUsage& all = allModels[model];
         all.model = model;
         all.messages += sum.messages;
-        bough::add(all.tokens, sum.tokens);
+        all.tokens += sum.tokens;
         if (cost) all.costUsd = all.costUsd.value_or(0) + *cost;
       }
     }
@@ -167,13 +161,7 @@ void takeSums(Query& query, const UsageOptions& options, Summing& sums) {
                              : isPeriod(options.by)       ? periodName(query.number(0), options.by, options.localTime)
                                                           : query.text(0);
     sums.add(name, model,
-             {.messages = query.number(2),
-              .withoutId = query.number(3),
-              .tokens = {.inputTokens = query.number(4),
-                         .outputTokens = query.number(5),
-                         .cacheReadTokens = query.number(6),
-                         .cacheWriteTokens = query.number(7),
-                         .reasoningTokens = query.number(8)}});
+             {.messages = query.number(2), .withoutId = query.number(3), .tokens = catalog::usageIn(query, 4)});
   }
 }
 
@@ -187,10 +175,10 @@ bool isOfAll(const UsageOptions& options) {
 void sumAnswers(catalog::Database& database, const UsageOptions& options, std::string_view answers, Summing& sums) {
   const Conditions conditions = conditionsOf(options);
   Query query(database,
-              fmt::format("SELECT place, model.name, count(*), sum(1 - certain), sum(input), sum(output), "
-                          "sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM (SELECT min(session.sessionId), {0} AS "
-                          "place, answer.model AS model, certain, answer.input, answer.output, answer.cacheRead, "
-                          "answer.cacheWrite, answer.reasoning FROM {1} JOIN session ON session.id = answer.session "
+              fmt::format("SELECT place, model.name, count(*), sum(1 - certain), " BOUGH_USAGE_SUMS
+                          " FROM (SELECT min(session.sessionId), {0} AS place, answer.model AS model, certain, "
+                          "answer.input, answer.output, answer.cacheRead, answer.cacheWrite, answer.reasoning, "
+                          "answer.cacheWriteHour FROM {1} JOIN session ON session.id = answer.session "
                           "JOIN model ON model.id = answer.model{2} GROUP BY answer.id) AS answers JOIN model ON "
                           "model.id = answers.model GROUP BY place, answers.model",
                           groupOf(options.by), answers, conditions.where()));
@@ -202,8 +190,8 @@ void sumAnswers(catalog::Database& database, const UsageOptions& options, std::s
 void sumAll(catalog::Database& database, const UsageOptions& options, Summing& sums) {
   Conditions conditions = conditionsOf(options);
   conditions.add("answers > 0");
-  Query query(database, fmt::format("SELECT quarter, model.name, answers, uncertain, input, output, cacheRead, "
-                                    "cacheWrite, reasoning FROM used AS answer JOIN model ON model.id = answer.model{}",
+  Query query(database, fmt::format("SELECT quarter, model.name, answers, uncertain, " BOUGH_USAGE_COLUMNS
+                                    " FROM used AS answer JOIN model ON model.id = answer.model{}",
                                     conditions.where()));
   conditions.bindTo(query);
   takeSums(query, options, sums);
@@ -248,15 +236,6 @@ Result<UsageReport> usageOf(CatalogSource& source, const UsageOptions& options) 
   return report;
 }
 
-// Takes the greatest of each number: an answer that was written block by block repeats its usage with each.
-void merge(Usage& sum, const Usage& other) {
-  sum.inputTokens = std::max(sum.inputTokens, other.inputTokens);
-  sum.outputTokens = std::max(sum.outputTokens, other.outputTokens);
-  sum.cacheReadTokens = std::max(sum.cacheReadTokens, other.cacheReadTokens);
-  sum.cacheWriteTokens = std::max(sum.cacheWriteTokens, other.cacheWriteTokens);
-  sum.reasoningTokens = std::max(sum.reasoningTokens, other.reasoningTokens);
-}
-
 }  // namespace
 
 UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& options) {
@@ -265,7 +244,7 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     if (other.session < known.session) {
       known = other;
     } else if (other.session == known.session) {
-      merge(known.tokens, other.tokens);
+      takeGreatest(known.tokens, other.tokens);
     }
   });
   Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
@@ -283,7 +262,7 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     }
     ++sum->messages;
     sum->withoutId += answer.certain ? 0 : 1;
-    bough::add(sum->tokens, answer.tokens);
+    sum->tokens += answer.tokens;
   }
   return sums.report(options.by);
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/model/usage_counts.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -17,14 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string textOf(const Usage& used) {
-  return fmt::format("{} {} {} {}", used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens);
-}
-
-void merge(Usage& sum, const Usage& other) {
-  sum.inputTokens = std::max(sum.inputTokens, other.inputTokens);
-  sum.outputTokens = std::max(sum.outputTokens, other.outputTokens);
-  sum.cacheReadTokens = std::max(sum.cacheReadTokens, other.cacheReadTokens);
-  sum.cacheWriteTokens = std::max(sum.cacheWriteTokens, other.cacheWriteTokens);
+  return fmt::format("{} {} {} {} {}", used.inputTokens, used.outputTokens, used.cacheReadTokens,
+                     used.cacheWriteTokens, used.cacheWriteHourTokens);
 }
 
 // Each answer once, as reading the file gives it.
@@ -37,7 +32,7 @@ std::vector<std::string> readAnswers(const std::string& path) {
     const std::string id = message->id.present ? message->id.decode() : entry.id;
     auto& found = byId[id];
     found.first = message->model.decode();
-    merge(found.second, *message->usage);
+    takeGreatest(found.second, *message->usage);
   }
   std::vector<std::string> out;
   for (const auto& [id, answer] : byId) out.push_back(answer.first + " " + textOf(answer.second));

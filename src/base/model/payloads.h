@@ -33,7 +33,9 @@ inline json::Writer& writeTokens(json::Writer& writer, const Usage& usage) {
 /// Writes `"usage":{…}`, or another member of that form.
 inline void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage") {
   writer.key(name).beginObject();
-  writeTokens(writer, usage).member("reasoningTokens", usage.reasoningTokens).endObject();
+  writeTokens(writer, usage).member("reasoningTokens", usage.reasoningTokens);
+  if (usage.cacheWriteHourTokens > 0) writer.member("cacheWriteHourTokens", usage.cacheWriteHourTokens);
+  writer.endObject();
 }
 
 }  // namespace bough

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/bytes/sha256.h"
+#include "base/model/usage_counts.h"
+#include "catalog/database/usage_columns.h"
 
 namespace bough::catalog {
 
@@ -39,41 +41,30 @@ struct UsedPart {
 using UsedParts = std::map<std::pair<std::uint64_t, std::int64_t>, UsedPart>;
 
 UsedPart minus(const UsedPart& part) {
-  const Usage& used = part.tokens;
-  return {.answers = -part.answers,
-          .uncertain = -part.uncertain,
-          .tokens = {.inputTokens = -used.inputTokens,
-                     .outputTokens = -used.outputTokens,
-                     .cacheReadTokens = -used.cacheReadTokens,
-                     .cacheWriteTokens = -used.cacheWriteTokens,
-                     .reasoningTokens = -used.reasoningTokens}};
+  UsedPart minus{.answers = -part.answers, .uncertain = -part.uncertain};
+  for (const auto count : kUsageCounts) minus.tokens.*count = -(part.tokens.*count);
+  return minus;
 }
 
 void addToSums(Database& database, std::uint64_t quarter, std::int64_t model, const UsedPart& part) {
-  const Usage& used = part.tokens;
-  Query(database,
-        "INSERT INTO used(quarter, model, answers, uncertain, input, output, cacheRead, cacheWrite, reasoning) "
-        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO UPDATE SET answers = answers + ?3, "
-        "uncertain = uncertain + ?4, input = input + ?5, output = output + ?6, cacheRead = cacheRead + ?7, "
-        "cacheWrite = cacheWrite + ?8, reasoning = reasoning + ?9",
-        quarter, model, part.answers, part.uncertain, used.inputTokens, used.outputTokens, used.cacheReadTokens,
-        used.cacheWriteTokens, used.reasoningTokens)
-      .run();
+  Query query(database,
+              "INSERT INTO used(quarter, model, answers, uncertain, input, output, cacheRead, cacheWrite, reasoning, "
+              "cacheWriteHour) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE SET answers = "
+              "answers + ?3, uncertain = uncertain + ?4, input = input + ?5, output = output + ?6, cacheRead = "
+              "cacheRead + ?7, cacheWrite = cacheWrite + ?8, reasoning = reasoning + ?9, cacheWriteHour = "
+              "cacheWriteHour + ?10",
+              quarter, model, part.answers, part.uncertain);
+  bindUsage(query, part.tokens);
+  query.run();
 }
 
 void addToSums(Database& database, const UsedParts& parts) {
   for (const auto& [place, part] : parts) addToSums(database, place.first, place.second, part);
 }
 
-// Reads certain, input, output, cacheRead, cacheWrite and reasoning from this column on.
+// Reads certain and the counts from this column on.
 UsedPart partIn(const Query& query, int column) {
-  return {.answers = 1,
-          .uncertain = 1 - query.number(column),
-          .tokens = {.inputTokens = query.number(column + 1),
-                     .outputTokens = query.number(column + 2),
-                     .cacheReadTokens = query.number(column + 3),
-                     .cacheWriteTokens = query.number(column + 4),
-                     .reasoningTokens = query.number(column + 5)}};
+  return {.answers = 1, .uncertain = 1 - query.number(column), .tokens = usageIn(query, column + 1)};
 }
 
 bool isCopied(Database& database, std::int64_t id) {
@@ -84,9 +75,7 @@ bool isCopied(Database& database, std::int64_t id) {
 // Another session has the answer, and the sums had it: `parts` takes it out of them.
 bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
   {
-    Query query(
-        database,
-        "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE id = ?", id);
+    Query query(database, "SELECT quarter, model, certain, " BOUGH_USAGE_COLUMNS " FROM answer WHERE id = ?", id);
     if (!query.next()) return false;
     parts[{query.number(0), query.integer(1)}] += minus(partIn(query, 2));
   }
@@ -99,16 +88,16 @@ bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
 void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers) {
   UsedParts parts;
   for (const auto& [id, answer] : answers) {
-    const Usage& used = answer.usage;
     if (!isCopied(database, id) && !makeCopied(database, id, parts)) {
-      parts[{answer.quarter, answer.model}] += {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = used};
+      parts[{answer.quarter, answer.model}] +=
+          {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = answer.usage};
     }
-    Query(database,
-          "INSERT INTO answer(session, id, first, branch, quarter, model, certain, input, output, cacheRead, "
-          "cacheWrite, reasoning) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain,
-          used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens)
-        .run();
+    Query query(database,
+                "INSERT INTO answer(session, id, first, branch, quarter, model, certain, " BOUGH_USAGE_COLUMNS
+                ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                answer.session, id, answer.sequence, answer.branch, answer.quarter, answer.model, answer.certain);
+    bindUsage(query, answer.usage);
+    query.run();
   }
   addToSums(database, parts);
 }
@@ -120,8 +109,7 @@ Usage saveAnswer(Database& database, const Answer& answer) {
   Usage before;
   {
     Query query(database,
-                "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE "
-                "session = ? AND id = ?",
+                "SELECT quarter, model, certain, " BOUGH_USAGE_COLUMNS " FROM answer WHERE session = ? AND id = ?",
                 answer.session, id);
     if (!query.next()) {
       addAnswers(database, {{id, answer}});
@@ -131,19 +119,14 @@ Usage saveAnswer(Database& database, const Answer& answer) {
     model = query.integer(1);
     before = partIn(query, 2).tokens;
   }
-  const Usage& now = answer.usage;
-  const auto more = [](std::uint64_t was, std::uint64_t is) { return is > was ? is - was : 0; };
-  const Usage grown{.inputTokens = more(before.inputTokens, now.inputTokens),
-                    .outputTokens = more(before.outputTokens, now.outputTokens),
-                    .cacheReadTokens = more(before.cacheReadTokens, now.cacheReadTokens),
-                    .cacheWriteTokens = more(before.cacheWriteTokens, now.cacheWriteTokens),
-                    .reasoningTokens = more(before.reasoningTokens, now.reasoningTokens)};
-  Query(database,
-        "UPDATE answer SET input = input + ?3, output = output + ?4, cacheRead = cacheRead + ?5, cacheWrite = "
-        "cacheWrite + ?6, reasoning = reasoning + ?7 WHERE session = ?1 AND id = ?2",
-        answer.session, id, grown.inputTokens, grown.outputTokens, grown.cacheReadTokens, grown.cacheWriteTokens,
-        grown.reasoningTokens)
-      .run();
+  const Usage grown = moreThan(answer.usage, before);
+  Query query(database,
+              "UPDATE answer SET input = input + ?3, output = output + ?4, cacheRead = cacheRead + ?5, cacheWrite = "
+              "cacheWrite + ?6, reasoning = reasoning + ?7, cacheWriteHour = cacheWriteHour + ?8 WHERE session = ?1 "
+              "AND id = ?2",
+              answer.session, id);
+  bindUsage(query, grown);
+  query.run();
   if (!isCopied(database, id)) addToSums(database, quarter, model, {.tokens = grown});
   return grown;
 }
@@ -152,8 +135,9 @@ void forgetAnswers(Database& database, std::int64_t session, std::uint64_t seque
   UsedParts gone;
   {
     Query query(database,
-                "SELECT quarter, model, certain, input, output, cacheRead, cacheWrite, reasoning FROM answer WHERE "
-                "session = ? AND first >= ? AND NOT EXISTS(SELECT 1 FROM copied WHERE copied.id = answer.id)",
+                "SELECT quarter, model, certain, " BOUGH_USAGE_COLUMNS
+                " FROM answer WHERE session = ? AND first >= ? AND NOT EXISTS(SELECT 1 FROM copied WHERE copied.id = "
+                "answer.id)",
                 session, sequence);
     while (query.next()) {
       gone[{query.number(0), query.integer(1)}] += minus(partIn(query, 2));

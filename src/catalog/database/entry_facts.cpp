@@ -7,6 +7,7 @@
 #include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
 #include "base/model/shown.h"
+#include "base/model/usage_counts.h"
 
 namespace bough::catalog {
 namespace {
@@ -100,7 +101,8 @@ Usage readTokens(std::string_view usage) {
           .outputTokens = tokens("outputTokens"),
           .cacheReadTokens = tokens("cacheReadTokens"),
           .cacheWriteTokens = tokens("cacheWriteTokens"),
-          .reasoningTokens = tokens("reasoningTokens")};
+          .reasoningTokens = tokens("reasoningTokens"),
+          .cacheWriteHourTokens = std::min(tokens("cacheWriteHourTokens"), tokens("cacheWriteTokens"))};
 }
 
 // The agent names the provider before the model; answers name the model alone, except those of the offline model.
@@ -113,14 +115,8 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   if (json::findString(entry.payload, "kind") != "turn") return;
   facts.model = withoutProvider(json::findString(entry.payload, "model").value_or(""));
   facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
-  Usage total = readTokens(json::findMember(entry.payload, "usage").value_or(""));
-  const Usage counted = readTokens(json::findMember(entry.payload, "counted").value_or(""));
-  const auto less = [](std::uint64_t all, std::uint64_t part) { return all > part ? all - part : 0; };
-  total.inputTokens = less(total.inputTokens, counted.inputTokens);
-  total.outputTokens = less(total.outputTokens, counted.outputTokens);
-  total.cacheReadTokens = less(total.cacheReadTokens, counted.cacheReadTokens);
-  total.cacheWriteTokens = less(total.cacheWriteTokens, counted.cacheWriteTokens);
-  total.reasoningTokens = less(total.reasoningTokens, counted.reasoningTokens);
+  const Usage total = moreThan(readTokens(json::findMember(entry.payload, "usage").value_or("")),
+                               readTokens(json::findMember(entry.payload, "counted").value_or("")));
   const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
   if (any) facts.usage = total;
 }

@@ -7,6 +7,8 @@
 #include <ranges>
 #include <unordered_map>
 
+#include "catalog/database/usage_columns.h"
+
 namespace bough::catalog {
 namespace {
 
@@ -58,15 +60,10 @@ std::unordered_map<std::int64_t, double> costs(Database& database, const PriceTa
   }
   std::unordered_map<std::int64_t, double> found;
   // By session and model: the same sums as SessionSummary::models has.
-  Query query(database,
-              "SELECT session, model, sum(input), sum(output), sum(cacheRead), sum(cacheWrite) FROM answer GROUP BY "
-              "session, model ORDER BY session, sum(output) DESC, model");
+  Query query(database, "SELECT session, model, " BOUGH_USAGE_SUMS
+                        " FROM answer GROUP BY session, model ORDER BY session, sum(output) DESC, model");
   while (query.next()) {
-    const Usage used{.inputTokens = query.number(2),
-                     .outputTokens = query.number(3),
-                     .cacheReadTokens = query.number(4),
-                     .cacheWriteTokens = query.number(5)};
-    found[query.integer(0)] += prices.cost(names[query.integer(1)], used).value_or(0);
+    found[query.integer(0)] += prices.cost(names[query.integer(1)], usageIn(query, 2)).value_or(0);
   }
   return found;
 }

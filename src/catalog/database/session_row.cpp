@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "catalog/database/usage_columns.h"
+
 namespace bough::catalog {
 namespace {
 
@@ -9,7 +11,8 @@ constexpr std::string_view kColumns =
     "id, sessionId, stamp, headerId, lastId, taken, indexed, key, agent, writtenBy, cwd, originSession, originEntry, "
     "title, "
     "titleSource, titleEntry, createdMs, firstMs, activeMs, users, assistants, tools, systems, calls, failures, input, "
-    "output, cacheRead, cacheWrite, reasoning, lastMessageId, lastModel, entries, bytes, branches, headId, condition, "
+    "output, cacheRead, cacheWrite, reasoning, cacheWriteHour, lastMessageId, lastModel, entries, bytes, branches, "
+    "headId, condition, "
     "problem, pinned, timeToLiveMs, countedBytes, lostId, lostEntries";
 
 }  // namespace
@@ -50,12 +53,8 @@ SessionRow readRow(const Query& query) {
                                &facts.systemMessages, &facts.toolCalls, &facts.toolFailures}) {
     *count = number();
   }
-  facts.tokens = {.inputTokens = query.number(column),
-                  .outputTokens = query.number(column + 1),
-                  .cacheReadTokens = query.number(column + 2),
-                  .cacheWriteTokens = query.number(column + 3),
-                  .reasoningTokens = query.number(column + 4)};
-  column += 5;
+  facts.tokens = usageIn(query, column);
+  column += static_cast<int>(kUsageCounts.size());
   row.lastMessageId = text();
   row.lastModel = text();
   facts.entries = number();
@@ -74,22 +73,17 @@ SessionRow readRow(const Query& query) {
 }
 
 std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
-  Query query(
-      database,
-      "SELECT model.name, count(*), sum(input), sum(output), sum(cacheRead), sum(cacheWrite), sum(reasoning) FROM "
-      "answer JOIN model ON model.id = answer.model WHERE session = ? GROUP BY answer.model ORDER BY sum(output) "
-      "DESC, model.name",
-      session);
+  Query query(database,
+              "SELECT model.name, count(*), " BOUGH_USAGE_SUMS
+              " FROM answer JOIN model ON model.id = answer.model WHERE session = ? GROUP BY answer.model ORDER BY "
+              "sum(output) DESC, model.name",
+              session);
   std::vector<ModelUsage> models;
   while (query.next()) {
     ModelUsage& each = models.emplace_back();
     each.model = query.text(0);
     each.messages = query.number(1);
-    each.tokens = {.inputTokens = query.number(2),
-                   .outputTokens = query.number(3),
-                   .cacheReadTokens = query.number(4),
-                   .cacheWriteTokens = query.number(5),
-                   .reasoningTokens = query.number(6)};
+    each.tokens = usageIn(query, 2);
   }
   addPrices(models, prices);
   return models;
@@ -123,7 +117,6 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   static const std::string kInsert = "INSERT " + kInto;
   static const std::string kReplace = "INSERT OR REPLACE " + kInto;
   const SessionSummary& facts = row.facts;
-  const Usage& used = facts.tokens;
   Query save(database, row.stored ? kReplace.c_str() : kInsert.c_str());
   row.id == 0 ? save.bind(std::nullopt) : save.bind(row.id);
   for (const std::string_view text : {std::string_view(facts.sessionId), std::string_view(row.stamp),
@@ -140,10 +133,10 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   save.bind(row.titleEntry);
   for (const std::uint64_t count :
        {facts.createdMs, row.firstMs, facts.activeMs, facts.userMessages, facts.assistantMessages, facts.toolMessages,
-        facts.systemMessages, facts.toolCalls, facts.toolFailures, used.inputTokens, used.outputTokens,
-        used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens}) {
+        facts.systemMessages, facts.toolCalls, facts.toolFailures}) {
     save.bind(count);
   }
+  bindUsage(save, facts.tokens);
   save.bind(row.lastMessageId);
   save.bind(row.lastModel);
   for (const std::uint64_t count : {facts.entries, facts.bytes, facts.branches}) save.bind(count);

@@ -9,6 +9,7 @@
 
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/model/usage_counts.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/transcript.h"
@@ -76,13 +77,7 @@ void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
       found->second = std::move(each);
       continue;
     }
-    // One that is still being written says less.
-    Usage& most = found->second.usage;
-    most.inputTokens = std::max(most.inputTokens, each.usage.inputTokens);
-    most.outputTokens = std::max(most.outputTokens, each.usage.outputTokens);
-    most.cacheReadTokens = std::max(most.cacheReadTokens, each.usage.cacheReadTokens);
-    most.cacheWriteTokens = std::max(most.cacheWriteTokens, each.usage.cacheWriteTokens);
-    most.reasoningTokens = std::max(most.reasoningTokens, each.usage.reasoningTokens);
+    takeGreatest(found->second.usage, each.usage);
   }
   answers.clear();
 }
@@ -159,7 +154,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
   facts.branches = tally.branches.size();
   if (tally.isUnfinished(facts.headId)) facts.condition = SessionCondition::Unfinished;
   for (const std::string& problem : problems) addProblem(facts, problem);
-  for (const auto& [id, answer] : told.answers) addUsage(facts.tokens, answer.usage);
+  for (const auto& [id, answer] : told.answers) facts.tokens += answer.usage;
   told.files = std::move(files);
   told.row = std::move(tally.row);
   told.branches = std::move(tally.branches);

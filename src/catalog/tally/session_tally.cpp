@@ -16,14 +16,6 @@ constexpr std::uint64_t kQuarterMs = 900'000;
 
 }  // namespace
 
-void addUsage(Usage& sum, const Usage& part) {
-  sum.inputTokens += part.inputTokens;
-  sum.outputTokens += part.outputTokens;
-  sum.cacheReadTokens += part.cacheReadTokens;
-  sum.cacheWriteTokens += part.cacheWriteTokens;
-  sum.reasoningTokens += part.reasoningTokens;
-}
-
 void SessionTally::addBranch(Branch branch) {
   tips_.emplace(branch.tipId, branches.size());
   branches.push_back(std::move(branch));

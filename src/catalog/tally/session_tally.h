@@ -24,9 +24,6 @@ struct TalliedAnswer {
   Usage usage;
 };
 
-/// Adds one to the other.
-void addUsage(Usage& sum, const Usage& part);
-
 class SessionTally {
  public:
   struct Branch {

@@ -29,7 +29,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "provider's cache likely still holds it."},
     {"Tokens",
      "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "
-     "count, totalTokens: count}",
+     "count, cacheWriteHourTokens: count, totalTokens: count}",
      ""},
     {"RecentSession",
      "{sessionId: text, title: text | null, key: text | null, lastActive: text, entries: count, bytes: count, state: "
@@ -39,13 +39,14 @@ constexpr auto kParts = std::to_array<JsonShape>({
     {"Model",
      "{model: text, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: count, "
      "cacheWriteTokens: count, "
-     "reasoningTokens: count, totalTokens: count, costUsd: number | null}",
+     "reasoningTokens: count, cacheWriteHourTokens: count, totalTokens: count, costUsd: number | null}",
      "What was used of one model. `costUsd` is null when its price is unknown."},
     {"UsageRow",
      "{name: text, title: text | null, messages: count, withoutId: count, inputTokens: count, outputTokens: count, "
      "cacheReadTokens: "
      "count, "
-     "cacheWriteTokens: count, reasoningTokens: count, totalTokens: count, costUsd: number | null, costKnown: bool, "
+     "cacheWriteTokens: count, reasoningTokens: count, cacheWriteHourTokens: count, totalTokens: count, costUsd: "
+     "number | null, costKnown: bool, "
      "models: "
      "Model[]}",
      "`withoutId` counts the messages that may be counted twice, because no id tells two copies of them from two "
@@ -67,7 +68,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
      ""},
     {"Spent",
      "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "
-     "count}",
+     "count, cacheWriteHourTokens?: count}",
      "The tokens of one answer or one turn."},
     {"Context",
      "{schema: 1, sessionId: text, headId: text | null, dialect: text, model?: text, provider?: text, thinkingLevel?: "

@@ -189,6 +189,7 @@ std::uint64_t totalTokens(const Usage& used) {
 
 void writeAllTokens(json::Writer& writer, const Usage& used) {
   writeTokens(writer, used).member("reasoningTokens", used.reasoningTokens);
+  writer.member("cacheWriteHourTokens", used.cacheWriteHourTokens);
   writer.member("totalTokens", totalTokens(used));
 }
 

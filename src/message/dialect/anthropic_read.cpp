@@ -1,4 +1,6 @@
 // Reads Anthropic's Messages API: {role, content: string | blocks}; tool results are inside user messages.
+#include <algorithm>
+
 #include "message/dialect/reader.h"
 
 namespace bough::message {
@@ -219,12 +221,16 @@ void readToolResult(Reader& reader, Tree::Index node, std::vector<Block>& blocks
 void readAnthropicUsage(Reader& reader, Tree::Index usage) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(usage)) return;
+  const std::uint64_t written = reader.tokens(tree.find(usage, "cache_creation_input_tokens"));
+  const Tree::Index kinds = tree.find(usage, "cache_creation");
+  const std::uint64_t hour = tree.isObject(kinds) ? reader.tokens(tree.find(kinds, "ephemeral_1h_input_tokens")) : 0;
   reader.out.usage = Usage{
       .inputTokens = reader.tokens(tree.find(usage, "input_tokens")),
       .outputTokens = reader.tokens(tree.find(usage, "output_tokens")),
       .cacheReadTokens = reader.tokens(tree.find(usage, "cache_read_input_tokens")),
-      .cacheWriteTokens = reader.tokens(tree.find(usage, "cache_creation_input_tokens")),
+      .cacheWriteTokens = written,
       .reasoningTokens = 0,
+      .cacheWriteHourTokens = std::min(hour, written),
   };
 }
 

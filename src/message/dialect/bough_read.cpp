@@ -1,4 +1,6 @@
 // Reads the normalized form itself, as docs/messages.md describes it.
+#include <algorithm>
+
 #include "message/dialect/reader.h"
 
 namespace bough::message {
@@ -118,12 +120,14 @@ Problem readBough(const Tree& tree, Tree::Index node, Message& out) {
   reader.extrasOf(out.extras, node, {"role", "content", "id", "model", "stopReason", "usage"});
   const Tree::Index usage = tree.find(node, "usage");
   if (tree.isObject(usage)) {
+    const std::uint64_t written = reader.tokens(tree.find(usage, "cacheWriteTokens"));
     out.usage = Usage{
         .inputTokens = reader.tokens(tree.find(usage, "inputTokens")),
         .outputTokens = reader.tokens(tree.find(usage, "outputTokens")),
         .cacheReadTokens = reader.tokens(tree.find(usage, "cacheReadTokens")),
-        .cacheWriteTokens = reader.tokens(tree.find(usage, "cacheWriteTokens")),
+        .cacheWriteTokens = written,
         .reasoningTokens = reader.tokens(tree.find(usage, "reasoningTokens")),
+        .cacheWriteHourTokens = std::min(reader.tokens(tree.find(usage, "cacheWriteHourTokens")), written),
     };
   }
   if (tree.stringIs(role, "user")) {

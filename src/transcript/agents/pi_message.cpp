@@ -164,6 +164,7 @@ void writePiUsage(json::Writer& writer, std::string_view usage, std::string_view
   writer.key("usage").beginObject().member("inputTokens", count("input")).member("outputTokens", count("output"));
   writer.member("cacheReadTokens", count("cacheRead")).member("cacheWriteTokens", count("cacheWrite"));
   writer.member("reasoningTokens", count("reasoning"));
+  if (const std::uint64_t hour = count("cacheWrite1h"); hour > 0) writer.member("cacheWriteHourTokens", hour);
   if (!id.empty()) writer.member("id", id);
   writer.endObject();
 }

@@ -191,10 +191,13 @@ class PiWriter : public Writer {
     const Usage usage = message && message->usage && !item.isMoreOfAnswer ? *message->usage : Usage{};
     if (message) answer.model = message->model.decode();
     if (answer.model.empty()) answer.model = "unknown";
-    answer.usage = fmt::format(R"({{"input":{},"output":{},"cacheRead":{},"cacheWrite":{},"totalTokens":{},)"
-                               R"("cost":{{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}}})",
-                               usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens,
-                               usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
+    const std::string hour =
+        usage.cacheWriteHourTokens > 0 ? fmt::format(R"("cacheWrite1h":{},)", usage.cacheWriteHourTokens) : "";
+    answer.usage =
+        fmt::format(R"({{"input":{},"output":{},"cacheRead":{},"cacheWrite":{},{}"totalTokens":{},)"
+                    R"("cost":{{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}}})",
+                    usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, hour,
+                    usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
     return answer;
   }
 

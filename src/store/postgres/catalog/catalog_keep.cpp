@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/model/usage_counts.h"
 #include "base/try.h"
 #include "store/postgres/catalog/postgres_catalog.h"
 
@@ -31,7 +32,7 @@ SELECT f.session_id, f.life, f.version, (SELECT count(*) FROM ids), c.indexed, c
     c.session_id, c.key, c.agent, c.written_by, c.cwd, c.title, c.origin_session, c.origin_entry, c.head_id, c.problem,
     c.title_source, c.created_ms, c.active_ms, c.duration_ms, c.user_messages, c.assistant_messages,
     c.tool_messages, c.system_messages, c.tool_calls, c.tool_failures, c.input_tokens, c.output_tokens,
-    c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.entries, c.bytes, c.branches,
+    c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.cache_write_hour_tokens, c.entries, c.bytes, c.branches,
     c.condition, c.pinned, c.time_to_live_ms, c.taken,
     f.session_id, f.entry_count, f.tail_id, f.head_id, f.origin_session, f.origin_entry, f.format, f.bytes, f.first,
     has_table_privilege('@.catalog_sessions', 'INSERT') AND current_setting('transaction_read_only') = 'off', h.entry_id, h.parent_id, h.body, g.ids, g.parents, g.bodies
@@ -113,11 +114,7 @@ struct AnswerArrays {
     quarters.push_back(fitting(answer.quarter));
     certain.push_back(answer.certain ? 1 : 0);
     models.push_back(answer.model);
-    const Usage& used = answer.tokens;
-    for (const std::uint64_t each :
-         {used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens, used.reasoningTokens}) {
-      tokens.push_back(fitting(each));
-    }
+    for (const auto count : kUsageCounts) tokens.push_back(fitting(answer.tokens.*count));
   }
 };
 

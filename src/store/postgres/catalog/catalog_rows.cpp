@@ -84,7 +84,8 @@ std::string_view summaryColumns() {
          "c.problem, "
          "c.title_source, c.created_ms, c.active_ms, c.duration_ms, c.user_messages, c.assistant_messages, "
          "c.tool_messages, c.system_messages, c.tool_calls, c.tool_failures, c.input_tokens, c.output_tokens, "
-         "c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.entries, c.bytes, c.branches, c.condition, "
+         "c.cache_read_tokens, c.cache_write_tokens, c.reasoning_tokens, c.cache_write_hour_tokens, c.entries, "
+         "c.bytes, c.branches, c.condition, "
          "c.pinned, c.time_to_live_ms, c.taken";
 }
 
@@ -106,7 +107,7 @@ SessionSummary summaryFrom(const Rows& rows, int row, int column) {
        {&summary.createdMs, &summary.activeMs, &summary.durationMs, &summary.userMessages, &summary.assistantMessages,
         &summary.toolMessages, &summary.systemMessages, &summary.toolCalls, &summary.toolFailures, &tokens.inputTokens,
         &tokens.outputTokens, &tokens.cacheReadTokens, &tokens.cacheWriteTokens, &tokens.reasoningTokens,
-        &summary.entries, &summary.bytes, &summary.branches}) {
+        &tokens.cacheWriteHourTokens, &summary.entries, &summary.bytes, &summary.branches}) {
     *each = number();
   }
   summary.condition = static_cast<SessionCondition>(number());

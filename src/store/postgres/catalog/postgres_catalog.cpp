@@ -16,7 +16,8 @@ constexpr std::string_view kNewestFirst = " ORDER BY c.active_ms DESC, c.session
 constexpr std::string_view kNewestMade = " ORDER BY c.created_ms DESC, c.session_id DESC";
 constexpr std::string_view kTokenSums =
     "count(*), sum(u.input_tokens)::bigint, sum(u.output_tokens)::bigint, "
-    "sum(u.cache_read_tokens)::bigint, sum(u.cache_write_tokens)::bigint, sum(u.reasoning_tokens)::bigint";
+    "sum(u.cache_read_tokens)::bigint, sum(u.cache_write_tokens)::bigint, sum(u.reasoning_tokens)::bigint, "
+    "sum(u.cache_write_hour_tokens)::bigint";
 
 Composed selectSessions(std::string_view columns) {
   Composed select;
@@ -72,19 +73,21 @@ void joinCosts(Composed& select, const ListOptions& options, const std::vector<s
   for (const std::string& model : models) {
     const ModelPrice* price = prices.find(model);
     if (price == nullptr) continue;
-    rows +=
-        fmt::format("{}({}::text, '{}'::float8, '{}'::float8, '{}'::float8, '{}'::float8)", rows.empty() ? "" : ", ",
-                    select.text(model), price->input, price->output, price->cacheRead, price->cacheWrite);
+    rows += fmt::format("{}({}::text, '{}'::float8, '{}'::float8, '{}'::float8, '{}'::float8, '{}'::float8)",
+                        rows.empty() ? "" : ", ", select.text(model), price->input, price->output, price->cacheRead,
+                        price->cacheWrite, price->cacheWriteHour());
   }
-  if (rows.empty()) rows = "('', 0::float8, 0::float8, 0::float8, 0::float8)";
+  if (rows.empty()) rows = "('', 0::float8, 0::float8, 0::float8, 0::float8, 0::float8)";
   select.sql += fmt::format(
       " LEFT JOIN (SELECT used.session_id, sum((used.input * price.input + used.output * price.output + "
-      "used.cache_read "
-      "* price.cache_read + used.cache_write * price.cache_write) / 1e6::float8) AS usd FROM (SELECT u.session_id, "
+      "used.cache_read * price.cache_read + (used.cache_write - used.cache_write_hour) * price.cache_write + "
+      "used.cache_write_hour * price.cache_write_hour) / 1e6::float8) AS usd FROM (SELECT u.session_id, "
       "u.model, sum(u.input_tokens)::float8 AS input, sum(u.output_tokens)::float8 AS output, "
-      "sum(u.cache_read_tokens)::float8 AS cache_read, sum(u.cache_write_tokens)::float8 AS cache_write FROM "
+      "sum(u.cache_read_tokens)::float8 AS cache_read, sum(u.cache_write_tokens)::float8 AS cache_write, "
+      "sum(u.cache_write_hour_tokens)::float8 AS cache_write_hour FROM "
       "@.catalog_answers u GROUP BY u.session_id, u.model) used JOIN (VALUES {}) AS price(model, input, output, "
-      "cache_read, cache_write) ON price.model = used.model GROUP BY used.session_id) spent ON spent.session_id = "
+      "cache_read, cache_write, cache_write_hour) ON price.model = used.model GROUP BY used.session_id) spent ON "
+      "spent.session_id = "
       "c.session_id",
       rows);
 }
@@ -95,7 +98,8 @@ Usage tokensFrom(const Rows& rows, int row, int column) {
           .outputTokens = number(1),
           .cacheReadTokens = number(2),
           .cacheWriteTokens = number(3),
-          .reasoningTokens = number(4)};
+          .reasoningTokens = number(4),
+          .cacheWriteHourTokens = number(5)};
 }
 
 std::vector<SessionSummary> summariesFrom(const Rows& rows) {

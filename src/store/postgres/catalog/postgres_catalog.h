@@ -77,7 +77,7 @@ Composed selectSorted(std::string_view columns, const ListOptions& options,
 
 /// The columns of a SessionSummary, of catalog_sessions as `c`.
 std::string_view summaryColumns();
-inline constexpr int kSummaryColumns = 32;
+inline constexpr int kSummaryColumns = 33;
 /// Reads them, from a column on.
 SessionSummary summaryFrom(const Rows& rows, int row, int column = 0);
 /// The numbers (without tokens) and texts of a summary, in the order of the function catalog_keep.

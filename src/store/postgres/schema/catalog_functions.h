@@ -38,16 +38,17 @@ BEGIN
     DELETE FROM @.catalog_texts WHERE session_id = p_session;
     DELETE FROM @.catalog_sessions WHERE session_id = p_session;
   END IF;
-  SELECT coalesce(sum(greatest(p_tokens[5 * n.place - 4] - coalesce(a.input_tokens, 0), 0)), 0) AS input,
-      coalesce(sum(greatest(p_tokens[5 * n.place - 3] - coalesce(a.output_tokens, 0), 0)), 0) AS output,
-      coalesce(sum(greatest(p_tokens[5 * n.place - 2] - coalesce(a.cache_read_tokens, 0), 0)), 0) AS cache_read,
-      coalesce(sum(greatest(p_tokens[5 * n.place - 1] - coalesce(a.cache_write_tokens, 0), 0)), 0) AS cache_write,
-      coalesce(sum(greatest(p_tokens[5 * n.place] - coalesce(a.reasoning_tokens, 0), 0)), 0) AS reasoning
+  SELECT coalesce(sum(greatest(p_tokens[6 * n.place - 5] - coalesce(a.input_tokens, 0), 0)), 0) AS input,
+      coalesce(sum(greatest(p_tokens[6 * n.place - 4] - coalesce(a.output_tokens, 0), 0)), 0) AS output,
+      coalesce(sum(greatest(p_tokens[6 * n.place - 3] - coalesce(a.cache_read_tokens, 0), 0)), 0) AS cache_read,
+      coalesce(sum(greatest(p_tokens[6 * n.place - 2] - coalesce(a.cache_write_tokens, 0), 0)), 0) AS cache_write,
+      coalesce(sum(greatest(p_tokens[6 * n.place - 1] - coalesce(a.reasoning_tokens, 0), 0)), 0) AS reasoning,
+      coalesce(sum(greatest(p_tokens[6 * n.place] - coalesce(a.cache_write_hour_tokens, 0), 0)), 0) AS cache_write_hour
     INTO more FROM unnest(p_answers) WITH ORDINALITY AS n(id, place)
     LEFT JOIN @.catalog_answers a ON a.session_id = p_session AND a.answer_id = n.id;
   INSERT INTO @.catalog_answers SELECT p_session, n.id, n.first, n.branch, n.quarter, n.model, n.certain = 1,
-      p_tokens[5 * n.place - 4], p_tokens[5 * n.place - 3], p_tokens[5 * n.place - 2], p_tokens[5 * n.place - 1],
-      p_tokens[5 * n.place]
+      p_tokens[6 * n.place - 5], p_tokens[6 * n.place - 4], p_tokens[6 * n.place - 3], p_tokens[6 * n.place - 2],
+      p_tokens[6 * n.place - 1], p_tokens[6 * n.place]
     FROM unnest(p_answers, p_firsts, p_branches, p_quarters, p_models, p_certain) WITH ORDINALITY
       AS n(id, first, branch, quarter, model, certain, place)
     ON CONFLICT (session_id, answer_id) DO UPDATE SET
@@ -55,7 +56,8 @@ BEGIN
       output_tokens = greatest(catalog_answers.output_tokens, excluded.output_tokens),
       cache_read_tokens = greatest(catalog_answers.cache_read_tokens, excluded.cache_read_tokens),
       cache_write_tokens = greatest(catalog_answers.cache_write_tokens, excluded.cache_write_tokens),
-      reasoning_tokens = greatest(catalog_answers.reasoning_tokens, excluded.reasoning_tokens);
+      reasoning_tokens = greatest(catalog_answers.reasoning_tokens, excluded.reasoning_tokens),
+      cache_write_hour_tokens = greatest(catalog_answers.cache_write_hour_tokens, excluded.cache_write_hour_tokens);
   WITH added AS (INSERT INTO @.catalog_texts SELECT p_session, t.seq, t.id, t.role, t.time, t.count,
       array_to_tsvector(string_to_array(nullif(t.words, ''), ' ')), t.folded, t.body
     FROM unnest(p_seqs, p_ids, p_roles, p_times, p_counts, p_words, p_folded, p_bodies)
@@ -72,7 +74,7 @@ BEGIN
       p_numbers[3], p_numbers[4], p_numbers[5], p_numbers[6], p_numbers[7], p_numbers[8], p_numbers[9], p_numbers[10],
       p_numbers[11], p_numbers[12], more.input, more.output, more.cache_read, more.cache_write, more.reasoning,
       p_numbers[13], p_numbers[14], p_numbers[15], p_numbers[16], p_numbers[17] = 1, nullif(p_numbers[18], -1),
-      texts_added - texts_gone, words_added - words_gone, p_tips, p_rest)
+      texts_added - texts_gone, words_added - words_gone, p_tips, p_rest, more.cache_write_hour)
     ON CONFLICT (session_id) DO UPDATE SET taken = excluded.taken, indexed = excluded.indexed,
       written_by = excluded.written_by, title = excluded.title, head_id = excluded.head_id, problem = excluded.problem,
       title_source = excluded.title_source, active_ms = excluded.active_ms, duration_ms = excluded.duration_ms,
@@ -81,6 +83,7 @@ BEGIN
       tool_calls = excluded.tool_calls, tool_failures = excluded.tool_failures, input_tokens = catalog_sessions.input_tokens + excluded.input_tokens,
       output_tokens = catalog_sessions.output_tokens + excluded.output_tokens, cache_read_tokens = catalog_sessions.cache_read_tokens + excluded.cache_read_tokens,
       cache_write_tokens = catalog_sessions.cache_write_tokens + excluded.cache_write_tokens, reasoning_tokens = catalog_sessions.reasoning_tokens + excluded.reasoning_tokens,
+      cache_write_hour_tokens = catalog_sessions.cache_write_hour_tokens + excluded.cache_write_hour_tokens,
       entries = excluded.entries, bytes = excluded.bytes, branches = excluded.branches,
       condition = excluded.condition, pinned = excluded.pinned, time_to_live_ms = excluded.time_to_live_ms,
       text_count = catalog_sessions.text_count + excluded.text_count,

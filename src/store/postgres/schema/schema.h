@@ -22,7 +22,7 @@
 namespace bough::postgres {
 
 /// The version that this program reads and writes.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 /// What happened in initSchema.
 struct SchemaReport {

@@ -6,7 +6,7 @@
 
 namespace bough::postgres {
 
-inline constexpr std::array<std::string_view, 4> kSchemaSteps{
+inline constexpr std::array<std::string_view, 5> kSchemaSteps{
     R"sql(
 CREATE TABLE @.sessions (
   session_id text COLLATE "C" NOT NULL,
@@ -171,6 +171,15 @@ DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[])
 ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
 DROP FUNCTION IF EXISTS @.append_one(text, bigint, text, bigint, bigint, text, text, bigint, bigint, bigint, bigint, bigint,
   bigint, bytea, boolean, bigint);
+)sql",
+    // Which of the tokens written to a cache were for an hour: the catalog is read again.
+    R"sql(
+ALTER TABLE @.catalog_sessions ADD COLUMN cache_write_hour_tokens bigint NOT NULL DEFAULT 0;
+ALTER TABLE @.catalog_answers ADD COLUMN cache_write_hour_tokens bigint NOT NULL DEFAULT 0;
+DELETE FROM @.catalog_sessions;
+DELETE FROM @.catalog_answers;
+DELETE FROM @.catalog_texts;
+UPDATE @.sessions SET cataloged = false WHERE cataloged;
 )sql"};
 
 // For a new store: long bodies are compressed by lz4, which takes a fraction of the time that the usual way takes. A

@@ -1,17 +1,14 @@
 #include <algorithm>
 
 #include "base/model/merge_by_id.h"
+#include "base/model/usage_counts.h"
 #include "transcript/agents/claude_code/usage.h"
 
 namespace bough::transcript::claude_code {
 
 bool takeCopy(FoundAnswer& known, const FoundAnswer& copy) {
   if (copy.file != known.file) return copy.file > known.file;
-  Usage& most = known.tokens;
-  most.inputTokens = std::max(most.inputTokens, copy.tokens.inputTokens);
-  most.outputTokens = std::max(most.outputTokens, copy.tokens.outputTokens);
-  most.cacheReadTokens = std::max(most.cacheReadTokens, copy.tokens.cacheReadTokens);
-  most.cacheWriteTokens = std::max(most.cacheWriteTokens, copy.tokens.cacheWriteTokens);
+  takeGreatest(known.tokens, copy.tokens);
   return true;
 }
 

@@ -84,7 +84,13 @@ class Scan {
       return after;
     };
     std::string_view other;
+    const auto ofCacheWrites = [&](std::string_view key, const char* at) {
+      const char* const after = take(other, at);
+      if (after != nullptr) takeCount(*parts.usage, key, other);
+      return after;
+    };
     const auto ofUsage = [&](std::string_view key, const char* at) {
+      if (key == "cache_creation" && *at == '{') return json::eachCompactMember(at, end, ofCacheWrites);
       const char* const after = take(other, at);
       if (after != nullptr) takeCount(*parts.usage, key, other);
       return after;
@@ -131,7 +137,12 @@ class Scan {
       if (!member->value.starts_with('{')) continue;
       parts.usage.emplace();
       json::CheckedObject counts(member->value);
-      while (auto count = counts.next()) takeCount(*parts.usage, count->key, count->value);
+      while (auto count = counts.next()) {
+        takeCount(*parts.usage, count->key, count->value);
+        if (!count->keyIs("cache_creation") || !count->value.starts_with('{')) continue;
+        json::CheckedObject kinds(count->value);
+        while (auto kind = kinds.next()) takeCount(*parts.usage, kind->key, kind->value);
+      }
     }
   }
 
@@ -141,6 +152,7 @@ class Scan {
     if (name == "output_tokens") count = &usage.outputTokens;
     if (name == "cache_read_input_tokens") count = &usage.cacheReadTokens;
     if (name == "cache_creation_input_tokens") count = &usage.cacheWriteTokens;
+    if (name == "ephemeral_1h_input_tokens") count = &usage.cacheWriteHourTokens;
     if (count == nullptr) return;
     std::uint64_t number = 0;
     std::from_chars(value.data(), value.data() + value.size(), number);
@@ -160,6 +172,7 @@ class Scan {
     FoundAnswer found;
     found.file = file_;
     found.tokens = *usage;
+    found.tokens.cacheWriteHourTokens = std::min(usage->cacheWriteHourTokens, usage->cacheWriteTokens);
     const std::string_view modelName = textOf(model, model_);
     found.model = out_.modelOf(modelName);
     const std::string_view time = textOf(timestamp, time_);

@@ -155,6 +155,11 @@ class ClaudeWriter : public Writer {
     writer.beginObject().member("input_tokens", usage.inputTokens);
     writer.member("cache_creation_input_tokens", usage.cacheWriteTokens);
     writer.member("cache_read_input_tokens", usage.cacheReadTokens).member("output_tokens", usage.outputTokens);
+    if (usage.cacheWriteHourTokens > 0) {
+      writer.key("cache_creation").beginObject();
+      writer.member("ephemeral_5m_input_tokens", usage.cacheWriteTokens - usage.cacheWriteHourTokens);
+      writer.member("ephemeral_1h_input_tokens", usage.cacheWriteHourTokens).endObject();
+    }
     writer.endObject();
   }
 

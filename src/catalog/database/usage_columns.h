@@ -1,0 +1,24 @@
+// The counts of a Usage as columns, in the order of kUsageCounts.
+#pragma once
+
+#include "base/model/usage_counts.h"
+#include "catalog/database/database.h"
+
+// Parts of literals: statements are kept by their address.
+#define BOUGH_USAGE_COLUMNS "input, output, cacheRead, cacheWrite, reasoning, cacheWriteHour"
+#define BOUGH_USAGE_SUMS "sum(input), sum(output), sum(cacheRead), sum(cacheWrite), sum(reasoning), sum(cacheWriteHour)"
+
+namespace bough::catalog {
+
+/// Reads them from this column on.
+inline Usage usageIn(const Query& query, int column) {
+  Usage usage;
+  for (const auto count : kUsageCounts) usage.*count = query.number(column++);
+  return usage;
+}
+
+inline void bindUsage(Query& query, const Usage& usage) {
+  for (const auto count : kUsageCounts) query.bind(usage.*count);
+}
+
+}  // namespace bough::catalog
