@@ -2,8 +2,8 @@
 """Runs the golden scripts of the command line: run.py BOUGH [--memory SERVER | --postgres] [SCRIPT…].
 
 With --memory the store is one in memory (memory_bough.cpp), with --postgres one in PostgreSQL, on a server of the test's
-own. The output must be the same, except what only files have: sizes, seals, an index. Scripts about files say so, and
-why, in a line `# files only: …`, and those about databases in a line `# postgres only: …`.
+own. The output must be the same, except what only files have: sizes, seals, an index. A script that does not run with each
+store says so, and why, in a line `# files only: …`, `# postgres only: …` or `# files and postgres only: …`.
 
 A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed
 and, when it was not 0, its exit code. Ids, times and seals are numbered in the order in which they appear, so that the
@@ -145,7 +145,7 @@ def main():
         postgres, arguments = Postgres(), arguments[1:]
     other = server or postgres
     scripts = [pathlib.Path(name) for name in arguments] or sorted(here.glob("*.txt"))
-    elsewhere = "files|postgres" if server else "files" if postgres else "postgres"
+    elsewhere = "files|postgres|files and postgres" if server else "files" if postgres else "postgres"
     scripts = [script for script in scripts if not re.search(rf"^# (?:{elsewhere}) only: \w", script.read_text(), re.M)]
     failed = 0
     for script in scripts:
