@@ -2,7 +2,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
+#include <vector>
 
+#include "base/text/address.h"
 #include "cli/app.h"
 
 namespace {
@@ -16,9 +19,22 @@ void occupyStandardStreams() {
   }
 }
 
+// The words of the command line. Whoever lists processes reads it without the passwords of stores from here on.
+std::vector<std::string> takeWords(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  for (int i = 1; i < argc; ++i) {
+    if (words[static_cast<std::size_t>(i)].contains("://")) bough::text::hidePasswords(argv[i]);
+  }
+  return words;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   occupyStandardStreams();
-  return bough::cli::run(argc, argv);
+  std::vector<std::string> words = takeWords(argc, argv);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  return bough::cli::run(argc, arguments.data());
 }

@@ -288,6 +288,19 @@ TEST_F(ToolsTest, KeysReachNeitherCommandsNorResults) {
   EXPECT_EQ(file, "the key is [key]\n");
 }
 
+TEST_F(ToolsTest, ThePasswordOfTheStoreReachesNeitherCommandsNorResults) {
+  ::setenv("BOUGH_STORE", "postgresql://me:short@host/db?password=a-very-long-password&schema=s", 1);
+  ::setenv("PGPASSWORD", "another-long-password", 1);
+  environment_->secrets = Secrets::fromEnvironment();
+  put("work/leak.txt", "a-very-long-password, another-long-password");
+  const std::string variables = run("bash", R"({"command":"env; cat leak.txt"})").text;
+  ::unsetenv("BOUGH_STORE");
+  ::unsetenv("PGPASSWORD");
+  EXPECT_TRUE(variables.contains("BOUGH_STORE=postgresql://me:@host/db?password=&schema=s\n")) << variables;
+  EXPECT_TRUE(variables.contains("[key], [key]")) << variables;
+  EXPECT_FALSE(variables.contains("long-password")) << variables;
+}
+
 TEST_F(ToolsTest, AKeyThatBeginsWithAnotherOneIsHiddenWhole) {
   for (const bool shortFirst : {true, false}) {
     Secrets secrets;

@@ -159,6 +159,9 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
     EXPECT_EQ(other.code, ErrorCode::InvalidArgument);
     EXPECT_FALSE(other.message.contains("topsecret")) << other.message;
   }
+  const Error cut = error("postgresql://me:p@ss/w?topsecret@host/db?sslmode=require");
+  EXPECT_EQ(cut.code, ErrorCode::InvalidArgument);
+  EXPECT_FALSE(cut.message.contains("topsecret")) << cut.message;
   EXPECT_EQ(error("postgresql://host/db?schema=A;DROP").code, ErrorCode::InvalidArgument);
 }
 

@@ -31,8 +31,9 @@ struct ChatOptions {
   std::optional<std::string> systemPrompt{};
   /// Files of instructions that hold in every folder, besides AGENTS.md and CLAUDE.md of the folder and its parents.
   std::vector<std::string> userInstructions{};
-  std::string storeFolder{};  ///< For the lock between processes; empty: a lease of the store (Session::leaseTurn).
-  bool askNothing = false;    ///< Let every tool run without a question.
+  std::string storeAddress{};  ///< A password in it gets into no session.
+  std::string storeFolder{};   ///< For the lock between processes; empty: a lease of the store (Session::leaseTurn).
+  bool askNothing = false;     ///< Let every tool run without a question.
   std::vector<std::string> allowedCommands{};  ///< As ToolEnvironment::allowedCommands.
   bool askBeforeChanges = false;  ///< Ask before files of the folder are changed, and show what would change.
   // For sessions that have none of their own yet:

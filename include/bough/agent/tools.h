@@ -47,7 +47,8 @@ class Secrets {
   /// Shorter ones are words (`test`, `ollama`), not keys: to hide them would damage texts and files.
   static constexpr std::size_t kShortestKeyBytes = 16;
 
-  /// All that the usual environment variables hold at this moment, the passwords of proxies among them.
+  /// All that the usual environment variables hold at this moment, the passwords of proxies and of the store among
+  /// them.
   static Secrets fromEnvironment();
   /// From here on the variable of this name holds a key, too: that of a provider of one's own. For the whole process;
   /// Secrets that were made before do not know it.
@@ -55,7 +56,7 @@ class Secrets {
 
   /// Remembers a key; one that is too short is left out.
   void add(std::string key);
-  /// The password that a URL may hold before its host: `http://NAME:PASSWORD@host`.
+  /// The passwords that a URL may hold: `http://NAME:PASSWORD@host`, `postgresql://host/?password=PASSWORD`.
   void addFromUrl(std::string_view url);
 
   /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is. Costs one

@@ -76,6 +76,7 @@ Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener
                               .secrets = Secrets::fromEnvironment(),
                               .allowedCommands = options.allowedCommands,
                               .askBeforeChanges = options.askBeforeChanges};
+  environment.secrets.addFromUrl(options.storeAddress);
   if (!options.thinkingLevel.empty() && !isLevel(options.thinkingLevel)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a thinking level", options.thinkingLevel),
                 "use off, low, medium or high");

@@ -14,6 +14,7 @@
 
 #include "agent/tools/process_keeper.h"
 #include "base/system/file_io.h"
+#include "base/text/address.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
@@ -56,13 +57,18 @@ class Excerpt {
   std::uint64_t total_ = 0;
 };
 
-std::vector<char*> environmentWithoutKeys() {
+// What a program gets of this process's variables: no keys, and the store's address without its password, which `store`
+// keeps.
+std::vector<char*> variablesWithoutKeys(std::string& store) {
   std::vector<char*> out;
   const std::vector<std::string> keys = Secrets::variables();
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view entry(*each);
     const std::string_view name = entry.substr(0, entry.find('='));
-    if (std::ranges::find(keys, name) == keys.end()) out.push_back(*each);
+    if (std::ranges::find(keys, name) != keys.end()) continue;
+    const bool isStore = name == "BOUGH_STORE" && store.empty();
+    if (isStore) store = text::withoutPasswords(entry);
+    out.push_back(isStore ? store.data() : *each);
   }
   out.push_back(nullptr);
   return out;
@@ -105,7 +111,8 @@ class KeptProcess {
     std::vector<char*> words;
     for (const std::string& each : request.arguments) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);
-    const std::vector<char*> variables = environmentWithoutKeys();
+    std::string store;
+    const std::vector<char*> variables = variablesWithoutKeys(store);
     const KeptProgram program{.path = path.c_str(),
                               .arguments = words.data(),
                               .variables = variables.data(),

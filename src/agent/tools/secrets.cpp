@@ -6,6 +6,8 @@
 #include <functional>
 #include <mutex>
 
+#include "base/text/address.h"
+
 namespace bough::agent {
 namespace {
 
@@ -45,18 +47,15 @@ Secrets Secrets::fromEnvironment() {
   for (const std::string& name : variables()) {
     if (const char* value = std::getenv(name.c_str())) secrets.add(value);
   }
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "BOUGH_STORE"}) {
     if (const char* value = std::getenv(name)) secrets.addFromUrl(value);
   }
+  if (const char* password = std::getenv("PGPASSWORD")) secrets.add(password);
   return secrets;
 }
 
 void Secrets::addFromUrl(std::string_view url) {
-  std::string_view password = credentialsIn(url);
-  if (password.empty()) return;
-  password.remove_suffix(1);
-  const std::size_t colon = password.find(':');
-  if (colon != std::string_view::npos) add(std::string(password.substr(colon + 1)));
+  for (const std::string_view password : text::passwordsIn(url)) add(std::string(password));
 }
 
 void Secrets::add(std::string key) {

@@ -76,6 +76,7 @@ Result<std::string> textOrFile(const std::string& given, const std::string& name
 
 Result<ExitCode> startChat(const Context& context, ChatRequest request) {
   const std::string location = context.resolvedLocation();
+  request.options.storeAddress = location;
   if (!context.backend && !isPostgresLocation(location)) request.options.storeFolder = location;
   request.options.userInstructions = userInstructions();
   BOUGH_TRY(const Settings settings, readSettings());

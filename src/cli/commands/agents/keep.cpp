@@ -8,6 +8,7 @@
 #include "base/json/json_write.h"
 #include "base/system/file_io.h"
 #include "base/system/file_system.h"
+#include "base/text/address.h"
 #include "base/try.h"
 #include "base/user_folders.h"
 #include "bough/transcript.h"
@@ -71,6 +72,10 @@ Result<std::string> serviceText(const Context& context) {
   const std::string program = fs::read_symlink("/proc/self/exe", error).string();
   if (error) return fail(ErrorCode::Io, "cannot find out where the program bough is", "mount /proc");
   std::string store = context.resolvedLocation();
+  if (!text::passwordsIn(store).empty()) {
+    return fail(ErrorCode::InvalidArgument, "the service would show the password of the store's URL",
+                "put the password into ~/.pgpass, and leave it out of the URL");
+  }
   if (store.find("://") == std::string::npos) store = fs::absolute(store, error).string();
   BOUGH_TRY(const std::string programWord, unitWord(program));
   BOUGH_TRY(const std::string storeWord, unitWord(store, /*isArgument=*/true));

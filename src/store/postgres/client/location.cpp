@@ -170,7 +170,8 @@ Result<Location> parseLocation(std::string_view url) {
   const std::string unknown = options || problem == nullptr ? std::string() : unknownOption(problem);
   libpq().PQfreemem(problem);  // it may repeat what is secret
   const bool cut = isCutByPassword(location.url);
-  if (!unknown.empty() && !cut) {
+  // An option that holds `@` may be the end of such a password.
+  if (!unknown.empty() && !cut && !url.substr(std::min(queryOf(url), url.size())).contains('@')) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the URL of the database has an unknown option: {}", unknown),
                 "use schema, append, or an option of libpq, such as sslmode or connect_timeout");
   }
