@@ -12,6 +12,7 @@
 #include "bough/catalog.h"
 #include "bough/store.h"
 #include "store/postgres/postgres_backend.h"
+#include "store/postgres/schema/schema.h"
 #include "support/entries.h"
 #include "support/postgres_server.h"
 #include "support/sim_environment.h"
@@ -208,10 +209,10 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   // Several at a time: one does it, and the others see that it is done.
   std::vector<std::thread> clients;
   for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&] { EXPECT_EQ(must(initPostgresStore(url)).version, 4); });
+    clients.emplace_back([&] { EXPECT_EQ(must(initPostgresStore(url)).version, postgres::kSchemaVersion); });
   }
   for (std::thread& client : clients) client.join();
-  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, 4);
+  EXPECT_EQ(must(initPostgresStore(url)).versionBefore, postgres::kSchemaVersion);
   EXPECT_EQ(functions(), "3");
   // With the rights that its role had before.
   auto store = open(sharedServer().url(schema, role));

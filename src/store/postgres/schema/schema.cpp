@@ -206,7 +206,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
   for (auto step = static_cast<std::size_t>(report.before); step < kSchemaSteps.size(); ++step) {
     for (const std::string& statement : statementsOf(kSchemaSteps[step])) add(statement);
   }
-  if (report.before == 0) add(kFastCompression);
+  if (report.before < kSchemaVersion) add(kFastCompression);
   for (const std::string_view function : kReadFunctions) add(function);
   for (const std::string_view function : kAppendFunctions) add(function);
   for (const std::string_view function : kCatalogFunctions) add(function);

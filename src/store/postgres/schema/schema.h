@@ -21,7 +21,8 @@
 
 namespace bough::postgres {
 
-/// The version that this program reads and writes.
+/// The version that this program reads and writes: of the tables, and of the functions, which an older program would
+/// otherwise put back.
 inline constexpr int kSchemaVersion = 5;
 
 /// What happened in initSchema.

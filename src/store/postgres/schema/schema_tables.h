@@ -165,15 +165,15 @@ DROP FUNCTION IF EXISTS @.create_session(text, bigint, bigint, text, text, bigin
   bigint[], bigint[], bigint[], bigint[], text[], text[], text[], bytea[], bigint, text, boolean, bigint);
 DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[]);
 )sql",
-    // The lease of the latest turn, by the server's clock, and which attempt took it. What append_one did, a statement
-    // does.
+    // The lease of the latest turn, by the server's clock, and which attempt took it.
     R"sql(
 ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
+)sql",
+    // Other functions: what append_one did, a statement does; forks are read from a place on. Which of the tokens written
+    // to a cache were for an hour: the catalog is read again.
+    R"sql(
 DROP FUNCTION IF EXISTS @.append_one(text, bigint, text, bigint, bigint, text, text, bigint, bigint, bigint, bigint, bigint,
   bigint, bytea, boolean, bigint);
-)sql",
-    // Which of the tokens written to a cache were for an hour: the catalog is read again.
-    R"sql(
 ALTER TABLE @.catalog_sessions ADD COLUMN cache_write_hour_tokens bigint NOT NULL DEFAULT 0;
 ALTER TABLE @.catalog_answers ADD COLUMN cache_write_hour_tokens bigint NOT NULL DEFAULT 0;
 DELETE FROM @.catalog_sessions;
@@ -182,8 +182,8 @@ DELETE FROM @.catalog_texts;
 UPDATE @.sessions SET cataloged = false WHERE cataloged;
 )sql"};
 
-// For a new store: long bodies are compressed by lz4, which takes a fraction of the time that the usual way takes. A
-// server may be built without it, and other engines may not know it: they keep their own way.
+// For a new or upgraded store: long bodies are compressed by lz4, which takes a fraction of the time that the usual way
+// takes. A server may be built without it, and other engines may not know it: they keep their own way.
 inline constexpr std::string_view kFastCompression = R"sql(
 DO $$
 BEGIN
