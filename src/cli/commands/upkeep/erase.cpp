@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -71,7 +73,8 @@ bool isErased(const Entry& entry) {
 // What a pattern is found in.
 struct Matches {
   std::vector<Entry> entries;
-  std::vector<std::string> staying;  // Entries that cannot be erased, with the reason.
+  std::vector<std::string> staying;     // Entries that cannot be erased, with the reason.
+  std::vector<std::string> unreadable;  // Ids of damaged ones, of which nobody knows what they hold.
 };
 
 // Gives every entry, also redacted ones, as they are stored.
@@ -97,6 +100,7 @@ Result<TextMatcher> matcherOf(const std::string& pattern) {
 Result<Matches> matching(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern) {
   Matches found;
   BOUGH_TRY(forEachEntry(store, sessionId, [&](Entry& entry) {
+    if (isUnreadable(entry)) return found.unreadable.push_back(entry.id);
     const bool matches = isInJson(pattern, entry.payload) || isInJson(pattern, entry.meta) ||
                          isInJson(pattern, entry.extra) || pattern.find(entry.runId);
     if (!matches || isErased(entry)) return;
@@ -226,6 +230,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (!options.pattern.empty()) {
       BOUGH_TRY(pattern, matcherOf(options.pattern));
       BOUGH_TRY(matches, matching(*session.store, session.sessionId, *pattern));
+      if (!matches.unreadable.empty()) {
+        printMessage(
+            fmt::format("the pattern was not looked for in what cannot be read: {}; `bough erase {} ENTRY` erases "
+                        "the damaged bytes of an entry",
+                        fmt::join(matches.unreadable, ", "), session.sessionId));
+      }
       for (const Entry& entry : matches.entries) erasure.entryIds.push_back(entry.id);
       BOUGH_TRY(const bool sure, choose(context, matches.entries, session, options));
       if (!sure) {
