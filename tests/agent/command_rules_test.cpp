@@ -138,10 +138,11 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
   EXPECT_TRUE(isAllowedCommand("grep -rniE --include=x word src", {"grep"}));
   EXPECT_TRUE(isAllowedCommand("/usr/bin/head -n 5 a.txt", {"/usr/bin/head"}));
   // Commands that run what follows them, though all of git is allowed.
-  const std::vector<std::string> programs = {"git", "npm", "docker", "git --no-pager", "git stash", "tree", "eslint"};
+  const std::vector<std::string> programs = {"git",       "npm",  "docker", "prettier", "git --no-pager",
+                                             "git stash", "tree", "eslint"};
   for (const char* command : {"git config core.pager ./x", "git bisect run ./x", "git submodule foreach ./x",
                               "git --no-pager config alias.log ./x", "npm exec evil", "docker exec a ./x", "tree -o x",
-                              "eslint --format ./x.js src", "eslint --rulesdir x src"}) {
+                              "eslint --format ./x.js src", "eslint --rulesdir x src", "prettier -w src"}) {
     EXPECT_FALSE(isAllowedCommand(command, programs)) << command;
   }
   for (const char* command : {"git add config", "git stash list", "npm ls", "docker ps -a", "tree -L 2"}) {

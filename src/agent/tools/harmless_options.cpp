@@ -68,7 +68,7 @@ constexpr Program kPrograms[] = {
     {"jq", "acCejMnrRsS",
      "--arg --argjson --compact-output --raw-output --raw-input --slurp --null-input --sort-keys --exit-status "
      "--color-output --monochrome-output --tab --indent --stream --version --help"},
-    {"eslint jest vitest mocha tsc prettier stylelint", "htvw",
+    {"eslint jest vitest mocha tsc prettier stylelint", "htv",
      "--quiet --max-warnings --ext --ci --runInBand --verbose --silent --testNamePattern --testPathPattern --bail "
      "--watch --watchAll --maxWorkers --listTests --onlyChanged --noEmit --check --list-different --color --no-color "
      "--run --version --help"},
