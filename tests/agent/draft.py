@@ -67,6 +67,12 @@ def test_the_cursor_is_where_the_letters_are_beside_joined_emoji(folder, bough):
     chat.key("Enter")
     screen = chat.ready()
     check("You said: a👩‍👩‍👧Xb ❤️Yc" in screen.replace("\n", " ").replace("  ", " "), "the text keeps what joins them", screen)
+    chat.key("C-l")
+    chat.type("a👍🏽b 👩🏻‍💻c", enter=False)
+    chat.key("Left", "Left", "Left", "Left")
+    chat.type("X", enter=False)
+    chat.key("Right", "BSpace")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} a👍🟫X 👩🟫💻c")  # a color of skin has its own place
     chat.close()
 
 

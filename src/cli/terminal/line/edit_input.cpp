@@ -124,11 +124,20 @@ Layout layoutOf(std::string_view text, std::size_t width) {
 }  // namespace
 
 std::string unjoined(std::string_view utf8) {
+  constexpr std::string_view kColors = "\xF0\x9F\x8F";  // U+1F3FB to U+1F3FF, but for the last byte
+  constexpr std::string_view kSwatch = "\U0001F7EB";    // as wide as the color alone
   std::string out;
   while (!utf8.empty()) {
-    const std::size_t plain = std::min({utf8.find("\u200D"), utf8.find("\uFE0F"), utf8.size()});
+    const std::size_t plain = std::min({utf8.find("\u200D"), utf8.find("\uFE0F"), utf8.find(kColors), utf8.size()});
     out += utf8.substr(0, plain);
-    utf8.remove_prefix(std::min(plain + 3, utf8.size()));
+    utf8.remove_prefix(plain);
+    if (!utf8.starts_with(kColors)) {
+      utf8.remove_prefix(std::min<std::size_t>(3, utf8.size()));
+      continue;
+    }
+    const std::string_view character = utf8.substr(0, 4);
+    out += character.size() == 4 && static_cast<unsigned char>(character[3]) >= 0xBB ? kSwatch : character;
+    utf8.remove_prefix(character.size());
   }
   return out;
 }

@@ -45,8 +45,9 @@ class EditInput {
   struct sigaction beforeStop_ = {};
 };
 
-/// Without the signs that join emoji and choose their form. libedit counts the columns of each emoji by itself, so each
-/// is shown by itself: a terminal that joins them would have the cursor elsewhere.
+/// Without the signs that join emoji and choose their form, and with a square for a color of skin. libedit counts the
+/// columns of each emoji by itself, so each is shown by itself: a terminal that joins them would have the cursor
+/// elsewhere.
 std::string unjoined(std::string_view utf8);
 /// Stdout for libedit: what is written there is shown unjoined.
 std::FILE* openEditOutput();
