@@ -104,6 +104,29 @@ def test_marks_of_letters_stay_while_a_line_is_edited(folder, bough):
     chat.close()
 
 
+def test_wide_characters_stay_while_a_long_line_is_edited(folder, bough):
+    chat = Chat(folder, bough)
+    chat.tmux("resize-window", "-x", "60", "-y", "30")
+    chat.key("C-l")
+    without_blanks = lambda text: "".join(text.split())  # a row may end in one
+    shows = lambda screen, line: without_blanks(screen[screen.rindex(PROMPT):]) == PROMPT + without_blanks(line)
+    line = "aa👍日👍 a日 👍 a👍👍 👍 a 👍a👍 日👍日👍日a👍a日  日👍日日👍 a日 日aab日"
+    chat.type(line, enter=False)
+    chat.wait(lambda screen: shows(screen, line))
+    for typed in ("日 ", " a👍👍", "👍 aa  a", "👍日  a", "aaa👍日", "aa", " 日 日日", "bb日"):
+        chat.key("Home")
+        chat.type(typed, enter=False)
+        line = typed + line
+        chat.wait(lambda screen: shows(screen, line))
+        for _ in range(9):
+            chat.key("Right")
+        chat.key("BSpace", "DC")
+        at = len(typed) + 9
+        line = line[:at - 1] + line[at + 1:]
+        chat.wait(lambda screen: shows(screen, line))
+    chat.close()
+
+
 def test_pasted_lines_are_one_message(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("set-buffer", "def f():\n\treturn 1\nprint(f())\n")

@@ -31,11 +31,20 @@ void onChange(int number) {
   }
 }
 
+struct Size {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
+
 // Not $COLUMNS: libedit asks the terminal itself.
-std::size_t columnsNow() {
+Size sizeNow() {
   winsize size{};
-  constexpr std::size_t kDefault = 80;
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : kDefault;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col <= 1) return {};
+  return {.columns = size.ws_col, .rows = std::max<std::size_t>(size.ws_row, 1)};
+}
+
+std::size_t columnsNow() {
+  return sizeNow().columns;
 }
 
 // From the cursor on. The row of the cursor goes by itself: a terminal that erases from its first cell on keeps what
@@ -79,10 +88,11 @@ Character characterAt(std::string_view text) {
   return {.bytes = bytes, .columns = static_cast<std::size_t>(std::max(::wcwidth(value), 0))};
 }
 
-bool hasMark(std::string_view text) {
+// Whether a character takes no column, or two.
+bool hasUnusualWidth(std::string_view text) {
   while (!text.empty()) {
     const Character next = characterAt(text);
-    if (text.front() != '\n' && next.columns == 0) return true;
+    if (text.front() != '\n' && next.columns != 1) return true;
     text.remove_prefix(next.bytes);
   }
   return false;
@@ -188,19 +198,21 @@ std::string EditInput::drawnUntil(const char* end) const {
          unjoined({el_line(edit_)->buffer, static_cast<std::size_t>(end - el_line(edit_)->buffer)});
 }
 
-// libedit draws a line of cells: a mark that takes no column has no cell and is left out. And what the terminal breaks
-// again on its own, it breaks as one line only if it was written as one: after a row that ends in a blank, libedit
-// begins the next one with a line end. In both cases the same text is written over it once more, as one line with its
-// marks.
+// libedit draws a line of cells: a mark that takes no column has no cell and is left out, and when it moves a part of a
+// long line it takes a wide character for one column. And what the terminal breaks again on its own, it breaks as one
+// line only if it was written as one: after a row that ends in a blank, libedit begins the next one with a line end. In
+// all these cases the same text is written over it once more, as one line with its marks.
 void EditInput::drawOver() {
   if (isInputWaiting()) return;
   const LineInfo* line = el_line(edit_);
   const std::string whole = drawnUntil(line->lastchar);
-  if (!hasMark(whole) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
+  if (!hasUnusualWidth(whole) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
+  const std::size_t rows = rowsBeforeEnd(whole, width_);
+  if (rows >= sizeNow().rows) return;  // its beginning has left the screen
   const std::string before = drawnUntil(line->cursor);
   const Layout cursor = layoutOf(before, width_);
   // A blank leaves a row that is full.
-  printText(rowsUp(rowsBeforeEnd(before, width_)) + withReturns(whole) + " " + rowsUp(rowsBeforeEnd(whole, width_)) +
+  printText(rowsUp(rowsBeforeEnd(before, width_)) + withReturns(whole) + " \033[J" + rowsUp(rows) +
             withReturns(before) + (cursor.column == width_ ? " \r" : ""));
 }
 
