@@ -178,8 +178,23 @@ PiMessage readPiContent(std::string_view content) {
   return out;
 }
 
-PiMessage readPiMessage(std::string_view message, std::string_view entryId) {
-  const Members members(message);
+namespace {
+
+// OpenClaw keeps answers for people that no model gets.
+PiMessage onlyShown(const PiMessage& message, const Members& members, std::string_view entryId) {
+  PiMessage out{.model = message.model};
+  const auto read = normalize(message.json, Dialect::Bough);
+  if (!read) return out;
+  out.shownRole = toString(read->role);
+  for (const Block& block : read->blocks) {
+    if (block.kind == BlockKind::Text) out.shown += (out.shown.empty() ? "" : "\n") + block.text.decode();
+  }
+  if (members.isObject("usage")) out.usage = members.raw("usage");
+  out.requestId = requestId(members, entryId);
+  return out;
+}
+
+PiMessage readAnyMessage(const Members& members, std::string_view entryId) {
   const std::string role = members.text("role");
   PiMessage out;
   if (role == "user" || role == "custom" || role == "hookMessage") return readPiContent(members.raw("content"));
@@ -187,8 +202,6 @@ PiMessage readPiMessage(std::string_view message, std::string_view entryId) {
     readAnswer(members, entryId, out);
   } else if (role == "toolResult") {
     readResult(members, entryId, out);
-  } else if (role == "bashExecution" && members.isTrue("excludeFromContext")) {
-    out.shown = bashText(members);
   } else if (role == "bashExecution") {
     json::Writer writer(out.json);
     writer.beginObject().member("role", "user").key("content").beginArray().beginObject();
@@ -199,6 +212,14 @@ PiMessage readPiMessage(std::string_view message, std::string_view entryId) {
     writer.member("type", "text").member("text", systemText(members)).endObject().endArray().endObject();
   }
   return out;
+}
+
+}  // namespace
+
+PiMessage readPiMessage(std::string_view message, std::string_view entryId) {
+  const Members members(message);
+  PiMessage out = readAnyMessage(members, entryId);
+  return members.isTrue("excludeFromContext") ? onlyShown(out, members, entryId) : std::move(out);
 }
 
 namespace {

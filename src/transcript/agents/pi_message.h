@@ -15,10 +15,13 @@ namespace bough::transcript {
 
 /// A message of pi, read.
 struct PiMessage {
-  std::string json;         ///< In the dialect `bough`; empty when the model never sees it.
-  std::string shown{};      ///< What people see of a message that the model never sees.
-  std::vector<Hole> holes;  ///< What is verbatim in it.
-  std::string model;
+  std::string json;     ///< In the dialect `bough`; empty when the model never sees it.
+  std::string shown{};  ///< What people see of a message that the model never sees.
+  std::string shownRole{};
+  std::vector<Hole> holes{};  ///< What is verbatim in it.
+  std::string model{};
+  std::string_view usage{};  ///< Of an answer that the model never sees again: what it took, in pi's words.
+  std::string requestId{};   ///< Names the request that took it.
 };
 
 /// `entryId` names the request when the message does not: forks copy messages with their entries' ids.

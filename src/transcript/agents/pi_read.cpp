@@ -14,6 +14,8 @@
 namespace bough::transcript {
 namespace {
 
+constexpr std::string_view kResetSummary = R"("[The conversation was reset: a new one begins here.]")";
+
 class PiReader : public Reader {
  public:
   explicit PiReader(std::string_view agent) : agent_(agent) {}
@@ -98,7 +100,7 @@ class PiReader : public Reader {
       const std::string payload =
           json::Writer().beginObject().member("level", line.text("thinkingLevel")).endObject().take();
       out.entry(record, place, entry_type::kThinkingLevelChange, payload);
-    } else if (type == "compaction" && line.isString("summary")) {
+    } else if ((type == "compaction" && line.isString("summary")) || type == "reset") {
       compaction(record, place, line, out);
     } else if (type == "branch_summary" && !line.text("summary").empty()) {  // pi sends no empty one
       branchSummary(record, place, line, out);
@@ -126,23 +128,30 @@ class PiReader : public Reader {
   }
 
   void message(const Record& record, const Place& place, PiMessage message, std::string_view type, Builder& out) {
+    if (message.json.empty()) return custom(record, place, type, out, message);
     if (!message.model.empty()) out.facts.model = message.model;
-    if (message.json.empty()) return custom(record, place, type, out, message.shown);
     out.message(record, place, Dialect::Bough, message.json, std::move(message.holes));
   }
 
-  // A node of the tree that no model sees. Its line says the rest. `shown`: what people see of it.
+  // A node of the tree that no model sees. Its line says the rest. `message`: what people see of it.
   void custom(const Record& record, const Place& place, std::string_view type, Builder& out,
-              std::string_view shown = {}) const {
+              const PiMessage& message = {}) const {
     json::Writer writer;
     writer.beginObject().member("customType", fmt::format("{}.{}", agent_, type));
-    if (!shown.empty()) {
-      writer.key("shown").beginObject().member("role", "user").member("text", shown).endObject();
+    if (!message.shown.empty()) {
+      writer.key("shown").beginObject().member("role", message.shownRole).member("text", message.shown).endObject();
+    }
+    if (!message.usage.empty()) {
+      writer.member("kind", "request").member("model", message.model);
+      writePiUsage(writer, message.usage, message.requestId);
     }
     out.entry(record, place, entry_type::kCustom, writer.endObject().text());
   }
 
+  // OpenClaw's reset leaves the history before it out as a summary does, and has no words of its own.
   void compaction(const Record& record, const Place& place, const Members& line, Builder& out) {
+    const bool isReset = !line.isString("summary");
+    const std::string_view summary = isReset ? kResetSummary : line.raw("summary");
     std::string kept;
     if (line.has("firstKeptEntryIndex")) {
       const auto at = json::findUnsigned(record.text, "firstKeptEntryIndex");
@@ -153,12 +162,15 @@ class PiReader : public Reader {
       kept = named == place.id ? entryIdOf(place.id) : out.entryFor(named);
       if (kept.empty() && !named.empty()) out.damage(record, "a summary that keeps an entry that is not there");
     }
+    if (isReset && kept.empty()) kept = entryIdOf(place.id);
     json::Writer writer;
-    writer.beginObject().key("summary").raw(line.raw("summary")).member("firstKeptEntryId", kept);
+    writer.beginObject().key("summary").raw(summary).member("firstKeptEntryId", kept);
     if (const auto tokens = json::findUnsigned(record.text, "tokensBefore")) writer.member("tokensBefore", *tokens);
     request(place, line, out.facts.model, writer);
     writer.endObject();
-    out.entry(record, place, entry_type::kCompactionSummary, writer.text(), {{"summary", line.raw("summary")}});
+    std::vector<Hole> holes;
+    if (!isReset) holes.push_back({"summary", summary});
+    out.entry(record, place, entry_type::kCompactionSummary, writer.text(), std::move(holes));
   }
 
   // Up to 0.73 fromId is where the summary was put (its parent, or "root"); from 0.87 on it is the end of the branch
