@@ -54,6 +54,24 @@ TEST_F(CatalogTest, TokensAndCostAreKeptModelByModel) {
   EXPECT_TRUE(must(catalog->list({.models = false})).back().models.empty());
 }
 
+TEST_F(CatalogTest, CacheWritesOfAnHourCostTwiceTheInput) {
+  Entry hour = answered(textBlock("one"), "m1", "msg1", "claude-sonnet-4-5", 1000, 10);
+  const std::string_view all = "\"cache_creation_input_tokens\":20";
+  const std::size_t at = hour.payload.find(all);
+  ASSERT_NE(at, std::string::npos);
+  hour.payload.insert(at + all.size(), R"(,"cache_creation":{"ephemeral_1h_input_tokens":15})");
+  make({.sessionId = "a"}, {hour});
+  make({.sessionId = "b"}, {answered(textBlock("one"), "m2", "msg2", "claude-sonnet-4-5", 1000, 10)});
+  auto catalog = open();
+  EXPECT_EQ(must(catalog->session("a")).tokens.cacheWriteTokens, 20u);
+  EXPECT_EQ(must(catalog->session("a")).tokens.cacheWriteHourTokens, 15u);
+  // 1000 * 3 + 10 * 15 + 100 * 0.3 and 5 * 3.75 + 15 * 6 or 20 * 3.75, for a million each.
+  EXPECT_NEAR(must(catalog->session("a")).models.front().costUsd.value_or(0), 0.00328875, 1e-12);
+  EXPECT_NEAR(must(catalog->usage({.by = UsageBy::Model})).total.costUsd, 0.00328875 + 0.003255, 1e-12);
+  EXPECT_NEAR(must(catalog->usage({.by = UsageBy::Day, .session = "a"})).total.costUsd, 0.00328875, 1e-12);
+  EXPECT_EQ(idsOf(must(catalog->list({.order = ListOrder::Cost}))), (Ids{"a", "b"}));
+}
+
 TEST_F(CatalogTest, ATitleFromAMessageIsNotAName) {
   make({.sessionId = "a"}, {said("user", "Fix the parser")});
   make({.sessionId = "b"}, {said("user", "hello")});

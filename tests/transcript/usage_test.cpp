@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string textOf(const Usage& used) {
-  return fmt::format("{} {} {} {} {}", used.inputTokens, used.outputTokens, used.cacheReadTokens,
-                     used.cacheWriteTokens, used.cacheWriteHourTokens);
+  return fmt::format("{} {} {} {} {}", used.inputTokens, used.outputTokens, used.cacheReadTokens, used.cacheWriteTokens,
+                     used.cacheWriteHourTokens);
 }
 
 // Each answer once, as reading the file gives it.
@@ -117,12 +117,14 @@ TEST(UsageScan, AnAnswerCountsHoweverItsLineIsWritten) {
   TempFolder folder;
   const std::string path = (fs::path(folder.path()) / "s.jsonl").string();
   const std::string begin = R"({"type":"assistant","uuid":"u","timestamp":"2026-01-01T00:00:00.000Z",)";
-  const std::string usage = R"("usage":{"input_tokens":7,"other":{"a":[1,"}"]},"output_tokens":2,"more":null})";
+  const std::string cache =
+      R"("cache_creation_input_tokens":9,"cache_creation":{"a":[1,"}"],"ephemeral_1h_input_tokens":4})";
+  const std::string usage = R"("usage":{"input_tokens":7,)" + cache + R"(,"output_tokens":2,"more":null})";
   const std::string message = R"("message":{"id":"i","model":"m","content":[{"text":"a \"b\\ {"}],)" + usage + "}";
   std::string blanks = begin + message + "}";
   for (std::size_t at = 0; (at = blanks.find("\":", at)) != std::string::npos; at += 3) blanks.replace(at, 2, "\" : ");
   const std::string nuls(5, '\0');
-  const std::string last = ",\"usage\":{\"input_tokens\":5,\"input_tokens\":7,\"output_tokens\":2}}}";
+  const std::string last = R"(,"usage":{"input_tokens":5,"input_tokens":7,"output_tokens":2,)" + cache + "}}}";
   for (const std::string& line :
        {begin + message + "}", blanks, begin + message + "}\r", begin + message + "}  ", " " + begin + message + "}",
         begin + R"("cwd":"C:\\me\\","n":-1.5e3,"b":true,)" + message + "}",
@@ -133,7 +135,7 @@ TEST(UsageScan, AnAnswerCountsHoweverItsLineIsWritten) {
         begin + R"("message":{"id":"i","model":"m","usage":{"input_tokens":1,"cache_read_input_tokens":3})" + last}) {
     SCOPED_TRACE(line);
     writeBytes(path, line + "\n");
-    EXPECT_EQ(scannedAnswers(path), std::vector<std::string>{"m 7 2 0 0"});
+    EXPECT_EQ(scannedAnswers(path), std::vector<std::string>{"m 7 2 0 9 4"});
     EXPECT_EQ(scanFiles({path})->unreadable, 0U);
   }
   for (const std::string& line :

@@ -267,10 +267,10 @@ Result<std::vector<UsageSum>> PostgresCatalog::usage(const UsageOptions& options
   std::vector<UsageSum> sums;
   for (int row = 0; row < rows.size(); ++row) {
     sums.push_back({.name = rows.string(row, 0),
-                    .title = rows.string(row, 9),
+                    .title = rows.string(row, 10),
                     .model = rows.string(row, 1),
                     .messages = static_cast<std::uint64_t>(rows.number(row, 2)),
-                    .withoutId = static_cast<std::uint64_t>(rows.number(row, 8)),
+                    .withoutId = static_cast<std::uint64_t>(rows.number(row, 9)),
                     .tokens = tokensFrom(rows, row, 3)});
   }
   return sums;
