@@ -150,7 +150,11 @@ RpcResult<std::string> McpServer::callTool(std::string_view params) {
   const auto name = json::findString(params, "name");
   if (!name) return rpcFail(RpcCode::InvalidParams, "tools/call needs the name of a tool");
   const McpTool* tool = findTool(*name, options_.write);
-  if (tool == nullptr) return rpcFail(RpcCode::InvalidParams, fmt::format("there is no tool {}", *name));
+  if (tool == nullptr) {
+    const bool writes = findTool(*name, true) != nullptr;
+    return rpcFail(RpcCode::InvalidParams,
+                   fmt::format("there is no tool {}{}", *name, writes ? " without `bough mcp --write`" : ""));
+  }
   std::string_view arguments = json::findMember(params, "arguments").value_or("{}");
   if (json::kindOf(arguments) == json::Kind::Null) arguments = "{}";
   auto text = runTool(*tool, {.store = store_, .catalog = catalog_}, arguments);

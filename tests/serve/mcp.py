@@ -138,7 +138,9 @@ def check_reading(store, session, entries):
     tools = client.request("tools/list")["result"]["tools"]
     names = {tool["name"] for tool in tools}
     check("only reading tools are offered", "append_message" not in names and "search_sessions" in names, names)
-    check("a writing tool is refused", client.request("tools/call", name="append_message", arguments={})["error"]["code"] == -32602)
+    for name in ("append_message", "label_entry", "fork_session"):
+        refused = client.request("tools/call", name=name, arguments={"session": "s", "role": "user", "text": "x"})
+        check(f"{name} is refused, and the message says how to get it", refused["error"]["code"] == -32602 and "without `bough mcp --write`" in refused["error"]["message"], refused)
 
     hits = client.tool("search_sessions", query="東京")["hits"]
     check("Chinese is found", [hit["sessionId"] for hit in hits] == [session], hits)
