@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 #include <unordered_map>
+
+#include "base/bytes/byte_set.h"
 
 namespace bough {
 namespace {
@@ -48,6 +51,32 @@ TEST(FlatMap, TakesNoMoreThanAKeyInASlotOfASet) {
   EXPECT_TRUE(set.erase(0));
   EXPECT_FALSE(set.contains(0));
   EXPECT_EQ(set.slotBytes(), sizeof(std::uint64_t));
+}
+
+// Where a text is cut into blocks must not matter to what is told apart.
+TEST(HashOf, TellsTextsApartThatDifferInOneByteOrInTheirLength) {
+  for (const std::size_t size : {0U, 7U, 255U, 256U, 287U, 288U, 289U, 5'000U}) {
+    const std::string text(size, 'a');
+    FlatMap<Nothing> hashes;
+    ASSERT_TRUE(hashes.insert(hashOf(text)));
+    EXPECT_TRUE(hashes.insert(hashOf(text + '\0'))) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string other = text;
+      other[at] = static_cast<char>('a' ^ 0x80);
+      EXPECT_TRUE(hashes.insert(hashOf(other))) << size << ' ' << at;
+    }
+    EXPECT_EQ(hashOf(text), hashOf(std::string(size, 'a')));
+  }
+}
+
+TEST(ByteSet, FindsTheFirstByteThatItHas) {
+  constexpr ByteSet kSet(std::string_view("*\xFF\0", 3));
+  EXPECT_EQ(kSet.findIn("ab*c*"), 2U);
+  EXPECT_EQ(kSet.findIn("ab*c*", 3), 4U);
+  EXPECT_EQ(kSet.findIn(std::string_view("a\0", 2)), 1U);
+  EXPECT_EQ(kSet.findIn("\xFF"), 0U);
+  EXPECT_EQ(kSet.findIn("abc"), std::string_view::npos);
+  EXPECT_EQ(kSet.findIn("", 5), std::string_view::npos);
 }
 
 }  // namespace

@@ -12,11 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes/long_hash.h"
+
 namespace bough {
 
-/// The hash under which a text is kept.
+/// The hash under which a text is kept in memory: another process may have another one.
 inline std::uint64_t hashOf(std::string_view text) {
-  return std::hash<std::string_view>{}(text);
+  constexpr std::size_t kLongBytes = 256;
+  return text.size() < kLongBytes ? std::hash<std::string_view>{}(text) : hashOfLong(text);
 }
 
 template <typename Value>

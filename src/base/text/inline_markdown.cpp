@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/bytes/byte_set.h"
 #include "base/text/text.h"
 
 namespace bough::text {
@@ -81,20 +82,24 @@ struct InlinePart {
   bool active = false;    // it has a partner
 };
 
+constexpr ByteSet kBrackets("[]");
+constexpr ByteSet kCloses(")");
+constexpr ByteSet kAddressEnds("> ");
+
 // Where one of some characters comes next. Places that are asked for only grow, so the text is searched once.
 class NextOf {
  public:
-  NextOf(std::string_view text, std::string_view characters) : text_(text), characters_(characters) {}
+  NextOf(std::string_view text, const ByteSet& characters) : text_(text), characters_(characters) {}
 
   std::size_t from(std::size_t at) {
-    if (!known_ || (next_ != std::string_view::npos && next_ < at)) next_ = text_.find_first_of(characters_, at);
+    if (!known_ || (next_ != std::string_view::npos && next_ < at)) next_ = characters_.findIn(text_, at);
     known_ = true;
     return next_;
   }
 
  private:
   std::string_view text_;
-  std::string_view characters_;
+  const ByteSet& characters_;
   std::size_t next_ = 0;
   bool known_ = false;
 };
@@ -359,10 +364,13 @@ class InlineReader {
   std::map<std::size_t, std::vector<std::size_t>> ticks_;  // where runs of so many backticks are
   bool ticksRead_ = false;
   std::size_t waits_ = std::string_view::npos;  // where code, a link or mathematics may have begun
-  NextOf brackets_{text_, "[]"};
-  NextOf closes_{text_, ")"};
-  NextOf addressEnds_{text_, "> "};
+  NextOf brackets_{text_, kBrackets};
+  NextOf closes_{text_, kCloses};
+  NextOf addressEnds_{text_, kAddressEnds};
 };
+
+// Without one of these, a line is what it says.
+constexpr ByteSet kMarks("*_~`[<&\\");
 
 // A rule, or the line under a heading or under the head of a table: |:---|---:|
 bool isRule(std::string_view said) {
@@ -375,7 +383,7 @@ void addWords(std::string_view line, std::string& out) {
   if (isRule(said)) return;
   const std::size_t level = std::min(said.find_first_not_of('#'), said.size());
   if (level > 0 && level <= 6 && level < said.size() && said[level] == ' ') said = trimmed(said.substr(level));
-  if (said.find_first_of("*_~`[<&\\") == std::string_view::npos) {
+  if (kMarks.findIn(said) == std::string_view::npos) {
     out += said;
     return;
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "base/bytes/flat_map.h"
 #include "base/json/json_write.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
@@ -75,8 +76,8 @@ class PiReader : public Reader {
   // Whether a line of the same id says the same.
   bool isRepeated(const Record& record) {
     if (id_.empty()) return false;
-    const std::size_t text = std::hash<std::string_view>{}(record.text);
-    const auto [line, isNew] = lines_.try_emplace(std::hash<std::string>{}(id_), text);
+    const std::uint64_t text = hashOf(record.text);
+    const auto [line, isNew] = lines_.try_emplace(hashOf(id_), text);
     return !isNew && line->second == text;
   }
 
@@ -205,10 +206,10 @@ class PiReader : public Reader {
   bool isFirstVersion_ = false;
   std::string id_;
   std::string lastLine_;
-  std::string headEntry_;                                // the entry that it stands for, where that has no line
-  std::vector<std::string> byPlace_;                     // version 1: the entry of each line
-  std::unordered_map<std::string, std::string> labels_;  // of each target
-  std::unordered_map<std::size_t, std::size_t> lines_;   // hashes: of an id, and of the first line that has it
+  std::string headEntry_;                                   // the entry that it stands for, where that has no line
+  std::vector<std::string> byPlace_;                        // version 1: the entry of each line
+  std::unordered_map<std::string, std::string> labels_;     // of each target
+  std::unordered_map<std::uint64_t, std::uint64_t> lines_;  // hashes: of an id, and of the first line that has it
 };
 
 constexpr std::string_view kTypes[] = {"message",        "model_change", "thinking_level_change", "compaction",

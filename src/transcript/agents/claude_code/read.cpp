@@ -11,7 +11,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/bytes/crc32c.h"
 #include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -64,10 +63,7 @@ class LineMemory {
  public:
   // False for the same line as before.
   bool isNew(const Record& record, const Line& line) {
-    if (line.uuid.empty()) return true;
-    Crc32c sum;
-    sum.add(record.text);
-    return hashes_.insert(hashOf(line.uuid) ^ (std::uint64_t{sum.value()} << 32U));
+    return line.uuid.empty() || hashes_.insert(hashOf(record.text));
   }
 
  private:
