@@ -87,8 +87,10 @@ bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
 
 void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers) {
   UsedParts parts;
+  const bool anyCopied = Query(database, "SELECT 1 FROM copied LIMIT 1").next();
   for (const auto& [id, answer] : answers) {
-    if (!isCopied(database, id) && !makeCopied(database, id, parts)) {
+    const bool wasCopied = anyCopied && isCopied(database, id);
+    if (!wasCopied && !makeCopied(database, id, parts)) {
       parts[{answer.quarter, answer.model}] +=
           {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = answer.usage};
     }

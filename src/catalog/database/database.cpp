@@ -171,10 +171,8 @@ bool Database::emptyLog() {
 
 sqlite3_stmt* Database::lend(const char* sql, bool kept) {
   if (failure_) return nullptr;
-  if (const auto found = idle_.find(sql); kept && found != idle_.end()) {
-    sqlite3_stmt* statement = found->second;
-    idle_.erase(found);
-    return statement;
+  if (const auto found = idle_.find(sql); kept && found != idle_.end() && found->second != nullptr) {
+    return std::exchange(found->second, nullptr);
   }
   const NoForkMeanwhile noFork;
   sqlite3_stmt* statement = nullptr;
@@ -187,8 +185,13 @@ void Database::giveBack(const char* sql, sqlite3_stmt* statement) noexcept {
   const NoForkMeanwhile noFork;
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
-  const int kept =
-      calledBack([&] { return sql != nullptr && idle_.emplace(sql, statement).second ? SQLITE_OK : SQLITE_MISUSE; });
+  const int kept = calledBack([&] {
+    if (sql == nullptr) return SQLITE_MISUSE;
+    sqlite3_stmt*& place = idle_[sql];
+    if (place != nullptr) return SQLITE_MISUSE;
+    place = statement;
+    return SQLITE_OK;
+  });
   if (kept != SQLITE_OK) sqlite3_finalize(statement);
 }
 

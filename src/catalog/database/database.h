@@ -66,7 +66,7 @@ class Database {
   bool locks_;  // it takes locks on its file
   unsigned forks_ = forkCount();
   std::optional<Error> failure_;
-  std::unordered_map<const char*, sqlite3_stmt*> idle_;
+  std::unordered_map<const char*, sqlite3_stmt*> idle_;  // null while it is lent
 };
 
 /// One run of a statement.

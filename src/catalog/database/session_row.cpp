@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "catalog/database/usage_columns.h"
 
 namespace bough::catalog {
@@ -73,18 +75,28 @@ SessionRow readRow(const Query& query) {
 }
 
 std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
-  Query query(database,
-              "SELECT model.name, count(*), " BOUGH_USAGE_SUMS
-              " FROM answer JOIN model ON model.id = answer.model WHERE session = ? GROUP BY answer.model ORDER BY "
-              "sum(output) DESC, model.name",
-              session);
+  std::vector<std::int64_t> ids;
   std::vector<ModelUsage> models;
-  while (query.next()) {
-    ModelUsage& each = models.emplace_back();
-    each.model = query.text(0);
-    each.messages = query.number(1);
-    each.tokens = usageIn(query, 2);
+  // Added up here: an answer is a row, and SQLite would sort them all to group them by their few models.
+  Query answers(database, "SELECT model, " BOUGH_USAGE_COLUMNS " FROM answer WHERE session = ?", session);
+  while (answers.next()) {
+    const std::int64_t id = answers.integer(0);
+    const auto at = static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin());
+    if (at == ids.size()) {
+      ids.push_back(id);
+      models.emplace_back();
+    }
+    ++models[at].messages;
+    models[at].tokens += usageIn(answers, 1);
   }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    Query name(database, "SELECT name FROM model WHERE id = ?", ids[i]);
+    if (name.next()) models[i].model = name.text(0);
+  }
+  std::ranges::sort(models, [](const ModelUsage& one, const ModelUsage& other) {
+    return one.tokens.outputTokens != other.tokens.outputTokens ? one.tokens.outputTokens > other.tokens.outputTokens
+                                                                : one.model < other.model;
+  });
   addPrices(models, prices);
   return models;
 }
