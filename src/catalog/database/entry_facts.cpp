@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
@@ -130,10 +131,29 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
   facts.usage = readTokens(*usage);
 }
 
+// The members of a payload that are looked at, found in one pass: a message may be long.
+struct PayloadParts {
+  std::optional<std::string_view> dialect;
+  std::optional<std::string_view> message;
+  std::optional<std::string_view> transcript;
+};
+
+PayloadParts partsOf(std::string_view payload) {
+  PayloadParts parts;
+  json::CheckedObject members(payload);
+  while (const auto member = members.next()) {
+    for (const auto& [name, part] : {std::pair("dialect", &parts.dialect), std::pair("message", &parts.message),
+                                     std::pair("transcript", &parts.transcript)}) {
+      if (!*part && member->keyIs(name)) *part = member->value;
+    }
+  }
+  return parts;
+}
+
 // Copies of an answer have its id. Those that bough makes (of a fork that gets its own) also have the same entry, whose
 // id is unique when bough made it. Where an agent wrote no id, copies still have the same place in the log, time, model
 // and numbers.
-void readIdentity(const Entry& entry, EntryFacts& facts) {
+void readIdentity(const Entry& entry, const std::optional<std::string_view>& transcript, EntryFacts& facts) {
   if (!facts.usage) return;
   const auto isUnique = [](std::string_view id) { return id.size() >= 16; };
   if (isUnique(facts.messageId)) {
@@ -141,7 +161,6 @@ void readIdentity(const Entry& entry, EntryFacts& facts) {
     facts.identity = facts.messageId;
     return;
   }
-  const auto transcript = json::findChecked(entry.payload, "transcript");
   facts.identityIsCertain = !transcript || !facts.messageId.empty();
   if (transcript && facts.identityIsCertain) {
     facts.identity = facts.messageId;
@@ -155,7 +174,7 @@ void readIdentity(const Entry& entry, EntryFacts& facts) {
   }
 }
 
-EntryFacts readContent(const Entry& entry, bool wantText, bool wantSpoken) {
+EntryFacts readContent(const Entry& entry, const PayloadParts& parts, bool wantText, bool wantSpoken) {
   EntryFacts facts;
   if (entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kBranchSummary) {
     facts.role = EntryRole::Summary;
@@ -171,14 +190,14 @@ EntryFacts readContent(const Entry& entry, bool wantText, bool wantSpoken) {
     json::findString(entry.payload, "kind") == "request" ? readRequest(entry.payload, facts) : readTurn(entry, facts);
   }
   if (entry.type != entry_type::kMessage) return facts;
-  const auto member = json::findChecked(entry.payload, "message");
-  const std::string_view stored = member ? *member : std::string_view(entry.payload);
-  const auto named = namedDialect(entry);
-  if (!named) {
+  const std::string_view stored = parts.message.value_or(entry.payload);
+  const auto name = parts.dialect ? json::decodeString(*parts.dialect) : std::nullopt;
+  const auto dialect = name ? parseDialect(*name) : Dialect::Plain;
+  if (!dialect) {
     readUnknown(stored, wantText, facts);
     return facts;
   }
-  const auto message = normalize(stored, named->value_or(Dialect::Plain));
+  const auto message = normalize(stored, *dialect);
   message ? readMessage(*message, wantText, wantSpoken, facts) : readUnknown(stored, wantText, facts);
   // Servers that do not say which model answered: the agent knows.
   if (facts.usage && facts.model.empty() && !entry.meta.empty()) {
@@ -207,7 +226,7 @@ EntryFacts usageFacts(const Entry& entry) {
   facts.messageId = json::findString(usage, "id").value_or("");
   facts.model = json::findString(usage, "model").value_or("");
   facts.usage = readTokens(usage);
-  readIdentity(entry, facts);
+  readIdentity(entry, json::findChecked(entry.payload, "transcript"), facts);
   return facts;
 }
 
@@ -218,9 +237,10 @@ std::string transcriptAgent(const Entry& entry) {
 }
 
 EntryFacts readFacts(const Entry& entry, bool wantText, bool wantSpoken) {
-  EntryFacts facts = readContent(entry, wantText, wantSpoken);
+  const PayloadParts parts = partsOf(entry.payload);
+  EntryFacts facts = readContent(entry, parts, wantText, wantSpoken);
   if (isConverted(entry)) facts.usage.reset();
-  readIdentity(entry, facts);
+  readIdentity(entry, parts.transcript, facts);
   return facts;
 }
 

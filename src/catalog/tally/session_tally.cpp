@@ -64,17 +64,18 @@ void SessionTally::info(const Entry& entry, std::uint64_t timeMs) {
 
 SessionTally::Branch& SessionTally::branchFor(const Entry& entry) {
   // Whoever continues a tip goes on with its branch; any other entry begins one.
-  const std::string parent = entry.parentId.value_or("");
-  const auto found = parent.empty() ? tips_.end() : tips_.find(parent);
-  std::size_t at = branches.size();
-  if (found == tips_.end()) {
+  auto tip = entry.parentId && !entry.parentId->empty() ? tips_.extract(*entry.parentId) : Tips::node_type();
+  const std::size_t at = tip ? tip.mapped() : branches.size();
+  if (!tip) {
     branches.push_back({.number = static_cast<std::uint32_t>(branches.size() + 1), .tipId = {}, .openCalls = {}});
-  } else {
-    at = found->second;
-    tips_.erase(found);
   }
   branches[at].tipId = entry.id;
-  tips_.insert_or_assign(entry.id, at);
+  if (tip) {
+    tip.key() = entry.id;
+    tips_.insert(std::move(tip)).position->second = at;
+  } else {
+    tips_.insert_or_assign(entry.id, at);
+  }
   return branches[at];
 }
 

@@ -61,8 +61,10 @@ class SessionTally {
   Branch& branchFor(const Entry& entry);
   void usage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);
 
+  using Tips = std::unordered_map<std::string, std::size_t>;
+
   Family family_;
-  std::unordered_map<std::string, std::size_t> tips_;  // of branches, by the tip's id
+  Tips tips_;  // of branches, by the tip's id
 };
 
 }  // namespace bough::catalog

@@ -39,9 +39,13 @@ void Builder::message(const Record& record, const Place& place, Dialect dialect,
   json::appendQuoted(payload, toString(dialect));
   payload += ",\"message\":";
   payload += message;
-  for (Hole& hole : holes) hole.path = "message/" + hole.path;
-  // A message that is a part of the line is its own hole; any other is not in the line at all.
-  if (holes.empty()) holes.push_back({"message", message});
+  if (wanted_.withoutLines) {
+    holes.clear();
+  } else {
+    for (Hole& hole : holes) hole.path = "message/" + hole.path;
+    // A message that is a part of the line is its own hole; any other is not in the line at all.
+    if (holes.empty()) holes.push_back({"message", message});
+  }
   if (!carriers_.contains(record.offset)) ++report_.messages;
   give(record, place, entry_type::kMessage, std::move(payload), std::move(holes));
 }

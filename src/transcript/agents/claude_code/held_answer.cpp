@@ -22,7 +22,7 @@ bool isAnswerLine(const Line& line) {
   return !parts.id.empty() && isKind(parts.content, json::Kind::Array);
 }
 
-bool HeldAnswer::open(const Record& record, const Line& line) {
+bool HeldAnswer::open(const Record& record, Line& line) {
   if (!isAnswerLine(line)) return false;
   key_ = answerKey(line);
   isSidechain_ = line.isSidechain;
@@ -30,7 +30,7 @@ bool HeldAnswer::open(const Record& record, const Line& line) {
   return true;
 }
 
-bool HeldAnswer::join(const Record& record, const Line& line) {
+bool HeldAnswer::join(const Record& record, Line& line) {
   if (!hasRoom(record) || !belongs(line)) return false;
   hold(record, line);
   return true;
@@ -64,12 +64,13 @@ bool HeldAnswer::hasRoom(const Record& record) const {
   return lines_.size() < kMaxHeldLines && bytes_ + record.sizeBytes <= kMaxHeldBytes;
 }
 
-void HeldAnswer::hold(const Record& record, const Line& line) {
+void HeldAnswer::hold(const Record& record, Line& line) {
   bytes_ += record.raw.size();
   const bool isOther = isOfOtherChain(line);
   if (isOther) ++otherChainLines_;
   if (!line.uuid.empty() && !isOther) uuids_.insert(line.uuid);
-  lines_.emplace_back(record, line, !isOther && line.type == "assistant");
+  const bool isBlock = !isOther && line.type == "assistant";
+  lines_.emplace_back(record, std::move(line), isBlock);
 }
 
 std::deque<Held> HeldAnswer::take() {

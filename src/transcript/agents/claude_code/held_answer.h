@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "transcript/agents/claude_code/line.h"
 #include "transcript/source/held.h"
@@ -21,7 +22,7 @@ inline std::string answerKey(const Line& line) {
 /// A line that waits.
 struct Held {
   explicit Held(const Record& from) : record(from) {}
-  Held(const Record& from, const Line& parsed, bool ofAnswer) : record(from), line(parsed), isBlock(ofAnswer) {
+  Held(const Record& from, Line&& parsed, bool ofAnswer) : record(from), line(std::move(parsed)), isBlock(ofAnswer) {
     moveTo(*line, from.text, record.record().text);
   }
   Held(const Held&) = delete;
@@ -42,11 +43,12 @@ class HeldAnswer {
   [[nodiscard]] bool empty() const { return lines_.empty(); }
   [[nodiscard]] std::uint64_t offset() const { return lines_.front().record.offset(); }
 
-  /// Takes a line that begins an answer which may have more lines. False when this one does not.
-  bool open(const Record& record, const Line& line);
+  /// Takes a line that begins an answer which may have more lines, and leaves nothing in `line`. False when this one
+  /// does not begin one.
+  bool open(const Record& record, Line& line);
   /// Takes a line that belongs to the answer, or may be between lines of it. False when it does not, and when there is
   /// no room for it.
-  bool join(const Record& record, const Line& line);
+  bool join(const Record& record, Line& line);
   /// The same for a record that is not JSON, or was there before: blank lines and damaged ones do not end an answer.
   bool join(const Record& record);
 
@@ -54,7 +56,7 @@ class HeldAnswer {
   std::deque<Held> take();
 
  private:
-  void hold(const Record& record, const Line& line);
+  void hold(const Record& record, Line& line);
   [[nodiscard]] bool belongs(const Line& line) const;
   [[nodiscard]] bool isOfOtherChain(const Line& line) const;
   [[nodiscard]] bool hasRoom(const Record& record) const;

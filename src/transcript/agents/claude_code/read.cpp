@@ -88,7 +88,7 @@ class ClaudeReader : public Reader {
  public:
   void record(const Record& record, Builder& out) override {
     releaseOld(record, out);
-    const Line line = parseLine(record.text);
+    Line line = parseLine(record.text);
     lines_.isNew(record, line) ? take(record, line, out) : takeBytes(record, out);
   }
 
@@ -109,7 +109,7 @@ class ClaudeReader : public Reader {
   }
 
  private:
-  void take(const Record& record, const Line& line, Builder& out) {
+  void take(const Record& record, Line& line, Builder& out) {
     while (!held_.empty()) {
       if (held_.join(record, line)) return;
       release(out);
@@ -137,7 +137,7 @@ class ClaudeReader : public Reader {
 
   // Gives the answer that is held. Lines after it may be held again: among those of other chains are answers, too.
   void release(Builder& out) {
-    const std::deque<Held> held = held_.take();
+    std::deque<Held> held = held_.take();
     const std::size_t blocksEnd = endOfAnswer(held);
     if (blocksEnd > 1) giveAnswer(held, blocksEnd, out);
     if (blocksEnd == 1) give(held.front().record.record(), *held.front().line, out);
