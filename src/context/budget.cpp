@@ -23,6 +23,8 @@ class Counter {
     counts_.counted.assign(counts_.tokens.size(), 0);
   }
 
+  TokenCounts estimates() { return std::move(counts_); }
+
   TokenCounts run(const std::uint64_t* fixed) {
     std::size_t from = 0;
     std::uint64_t before = fixed != nullptr ? *fixed : 0;
@@ -87,8 +89,10 @@ std::size_t afterOrphans(const message::History& history, const message::Pairing
 
 }  // namespace
 
-TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed) {
-  return Counter(history, first).run(fixed);
+TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed,
+                        bool usageHolds) {
+  Counter counter(history, first);
+  return usageHolds ? counter.run(fixed) : counter.estimates();
 }
 
 Turns findTurns(message::History& history, std::size_t first, bool isWhole) {

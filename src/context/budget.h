@@ -20,8 +20,9 @@ struct TokenCounts {
 
 /// Estimates, brought in line with recorded usage: the difference between what two answers say they were given is what
 /// is between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the
-/// answers' requests did.
-TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed);
+/// answers' requests did. `usageHolds`: the answers were given these messages, and not what an edit replaced since.
+TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed,
+                        bool usageHolds);
 
 struct Turns {
   /// The originals a turn may begin at: user messages that say something, none of them between a call and its result.

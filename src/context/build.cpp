@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -15,6 +17,7 @@
 #include "context/signatures.h"
 #include "context/tokens.h"
 #include "message/dialect/entry_message.h"
+#include "message/model/message_edit.h"
 #include "message/model/request_names.h"
 #include "message/request/request.h"
 #include "message/request/stored.h"
@@ -50,6 +53,7 @@ class Builder {
     if (branch_.cut) unreadable_ = reporter_.beginsTooLate(*branch_.cut);
     firstTurn_ = history_.originals.size();
     history_.originals.reserve(firstTurn_ + branch_.entries.size());
+    findEdits();
     for (Entry& entry : branch_.entries) {
       // Nothing below needs them. An assignment would keep their memory.
       for (std::string* text : {&entry.timestamp, &entry.runId, &entry.meta, &entry.extra}) std::string().swap(*text);
@@ -99,6 +103,29 @@ class Builder {
     reporter_.note(change, "payload", field, reason, entryId);
   }
 
+  // An edit comes after what it edits, so that it was read with it.
+  void findEdits() {
+    for (const Entry& entry : branch_.entries) {
+      if (auto edit = message::editIn(entry)) edits_[edit->targetId] = {.entryId = entry.id, .edit = *edit};
+    }
+  }
+
+  // Whether an edit says what models get in the place of this entry.
+  bool addEdited(const Entry& entry, bool isMessage) {
+    const auto found = edits_.find(entry.id);
+    if (found == edits_.end()) return false;
+    const auto& [editId, edit] = found->second;
+    if (edit.leavesOut()) {
+      note(Change::LeftOut, entry.id, "message", fmt::format("the edit {} leaves it out", editId));
+      return true;
+    }
+    const auto payload = isMessage ? message::editedPayload(entry, edit) : std::nullopt;
+    if (!payload) return false;
+    note(Change::Altered, entry.id, "message", fmt::format("the edit {} replaces what it says", editId));
+    message::addEntryMessage(entry.id, entry_type::kMessage, history_.texts.emplace_back(*payload), history_);
+    return true;
+  }
+
   void addSummary() {
     if (!branch_.summary) return;
     const Entry& entry = *branch_.summary;
@@ -129,6 +156,8 @@ class Builder {
     if (entry.redacted) {
       if (isMessage) message::addRedacted(entry.id, entry.type, branch_.hidden[entry.id], history_);
       note(Change::LeftOut, entry.id, isMessage ? "message" : "summary", "redacted");
+    } else if (addEdited(entry, isMessage)) {
+      return;
     } else if (isMessage) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history_);
     } else if (const auto text = summaryText(entry)) {
@@ -162,7 +191,7 @@ class Builder {
   Result<void> applyBudget() {
     const std::uint64_t fixed = countFixed();
     const bool fromRoot = !branch_.summary && branch_.isWhole;
-    counts_ = countTokens(history_, firstTurn_, fromRoot ? &fixed : nullptr);
+    counts_ = countTokens(history_, firstTurn_, fromRoot ? &fixed : nullptr, edits_.empty());
     const Turns turns = findTurns(history_, firstTurn_, branch_.isWhole);
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
       counts_.tokens[i] += turns.unanswered[firstTurn_ + i] * kAddedTokens;
@@ -268,6 +297,11 @@ class Builder {
     }
   }
 
+  struct Edit {
+    std::string entryId;
+    message::MessageEdit edit;
+  };
+
   // What one added message or result costs.
   static constexpr std::uint64_t kAddedTokens = 24;
 
@@ -276,6 +310,7 @@ class Builder {
   message::Reporter reporter_;
   History history_;
   Branch branch_;
+  std::unordered_map<std::string, Edit> edits_;  // those in force, by what they edit
   TokenCounts counts_;
   std::size_t firstMessage_ = 0;
   std::size_t firstTurn_ = 0;

@@ -18,6 +18,7 @@
 #include "context/memory_need.h"
 #include "context/provider_migration.h"
 #include "message/dialect/entry_message.h"
+#include "message/model/message_edit.h"
 #include "message/request/stored.h"
 
 namespace bough {
@@ -47,6 +48,47 @@ void replaceMember(std::string& payload, std::string_view name, std::string_view
   if (!value) return;
   const auto at = static_cast<std::size_t>(value->data() - payload.data());
   payload.replace(at, value->size(), json::quoted(text));
+}
+
+// Place in the source → the entries that came from it.
+using MadeEntries = std::map<std::size_t, std::vector<std::string>>;
+
+// The message that an earlier migration made an entry from; empty: none.
+std::string sourceOf(const Entry& entry) {
+  const auto migration = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "migration");
+  const auto sources = migration ? json::findMember(*migration, "sources") : std::nullopt;
+  if (!sources || json::kindOf(*sources) != json::Kind::Array) return {};
+  json::ArrayReader list(*sources);
+  const auto first = list.next();
+  return first ? json::findString(*first, "entryId").value_or("") : std::string();
+}
+
+// What came from a message; null: nothing. Where an earlier migration made several entries of one message, and it is
+// one again now, it came from any of them.
+const std::vector<std::string>* madeOf(const std::string& entryId, const std::vector<Entry>& source,
+                                       const MadeEntries& made) {
+  const auto entry = std::ranges::find(source, entryId, &Entry::id);
+  if (entry == source.end()) return nullptr;
+  const auto found = made.find(static_cast<std::size_t>(entry - source.begin()));
+  if (found != made.end()) return &found->second;
+  const std::string origin = sourceOf(*entry);
+  if (origin.empty()) return nullptr;
+  for (const auto& [place, entries] : made) {
+    if (sourceOf(source[place]) == origin) return &entries;
+  }
+  return nullptr;
+}
+
+// An edit of a message that became these entries: it holds for the first, and those that are returned leave the others
+// out.
+std::vector<Entry> leaveOutRest(Entry& edit, const std::vector<std::string>& made) {
+  replaceMember(edit.payload, "entryId", made.front());
+  std::vector<Entry> others;
+  for (auto id = made.begin() + 1; id != made.end(); ++id) {
+    Entry& other = others.emplace_back(edit);
+    other.payload = message::leavingOut(*id);
+  }
+  return others;
 }
 
 class Migrator {
@@ -203,7 +245,7 @@ class Migrator {
     if (node.originals.empty()) ++out_.synthetic;
     push(std::move(entry));
     for (const std::size_t place : places) {
-      madeFrom_.emplace(place, lastId_);
+      madeFrom_[place].push_back(lastId_);
       if (lastUses_[place] == index) std::string().swap(source_.entries[place].payload);
     }
   }
@@ -245,8 +287,12 @@ class Migrator {
       std::string().swap(entry.payload);
       copy.meta = metaOf(entry.meta, R"({"sources":[{"entryId":")" + entry.id + R"("}]})");
       if (entry.type == entry_type::kCompactionSummary) pointToKept(copy);
+      if (const auto edit = message::editIn(copy)) {
+        const std::vector<std::string>* made = madeOf(edit->targetId, source_.entries, madeFrom_);
+        if (made != nullptr) std::ranges::for_each(leaveOutRest(copy, *made), [&](Entry& each) { push(each); });
+      }
       push(std::move(copy));
-      madeFrom_.emplace(passed_, lastId_);
+      madeFrom_[passed_].push_back(lastId_);
     }
   }
 
@@ -255,7 +301,7 @@ class Migrator {
     if (!kept) return;
     const auto place = std::ranges::find(source_.entries, *kept, &Entry::id) - source_.entries.begin();
     const auto made = madeFrom_.lower_bound(static_cast<std::size_t>(place));
-    replaceMember(summary.payload, "firstKeptEntryId", made == madeFrom_.end() ? lastId_ : made->second);
+    replaceMember(summary.payload, "firstKeptEntryId", made == madeFrom_.end() ? lastId_ : made->second.front());
   }
 
   void renameCall(Entry& start) {
@@ -277,8 +323,8 @@ class Migrator {
   std::vector<Entry> batch_;
   std::string lastId_;
   std::size_t passed_ = 0;
-  std::vector<std::size_t> lastUses_;            // Of each entry of the source: the last node that came from it.
-  std::map<std::size_t, std::string> madeFrom_;  // Place in the source → the first entry that came from it.
+  std::vector<std::size_t> lastUses_;  // Of each entry of the source: the last node that came from it.
+  MadeEntries madeFrom_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "context/branch.h"
 #include "context/provider_migration.h"
 #include "message/dialect/entry_message.h"
+#include "message/model/message_edit.h"
 #include "message/request/stored.h"
 
 namespace bough::context {
@@ -104,13 +105,22 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
   source.entries = std::move(entries);
   BOUGH_TRY(source.hidden,
             readHidden(store, sessionId, {.last = source.entries.size(), .branch = source.headId}, source.entries));
+  for (const Entry& entry : source.entries) {
+    if (auto edit = message::editIn(entry)) source.edited.insert(std::move(edit->targetId));
+  }
+  bool isApart = false;
   for (std::size_t i = 0; i < source.entries.size(); ++i) {
     const Entry& entry = source.entries[i];
     source.inForce.apply(entry);
     if (entry.redacted) source.redacted.push_back(entry.id);
     if (!message::isMessageType(entry.type)) continue;
     source.places.push_back(i);
-    source.messages.push_back(sessionMessage(entry, source.hidden, source.inForce));
+    message::SessionMessage& message =
+        source.messages.emplace_back(sessionMessage(entry, source.hidden, source.inForce));
+    // What an edit replaces is not joined with what it does not replace.
+    const bool isEdited = source.edited.contains(entry.id);
+    message.apart = isApart || isEdited;
+    isApart = isEdited;
   }
   source.dialect = newestDialect(source.messages);
   return {};

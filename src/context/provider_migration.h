@@ -50,10 +50,11 @@ struct MigrationSource {
   std::vector<std::size_t> places;  ///< Of each message: its place in `entries`.
   InForce inForce;                  ///< At the end.
   std::vector<message::SessionMessage> messages;
-  WayBack wayBack;                    ///< Of the last migration; empty when there was none.
-  std::string wayBackProblem;         ///< Why it cannot be read.
-  Dialect dialect = Dialect::Bough;   ///< Whom the newest answer is from.
-  std::vector<std::string> redacted;  ///< Entries that are left out.
+  WayBack wayBack;                         ///< Of the last migration; empty when there was none.
+  std::string wayBackProblem;              ///< Why it cannot be read.
+  Dialect dialect = Dialect::Bough;        ///< Whom the newest answer is from.
+  std::vector<std::string> redacted;       ///< Entries that are left out.
+  std::unordered_set<std::string> edited;  ///< Entries of whose message models get something else.
 };
 
 /// Loads the branch, unless it is in `source.entries` already.

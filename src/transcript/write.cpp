@@ -371,13 +371,15 @@ class TranscriptWriting {
       }
     }
     item.messages = messages_->take(place);
+    item.isApplied = messages_->edits().isApplied(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
     if (options_.clean) parents_.addWritten(lines, entry);
     // Entries after one that left nothing continue from what that one continues.
     if (lines.empty()) {
-      if (entries_.isTalk(place)) ++done_.leftOut;
+      const bool isMissed = entries_.isTalk(place) && !item.isApplied && !messages_->edits().leavesOut(place);
+      if (isMissed) ++done_.leftOut;
       standIns_[entry.id] = item.parentId;
       carrying_.wait(place);
     } else {

@@ -51,7 +51,8 @@ Result<void> writeTranscriptTree(const TranscriptSource& source, const WriteTran
          .parentId = {},
          .messages = messages.take(place),
          .kept = keptBy(entries, tree, place),
-         .isKept = isKept[place]});
+         .isKept = isKept[place],
+         .isApplied = messages.edits().isApplied(place)});
   };
   BOUGH_TRY(entries.check());
   TreeCargo cargo(entries, tree, !options.clean && !options.bare);

@@ -355,5 +355,77 @@ TEST_F(BuildContext, WhatAnAnswerTookCountsUnlessItIsImplausible) {
   EXPECT_EQ(tokensWith(took(answer * 4 + 1), text), guess);
 }
 
+constexpr std::string_view kSecret = R"([{"type":"text","text":"[cut]"}])";
+
+std::string editOf(std::string_view entryId, std::string_view content) {
+  return R"({"customType":"pi.context_edit","kind":"edit","entryId":")" + std::string(entryId) + R"(","content":)" +
+         std::string(content) + "}";
+}
+
+TEST_F(BuildContext, AnEditedMessageSaysWhatItsLastEditSays) {
+  user("long question", "u1");
+  assistant("answer", "a1");
+  user("and?", "u2");
+  add(entry_type::kCustom, editOf("u1", R"([{"type":"text","text":"first try"}])"), "e1");
+  add(entry_type::kCustom, editOf("u1", kSecret), "e2");
+  add(entry_type::kCustom, editOf("a1", R"([{"type":"text","text":"short"}])"), "e3");
+  const Context context = build(Dialect::OpenaiChat);
+  EXPECT_EQ(context.messages, R"([{"role":"user","content":"[cut]"},{"role":"assistant","content":"short"},)"
+                              R"({"role":"user","content":"and?"}])");
+  EXPECT_TRUE(reports(context, Change::Altered, "u1", "message"));
+  EXPECT_TRUE(reports(context, Change::Altered, "a1", "message"));
+}
+
+TEST_F(BuildContext, AnEditedResultStillAnswersItsCall) {
+  user("go");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]})");
+  say(Dialect::Anthropic,
+      R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"much",)"
+      R"("is_error":true}]})",
+      "r1");
+  add(entry_type::kCustom, editOf("r1", kSecret));
+  EXPECT_EQ(build().messages,
+            R"([{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f",)"
+            R"("input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"[cut]",)"
+            R"("is_error":true}]}])");
+}
+
+TEST_F(BuildContext, AMessageThatAnEditLeavesOutIsNotSent) {
+  user("secret", "u1");
+  assistant("yes", "a1");
+  user("and?");
+  add(entry_type::kCustom, editOf("u1", "null"));
+  add(entry_type::kCustom, editOf("a1", "null"));
+  const Context context = build(Dialect::OpenaiChat);
+  EXPECT_EQ(context.messages, R"([{"role":"user","content":"and?"}])");
+  EXPECT_TRUE(reports(context, Change::LeftOut, "u1", "message"));
+}
+
+TEST_F(BuildContext, AnEditHoldsForItsBranchAlone) {
+  user("question", "u1");
+  add(entry_type::kCustom, editOf("u1", kSecret), "e1");
+  EXPECT_EQ(build(Dialect::OpenaiChat).messages, R"([{"role":"user","content":"[cut]"}])");
+  ContextOptions before{.at = "u1"};
+  before.dialect = Dialect::OpenaiChat;
+  EXPECT_EQ(build(before).messages, R"([{"role":"user","content":"question"}])");
+}
+
+// What the answers say they were given was said of the message before the edit.
+TEST_F(BuildContext, RecordedUsageDoesNotCountForAnEditedBranch) {
+  user("question", "u1");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":"yes","usage":{"input_tokens":12,"output_tokens":1}})");
+  EXPECT_GT(build().countedTokens, 0U);
+  add(entry_type::kCustom, editOf("u1", kSecret));
+  EXPECT_EQ(build().countedTokens, 0U);
+}
+
+TEST_F(BuildContext, AnEditThatIsNoneChangesNothing) {
+  user("question", "u1");
+  for (const std::string_view content : {"\"text\"", "{}", "1"}) add(entry_type::kCustom, editOf("u1", content));
+  add(entry_type::kCustom, editOf("nobody", kSecret));
+  add(entry_type::kCustom, R"({"kind":"edit","entryId":"u1"})");
+  EXPECT_EQ(build(Dialect::OpenaiChat).messages, R"([{"role":"user","content":"question"}])");
+}
+
 }  // namespace
 }  // namespace bough

@@ -306,5 +306,28 @@ TEST_F(CheckCompatibility, NamesEntriesAndWhatBreaksASignature) {
   EXPECT_EQ(changed.signatures[0].reason, "the system prompt before it changed");
 }
 
+// A message becomes several entries in Responses, and others of one role would be joined with it in Anthropic.
+TEST_F(Migrate, AnEditHoldsForWhatItsMessageBecame) {
+  say(Dialect::Bough, R"({"role":"user","content":"first"})", "u1");
+  say(Dialect::Bough, R"({"role":"user","content":"second"})", "u2");
+  say(Dialect::Bough, R"({"role":"user","content":"third"})", "u3");
+  say(Dialect::Bough,
+      R"({"role":"assistant","content":[{"type":"text","text":"long"},{"type":"tool_call","id":"c1","name":"f","input":{}}]})",
+      "a1");
+  add(entry_type::kCustom, R"({"kind":"edit","entryId":"u2","content":[{"type":"text","text":"[cut]"}]})");
+  add(entry_type::kCustom, R"({"kind":"edit","entryId":"a1","content":[{"type":"text","text":"short"}]})");
+  for (const Dialect target : kDialects) {
+    const std::string migrated = to("s", target);
+    std::vector<std::string> sessions = {migrated};
+    for (const Dialect next : kDialects) sessions.push_back(to(migrated, next));
+    for (const std::string& session : sessions) {
+      EXPECT_EQ(must(buildContext(*store, session, {.dialect = Dialect::OpenaiChat})).messages,
+                R"([{"role":"user","content":"first"},{"role":"user","content":"[cut]"},)"
+                R"({"role":"user","content":"third"},{"role":"assistant","content":"short"}])")
+          << toString(target);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bough::test

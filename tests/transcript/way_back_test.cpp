@@ -387,5 +387,69 @@ TEST(WayBack, WhatStandsForDamageTravelsAsWords) {
   }
 }
 
+std::string piLine(std::string_view id, std::string_view parent, std::string_view rest) {
+  return fmt::format(R"({{"type":{},"id":"{}","parentId":{},"timestamp":"2026-01-02T03:04:05.000Z"{}}})"
+                     "\n",
+                     rest.substr(0, rest.find(',')), id, parent.empty() ? "null" : fmt::format("\"{}\"", parent),
+                     rest.substr(rest.find(',')));
+}
+
+// What pi sends its model is what other agents get.
+TEST(WayBack, AnotherAgentGetsWhatAnEditOfPiLeaves) {
+  TempFolder folder;
+  const std::string header =
+      R"({"type":"session","version":3,"id":"01a1dc74-8eea-7b72-9f3d-075316710001","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/home/ada"})"
+      "\n";
+  const std::string bytes =
+      header + piLine("aaaa0001", "", R"("message","message":{"role":"user","content":"the key is 1234"})") +
+      piLine(
+          "aaaa0002", "aaaa0001",
+          R"("message","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"ls","arguments":{}}],"api":"x","provider":"y","model":"z","stopReason":"toolUse"})") +
+      piLine(
+          "aaaa0003", "aaaa0002",
+          R"("message","message":{"role":"toolResult","toolCallId":"c1","toolName":"ls","content":[{"type":"text","text":"very long"}],"isError":false})") +
+      piLine(
+          "aaaa0004", "aaaa0003",
+          R"("message","message":{"role":"assistant","content":[{"type":"text","text":"unwanted"}],"api":"x","provider":"y","model":"z","stopReason":"stop"})") +
+      piLine("aaaa0005", "aaaa0004", R"("context_edit","targetId":"aaaa0001","replacement":{"content":"no"})") +
+      piLine("aaaa0006", "aaaa0005",
+             R"("context_edit","targetId":"aaaa0001","replacement":{"content":"the key is [cut]"})") +
+      piLine("aaaa0007", "aaaa0006",
+             R"("context_edit","targetId":"aaaa0003","replacement":{"content":[{"type":"text","text":"[pruned]"}]})") +
+      piLine("aaaa0008", "aaaa0007", R"("context_edit","targetId":"aaaa0004","replacement":null)");
+  const fs::path path = fs::path(folder.path()) / "a.jsonl";
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.recovered + file.report.unreadable, 0U);
+  for (const std::string_view agent : kAgents) {
+    if (agent == "pi" || agent == "openclaw") continue;
+    SCOPED_TRACE(agent);
+    const fs::path there = fs::path(folder.path()) / agent / fmt::format("{}.jsonl", factsFor(agent).sessionId);
+    through(agent, file, there, /*bare=*/true);
+    const std::string other = readBytes(there);
+    for (const std::string_view gone : {"1234", "very long", "unwanted"}) EXPECT_FALSE(other.contains(gone)) << other;
+    for (const std::string_view wanted : {"the key is [cut]", "[pruned]"}) EXPECT_TRUE(other.contains(wanted)) << other;
+    EXPECT_EQ(asWrittenBy(through(agent, file, there), file), bytes);
+  }
+}
+
+// A branch that begins before the edit has the message as it was.
+TEST(WayBack, AnEditOfPiOnAnotherBranchChangesNothing) {
+  TempFolder folder;
+  const std::string header =
+      R"({"type":"session","version":3,"id":"01a1dc74-8eea-7b72-9f3d-075316710001","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/home/ada"})"
+      "\n";
+  const fs::path path = fs::path(folder.path()) / "a.jsonl";
+  writeBytes(path, header + piLine("aaaa0001", "", R"("message","message":{"role":"user","content":"the question"})") +
+                       piLine("aaaa0002", "aaaa0001",
+                              R"("context_edit","targetId":"aaaa0001","replacement":{"content":"changed"})") +
+                       piLine("aaaa0003", "aaaa0001", R"("message","message":{"role":"user","content":"and more"})"));
+  const ReadFile file = readAll(path);
+  const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor("claude-code").sessionId);
+  through("claude-code", file, there, /*bare=*/true);
+  EXPECT_TRUE(readBytes(there).contains("the question"));
+  EXPECT_FALSE(readBytes(there).contains("changed"));
+}
+
 }  // namespace
 }  // namespace bough

@@ -111,6 +111,8 @@ class PiReader : public Reader {
       out.facts.title = line.text("name");
       const std::string title = out.facts.title.empty() ? "null" : json::quoted(out.facts.title);
       out.keep(record, place, type, "\"title\":" + title);
+    } else if (type == "context_edit" && line.has("replacement")) {
+      edit(record, place, line, out);
     } else if (type == "usage" && line.isObject("usage")) {
       json::Writer writer;
       writer.beginObject().member("customType", fmt::format("{}.{}", agent_, type)).member("kind", "request");
@@ -147,6 +149,23 @@ class PiReader : public Reader {
       writePiUsage(writer, message.usage, message.requestId);
     }
     out.entry(record, place, entry_type::kCustom, writer.endObject().text());
+  }
+
+  // What models get in the place of an earlier message; null: they do not get it.
+  void edit(const Record& record, const Place& place, const Members& line, Builder& out) const {
+    const std::string target = line.text("targetId");
+    if (!out.isEntry(target)) {
+      out.damage(record, "an edit of an entry that is not there");
+      return custom(record, place, "context_edit", out);
+    }
+    const bool leavesOut = line.raw("replacement") == "null";
+    const PiMessage with = readPiContent(json::findMember(line.raw("replacement"), "content").value_or(""));
+    json::Writer writer;
+    writer.beginObject().member("customType", agent_ + ".context_edit").member("kind", "edit");
+    writer.member("entryId", out.entryFor(target)).key("content");
+    writer.raw(leavesOut ? "null" : json::findMember(with.json, "content").value_or("[]"));
+    out.entry(record, place, entry_type::kCustom, writer.endObject().text(),
+              leavesOut ? std::vector<Hole>() : with.holes);
   }
 
   // OpenClaw's reset leaves the history before it out as a summary does, and has no words of its own.

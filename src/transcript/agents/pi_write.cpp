@@ -100,8 +100,7 @@ class PiWriter : public Writer {
       line(item, entry.type, out).member("fromId", from.empty() ? "root" : from);
       line_->member("summary", payload.text("summary"));
     } else {
-      notHeld.emplace_back(entry.type);
-      return;
+      return noteNotHeld(item);
     }
     endLine(out);
   }

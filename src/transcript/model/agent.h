@@ -47,6 +47,8 @@ struct Item {
   bool beginsKept = false;
   /// More of an answer that was written before (damage tore it apart): what the answer cost was said there.
   bool isMoreOfAnswer = false;
+  /// An edit of a message: that was written with what the edit says.
+  bool isApplied = false;
 };
 
 class EntryList;  // entry_list.h
@@ -82,7 +84,7 @@ class Writer {
   /// named by its parts; bookkeeping, heads and labels are named by the driver.
   void noteNotHeld(const Item& item) {
     const std::string& type = item.entry->type;
-    if (!item.messages.empty() || type == entry_type::kMessage || isControlType(type)) return;
+    if (!item.messages.empty() || item.isApplied || type == entry_type::kMessage || isControlType(type)) return;
     notHeld.push_back(type);
   }
 

@@ -61,10 +61,12 @@ struct Outline {
   bool hasNameless = false;              // a call or a result without an id
 };
 
-Outline outlineOf(const EntryList& entries, std::size_t place) {
+Outline outlineOf(const EntryList& entries, const Edits& edits, std::size_t place) {
   Outline outline;
   if (!entries.isMessage(place) || entries.isHidden(place)) return outline;
-  const auto message = normalizeEntry(*entries.at(place));
+  const EntryPin entry = edits.at(place);
+  if (!entry) return outline;
+  const auto message = normalizeEntry(*entry);
   if (!message) return outline;
   outline.isUser = message->role == Role::User;
   outline.isAnswer = message->role == Role::Assistant;
@@ -107,6 +109,7 @@ MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& 
                                      CompatibilityReport& report, std::size_t head)
     : entries_(entries),
       tree_(tree),
+      edits_(entries, tree, head == EntryTree::kNone && !leaves.empty() ? leaves.front() : head),
       target_(target),
       report_(report),
       head_(head),
@@ -119,7 +122,7 @@ MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& 
     const auto kept = json::findString(entries.at(i)->payload, "firstKeptEntryId");
     const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
     // A result stays with its call, which is not kept then.
-    if (first != EntryTree::kNone && outlineOf(entries, first).results.empty()) starts_[first] = true;
+    if (first != EntryTree::kNone && outlineOf(entries, edits_, first).results.empty()) starts_[first] = true;
   }
   for (const std::size_t leaf : leaves) addBranch(leaf);
 }
@@ -147,13 +150,13 @@ void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
   bool hasNameless = false;
   // Results come right after their calls: what comes after an answer has its call there.
   for (auto place = branch.places.rbegin(); place != branch.places.rend(); ++place) {
-    const Outline outline = outlineOf(entries_, *place);
+    const Outline outline = outlineOf(entries_, edits_, *place);
     if (outline.isAnswer || (outline.isUser && outline.results.empty())) break;
     wanted.insert(outline.results.begin(), outline.results.end());
     hasNameless |= outline.hasNameless;
   }
   for (; before != EntryTree::kNone && (!wanted.empty() || hasNameless); before = tree_.parent(before)) {
-    const Outline outline = outlineOf(entries_, before);
+    const Outline outline = outlineOf(entries_, edits_, before);
     for (const std::uint64_t call : outline.calls) wanted.erase(call);
     if (!outline.calls.empty() && outline.hasNameless) hasNameless = false;
     branch.places.push_back(before);
@@ -172,7 +175,7 @@ void MessageConversion::findCuts(Branch& branch) const {
   std::vector<std::size_t> reach(count);                             // where the last result of a message's calls is
   std::vector<Kind> kinds(count, Kind::Other);
   for (std::size_t i = 0; i < count; ++i) {
-    const Outline outline = outlineOf(entries_, branch.places[i]);
+    const Outline outline = outlineOf(entries_, edits_, branch.places[i]);
     kinds[i] = kindOf(outline);
     for (const std::uint64_t call : outline.calls) open[call].push_back(i);
     for (const std::uint64_t result : outline.results) {
@@ -224,8 +227,8 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   for (const std::size_t place : part) {
     const bool isAfterHead = head_ != EntryTree::kNone && tree_.parent(place) == head_;
     isApart |= isAfterHead || tree_.isBranch(place) || entries_.kind(place) == EntryKind::BranchSummary;
-    if (!entries_.isMessage(place) || entries_.isHidden(place)) continue;
-    const EntryPin& entry = pins.emplace_back(entries_.at(place));
+    if (!entries_.isMessage(place) || entries_.isHidden(place) || edits_.leavesOut(place)) continue;
+    const EntryPin& entry = pins.emplace_back(edits_.at(place));
     messages.push_back({.entryId = entry->id,
                         .type = entry->type,
                         .payload = entry->payload,

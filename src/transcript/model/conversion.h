@@ -20,8 +20,8 @@ namespace bough::transcript {
 /// added to the report.
 class MessageConversion {
  public:
-  /// `leaves`: the ends of the branches. `head`: an entry that is not joined with what comes after it, since the branch
-  /// that the agent continues ends there. All arguments must outlive it.
+  /// `leaves`: the ends of the branches, the head's first where there is no `head`. `head`: an entry that is not joined
+  /// with what comes after it, since the branch that the agent continues ends there. All arguments must outlive it.
   MessageConversion(const EntryList& entries, const EntryTree& tree, const std::vector<std::size_t>& leaves,
                     Dialect target, CompatibilityReport& report, std::size_t head = EntryTree::kNone);
 
@@ -31,6 +31,8 @@ class MessageConversion {
   void skip(std::size_t place);
   /// Converts what nobody asked for, so that the report is whole.
   void convertRest();
+  /// What edits make of the messages.
+  [[nodiscard]] const Edits& edits() const { return edits_; }
   /// How many entries are converted and wait to be asked for.
   [[nodiscard]] std::size_t heldCount() const { return done_.size(); }
 
@@ -53,6 +55,7 @@ class MessageConversion {
 
   const EntryList& entries_;
   const EntryTree& tree_;
+  Edits edits_;
   Dialect target_;
   CompatibilityReport& report_;
   std::size_t head_;

@@ -4,6 +4,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/model/head.h"
+#include "message/model/message_edit.h"
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
@@ -46,6 +47,51 @@ std::size_t EntryTree::head(std::string_view agent) const {
     head = isHead ? find(headNamedBy(entries_.at(i)->payload)) : i;
   }
   return head;
+}
+
+Edits::Edits(const EntryList& entries, const EntryTree& tree, std::size_t head) : entries_(entries), tree_(tree) {
+  std::vector<bool> onHead(entries.size());
+  if (head != EntryTree::kNone) {
+    for (const std::size_t place : tree.path(head)) onHead[place] = true;
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) != EntryKind::Custom || entries.isRedacted(i)) continue;
+    const auto edit = message::editIn(*entries.at(i));
+    const std::size_t target = edit ? tree.find(edit->targetId) : EntryTree::kNone;
+    if (target == EntryTree::kNone || !entries.isMessage(target) || !reaches(target, i, onHead)) continue;
+    if (!edit->leavesOut() && !message::editedPayload(*entries.at(target), *edit)) continue;
+    editOf_[target] = i;
+    applied_.insert(i);
+  }
+}
+
+bool Edits::reaches(std::size_t target, std::size_t edit, const std::vector<bool>& onHead) const {
+  std::size_t at = tree_.parent(edit);
+  if (onHead[target]) return onHead[edit] && target < edit;
+  for (; at != EntryTree::kNone && at > target; at = tree_.parent(at)) {  // parents come earlier
+    if (tree_.isBranchPoint(at)) return false;
+  }
+  return at == target && !tree_.isBranchPoint(target);
+}
+
+EntryPin Edits::at(std::size_t place) const {
+  EntryPin entry = entries_.at(place);
+  const auto found = editOf_.find(place);
+  if (found == editOf_.end()) return entry;
+  const auto edit = message::editIn(*entries_.at(found->second));
+  if (!edit) return entry;
+  if (edit->leavesOut()) return nullptr;
+  auto edited = std::make_shared<Entry>(*entry);
+  edited->type = entry_type::kMessage;
+  edited->payload = message::editedPayload(*entry, *edit).value_or(entry->payload);
+  return edited;
+}
+
+bool Edits::leavesOut(std::size_t place) const {
+  const auto found = editOf_.find(place);
+  if (found == editOf_.end()) return false;
+  const auto edit = message::editIn(*entries_.at(found->second));
+  return edit && edit->leavesOut();
 }
 
 std::vector<std::size_t> keptPlaces(const EntryList& entries, const EntryTree& tree, std::size_t place) {

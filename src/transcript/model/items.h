@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "transcript/model/agent.h"
@@ -42,6 +44,29 @@ class EntryTree {
  private:
   const EntryList& entries_;
   std::vector<std::uint32_t> childCounts_;
+};
+
+/// What later entries (message_edit.h) say in the place of messages. A message is written once for all branches: one on
+/// the head's branch with the edits of that branch, another one when no branch has it without the edit.
+class Edits {
+ public:
+  /// The list and the tree must outlive it.
+  Edits(const EntryList& entries, const EntryTree& tree, std::size_t head);
+
+  /// The entry, with what an edit makes of its message; null: models do not get it.
+  [[nodiscard]] EntryPin at(std::size_t place) const;
+  /// Whether models do not get the message.
+  [[nodiscard]] bool leavesOut(std::size_t place) const;
+  /// Whether the entry is an edit that holds, or held until a later one of the same message.
+  [[nodiscard]] bool isApplied(std::size_t place) const { return applied_.contains(place); }
+
+ private:
+  [[nodiscard]] bool reaches(std::size_t target, std::size_t edit, const std::vector<bool>& onHead) const;
+
+  const EntryList& entries_;
+  const EntryTree& tree_;
+  std::unordered_map<std::size_t, std::size_t> editOf_;  // by the message's place: the place of its last edit
+  std::unordered_set<std::size_t> applied_;
 };
 
 /// Of a compaction_summary: where the entries before it that stay in the context are, oldest first.
