@@ -13,6 +13,8 @@
 #include "bough/transcript.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
+#include "cli/names/session_file.h"
+#include "cli/names/store_session.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 

@@ -9,7 +9,7 @@
 #include "catalog/outside.h"
 #include "cli/definition/command.h"
 #include "cli/names/catalog_view.h"
-#include "cli/names/session_name.h"
+#include "cli/names/named_session.h"
 
 namespace bough::cli {
 

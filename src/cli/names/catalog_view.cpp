@@ -11,9 +11,7 @@
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
-#include "cli/names/agents_view.h"
-#include "cli/names/foreign.h"
-#include "cli/names/session_name.h"
+#include "cli/names/session_file.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -96,10 +94,8 @@ void takeInBesides(const CatalogView& view) {
                    : "note: the sessions themselves are searched; `bough reindex` makes the search index");
 }
 
-namespace {
-
-Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
-                           bool isDatabase = false) {
+Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
+                                  bool isDatabase) {
   CatalogView view;
   view.store = std::move(store);
   BOUGH_TRY(auto catalog, Catalog::open(*view.store));
@@ -121,54 +117,9 @@ Result<CatalogView> viewOf(std::shared_ptr<SessionStore> store, bool search, Whe
   return view;
 }
 
-Result<CatalogView> viewOfFile(NamedSession file, bool search, WhenBehind whenBehind) {
-  BOUGH_TRY(auto view, viewOf(std::move(file.store), search, whenBehind));
-  view.passing = std::move(file.passing);
-  view.sessionId = std::move(file.sessionId);
-  return view;
-}
-
-}  // namespace
-
 Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBehind whenBehind) {
   BOUGH_TRY(auto store, context.openStore());
-  return viewOf(std::move(store), search, whenBehind, isPostgresLocation(context.resolvedLocation()));
-}
-
-Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search,
-                                      WhenBehind whenBehind) {
-  std::error_code error;
-  if (isSessionPath(session) || std::filesystem::is_regular_file(session, error)) {
-    BOUGH_TRY(auto file, openForReading(context, session));
-    // Of many sessions one that cannot be read is left out; of one nothing would be left.
-    BOUGH_TRY(file.store->sessionState(file.sessionId));
-    return viewOfFile(std::move(file), search, whenBehind);
-  }
-  auto view = openCatalogView(context, search, whenBehind);
-  auto found = view ? resolveSession(*view->store, session) : Result<std::string>(std::unexpected(view.error()));
-  if (found) {
-    view->sessionId = std::move(*found);
-    return view;
-  }
-  if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
-  auto copy = openAgentSession(context, session);
-  if (!copy) return std::unexpected(found.error());
-  return viewOfFile(std::move(*copy), search, WhenBehind::TakeIn);
-}
-
-std::string displayTitle(const SessionSummary& row) {
-  if (!row.title.empty()) return row.title;
-  if (!row.origin) return row.key;
-  return "fork of " + shortId(row.origin->sessionId);
-}
-
-void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
-  for (SessionSummary& row : rows) {
-    if (!row.title.empty() || !row.origin) continue;
-    const auto origin = catalog.list({.filter = {.session = row.origin->sessionId}, .limit = 1, .models = false});
-    if (!origin || origin->empty()) continue;
-    if (const std::string title = displayTitle(origin->front()); !title.empty()) row.title = "fork of " + title;
-  }
+  return openCatalogOf(std::move(store), search, whenBehind, isPostgresLocation(context.resolvedLocation()));
 }
 
 std::vector<Option> FilterOptions::definitions() {

@@ -32,9 +32,9 @@ enum class WhenBehind : std::uint8_t {
 Result<CatalogView> openCatalogView(const Context& context, bool search = false,
                                     WhenBehind whenBehind = WhenBehind::TakeIn);
 
-/// The same for one session, which may also be another agent's: its file, or the id of one in the agents' folders.
-Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search = false,
-                                      WhenBehind whenBehind = WhenBehind::TakeIn);
+/// The same for a store that is open. `isDatabase`: many share it.
+Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
+                                  bool isDatabase = false);
 
 /// Brings a catalog up to date, with a progress bar when that takes long.
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
@@ -42,13 +42,6 @@ Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 /// Starts another process that takes in what is new, and says so; says instead why not where nothing can be written. Of
 /// a database, which many share, it says how that is done.
 void takeInBesides(const CatalogView& view);
-
-/// What a list calls a session: its title, else what it is a fork of, else its key.
-std::string displayTitle(const SessionSummary& row);
-
-/// Gives forks that have no title of their own "fork of" and the title of the session they come from: for people, not
-/// for programs, who get the origin.
-void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
 
 /// The path of a folder as sessions record it: absolute, and where a program really is, not the link that leads there.
 std::string recordedFolder(const std::string& folder);

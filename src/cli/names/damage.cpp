@@ -1,5 +1,5 @@
 #include "cli/names/damage.h"
-#include "cli/names/session_name.h"
+#include "cli/names/session_id.h"
 #include "cli/names/session_titles.h"
 
 #include <fmt/format.h>

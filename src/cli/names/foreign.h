@@ -7,7 +7,7 @@
 
 #include "bough/transcript.h"
 #include "cli/definition/command.h"
-#include "cli/names/session_name.h"
+#include "cli/names/named_session.h"
 
 namespace bough::cli {
 

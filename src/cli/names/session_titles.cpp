@@ -7,8 +7,7 @@
 #include "base/json/json_scan.h"
 #include "base/model/out_of_date.h"
 #include "base/text/text.h"
-#include "cli/names/catalog_view.h"
-#include "cli/names/session_name.h"
+#include "cli/names/session_id.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
@@ -42,6 +41,26 @@ std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
 }
 
 }  // namespace
+
+std::string displayTitle(const SessionSummary& row) {
+  if (!row.title.empty()) return row.title;
+  if (!row.origin) return row.key;
+  return "fork of " + shortId(row.origin->sessionId);
+}
+
+void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
+  for (SessionSummary& row : rows) {
+    if (!row.title.empty() || !row.origin) continue;
+    const auto origin = catalog.list({.filter = {.session = row.origin->sessionId}, .limit = 1, .models = false});
+    if (!origin || origin->empty()) continue;
+    if (const std::string title = displayTitle(origin->front()); !title.empty()) row.title = "fork of " + title;
+  }
+}
+
+std::string nameWithTitle(const SessionSummary& row) {
+  const std::string title = text::excerpt(displayTitle(row), 50);
+  return title.empty() ? exactId(row.sessionId) : fmt::format("{} \"{}\"", exactId(row.sessionId), title);
+}
 
 std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, const PriceTable* prices) {
   if (!opened_) catalog_ = quickCatalog(store_);

@@ -4,11 +4,22 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bough/catalog.h"
 #include "bough/store.h"
 
 namespace bough::cli {
+
+/// What a list calls a session: its title, else what it is a fork of, else its key.
+std::string displayTitle(const SessionSummary& row);
+
+/// Gives forks that have no title of their own "fork of" and the title of the session they come from: for people, not
+/// for programs, who get the origin.
+void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
+
+/// What messages and questions call a session: its exactId and, where it has one, its title.
+std::string nameWithTitle(const SessionSummary& row);
 
 /// Names the sessions of a store with their titles. The catalog is opened when the first name is asked for. It takes in
 /// what is new, but a name never waits for a whole store to be read: then it is the id alone.
