@@ -208,6 +208,10 @@ struct WriteTranscriptOptions {
   std::vector<MovedFolder> moves = {};
   /// The session gets another id: in lines that the agent wrote itself, `facts.sessionId` takes the place of this one.
   std::string renamedFrom = {};
+  /// Gets what the agent keeps in files beside its transcripts (images, in MyAgents): the name below its folder of such
+  /// files, and the bytes. See keepBesideTranscript. Empty: the file is not for the agent's own folder, and what the
+  /// agent's own lines do not name stays in the lines.
+  std::function<Result<void>(const std::string& name, std::string_view bytes)> keepBeside = {};
 };
 
 /// What was written.
@@ -227,6 +231,11 @@ struct WrittenTranscript {
 /// no entry `headId`. Unsupported: files of that agent are only read.
 Result<WrittenTranscript> writeTranscript(const TranscriptSource& entries, const WriteTranscriptOptions& options,
                                           const std::function<Result<void>(std::string_view)>& out);
+
+/// Keeps a file that writeTranscript gave to `keepBeside` where the agent looks for it. One that is there is left as it
+/// is. `path`: of the transcript. InvalidArgument for a name that leads elsewhere.
+Result<void> keepBesideTranscript(const std::string& agent, const std::string& path, const std::string& name,
+                                  std::string_view bytes);
 
 /// A session as its agent wrote it.
 struct CopiedTranscript {

@@ -137,6 +137,12 @@ Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const Tra
   return agent->place(home, facts);
 }
 
+Result<void> keepBesideTranscript(const std::string& agent, const std::string& path, const std::string& name,
+                                  std::string_view bytes) {
+  const Agent* known = findAgent(agent);
+  return known == nullptr || known->keepBeside == nullptr ? Result<void>() : known->keepBeside(path, name, bytes);
+}
+
 Result<void> announceTranscript(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) {
   const Agent* agent = findAgent(facts.agent);
   return agent == nullptr || agent->announce == nullptr ? Result<void>() : agent->announce(home, facts, path);

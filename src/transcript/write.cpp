@@ -124,6 +124,8 @@ class TranscriptWriting {
     BOUGH_TRY(choose());
     BOUGH_TRY(entries_.check());
     if (head_ == kNone && !beginsWithCopy()) return tree_.noHead();
+    writer_->keepsBeside = options_.keepBeside != nullptr;
+    writer_->sessionId = options_.facts.sessionId;
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report, head_);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
@@ -423,6 +425,10 @@ class TranscriptWriting {
 
   Result<void> flush(std::string& text) {
     BOUGH_TRY(entries_.check());  // nothing that was made of an entry that could not be read
+    for (const Writer::Beside& file : writer_->beside) {
+      BOUGH_TRY(options_.keepBeside(file.name, file.bytes));
+    }
+    writer_->beside.clear();
     if (text.empty()) return {};
     end_.endsLine = text.back() == '\n';
     BOUGH_TRY(out_(text));

@@ -147,5 +147,84 @@ TEST_F(Lists, AnAttachmentThatIsALinkOutOfItsFolderIsNotRead) {
   EXPECT_TRUE(holdsImage());
 }
 
+// One pixel.
+constexpr std::string_view kPixel =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+// Writes a session into the folders of MyAgents, as `resume --in` does.
+std::string putIntoMyAgents(const ReadFile& file, const TranscriptFacts& facts, const fs::path& home) {
+  const auto place = placeForTranscript(homeAt(home), facts);
+  EXPECT_TRUE(place);
+  WriteTranscriptOptions options{.agent = "myagents", .facts = facts};
+  options.keepBeside = [&](const std::string& name, std::string_view bytes) {
+    return keepBesideTranscript("myagents", place->path, name, bytes);
+  };
+  writeBytes(place->path, writeAll(file.entries, options));
+  return place->path;
+}
+
+TEST(MyAgents, GetsWordsAsTextAndImagesAsFiles) {
+  TempFolder folder;
+  const fs::path from = fs::path(folder.path()) / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
+  writeBytes(
+      from, fmt::format(R"({{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":[)"
+                        R"({{"type":"text","text":"What is this?"}},{{"type":"image","source":{{"type":"base64",)"
+                        R"("media_type":"image/png","data":"{}"}}}}]}},"uuid":"b724","timestamp":)"
+                        R"("2026-11-14T23:45:00.648Z","cwd":"/x","sessionId":"01a1dc74-8eea-7b72-9f3d-075316710001"}})"
+                        "\n",
+                        kPixel));
+  const ReadFile file = readAll(from);
+  TranscriptFacts facts = file.report.facts;
+  facts.agent = "myagents";
+  const std::string path = putIntoMyAgents(file, facts, folder.path());
+  const std::string line = readBytes(path);
+  EXPECT_EQ(json::findString(line.substr(0, line.find('\n')), "content"), "What is this?") << line;
+  const auto attachments = json::findMember(line.substr(0, line.find('\n')), "attachments");
+  ASSERT_TRUE(attachments) << line;
+  const fs::path kept = fs::path(folder.path()) / ".myagents/attachments" / facts.sessionId;
+  ASSERT_TRUE(fs::is_directory(kept));
+  const auto image = *fs::directory_iterator(kept);
+  EXPECT_TRUE(line.contains(image.path().filename().string())) << line;
+  EXPECT_FALSE(fs::exists(fs::path(folder.path()) / ".myagents/sessions.lock"));
+  // What MyAgents itself has is read like any other.
+  WriteTranscriptOptions bare{.agent = "myagents", .facts = facts};
+  bare.bare = true;
+  bare.keepBeside = [](const std::string&, std::string_view) -> Result<void> { return {}; };
+  writeBytes(path, writeAll(file.entries, bare));
+  const ReadFile back = readAll(path);
+  ASSERT_EQ(back.entries.size(), 1U);
+  EXPECT_TRUE(back.entries.front().payload.contains(kPixel)) << back.entries.front().payload;
+  EXPECT_TRUE(back.entries.front().payload.contains("What is this?"));
+}
+
+TEST(MyAgents, AttachedFilesThatAreGoneComeBackWithTheSession) {
+  TempFolder folder;
+  constexpr std::string_view kName = "session-1769900000000-ab12cd";
+  const fs::path origin = fs::path(BOUGH_TESTS_DIR "/transcript/fixtures/myagents");
+  const ReadFile file = readAll(origin / "sessions" / fmt::format("{}.jsonl", kName));
+  putIntoMyAgents(file, file.report.facts, folder.path());
+  const fs::path there = fs::path(folder.path()) / ".myagents/attachments" / kName / "att1.png";
+  EXPECT_EQ(readBytes(there), readBytes(origin / "attachments" / kName / "att1.png"));
+  // One that is there is not touched.
+  writeBytes(there, "changed");
+  putIntoMyAgents(file, file.report.facts, folder.path());
+  EXPECT_EQ(readBytes(there), "changed");
+}
+
+TEST(MyAgents, AttachedFilesStayBelowTheirFolder) {
+  TempFolder folder;
+  const fs::path sessions = fs::path(folder.path()) / ".myagents/sessions";
+  fs::create_directories(sessions);
+  const std::string path = (sessions / "a.jsonl").string();
+  for (const std::string name : {"../a.png", "/a.png", "a/../../b.png", "", "a\\b", "a//b"}) {
+    EXPECT_FALSE(keepBesideTranscript("myagents", path, name, "x")) << name;
+  }
+  fs::create_directories(fs::path(folder.path()) / "elsewhere");
+  fs::create_directories(fs::path(folder.path()) / ".myagents/attachments");
+  fs::create_symlink(fs::path(folder.path()) / "elsewhere", fs::path(folder.path()) / ".myagents/attachments/link");
+  EXPECT_FALSE(keepBesideTranscript("myagents", path, "link/a.png", "x"));
+  EXPECT_TRUE(fs::is_empty(fs::path(folder.path()) / "elsewhere"));
+}
+
 }  // namespace
 }  // namespace bough

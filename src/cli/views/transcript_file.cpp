@@ -114,7 +114,8 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
                                        .branchOnly = wish.branchOnly,
                                        .bare = wish.bare,
                                        .moves = std::move(moves),
-                                       .renamedFrom = wish.copy == 0 ? std::string() : id};
+                                       .renamedFrom = wish.copy == 0 ? std::string() : id,
+                                       .keepBeside = wish.keepBeside};
   if (begin) {
     BOUGH_TRY(begin(made.facts));
   }

@@ -5,7 +5,11 @@
 // {"type":"tool_use","tool":{"id","name","input","result","isError"}}. Such a line becomes two entries.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "base/bytes/base64.h"
+#include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
@@ -114,8 +118,9 @@ class LineReading {
     const std::string_view raw = line_.raw("content");
     std::string text = json::kindOf(raw) == json::Kind::String ? line_.text("content") : std::string(raw);
     const std::string list = blocksIn(text);
+    const bool isOnlyFiles = text.empty() && line_.isArray("attachments");
     if (list.empty()) {
-      addText(text);
+      if (!isOnlyFiles) addText(text);
     } else {
       json::ArrayReader elements(list);
       while (const auto element = elements.next()) block(*element);
@@ -222,10 +227,53 @@ Result<void> addMyAgentsFactsBeside(const std::string& path, TranscriptFacts& fa
   return {};
 }
 
+// The bytes of an image in a message of Anthropic's; none when it is not one whose bytes are there.
+struct ImageBytes {
+  std::string type;
+  std::string bytes;
+};
+
+std::optional<ImageBytes> imageIn(std::string_view block) {
+  if (json::findString(block, "type") != "image") return std::nullopt;
+  const auto source = json::findMember(block, "source");
+  if (!source || json::findString(*source, "type") != "base64") return std::nullopt;
+  auto bytes = fromBase64(json::findString(*source, "data").value_or("="));
+  auto type = json::findString(*source, "media_type");
+  if (!bytes || bytes->empty() || !type) return std::nullopt;
+  return ImageBytes{.type = std::move(*type), .bytes = std::move(*bytes)};
+}
+
+// Whether a part of a name can be one of a file: MyAgents takes the same for ids of sessions.
+bool isPlainName(std::string_view name) {
+  constexpr std::size_t kLongest = 99;
+  return !name.empty() && name.size() <= kLongest &&
+         std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; });
+}
+
 // Writes a line for each message. Results are blocks of the user's next line, where the reader finds them, too.
 class MyAgentsWriter : public Writer {
  public:
   void begin(const TranscriptFacts&, std::string&) override {}
+
+  // The files that a line names may be gone; what was read from them is in the entry.
+  void copied(const Item& item, std::string_view line) override {
+    if (!keepsBeside || !line.contains(R"("attachments")")) return;
+    const std::string_view list = json::findMember(line, "attachments").value_or("");
+    const auto message = json::findMember(item.entry->payload, "message");
+    const auto content = message ? json::findMember(*message, "content") : std::nullopt;
+    if (list.empty() || !content || json::kindOf(list) != json::Kind::Array) return;
+    std::vector<std::string> names;
+    json::ArrayReader attachments(list);
+    while (const auto each = attachments.next()) names.push_back(json::findString(*each, "path").value_or(""));
+    // Each is a block after those of the content.
+    std::vector<std::string_view> blocks;
+    json::ArrayReader elements(*content);
+    while (const auto element = elements.next()) blocks.push_back(*element);
+    for (std::size_t i = 0; i < names.size() && blocks.size() >= names.size(); ++i) {
+      auto image = imageIn(blocks[blocks.size() - names.size() + i]);
+      if (image && staysBelow(names[i])) beside.push_back({.name = names[i], .bytes = std::move(image->bytes)});
+    }
+  }
 
   void item(const Item& item, std::string& out) override {
     std::uint32_t part = 0;
@@ -238,7 +286,10 @@ class MyAgentsWriter : public Writer {
     json::Writer writer(out);
     const std::string id = part == 0 ? item.entry->id : fmt::format("{}.{}", item.entry->id, part);
     writer.beginObject().member("id", id).member("role", message.text("role")).key("content");
-    if (message.isString("content") && blocksIn(message.text("content")).empty()) {
+    auto typed = message.text("role") == "user" ? typedIn(message.raw("content")) : std::nullopt;
+    if (typed) {
+      writer.string(typed->words);
+    } else if (message.isString("content") && blocksIn(message.text("content")).empty()) {
       writer.raw(message.raw("content"));
     } else if (message.isString("content")) {
       writer.string(textBlocks(message.raw("content")));
@@ -248,9 +299,58 @@ class MyAgentsWriter : public Writer {
       writer.string(content == "[]" ? std::string_view() : std::string_view(content));
     }
     writer.member("timestamp", item.entry->timestamp);
+    if (typed && !typed->images.empty()) attach(typed->images, writer);
     if (message.isObject("usage") && !item.isMoreOfAnswer) usage(writer, message);
     writer.endObject();
     out += '\n';
+  }
+
+  // What a person said: MyAgents shows the words of a user's message only where its content is text, and pictures only
+  // from files, before the words.
+  struct Typed {
+    std::string words;
+    std::vector<ImageBytes> images;
+  };
+
+  [[nodiscard]] std::optional<Typed> typedIn(std::string_view content) const {
+    if (json::kindOf(content) != json::Kind::Array) return std::nullopt;
+    Typed typed;
+    json::ArrayReader elements(content);
+    while (const auto element = elements.next()) {
+      const auto text =
+          json::findString(*element, "type") == "text" ? json::findString(*element, "text") : std::nullopt;
+      auto image = text || !keepsBeside ? std::nullopt : imageIn(*element);
+      // A copy of a file has each text apart.
+      if (text && !text->empty() && (typed.words.empty() || keepsBeside)) {
+        typed.words += (typed.words.empty() ? "" : "\n\n") + *text;
+      } else if (image && !fileOf(*image).empty()) {
+        typed.images.push_back(std::move(*image));
+      } else {
+        return std::nullopt;
+      }
+    }
+    const bool saysNothing = typed.words.empty() && typed.images.empty();
+    return saysNothing || !blocksIn(typed.words).empty() ? std::nullopt : std::optional(std::move(typed));
+  }
+
+  // The name that MyAgents gives such a file; empty when there is none.
+  [[nodiscard]] std::string fileOf(const ImageBytes& image) const {
+    constexpr std::size_t kIdDigits = 32;
+    const std::string ending = image.type.substr(image.type.find('/') + 1);
+    if (!image.type.starts_with("image/") || !isPlainName(ending) || !isPlainName(sessionId)) return {};
+    return fmt::format("{}/{}.{}", sessionId, Sha256::of(image.bytes).substr(0, kIdDigits), ending);
+  }
+
+  void attach(std::vector<ImageBytes>& images, json::Writer& writer) {
+    writer.key("attachments").beginArray();
+    for (ImageBytes& image : images) {
+      const std::string path = fileOf(image);
+      const std::string name = nameOf(path);
+      writer.beginObject().member("id", name.substr(0, name.find('.'))).member("name", name);
+      writer.member("mimeType", image.type).member("path", path).endObject();
+      beside.push_back({.name = path, .bytes = std::move(image.bytes)});
+    }
+    writer.endArray();
   }
 
   // Words that would be read as blocks.
@@ -352,6 +452,17 @@ Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& fact
   return replaceList(root + "/sessions.json", bytes);
 }
 
+// Below the folder beside that of the sessions, as MyAgents reads them, and under its lock.
+Result<void> keepAttachment(const std::string& path, const std::string& name, std::string_view bytes) {
+  if (!staysBelow(name)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be the name of an attached file", name), "");
+  }
+  const std::string root = folderOf(folderOf(path));
+  BOUGH_TRY(makeFolder(root));
+  BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
+  return writeNewBelow(root + "/attachments", name, bytes);
+}
+
 }  // namespace
 
 Agent myagents() {
@@ -369,6 +480,7 @@ Agent myagents() {
   };
   agent.place = myAgentsPlace;
   agent.announce = announceMyAgents;
+  agent.keepBeside = keepAttachment;
   return agent;
 }
 

@@ -88,6 +88,15 @@ class Writer {
     notHeld.push_back(type);
   }
 
+  /// A file that the agent keeps beside its transcripts.
+  struct Beside {
+    std::string name;  ///< Below the folder of such files.
+    std::string bytes;
+  };
+  bool keepsBeside = false;    ///< Files of `beside` are kept where the agent looks for them.
+  std::string sessionId;       ///< The agent's.
+  std::vector<Beside> beside;  ///< Until the driver takes them.
+
   /// The entry that the session continues from, where entries travel. It may have no line: then `end` gets one that it
   /// continues.
   std::string headEntryId;
@@ -146,6 +155,8 @@ struct Agent {
   Result<TranscriptPlace> (*place)(const TranscriptHome& home, const TranscriptFacts& facts) = nullptr;
   /// Adds a session to the agent's own list. Optional.
   Result<void> (*announce)(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) = nullptr;
+  /// Keeps a file of Writer::beside. `path`: of the transcript. Optional.
+  Result<void> (*keepBeside)(const std::string& path, const std::string& name, std::string_view bytes) = nullptr;
 };
 
 /// The table, in the order in which files are compared with it: the most particular formats first.

@@ -117,6 +117,22 @@ Result<std::string> withElement(std::string_view json, std::string_view value) {
   return withLast(json, value, '[', ']');
 }
 
+Result<void> makeFolder(const std::string& folder) {
+  BOUGH_TRY(orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  return {};
+}
+
+Result<void> writeNewBelow(const std::string& folder, const std::string& relative, std::string_view bytes) {
+  BOUGH_TRY(auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
+  std::string_view rest = relative;
+  for (std::size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+    BOUGH_TRY(opened, orError(opened->openDirectory(rest.substr(0, slash), true), "open", folder + "/" + relative));
+    rest.remove_prefix(slash + 1);
+  }
+  if (opened->info(rest)) return {};
+  return writeDurably(*opened, rest, bytes);
+}
+
 Result<void> replaceList(const std::string& path, std::string_view bytes) {
   const std::string folder = folderOf(path);
   BOUGH_TRY(const auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));

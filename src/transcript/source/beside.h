@@ -34,6 +34,13 @@ void eachSession(std::string_view json, const std::function<bool(const std::stri
 Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value);
 Result<std::string> withElement(std::string_view json, std::string_view value);
 
+/// Makes a folder and those it is in, where they are missing.
+Result<void> makeFolder(const std::string& folder);
+
+/// Writes a file below a folder, durably, with mode 0600; the folders on the way are made, and links are not followed.
+/// One that is there is left as it is.
+Result<void> writeNewBelow(const std::string& folder, const std::string& relative, std::string_view bytes);
+
 /// Replaces a list file whole, durably, with mode 0600.
 Result<void> replaceList(const std::string& path, std::string_view bytes);
 

@@ -72,6 +72,12 @@ class Target {
     return file_->add(piece);
   }
 
+  // What is there already has its own.
+  Result<void> keepBeside(const std::string& agent, const std::string& name, std::string_view bytes) const {
+    if (!isFree_ || dryRun_) return {};
+    return keepBesideTranscript(agent, place_.path, name, bytes);
+  }
+
   // Puts the new file into its place.
   Result<void> save() { return file_ ? file_->save() : Result<void>(); }
 
@@ -108,6 +114,9 @@ Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, 
   std::string instead;
   for (; wish.copy < kMostCopies; ++wish.copy) {
     Target target(dryRun);
+    wish.keepBeside = [&](const std::string& name, std::string_view bytes) {
+      return target.keepBeside(wish.agent, name, bytes);
+    };
     auto made = makeTranscript(
         store, sessionId, wish, [&](std::string_view piece) { return target.add(piece); },
         [&](const TranscriptFacts& facts) { return target.begin(facts); });
