@@ -1,5 +1,7 @@
-// Session files that are one JSON document, damaged: every record that is whole is read, and the rest is counted.
+// Session files that are one JSON document, damaged: every record that is whole is read, and the rest is counted. And
+// files that were packed with gzip.
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include "support/temp_folder.h"
 #include "transcript/files.h"
@@ -126,6 +128,44 @@ TEST_P(Document, ThatIsThereTwiceIsReadTwice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, Document, testing::ValuesIn(kDocuments));
+
+std::string gzipped(std::string_view plain) {
+  constexpr int kGzipWindow = 15 + 16;
+  constexpr int kMemoryLevel = 8;
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY),
+            Z_OK);
+  std::string packed(deflateBound(&stream, plain.size()), '\0');
+  std::string bytes(plain);
+  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+TEST(Documents, OfLinesThatWerePackedWithGzipAreRead) {
+  TempFolder folder;
+  const std::string plain = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/pi/02-tools.jsonl");
+  const fs::path path = fs::path(folder.path()) / "02-tools.jsonl.gz";
+  // Of two members, as `cat a.gz b.gz` makes them.
+  const std::string packed = gzipped(plain.substr(0, 700)) + gzipped(plain.substr(700));
+  writeBytes(path, packed);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(file.report.bytes, plain.size());
+  EXPECT_EQ(file.report.recovered + file.report.unreadable, 0U);
+  EXPECT_EQ(writeAll(file.entries, {.agent = "pi"}), plain);
+  for (const std::string& broken : {packed.substr(0, packed.size() / 2), packed.substr(0, packed.size() - 1),
+                                    packed + "garbage", packed.substr(0, 40) + "####" + packed.substr(44)}) {
+    writeBytes(path, broken);
+    const auto read = readTranscript(path, {}, [](Entry&&) -> Result<void> { return {}; });
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, ErrorCode::Damaged) << read.error().message;
+  }
+}
 
 }  // namespace
 }  // namespace bough

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <optional>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -79,6 +80,15 @@ Result<NamedSession> openTranscript(const std::string& path) {
 
 namespace {
 
+// About how many bytes a file holds; none when that is not known.
+std::optional<std::uintmax_t> unpackedBytes(const std::string& path) {
+  constexpr std::uintmax_t kPackedTimes = 16;  // lines of JSON that repeat their names
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error) return std::nullopt;
+  return path.ends_with(".gz") || path.ends_with(".zst") ? size * kPackedTimes : size;
+}
+
 // An empty store for the copies of these files.
 Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
   NamedSession session;
@@ -87,10 +97,9 @@ Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
   std::uintmax_t size = 0;
   bool isUnknown = false;  // a session in a database has no file whose size says anything
   for (const std::string& path : paths) {
-    std::error_code error;
-    const std::uintmax_t own = fs::file_size(path, error);
-    isUnknown = isUnknown || error;
-    size += error ? 0 : own;
+    const auto own = unpackedBytes(path);
+    isUnknown = isUnknown || !own;
+    size += own.value_or(0);
   }
   if (isUnknown || size > kInMemoryBytes) {
     BOUGH_TRY(location, makePassingFolder());
@@ -103,9 +112,7 @@ Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
 }  // namespace
 
 bool isLargeTranscript(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  return !error && size > kInMemoryBytes;
+  return unpackedBytes(path).value_or(0) > kInMemoryBytes;
 }
 
 Result<NamedSession> openTranscript(const std::string& path, TranscriptReport& report) {

@@ -1,16 +1,20 @@
 #include "transcript/source/unpacked.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
 #include "base/try.h"
 
 namespace bough::transcript {
 namespace {
 
-constexpr std::string_view kMagic = "\x28\xB5\x2F\xFD";
+constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";
+constexpr std::string_view kGzipMagic = "\x1F\x8B\x08";
 constexpr int kMaxWindowLog = 26;  // 64 MiB; agents pack with less than 8 MiB
 
 // The bytes that were read to see what the file is, and then the rest.
@@ -34,9 +38,14 @@ class Begun : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
-class Unpacking : public ByteSource {
+std::unexpected<Error> cannotUnpack(std::string_view path, std::string_view why, std::string_view program) {
+  return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked: {}", path, why),
+              fmt::format("`{}` may recover its beginning", program));
+}
+
+class ZstdUnpacking : public ByteSource {
  public:
-  Unpacking(std::unique_ptr<ByteSource> packed, std::string path)
+  ZstdUnpacking(std::unique_ptr<ByteSource> packed, std::string path)
       : packed_(std::move(packed)),
         path_(std::move(path)),
         context_(ZSTD_createDCtx()),
@@ -65,10 +74,7 @@ class Unpacking : public ByteSource {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
 
-  std::unexpected<Error> damaged(std::string_view why) const {
-    return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked: {}", path_, why),
-                "`zstd -d` may recover its beginning");
-  }
+  std::unexpected<Error> damaged(std::string_view why) const { return cannotUnpack(path_, why, "zstd -d"); }
 
   std::unique_ptr<ByteSource> packed_;
   std::string path_;
@@ -78,10 +84,56 @@ class Unpacking : public ByteSource {
   bool atEnd_ = true;  // of a frame
 };
 
+// Several members that follow one another are one file.
+class GzipUnpacking : public ByteSource {
+ public:
+  GzipUnpacking(std::unique_ptr<ByteSource> packed, std::string path)
+      : packed_(std::move(packed)), path_(std::move(path)), buffer_(kBufferBytes, '\0') {
+    constexpr int kGzipWindow = 15 + 16;
+    BOUGH_CHECK(inflateInit2(&stream_, kGzipWindow) == Z_OK);
+  }
+  GzipUnpacking(const GzipUnpacking&) = delete;
+  GzipUnpacking& operator=(const GzipUnpacking&) = delete;
+  ~GzipUnpacking() override { inflateEnd(&stream_); }
+
+  Result<std::size_t> read(std::span<char> out) override {
+    const auto room = static_cast<uInt>(std::min<std::size_t>(out.size(), 1U << 30U));
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = room;
+    while (room > 0 && stream_.avail_out == room) {
+      if (stream_.avail_in == 0) {
+        BOUGH_TRY(const std::size_t got, packed_->read(std::span(buffer_)));
+        if (got == 0 && !atEnd_) return damaged("it breaks off");
+        if (got == 0) return std::size_t{0};
+        stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data());
+        stream_.avail_in = static_cast<uInt>(got);
+      }
+      if (atEnd_) inflateReset(&stream_);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
+        return damaged(stream_.msg == nullptr ? "it is damaged" : stream_.msg);
+      }
+      atEnd_ = status == Z_STREAM_END;
+    }
+    return std::size_t{room - stream_.avail_out};
+  }
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
+
+  std::unexpected<Error> damaged(std::string_view why) const { return cannotUnpack(path_, why, "gzip -dc"); }
+
+  std::unique_ptr<ByteSource> packed_;
+  std::string path_;
+  std::string buffer_;
+  z_stream stream_{};
+  bool atEnd_ = true;  // of a member
+};
+
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> file, const std::string& path) {
-  std::string beginning(kMagic.size(), '\0');
+  std::string beginning(kZstdMagic.size(), '\0');
   std::size_t size = 0;
   while (size < beginning.size()) {
     BOUGH_TRY(const std::size_t got, file->read(std::span(beginning).subspan(size)));
@@ -89,10 +141,12 @@ Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> file, c
     size += got;
   }
   beginning.resize(size);
-  const bool isPacked = beginning == kMagic;
+  const bool isZstd = beginning == kZstdMagic;
+  const bool isGzip = beginning.starts_with(kGzipMagic);
   auto whole = std::make_unique<Begun>(std::move(beginning), std::move(file));
-  if (!isPacked) return whole;
-  return std::make_unique<Unpacking>(std::move(whole), path);
+  if (isZstd) return std::make_unique<ZstdUnpacking>(std::move(whole), path);
+  if (isGzip) return std::make_unique<GzipUnpacking>(std::move(whole), path);
+  return whole;
 }
 
 }  // namespace bough::transcript
