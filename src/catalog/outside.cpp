@@ -21,12 +21,19 @@
 namespace bough::catalog {
 namespace {
 
-// `session` is empty for a file that is not one; `reason` says why.
+// `session` is empty for a file that is not one; `reason` says why. `stamp` is empty for one that could not be read:
+// it is tried again each time.
 constexpr const char* kTable = R"sql(
 CREATE TABLE IF NOT EXISTS outside(path TEXT PRIMARY KEY, stamp TEXT NOT NULL, session TEXT NOT NULL,
   reason TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS outsideBySession ON outside(session);
 )sql";
+
+// Whether a file holds no session, which stays so until it changes. Other errors may pass without a trace in the file.
+bool isOfContent(const Error& error) {
+  return error.code == ErrorCode::Unsupported || error.code == ErrorCode::Damaged ||
+         error.code == ErrorCode::InvalidArgument;
+}
 
 bool hasTable(Database& database) {
   return Query(database, "SELECT 1 FROM sqlite_schema WHERE name = 'outside'").next();
@@ -222,9 +229,12 @@ class OutsideIntake {
     const std::string sessionId = told.error ? std::string() : told.row.facts.sessionId;
     const std::string reason = told.error ? told.error->message : std::string();
     const std::string before = file.isNew ? std::string() : sessionOf(file.path);
-    Query(database_, "INSERT OR REPLACE INTO outside(path, stamp, session, reason) VALUES(?, ?, ?, ?)", file.path,
-          file.stamp, sessionId, reason)
-        .run();
+    const bool isTriedAgain = told.error && !isOfContent(*told.error);
+    if (!isTriedAgain || !isTriedAlready(file.path, reason)) {
+      Query(database_, "INSERT OR REPLACE INTO outside(path, stamp, session, reason) VALUES(?, ?, ?, ?)", file.path,
+            isTriedAgain ? std::string() : file.stamp, sessionId, reason)
+          .run();
+    }
     if (!before.empty() && before != sessionId) again_.insert(before);
     if (told.error) {
       ++report_.unreadable;
@@ -240,6 +250,11 @@ class OutsideIntake {
   std::string sessionOf(const std::string& path) {
     Query query(database_, "SELECT session FROM outside WHERE path = ?", path);
     return query.next() ? query.text(0) : std::string();
+  }
+
+  // Nothing is written for it once more.
+  bool isTriedAlready(const std::string& path, const std::string& reason) {
+    return Query(database_, "SELECT 1 FROM outside WHERE path = ? AND stamp = '' AND reason = ?", path, reason).next();
   }
 
   bool isOnlyFile(const std::string& sessionId) {
@@ -375,6 +390,7 @@ Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& wal
   std::uint64_t found = 0;
   BOUGH_TRY(walk([&](OutsideFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
+    if (before != nullptr && before->stamp == hashOf("")) return true;  // nothing of it is read
     if (KnownFiles::compare(before, file) != KnownFiles::Standing::Unchanged) found += file.sizeBytes;
     return found < bytes;
   }));

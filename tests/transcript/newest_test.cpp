@@ -210,5 +210,37 @@ TEST(LatestTimeAtEnd, IsThatOfWholeLinesAndNotOfWhatTheyQuote) {
   EXPECT_EQ(latestTimeAtEnd(folder / "missing"), std::nullopt);
 }
 
+// Permissions that come back, a disk that is mounted again: nothing of that changes the file's size or time.
+TEST_F(NewestFiles, AFileThatCouldNotBeReadIsTriedAgain) {
+  const std::string path = file("b.jsonl");
+  const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+    use({.path = path, .stamp = "1", .sizeBytes = 1, .modifiedMs = kBeginMs});
+    return {};
+  };
+  const auto look = [&] { return *catalog::takeInOutside(list(), walk, [](std::uint64_t) {}); };
+  // A regular file whose first bytes cannot be read, whoever tries.
+  fs::create_directories(folder_ / "files");
+  fs::create_symlink("/proc/self/mem", path);
+  for (int i = 0; i < 2; ++i) {
+    const auto report = look();
+    EXPECT_EQ(report.unreadable, 1U);
+    EXPECT_TRUE(report.example.contains("b.jsonl")) << report.example;
+  }
+  fs::remove(path);
+  write("b.jsonl", 1);
+  EXPECT_EQ(look().unreadable, 0U);
+  EXPECT_EQ(listed(10).size(), 1U);
+  // What holds no session is not read again before it changes.
+  writeBytes(path, "nothing");
+  const catalog::OutsideWalk changed = [&](const auto& use) -> Result<void> {
+    use({.path = path, .stamp = "2", .sizeBytes = 1, .modifiedMs = kBeginMs});
+    return {};
+  };
+  EXPECT_EQ(catalog::takeInOutside(list(), changed, [](std::uint64_t) {})->read, 1U);
+  const auto again = *catalog::takeInOutside(list(), changed, [](std::uint64_t) {});
+  EXPECT_EQ(again.read, 0U);
+  EXPECT_EQ(again.unreadable, 1U);
+}
+
 }  // namespace
 }  // namespace bough
