@@ -90,6 +90,15 @@ TEST_F(RemovalTest, ASessionThatWasNeverUsedGoesWithoutALookAtOthers) {
   EXPECT_EQ(refused(store->maintenance().remove({.sessionId = "used", .expectedTail = "u1"})).code, ErrorCode::Damaged);
 }
 
+// What it shares, others may share through it.
+TEST_F(RemovalTest, AForkThatWasNeverUsedMayHaveForksOfItsOwn) {
+  must(store->branchFromEntry("p", "e2", {.sessionId = "between"}));
+  must(store->branchFromEntry("between", "e2", {.sessionId = "last"}));
+  const Removal removal{.sessionId = "between", .expectedTail = must(store->sessionState("between")).tailId};
+  EXPECT_EQ(refused(store->maintenance().remove(removal)).code, ErrorCode::HasForks);
+  EXPECT_EQ(idsOf(*store, "last"), (Ids{"e1", "e2"}));
+}
+
 TEST_F(RemovalTest, AnArchiveThatCannotBeReadMayBeAFork) {
   must(store->archiveSession("f"));
   const std::string packed = slurp(folder / "archive/f.jsonl.zst");

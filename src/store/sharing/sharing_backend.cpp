@@ -60,12 +60,12 @@ Result<void> SharingBackend::checkTail(const Removal& removal) {
   return std::unexpected(tailConflict(removal.sessionId, *removal.expectedTail, state.tailId));
 }
 
-// A session that has no entry but its header, as whoever removes it knows, has nothing that another one could share: no
-// other session is looked at.
+// A session that has no entry but its header, as whoever removes it knows, and shares none, has nothing that another
+// one could share: no other session is looked at.
 bool SharingBackend::isHeaderAlone(const std::string& sessionId) {
   const auto found = session(sessionId);
   const auto state = found ? (*found)->state() : std::unexpected(found.error());
-  return state && state->entryCount == 1 && state->trailingBytes == 0 && state->problemCount == 0;
+  return state && !state->origin && state->entryCount == 1 && state->trailingBytes == 0 && state->problemCount == 0;
 }
 
 Result<void> SharingBackend::remove(const Removal& removal) {
