@@ -13,6 +13,9 @@ TEST(Address, PasswordsAreAfterTheNameAndInTheQuery) {
   EXPECT_EQ(passwordsIn("postgresql://me:a:b@[::1]:5/db?sslmode=require&password=c&sslpassword=d"),
             (Passwords{"a:b", "c", "d"}));
   EXPECT_EQ(passwordsIn("postgresql:///db?password=c"), Passwords{"c"});
+  EXPECT_EQ(passwordsIn("postgresql://me@host?password=p@ss"), Passwords{"p@ss"});
+  EXPECT_EQ(passwordsIn("postgresql://me:a@host?sslmode=require&password=p@ss"), (Passwords{"a", "p@ss"}));
+  EXPECT_EQ(passwordsIn("postgresql://me:a?b=c@host"), Passwords{"a?b=c"});
   EXPECT_EQ(passwordsIn("--store=postgresql://me:secret@host"), Passwords{"secret"});
   EXPECT_EQ(passwordsIn("me:secret@proxy:8080"), Passwords{"secret"});
   for (const char* const without : {"", "/folder:a/b", "postgresql://me@host:5/db", "postgresql://host:5/db?user=a:b@c",

@@ -4,12 +4,28 @@
 #include <cstddef>
 
 namespace bough::text {
+namespace {
+
+// The `@` after a name and a password; npos when there is none. A password that is not encoded may hold `@` and `?`. An
+// option may hold `@` too: the options begin at a `?` with a name and `=`, after the first `@`.
+std::size_t endOfUser(std::string_view address) {
+  constexpr std::string_view kOfName = "abcdefghijklmnopqrstuvwxyz_";
+  const std::string_view place = address.substr(0, address.find('/'));
+  for (std::size_t query = place.find('?', place.find('@')); query < place.size(); query = place.find('?', query + 1)) {
+    const std::string_view option = place.substr(query + 1);
+    const std::size_t end = option.find_first_not_of(kOfName);
+    if (end != 0 && end < option.size() && option[end] == '=') return place.substr(0, query).rfind('@');
+  }
+  return place.rfind('@');
+}
+
+}  // namespace
 
 std::vector<std::string_view> passwordsIn(std::string_view address) {
   std::vector<std::string_view> found;
   const std::size_t scheme = address.find("://");
   if (scheme != std::string_view::npos) address.remove_prefix(scheme + 3);
-  const std::size_t at = address.substr(0, address.find('/')).rfind('@');
+  const std::size_t at = endOfUser(address);
   if (at != std::string_view::npos) {
     const std::size_t colon = address.find(':');
     if (colon < at) found.push_back(address.substr(colon + 1, at - colon - 1));
