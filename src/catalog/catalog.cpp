@@ -90,6 +90,14 @@ Result<void> Catalog::State::makeWritable() {
   return {};
 }
 
+Result<void> Catalog::State::openAgain() {
+  BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
+  take(std::move(opened));
+  if (!meta("token").empty()) return {};
+  BOUGH_TRY(catchUp({.search = searched}));
+  return {};
+}
+
 Result<void> Catalog::State::replaceDamaged() {
   database.reset();
   BOUGH_TRY(auto note, catalog::setAside(store.folder()));

@@ -34,6 +34,8 @@ struct Catalog::State {
   Result<void> enter();
   /// Before anything is written: opens the file for that.
   Result<void> makeWritable();
+  /// Opens the file again after others changed it, and takes all in when it holds nothing any more.
+  Result<void> openAgain();
   /// Opens the file again after it turned out to be damaged.
   Result<void> replaceDamaged();
   /// Goes on in memory, because the file is out of date and cannot be written; `why` says what it is like.
@@ -56,19 +58,18 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   auto result = operation();
   if (quiet && (!result || catalog::fileStateOf(store.folder()) != quiet)) {
     // Somebody wrote to it meanwhile, or seems to have.
-    BOUGH_TRY(makeWritable());
+    BOUGH_TRY(openAgain());
     result = operation();
   }
-  if (result || memory || readOnly) return result;
-  if (result.error().code == ErrorCode::Damaged) {
+  if (result || memory) return result;
+  if (result.error().code == ErrorCode::Damaged && !readOnly) {
     BOUGH_TRY(replaceDamaged());
+    BOUGH_TRY(catchUp({.search = searched}));
   } else if (catalog::isEmptied(*database)) {
-    BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
-    take(std::move(opened));
+    BOUGH_TRY(openAgain());
   } else {
     return result;
   }
-  BOUGH_TRY(catchUp({.search = searched}));
   return operation();
 }
 

@@ -100,28 +100,33 @@ Result<OpenedCatalog> inMemory(const CatalogOptions& options, std::string note) 
   return opened;
 }
 
+std::optional<FileState> stateIn(Directory& root) {
+  const auto info = root.info(kFileName);
+  if (!info || !info->isRegular) return std::nullopt;
+  return FileState{.inode = info->identity.inode, .sizeBytes = info->sizeBytes, .modifiedNs = info->modifiedNs};
+}
+
 // Nobody may be writing to a file that is opened as one that never changes, so its log must be empty.
 Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root, const CatalogOptions& options) {
   const std::string path = folder + "/" + kFileName;
   const auto log = root.info("catalog.db-wal");
   const bool quiet = !log || log->sizeBytes == 0;
+  const auto state = stateIn(root);
   for (const OpenAs as : {OpenAs::ReadOnly, OpenAs::Immutable}) {
     if (as == OpenAs::Immutable && !quiet) break;
     auto database = Database::open(path, as, options.busyTimeoutMs);
     if (!database || !prepareSearch(**database)) continue;
     const int version = versionOf(**database);
     if (!(*database)->take() || version != kSchemaVersion) continue;
-    return OpenedCatalog{.database = std::move(*database), .memory = false, .readOnly = true, .quiet = {}, .notes = {}};
+    return OpenedCatalog{.database = std::move(*database),
+                         .memory = false,
+                         .readOnly = true,
+                         .quiet = as == OpenAs::Immutable ? state : std::nullopt,
+                         .notes = {}};
   }
   return inMemory(options, fmt::format("{} cannot be written to and holds no catalog that can be used: it is "
                                        "rebuilt in memory each time",
                                        folder));
-}
-
-std::optional<FileState> stateIn(Directory& root) {
-  const auto info = root.info(kFileName);
-  if (!info || !info->isRegular) return std::nullopt;
-  return FileState{.inode = info->identity.inode, .sizeBytes = info->sizeBytes, .modifiedNs = info->modifiedNs};
 }
 
 // While SQLite's log is missing, the file itself holds everything and nobody has it open for writing. Who writes to it

@@ -364,6 +364,34 @@ TEST_F(CatchUpTest, ACatalogOfAReadOnlyStoreIsUsedUnlessItsLogHoldsMore) {
   }
 }
 
+TEST_F(CatchUpTest, AReaderThatMayNotWriteGoesOnAfterAnErasure) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1"), said("user", "beta", "e2"), said("user", "gamma", "e3")});
+  std::vector<std::string> ids{"e1", "e2"};
+  for (const char* const name : {"", "catalog.db"}) {  // what must not be written: the folder, or the file alone
+    open(true).reset();
+    std::unique_ptr<Catalog> reader;
+    const auto asReader = [&](const std::function<void()>& work) {
+      using enum std::filesystem::perms;
+      const NotRoot notRoot(folder.path());
+      std::filesystem::permissions(folder.path() / name, owner_read | owner_exec);
+      work();
+      std::filesystem::permissions(folder.path() / name, owner_all);
+    };
+    asReader([&] {
+      reader = must(Catalog::open(*store));
+      must(reader->catchUp());
+      EXPECT_EQ(must(reader->count()), 1u);
+    });
+    must(store->maintenance().erase({.sessionId = "a", .entryIds = {ids.back()}, .by = "me", .reason = "a request"}));
+    ids.pop_back();
+    asReader([&] {
+      EXPECT_EQ(must(reader->count()), 1u) << name;
+      must(reader->catchUp());
+      EXPECT_EQ(must(reader->list()).size(), 1u) << name;
+    });
+  }
+}
+
 // A child that takes in and is killed at any moment leaves a catalog from which the next one goes on.
 TEST_F(CatchUpTest, KilledInTheMiddleItGoesOn) {
   for (int i = 0; i < 30; ++i) {
