@@ -49,6 +49,14 @@ class BatchWriter::View final : public LogView {
   [[nodiscard]] std::string_view headId() override {
     return lines_.headAfter(movedHead_).value_or(index_.ends().headId);
   }
+  Result<std::string> headOfFork(const IsShared& isShared) override {
+    if (const auto moved = lines_.headAfter(movedHead_)) return std::string(*moved);
+    auto head = stored_.headOfFork(isShared);
+    if (head) return std::move(*head);
+    if (!head.error().isStaleIndex()) return std::unexpected(head.error().error());
+    stale_ = true;
+    return std::unexpected(damaged());
+  }
   [[nodiscard]] std::uint64_t generation() const override { return index_.generation(); }
   [[nodiscard]] LogCondition condition() const override {
     return {.tornBytes = tornBytes_, .problemCount = index_.summary().problemCount};

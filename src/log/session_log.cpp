@@ -101,6 +101,12 @@ Result<SessionState> SessionLog::state() {
   return state;
 }
 
+Result<std::string> SessionLog::headOfFork(const IsShared& isShared) {
+  LogParts& parts = inside_->parts;
+  const MutexLock lock(parts.mutex);
+  return parts.withIndex([&](LogIndex&, StoredLines& lines) { return lines.headOfFork(isShared); });
+}
+
 Result<SessionLog::Header> SessionLog::header() {
   LogParts& parts = inside_->parts;
   const MutexLock lock(parts.mutex);

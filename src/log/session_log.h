@@ -40,6 +40,7 @@
 #include "log/batch_lines.h"
 #include "log/file/log_files.h"
 #include "log/index/counted_elsewhere.h"
+#include "log/index/log_index.h"
 #include "log/index/offset_index.h"
 
 namespace bough {
@@ -61,6 +62,8 @@ class LogView {
   [[nodiscard]] virtual std::string_view tailId() const = 0;
   /// Empty before the first entry.
   [[nodiscard]] virtual std::string_view headId() = 0;
+  /// As SessionLog::headOfFork.
+  virtual Result<std::string> headOfFork(const IsShared& /*isShared*/) { return std::string(headId()); }
   /// As SessionLog::generation.
   [[nodiscard]] virtual std::uint64_t generation() const { return 0; }
   [[nodiscard]] virtual LogCondition condition() const { return {}; }
@@ -117,6 +120,9 @@ class SessionLog {
 
   /// All but what the header says: origin, format, lostSession.
   Result<SessionState> state();
+  /// The head of a fork, where a head entry that names neither an entry of the log nor a shared one moves nothing. The
+  /// head in state() is as it was named.
+  Result<std::string> headOfFork(const IsShared& isShared);
   /// Another number when the log's lines may be others than before, not only more: its file was replaced or changed.
   [[nodiscard]] std::uint64_t generation();
   /// The same after a look at the file.

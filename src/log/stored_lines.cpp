@@ -287,4 +287,31 @@ Indexed<void> StoredLines::loadEnds() {
   return {};
 }
 
+Indexed<std::optional<std::string>> StoredLines::headAfter(Sequence sequence, const IsShared& isShared) {
+  const IndexRecord record = index_.records().record(sequence);
+  if (record.unreadable == kUnreadableTurn || (record.unreadable == 0 && isConversation(record.kind))) {
+    return idOf(sequence);
+  }
+  if (record.unreadable != 0 || record.kind != EntryKind::Head) return std::nullopt;
+  BOUGH_TRY(const std::string line, text(sequence));
+  std::string named = headNamedBy(json::findMember(line, "payload").value_or(""));
+  if (named.empty()) return named;
+  if (const auto own = index_.find(named); own && *own < sequence) return named;
+  BOUGH_TRY(const bool shared, isShared(named));
+  return shared ? std::optional(std::move(named)) : std::nullopt;
+}
+
+Indexed<std::string> StoredLines::headOfFork(const IsShared& isShared) {
+  BOUGH_TRY(loadEnds());
+  const IndexSummary& summary = index_.summary();
+  if (summary.head != kElsewhere || summary.headEntry == kNoSequence) return index_.ends().headId;
+  for (Sequence at = summary.headEntry + 1; at-- > 0;) {
+    BOUGH_TRY(auto head, headAfter(at, isShared));
+    if (head) return std::move(*head);
+  }
+  BOUGH_TRY(const std::string* first, header());
+  const auto origin = json::findMember(json::findMember(*first, "payload").value_or(""), "parentSession");
+  return json::findString(origin.value_or(""), "entryId").value_or("");
+}
+
 }  // namespace bough

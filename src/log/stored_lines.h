@@ -73,6 +73,8 @@ class StoredLines {
   Indexed<const std::string*> header();
   /// Reads the ids of tail and head into the index's ends, unless they are known.
   Indexed<void> loadEnds();
+  /// The head of a fork. Unlike in the index's ends, a head entry that names an entry that is nowhere moves nothing.
+  Indexed<std::string> headOfFork(const IsShared& isShared);
 
  private:
   // Memory for one read. What is usual is kept: memory that was used a moment ago is in the processor's cache.
@@ -88,6 +90,8 @@ class StoredLines {
   Indexed<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
                        std::uint64_t knownUntil, const Use& use);
   [[nodiscard]] bool isUnreadable(Sequence sequence);
+  /// Where an entry leaves the head; none when it does not move it.
+  Indexed<std::optional<std::string>> headAfter(Sequence sequence, const IsShared& isShared);
   Indexed<Entry> lostEntry(Sequence sequence);
   Indexed<std::string> unreadableIdOf(Sequence sequence, const IndexRecord& record);
   Indexed<std::vector<Entry>> readableEntries(const std::vector<Sequence>& sequences);

@@ -290,6 +290,37 @@ TEST_F(Unreadable, AHeaderThatCannotBeReadCostsNoEntry) {
   EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "h"}))), (Ids{"a", "b", "c", "g", "h"}));
 }
 
+// Whether it is one of the shared history, only that tells.
+TEST_F(Unreadable, AForksHeadThatNamesALostEntryMovesNothing) {
+  must(store->createSession({.sessionId = "p"}));
+  must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
+  must(store->branchFromEntry("p", "b", {.sessionId = "s"}));
+  append("c", "b");
+  append("d", "b");
+  must(store->moveHead("s", "a"));
+  must(store->moveHead("s", "c"));
+  overwrite("c", 0, R"({"id":"X")");
+  EXPECT_EQ(must(store->sessionState("s")).headId, "a");
+  EXPECT_EQ(must(store->loadTree("s")).head(), 1U);
+  EXPECT_EQ(idsOf(must(store->buildConversationHistory("s"))), (Ids{"a"}));
+  append("e", "a");
+  must(store->moveHead("s", "a"));
+  must(store->appendSessionEntries("s", {message("x", "f")}));
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "f"}));
+}
+
+TEST_F(Unreadable, AnAppendToAForkGoesOnFromTheHeadBeforeTheLostOne) {
+  must(store->createSession({.sessionId = "p"}));
+  must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
+  must(store->branchFromEntry("p", "b", {.sessionId = "s"}));
+  append("c", "b");
+  append("d", "b");
+  must(store->moveHead("s", "c"));
+  overwrite("c", 0, R"({"id":"X")");
+  must(store->appendSessionEntries("s", {message("x", "e"), message("x", "f")}));
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "d", "e", "f"}));
+}
+
 // Without an index nothing proves that the batch was complete.
 TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
   makeChain();

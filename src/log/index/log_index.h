@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ struct LogEnds {
     headId.clear();
   }
 };
+
+/// Whether a fork shares an entry. Asked while the log is locked: must not use it.
+using IsShared = std::function<Result<bool>(std::string_view id)>;
 
 struct LogIndexOptions {
   bool writeFile = true;

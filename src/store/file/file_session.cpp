@@ -120,6 +120,12 @@ Result<SessionState> FileSession::state() {
   BOUGH_TRY(const auto open, log());
   BOUGH_TRY(auto found, stateOfLog(*open, store_.serializer));
   found.lostSession = lostSession(found.origin);
+  if (found.origin && found.problemCount > 0) {
+    // Damage may have taken the entry that a head entry names. Why the history cannot be read is told where it is read.
+    if (const auto shared = history()) {
+      BOUGH_TRY(found.headId, open->headOfFork([&](std::string_view id) { return (*shared)->contains(id); }));
+    }
+  }
   found.lostPayloads = sessions().lostPayloads().count(sessionId());
   return found;
 }

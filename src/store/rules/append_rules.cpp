@@ -44,6 +44,7 @@ class BatchRules {
   Result<AppendResult> run() {
     if (request_.entries.empty())
       return fail(ErrorCode::InvalidArgument, "a batch without entries", "give at least one");
+    BOUGH_TRY(leaveLostHead());
     AppendResult result{.sessionId = sessionId_, .lastAppendedEntryId = {}};
     for (const Entry& entry : request_.entries) {
       std::optional<Entry> known;
@@ -91,6 +92,14 @@ class BatchRules {
     auto here = log_.contains(id);
     if (!here || *here || shared_ == nullptr) return here;
     return shared_->contains(id);
+  }
+
+  // Damage may have taken the entry that a head entry of a fork names.
+  Result<void> leaveLostHead() {
+    if (shared_ == nullptr || log_.condition().problemCount == 0) return {};
+    BOUGH_TRY(head_, log_.headOfFork([&](std::string_view id) { return shared_->contains(id); }));
+    headIsGood_ = isHead(head_);
+    return {};
   }
 
   // Whether its id is before it in the batch.
