@@ -96,6 +96,15 @@ def check_text(name, path, text, problems):
         problems.append(f"{name}: a path of one machine")
 
 
+def check_licenses(root, problems):
+    """Each package carries the licence, as a file of its own: `npm pack` leaves links out."""
+    copies = [("LICENSE", "bindings/node/LICENSE"), ("LICENSE", "bindings/python/LICENSE"),
+              ("bindings/node/THIRD_PARTY_LICENSES", "bindings/python/THIRD_PARTY_LICENSES")]
+    for text, copy in copies:
+        if (root / text).read_bytes() != (root / copy).read_bytes():
+            problems.append(f"{copy}: is not what {text} is")
+
+
 def check_folders(names, problems):
     folders = collections.Counter(str(pathlib.PurePath(name).parent) for name in names if name.startswith(("src/", "include/")) and name.endswith((".cpp", ".h")))
     for folder, count in sorted(folders.items()):
@@ -188,6 +197,7 @@ def main():
         if path.suffix not in {".cpp", ".h", ".py", ".md", ".cmake", ".txt"} or "golden" in name or "corpus" in name or "samples" in name:
             continue
         check_text(name, path, path.read_text(), problems)
+    check_licenses(root, problems)
     check_folders(names, problems)
     check_decisions(names, problems)
     check_arrows(root, names, problems)

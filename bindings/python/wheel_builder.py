@@ -14,6 +14,7 @@ import sys
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+LICENSES = ("LICENSE", "THIRD_PARTY_LICENSES")
 
 
 def _version():
@@ -30,9 +31,10 @@ def _tag():
 
 def _metadata():
     return (
-        f"Metadata-Version: 2.1\nName: bough\nVersion: {_version()}\n"
-        "Summary: Durable, branching, portable sessions for AI agents\nLicense: Apache-2.0\nRequires-Python: >=3.9\n"
-        "Description-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text()
+        f"Metadata-Version: 2.4\nName: bough\nVersion: {_version()}\n"
+        "Summary: Durable, branching, portable sessions for AI agents\nLicense-Expression: Apache-2.0\n"
+        + "".join(f"License-File: {name}\n" for name in LICENSES)
+        + "Requires-Python: >=3.9\nDescription-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text()
     )
 
 
@@ -56,6 +58,8 @@ def make_wheel(library, folder):
                 _add(archive, records, f"bough/{source.name}", source.read_bytes())
         _add(archive, records, "bough/libbough.so", pathlib.Path(library).read_bytes())
         _add(archive, records, f"{info}/METADATA", _metadata().encode())
+        for license_name in LICENSES:
+            _add(archive, records, f"{info}/licenses/{license_name}", (HERE / license_name).read_bytes())
         _add(archive, records, f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: bough\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
         records.append(f"{info}/RECORD,,")
         archive.writestr(zipfile.ZipInfo(f"{info}/RECORD", (2020, 1, 1, 0, 0, 0)), "\n".join(records) + "\n")

@@ -19,7 +19,10 @@ bash -euo pipefail -c "$commands" >output
 tail -3 output | diff -u - <(printf '%s\n' 'user - Name a tree.' 'assistant - Beech.' '2 branches')
 # There is no script that a package manager would have to run, and nothing in it that users do not need.
 node -e 'const { scripts } = require("bough/package.json"); if (scripts) throw new Error("the package has scripts")'
-tar -tzf bough-*.tgz | grep -vE '^package/(lib/|prebuilds/|README.md|package.json)' && { echo "the package holds more than it needs"; exit 1; }
+tar -tzf bough-*.tgz | grep -vE '^package/(lib/|prebuilds/|README.md|LICENSE|THIRD_PARTY_LICENSES|package.json)' && { echo "the package holds more than it needs"; exit 1; }
+# The licence is in it, and those of the libraries that are in the binary.
+diff "$here/../../LICENSE" node_modules/bough/LICENSE
+grep -q '^zstd' node_modules/bough/THIRD_PARTY_LICENSES
 cp "$here"/../../bindings/node/test/{core.test,endings.test,folder}.mjs .
 node --test core.test.mjs endings.test.mjs
 # Another platform gets a message that says what to do, and so does one for which the binary was not made.

@@ -6,7 +6,7 @@ unpacked() {
   platform=$(node -p 'require(process.argv[1])' "$source_of_package/lib/platform.cjs")
   rm -rf "$2"
   mkdir -p "$2/prebuilds/$platform"
-  cp -r "$source_of_package/lib" "$source_of_package/package.json" "$source_of_package/README.md" "$2"
+  cp -r "$source_of_package"/{lib,package.json,README.md,LICENSE,THIRD_PARTY_LICENSES} "$2"
   cp "$1" "$2/prebuilds/$platform/bough.node"
 }
 

@@ -22,4 +22,20 @@ unset BOUGH_LIBRARY PYTHONPATH
 bash -euo pipefail -c "$commands" | diff -u - <(printf '%s\n' 'user - Name a tree.' 'assistant - Beech.' '2 branches')
 # It is typed, and carries the library.
 .venv/bin/python3 -c 'import bough, pathlib; folder = pathlib.Path(bough.__file__).parent; assert (folder / "py.typed").exists() and (folder / "libbough.so").exists()'
+# Its metadata names the licence and those of the libraries in it, and the files are there, as RECORD says they are.
+.venv/bin/python3 - "$here/../../LICENSE" <<'PYTHON'
+import base64, hashlib, importlib.metadata, pathlib, sys
+
+wheel = importlib.metadata.distribution("bough")
+metadata = wheel.metadata
+assert metadata["Metadata-Version"] == "2.4", metadata["Metadata-Version"]
+assert metadata["License-Expression"] == "Apache-2.0" and metadata["License"] is None
+assert metadata.get_all("License-File") == ["LICENSE", "THIRD_PARTY_LICENSES"]
+texts = {path.name: path for path in wheel.files if path.parent.name == "licenses"}
+assert texts["LICENSE"].read_text() == pathlib.Path(sys.argv[1]).read_text()
+assert "zstd" in texts["THIRD_PARTY_LICENSES"].read_text()
+for path in texts.values():
+    digest = hashlib.sha256(path.locate().read_bytes()).digest()
+    assert path.hash.value == base64.urlsafe_b64encode(digest).rstrip(b"=").decode(), path
+PYTHON
 echo "1 wheel passed"
