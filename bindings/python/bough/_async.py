@@ -14,7 +14,8 @@ T = TypeVar("T")
 
 
 def twin(method: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """The async variant of a method. The library releases the interpreter while it works."""
+    """The async variant of a method. The library releases the interpreter while it works. Python's own JSON does not: an
+    answer of many megabytes holds the event loop while it is parsed, on whatever thread (docs/languages.md)."""
 
     @functools.wraps(method)
     async def call(*arguments: Any, **options: Any) -> T:
