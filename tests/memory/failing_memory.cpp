@@ -7,6 +7,7 @@ namespace bough {
 
 thread_local long allocationsLeft = -1;
 std::atomic<long> allocationsLeftOfAll = -1;
+thread_local long systemAllocationsLeft = -1;
 
 namespace {
 
@@ -24,6 +25,14 @@ void* allocate(std::size_t size) {
 
 }  // namespace
 }  // namespace bough
+
+#ifndef BOUGH_SANITIZED                            // a sanitizer has a malloc of its own
+extern "C" void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier)
+extern "C" void* malloc(std::size_t size) noexcept {
+  if (bough::systemAllocationsLeft >= 0 && bough::systemAllocationsLeft-- == 0) return nullptr;
+  return __libc_malloc(size);
+}
+#endif
 
 void* operator new(std::size_t size) {
   return bough::allocate(size);

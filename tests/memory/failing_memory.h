@@ -14,6 +14,8 @@ namespace bough {
 extern thread_local long allocationsLeft;
 /// The same for all threads together.
 extern std::atomic<long> allocationsLeftOfAll;
+/// As allocationsLeft, of malloc: what libraries of C take counts, too. Nothing fails under a sanitizer.
+extern thread_local long systemAllocationsLeft;
 
 /// Runs `call` with another failing allocation of any thread each time, until none fails any more, and each time once
 /// more while memory suffices. It may throw std::bad_alloc; it must not hang or end the process.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <map>
 #include <new>
 #include <string>
@@ -200,6 +201,36 @@ TEST(Memory, AnErasureIsDoneOrDoneByTheNextOne) {
         for (const char* id : {"1", "2", "3"}) EXPECT_EQ(world.ids()[id], 1) << id;
         world.expectSound();
       });
+}
+
+// Without memory zlib and zstd unpack nothing, which is no damage of what they read.
+TEST(Memory, AnArchiveThatIsNotReadIsNotCalledDamaged) {
+#ifdef BOUGH_SANITIZED
+  GTEST_SKIP() << "a sanitizer has a malloc of its own";
+#endif
+  for (const char* const pack : {"true", "zstd -dcq s.jsonl.zst | gzip > s.jsonl.gz && rm s.jsonl.zst",
+                                 "zstd -dq --rm s.jsonl.zst && cat s.jsonl | zstd -q > s.jsonl.zst && rm s.jsonl"}) {
+    SCOPED_TRACE(pack);
+    World world;
+    must(world.store->maintenance().archive("s"));
+    world.store.reset();
+    ASSERT_EQ(std::system(("cd " + (world.folder.path() / "archive").string() + " && " + pack).c_str()), 0);
+    bool failed = true;
+    for (long place = 0; failed && !testing::Test::HasFailure(); ++place) {
+      SCOPED_TRACE("allocation " + std::to_string(place));
+      world.store = must(SessionStore::open(world.folder.path().string()));
+      systemAllocationsLeft = place;
+      try {
+        const auto report = world.store->verifySession("s");
+        EXPECT_TRUE(report ? report->problemCount == 0 : report.error().code != ErrorCode::Damaged);
+      } catch (const std::bad_alloc&) {
+      }
+      failed = systemAllocationsLeft < 0;
+      systemAllocationsLeft = -1;
+      EXPECT_EQ(world.ids().size(), 4U);
+      world.expectSound();
+    }
+  }
 }
 
 // While the memory suffices.

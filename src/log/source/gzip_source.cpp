@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/bytes/unpack_memory.h"
 #include "base/check.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
@@ -38,7 +39,7 @@ class GzipSource final : public ByteSource {
 
   SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) override {
     if (out.empty() || (size_ && offset >= *size_)) return 0;
-    if (offset < plainAt_) restart();
+    if (!started_ || offset < plainAt_) restart();
     std::array<char, 16384> skipped{};
     while (plainAt_ < offset) {
       const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(skipped.size(), offset - plainAt_));
@@ -53,10 +54,11 @@ class GzipSource final : public ByteSource {
 
  private:
   void restart() {
-    if (started_) inflateEnd(&stream_);
+    inflateEnd(&stream_);
     stream_ = {};
+    started_ = false;
     constexpr int kGzipWindow = 15 + 16;
-    BOUGH_CHECK(inflateInit2(&stream_, kGzipWindow) == Z_OK);
+    BOUGH_CHECK(zlibResult(inflateInit2(&stream_, kGzipWindow)) == Z_OK);
     started_ = true;
     betweenMembers_ = false;
     packedAt_ = 0;
@@ -78,6 +80,13 @@ class GzipSource final : public ByteSource {
     return end();
   }
 
+  // After memory has run out in the middle, zlib cannot go on: the next read begins again.
+  int inflateStep() {
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) started_ = false;
+    return zlibResult(status);
+  }
+
   // Unpacks at least one byte; 0 at the end. A file that breaks off in the middle is damaged.
   SysResult<std::size_t> inflateSome(std::span<char> out) {
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -89,7 +98,7 @@ class GzipSource final : public ByteSource {
         if (got == 0 && betweenMembers_) return end();
         if (got == 0) {
           // What it has taken in may hold more than there was room for.
-          (void)inflate(&stream_, Z_NO_FLUSH);
+          (void)inflateStep();
           if (stream_.avail_out == room) return damage();
           break;
         }
@@ -103,7 +112,7 @@ class GzipSource final : public ByteSource {
         inflateReset(&stream_);
         betweenMembers_ = false;
       }
-      const int status = inflate(&stream_, Z_NO_FLUSH);
+      const int status = inflateStep();
       if (status == Z_STREAM_END) {
         betweenMembers_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR && stream_.avail_out == room) {
@@ -117,7 +126,7 @@ class GzipSource final : public ByteSource {
 
   std::shared_ptr<File> file_;
   z_stream stream_{};
-  bool started_ = false;
+  bool started_ = false;  // and can go on
   bool betweenMembers_ = false;
   std::array<char, 65536> packed_{};
   std::uint64_t packedAt_ = 0;

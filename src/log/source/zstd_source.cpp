@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/bytes/unpack_memory.h"
 #include "base/check.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
@@ -68,7 +69,7 @@ class ZstdSource final : public ByteSource {
     std::string packed(frame.sizes.packed, '\0');
     BOUGH_TRY(const auto got, readFully(*file_, frame.packedOffset, packed));
     plain_.resize(frame.sizes.plain);
-    const std::size_t size = ZSTD_decompress(plain_.data(), plain_.size(), packed.data(), got);
+    const std::size_t size = zstdResult(ZSTD_decompress(plain_.data(), plain_.size(), packed.data(), got));
     if (ZSTD_isError(size) != 0 || size != frame.sizes.plain) {
       plain_.assign(frame.sizes.plain, '\0');
       damagedAt_ = std::min(damagedAt_.value_or(frame.packedOffset), frame.packedOffset);
@@ -96,7 +97,7 @@ SysResult<bool> contradicts(File& file, const Frame& frame) {
   got = readFully(file, frame.packedOffset, packed);
   if (!got) return std::unexpected(got.error());
   std::string plain(static_cast<std::size_t>(says), '\0');
-  return ZSTD_isError(ZSTD_decompress(plain.data(), plain.size(), packed.data(), *got)) == 0;
+  return ZSTD_isError(zstdResult(ZSTD_decompress(plain.data(), plain.size(), packed.data(), *got))) == 0;
 }
 
 // The frames that the table names. EILSEQ when it is missing or wrong.
@@ -180,13 +181,13 @@ class FrameWalk {
 
   // How large a frame is unpacked; 0 when it cannot be unpacked or is too large.
   static std::uint64_t unpackedBytes(std::string_view packed) {
-    const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
-    if (stream == nullptr) return 0;
+    const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(zstdContext(ZSTD_createDStream()),
+                                                                            &ZSTD_freeDStream);
     std::string piece(ZSTD_DStreamOutSize(), '\0');
     ZSTD_inBuffer in{.src = packed.data(), .size = packed.size(), .pos = 0};
     for (std::uint64_t total = 0; total <= kMaxWholeBytes;) {
       ZSTD_outBuffer out{.dst = piece.data(), .size = piece.size(), .pos = 0};
-      const std::size_t left = ZSTD_decompressStream(stream.get(), &out, &in);
+      const std::size_t left = zstdResult(ZSTD_decompressStream(stream.get(), &out, &in));
       if (ZSTD_isError(left) != 0 || (left > 0 && in.pos == in.size && out.pos == 0)) return 0;
       total += out.pos;
       if (left == 0) return total;
@@ -228,13 +229,12 @@ class FrameWalk {
 }  // namespace
 
 std::string packFrame(std::string_view plain) {
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  BOUGH_CHECK(context != nullptr);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(zstdContext(ZSTD_createCCtx()), &ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
-  const std::size_t size = ZSTD_compress2(context, packed.data(), packed.size(), plain.data(), plain.size());
-  ZSTD_freeCCtx(context);
+  const std::size_t size =
+      zstdResult(ZSTD_compress2(context.get(), packed.data(), packed.size(), plain.data(), plain.size()));
   BOUGH_CHECK(ZSTD_isError(size) == 0);
   packed.resize(size);
   return packed;

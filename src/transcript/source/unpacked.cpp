@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes/unpack_memory.h"
 #include "base/check.h"
 #include "base/try.h"
 
@@ -48,7 +49,7 @@ class ZstdUnpacking : public ByteSource {
   ZstdUnpacking(std::unique_ptr<ByteSource> packed, std::string path)
       : packed_(std::move(packed)),
         path_(std::move(path)),
-        context_(ZSTD_createDCtx()),
+        context_(zstdContext(ZSTD_createDCtx())),
         buffer_(ZSTD_DStreamInSize(), '\0') {
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
   }
@@ -62,7 +63,7 @@ class ZstdUnpacking : public ByteSource {
         if (got == 0) return std::size_t{0};
         in_ = {buffer_.data(), got, 0};
       }
-      const std::size_t left = ZSTD_decompressStream(context_.get(), &to, &in_);
+      const std::size_t left = zstdResult(ZSTD_decompressStream(context_.get(), &to, &in_));
       if (ZSTD_isError(left) != 0) return damaged(ZSTD_getErrorName(left));
       atEnd_ = left == 0;
     }
@@ -90,7 +91,7 @@ class GzipUnpacking : public ByteSource {
   GzipUnpacking(std::unique_ptr<ByteSource> packed, std::string path)
       : packed_(std::move(packed)), path_(std::move(path)), buffer_(kBufferBytes, '\0') {
     constexpr int kGzipWindow = 15 + 16;
-    BOUGH_CHECK(inflateInit2(&stream_, kGzipWindow) == Z_OK);
+    BOUGH_CHECK(zlibResult(inflateInit2(&stream_, kGzipWindow)) == Z_OK);
   }
   GzipUnpacking(const GzipUnpacking&) = delete;
   GzipUnpacking& operator=(const GzipUnpacking&) = delete;
@@ -109,7 +110,7 @@ class GzipUnpacking : public ByteSource {
         stream_.avail_in = static_cast<uInt>(got);
       }
       if (atEnd_) inflateReset(&stream_);
-      const int status = inflate(&stream_, Z_NO_FLUSH);
+      const int status = zlibResult(inflate(&stream_, Z_NO_FLUSH));
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
         return damaged(stream_.msg == nullptr ? "it is damaged" : stream_.msg);
       }
