@@ -72,6 +72,20 @@ TEST_F(CatalogTest, CacheWritesOfAnHourCostTwiceTheInput) {
   EXPECT_EQ(idsOf(must(catalog->list({.order = ListOrder::Cost}))), (Ids{"a", "b"}));
 }
 
+TEST_F(CatalogTest, CacheWritesOfAnHourAreNeverMoreThanAllOfThem) {
+  make({.sessionId = "a"},
+       {entryOf(entry_type::kCustom,
+                R"({"kind":"turn","model":"claude-sonnet-4-5",)"
+                R"("usage":{"cacheWriteTokens":10,"cacheWriteHourTokens":10},"counted":{"cacheWriteTokens":4}})")});
+  make({.sessionId = "b"},
+       {entryOf(entry_type::kCustom, R"({"kind":"turn","model":"claude-sonnet-4-5",)"
+                                     R"("usage":{"cacheWriteTokens":7,"cacheWriteHourTokens":7}})")});
+  auto catalog = open();
+  EXPECT_EQ(must(catalog->session("a")).tokens.cacheWriteTokens, 6u);
+  EXPECT_EQ(must(catalog->session("a")).tokens.cacheWriteHourTokens, 6u);
+  EXPECT_EQ(idsOf(must(catalog->list({.order = ListOrder::Cost}))), (Ids{"b", "a"}));
+}
+
 TEST_F(CatalogTest, ATitleFromAMessageIsNotAName) {
   make({.sessionId = "a"}, {said("user", "Fix the parser")});
   make({.sessionId = "b"}, {said("user", "hello")});

@@ -116,8 +116,9 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   if (json::findString(entry.payload, "kind") != "turn") return;
   facts.model = withoutProvider(json::findString(entry.payload, "model").value_or(""));
   facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
-  const Usage total = moreThan(readTokens(json::findMember(entry.payload, "usage").value_or("")),
-                               readTokens(json::findMember(entry.payload, "counted").value_or("")));
+  Usage total = moreThan(readTokens(json::findMember(entry.payload, "usage").value_or("")),
+                         readTokens(json::findMember(entry.payload, "counted").value_or("")));
+  total.cacheWriteHourTokens = std::min(total.cacheWriteHourTokens, total.cacheWriteTokens);  // a part of them
   const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
   if (any) facts.usage = total;
 }
