@@ -153,6 +153,88 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
   EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));
 }
 
+TEST(CommandRules, OnlyKnownCommandsOfAProgramPass) {
+  const std::vector<std::string> programs = {
+      "git",    "git -C sub",   "npm",  "pnpm", "docker", "podman",  "kubectl",  "go",   "cargo",         "gh",
+      "bundle", "kubectl -n a", "pip3", "deno", "uv",     "python3", "perl5.36", "node", "python3 -m pip"};
+  for (const char* command : {"git log --oneline",
+                              "git --no-pager log -3",
+                              "git -C sub status --short",
+                              "npm test",
+                              "npm run build",
+                              "npm",
+                              "pnpm test",
+                              "docker logs --tail=5 a",
+                              "kubectl get pods -n a",
+                              "kubectl --namespace=a get pods",
+                              "kubectl -n a get pods",
+                              "go test ./pkg -run name",
+                              "go env GOPATH",
+                              "cargo test --release",
+                              "gh pr list",
+                              "bundle list",
+                              "pip3 list",
+                              "python3 -m pip show x",
+                              "deno lint src",
+                              "uv tree",
+                              "python3 --version",
+                              "git --version"}) {
+    EXPECT_TRUE(isAllowedCommand(command, programs)) << command << ": " << commandQuestion(command, programs);
+  }
+  for (const char* command :
+       {// The value of an option is no command.
+        "npm -w pkg exec evil", "npm --workspace pkg exec evil", "npm -w test exec evil", "npm --depth 1 exec evil",
+        "kubectl -n a exec pod rm", "kubectl -n a -c get exec pod rm", "git -C sub bisect run ./x",
+        "git -C sub config alias.log ./x",
+        // Commands in groups, shortened ones, and those that come as programs of their own.
+        "docker container exec a ./x", "docker container run a", "docker compose run a", "podman unshare ./x",
+        "npm exe evil", "npm pkg set scripts.test=./x", "git merge-index ./x -a", "git evil", "kubectl evil",
+        "cargo evil", "pnpm rimraf src", "pnpm exec evil",
+        // What brings in programs of others.
+        "npm install evil", "cargo install evil", "go install evil", "go run evil", "pip3 install evil",
+        "python3 -m pip install evil", "uv pip install evil", "uv run ./x", "bundle exec ./x", "deno eval Deno.x",
+        "gh alias set log ./x", "gh extension install evil",
+        // Programs for interpreters.
+        "python3 evil.py", "perl5.36 evil.pl", "node evil.js", "python3 -V evil.py"}) {
+    EXPECT_FALSE(isAllowedCommand(command, programs)) << command;
+    EXPECT_NE(commandQuestion(command, programs).find("is allowed, but"), std::string::npos) << command;
+  }
+  const std::vector<std::string> named = {"docker run", "python3 tools/x.py", "npm exec jest", "cargo +nightly",
+                                          "kubectl -n a exec pod"};
+  for (const char* command : {"docker run a", "python3 tools/x.py src", "npm exec jest src", "cargo +nightly test",
+                              "kubectl -n a exec pod ls"}) {
+    EXPECT_TRUE(isAllowedCommand(command, named)) << command;
+  }
+  EXPECT_FALSE(isAllowedCommand("cargo +nightly install evil", named));
+}
+
+TEST(CommandRules, ArgumentsThatAreNoFilesAreAskedAbout) {
+  const std::vector<std::string> allowed = {
+      "sed",   "uniq",   "uniq a.txt", "xxd", "tar", "make", "date", "mypy", "cmake --build b", "python3 -m mypy",
+      "socat", "sqlite3"};
+  for (const char* command :
+       {"sed -n 1,5p a.txt", "uniq -c a.txt", "uniq a.txt", "xxd a.bin", "tar tv", "make all", "date +%F",
+        "date -u +%s", "date -d 2026-11-14", "mypy src", "cmake --build b --target x"}) {
+    EXPECT_TRUE(isAllowedCommand(command, allowed)) << command << ": " << commandQuestion(command, allowed);
+  }
+  for (const char* command :
+       {// A script that would be taken for a number of columns.
+        "sed -l 5p '1e ./x' a.txt", "sed --line-length 5p '1e ./x' a.txt",
+        // Stdin, then a file that is written; or the user has named the first one.
+        "uniq - .bashrc", "xxd -r - .bashrc", "uniq a.txt .bashrc",
+        // Letters in the first word of tar.
+        "tar cg .bashrc a", "tar xP", "tar cvf x a",
+        // Variables of make, with blanks, with !=, and with other names than most have.
+        "make 'SHELL = ./x'", "make 'SHELL =./x'", "make x!=./x", "make .SHELLFLAGS=./x", "make a-b=x",
+        "cmake --build b -- x!=./x",
+        // The clock, files of options, programs in arguments.
+        "date 010100002030", "mypy @x", "python3 -m mypy @x", "socat - EXEC:./x", "sqlite3 a.db '.shell ./x'"}) {
+    EXPECT_FALSE(isAllowedCommand(command, allowed)) << command;
+    EXPECT_NE(commandQuestion(command, allowed).find("is allowed, but"), std::string::npos) << command;
+  }
+  EXPECT_FALSE(isAllowedCommand("'' ./x", {"''"}));
+}
+
 TEST(CommandRules, QuestionShowsAllOfACommand) {
   const std::string asked = commandQuestion("rm\u200B a\x1b[2K\r\u202Etxt\tb\nsecond", {});
   EXPECT_EQ(asked, "run: rm\\u{200B} a\\u{1B}[2K\\u{D}\\u{202E}txt\\u{9}b\nsecond");

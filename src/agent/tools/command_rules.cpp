@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 
+#include "agent/tools/harmless_commands.h"
 #include "agent/tools/harmless_options.h"
+#include "agent/tools/program_names.h"
 #include "base/text/utf8.h"
 
 namespace bough::agent {
@@ -35,9 +38,32 @@ bool isAssignment(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   const auto isOfName = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' ||
-           c == '?' || c == '+';
+           c == '?' || c == '+' || c == '.';
   };
   return name.size() < word.size() && !name.empty() && std::ranges::all_of(name, isOfName);
+}
+
+bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// A word that is no file and no name, but says how a program works.
+bool isSetting(std::string_view program, std::string_view word) {
+  if (isAssignment(word)) return true;
+  // `x!=./x` and `SHELL = ./x` are variables, too.
+  if (isOneOf(program, {"make", "gmake", "bmake", "cmake"})) return !word.starts_with('-') && word.contains('=');
+  if (program == "git") return word.contains("::");  // git runs a program for such an address
+  // A date that is set.
+  if (program == "date") return word.find_first_not_of("0123456789.") == std::string_view::npos;
+  // A file with more options.
+  constexpr std::string_view kReadOptions =
+      "tsc pytest py.test pylint mypy awk gawk mawk nawk 7z 7za cc gcc c++ g++ clang clang++ ld rustc javac java "
+      "swiftc";
+  return word.starts_with('@') && (holdsWord(kReadOptions, program) || holdsWord(kReadOptions, familyOf(program)));
+}
+
+bool isFile(std::string_view word) {
+  return word == "-" || !word.starts_with('-');
 }
 
 // Scripts of sed can run programs (`1e date`) and write files (`w name`); those that print and leave out lines cannot.
@@ -91,30 +117,26 @@ std::string_view programOf(std::string_view command) {
   return program.substr(program.rfind('/') + 1);
 }
 
-bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// `git` or `git --no-pager`, unlike `git log`.
-bool namesNoCommand(std::string_view allowed) {
-  const auto words = wordsOf(allowed);
-  return std::ranges::all_of(words.begin() + 1, words.end(), [](const auto& word) { return word.starts_with('-'); });
-}
-
 // Programs that run the program which their arguments name.
 bool runsItsArguments(std::string_view command) {
-  return isOneOf(programOf(command),
-                 {"env",   "nice",     "ionice",      "time",    "timeout", "nohup",  "setsid",   "stdbuf",  "xargs",
-                  "watch", "sudo",     "doas",        "su",      "ssh",     "exec",   "eval",     "command", "builtin",
-                  ".",     "source",   "chroot",      "unshare", "nsenter", "strace", "ltrace",   "flock",   "script",
-                  "entr",  "parallel", "busybox",     "toybox",  "bash",    "sh",     "dash",     "zsh",     "trap",
-                  "chrt",  "taskset",  "systemd-run", "runuser", "pkexec",  "gdb",    "valgrind", "npx",     "uvx"});
+  constexpr std::string_view kRunners =
+      "env nice ionice time timeout nohup setsid stdbuf xargs watch sudo doas su ssh rsh mosh exec eval command "
+      "builtin . source chroot unshare nsenter strace ltrace flock script entr parallel busybox toybox bash sh "
+      "dash ash ksh zsh fish csh tcsh pwsh trap chrt taskset systemd-run runuser pkexec gdb lldb valgrind perf "
+      "hyperfine npx bunx pnpx uvx pipx tmux screen at batch unbuffer expect socat setpriv setarch prlimit "
+      "numactl fakeroot proot bwrap firejail rlwrap ccache sccache distcc xvfb-run torsocks proxychains ansible "
+      "sqlite3";
+  return holdsWord(kRunners, programOf(command));
 }
 
 // The program whose options are looked at: `python3 -m pytest` has those of pytest.
 std::string_view ruledProgram(std::string_view command, std::string_view allowed) {
+  constexpr std::string_view kModule = " -m ";
   const std::string_view program = programOf(command);
-  return program.starts_with("python") && allowed.ends_with(" -m pytest") ? "pytest" : program;
+  const std::size_t module = allowed.rfind(kModule);
+  if (!program.starts_with("python") || module == std::string_view::npos) return program;
+  const std::string_view name = allowed.substr(module + kModule.size());
+  return name.contains(' ') ? program : name;
 }
 
 bool isSedCommand(std::string_view command) {
@@ -135,36 +157,34 @@ bool writesSecondFile(std::string_view command) {
 
 std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
+  const std::vector<std::string> named = wordsOf(allowed);
+  const std::vector<std::string> added = wordsOf(command.substr(allowed.size()));
+  if (named.empty()) return "it names no program";
+  if (!added.empty() && runsItsArguments(command)) {
+    return fmt::format("{} runs what its arguments name", programOf(command));
+  }
   bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
-  bool isBundle = isTarCommand(command) && !allowed.contains(' ');
+  bool isBundle = isTarCommand(command) && named.size() == 1;
   const std::string_view program = ruledProgram(command, allowed);
-  std::size_t files = 0;
-  for (const std::string& word : wordsOf(command.substr(allowed.size()))) {
-    if (runsItsArguments(command)) return fmt::format("{} runs what its arguments name", programOf(command));
+  std::ptrdiff_t files = std::ranges::count_if(named.begin() + 1, named.end(), isFile);
+  for (const std::string& word : added) {
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
-    if (bundle && word.find_first_of("CfFIKTX") != std::string::npos) {
-      return fmt::format("{} can run other programs or write files", word);
-    }
     // Also after `--`: what npm and cargo find there are options of the program that they run.
     const bool isOption = word.size() > 1 && word != "--" && (word[0] == '-' || word[0] == '+');
-    if (isOption && !isHarmlessOption(program, word)) {
+    if ((isOption && !isHarmlessOption(program, word)) || (bundle && !isHarmlessOption(program, "-" + word))) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
     }
-    // Git runs a program for such an address.
-    if (isPattern(word) || isAssignment(word) || (program == "git" && word.contains("::"))) {
+    if (isPattern(word) || isSetting(program, word)) {
       return fmt::format("{} can run other programs or write files", word);
     }
-    if (word.starts_with('-')) continue;
-    ++files;
-    if (files == 1 && namesNoCommand(allowed) && isRunningCommand(program, word)) {
-      return fmt::format("{} {} can run other programs", program, word);
+    if (isFile(word) && ++files > 1 && writesSecondFile(command)) {
+      return fmt::format("{} is a file that it can write", word);
     }
-    if (files > 1 && writesSecondFile(command)) return fmt::format("{} is a file that it can write", word);
-    if (!isScript) continue;
+    if (word.starts_with('-') || !isScript) continue;
     if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
     isScript = false;
   }
-  return {};
+  return dangerousCommand(program, std::span(named).subspan(1), added);
 }
 
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed) {

@@ -9,8 +9,9 @@ namespace bough::agent {
 
 /// Why a command has to be asked about although it begins with an allowed one; empty when nothing speaks against it.
 /// Arguments after the allowed words may be anything except options that are not known to be harmless
-/// (harmless_options.h), commands of a program that run what follows them, shell syntax, and words that a shell may turn
-/// into options (`*`, `{…}`).
+/// (harmless_options.h), commands of a program that are not known to run nothing else (harmless_commands.h), settings
+/// (`CC=./x`), files that a program writes beside what it reads, shell syntax, and words that a shell may turn into
+/// options (`*`, `{…}`).
 std::string dangerIn(std::string_view command, std::string_view allowed);
 
 /// Whether a command needs no question: it is one of the allowed ones, with harmless arguments.

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "agent/tools/program_names.h"
+
 namespace bough::agent {
 namespace {
 
 struct Program {
   std::string_view names;
-  std::string_view letters;        // Short options, which may be joined and followed by a number: -rn5.
-  std::string_view words;          // All others.
-  std::string_view commands = {};  // Commands of it that run what their arguments name, or change its settings.
+  std::string_view letters;  // Short options, which may be joined and followed by a number: -rn5.
+  std::string_view words;    // All others.
 };
 
 // Programs that only print, whatever their options.
@@ -41,9 +42,7 @@ constexpr Program kPrograms[] = {
      "--ignore-case --word-regexp --fixed-strings --extended-regexp --line-number --files-with-matches --heading "
      "--break "
      "--untracked-files --ignored --others --exclude-standard --modified --deleted --stage --is-inside-work-tree "
-     "--show-toplevel --abbrev-ref --verify --no-ext-diff --no-textconv --no-pager --version --dry-run",
-     "config submodule bisect hook filter-branch difftool mergetool send-email daemon instaweb for-each-repo "
-     "maintenance"},
+     "--show-toplevel --abbrev-ref --verify --no-ext-diff --no-textconv --no-pager --version --dry-run"},
     {"rg", "aABcCeEfFgHiIjlLmMnNopPqrsStTuUvVwx.0",
      "--files --glob --iglob --type --type-not --type-list --hidden --no-ignore --count --count-matches --context "
      "--after-context --before-context --line-number --no-line-number --files-with-matches --files-without-match "
@@ -55,8 +54,8 @@ constexpr Program kPrograms[] = {
      "--type --extension --hidden --no-ignore --exclude --max-depth --min-depth --glob --fixed-strings --regex "
      "--full-path --absolute-path --follow --case-sensitive --ignore-case --size --changed-within --changed-before "
      "--list-details --print0 --color --max-results --threads --quiet --version --help"},
-    {"sed gsed", "Elnrsuz",
-     "--quiet --silent --regexp-extended --null-data --separate --unbuffered --line-length --posix --sandbox --debug "
+    {"sed gsed", "Enrsuz",  // without those that take a word before the script
+     "--quiet --silent --regexp-extended --null-data --separate --unbuffered --posix --sandbox --debug "
      "--version --help"},
     {"uniq guniq", "cdDfisuwz", "--count --repeated --all-repeated --ignore-case --unique --version --help"},
     {"xxd", "abcdeEgilopqrRsuC", "-version"},
@@ -117,8 +116,7 @@ constexpr Program kPrograms[] = {
      "--nocapture"},
     {"npm pnpm yarn", "asw",
      "--silent --if-present --workspace --workspaces --recursive --json --all --depth --verbose --watch --version "
-     "--help",
-     "exec x dlx explore config set c"},
+     "--help"},
     {"pytest py.test", "hklmnqsvVx",
      "--verbose --quiet --exitfirst --maxfail --last-failed --failed-first --lf --ff --nf --sw --stepwise --tb "
      "--durations "
@@ -129,47 +127,37 @@ constexpr Program kPrograms[] = {
      "-parallel -cpu "
      "-list -shuffle -tags -m -f -deps -test -n"},
     {"docker podman", "aqnt",
-     "--all --quiet --no-trunc --tail --follow --since --until --size --timestamps --version --help",
-     "run exec create cp config"},
+     "--all --quiet --no-trunc --tail --follow --since --until --size --timestamps --version --help"},
     {"kubectl oc", "AcLlnow",
      "--namespace --all-namespaces --selector --output --watch --show-labels --sort-by --tail --since --container "
-     "--help",
-     "exec run cp debug config plugin"},
-    {"python python2 python3 perl ruby node nodejs deno bun php lua awk gawk mawk nawk", "V", "--version --help"},
+     "--help"},
+    {"python perl ruby node nodejs deno bun php lua awk gawk mawk nawk", "V", "--version --help"},
     {"zip unzip 7z 7za", "lqtvr", "--version --help"},
     {"man less more vi vim nvim view emacs nano ed", "", "--version --help"},
 };
 
-bool holds(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
-}
-
 const Program& programCalled(std::string_view name) {
-  const auto* found = std::ranges::find_if(kPrograms, [&](const Program& each) { return holds(each.names, name); });
-  return found == std::end(kPrograms) ? kAny : *found;
+  for (const std::string_view called : {name, familyOf(name)}) {
+    const auto* found =
+        std::ranges::find_if(kPrograms, [&](const Program& each) { return holdsWord(each.names, called); });
+    if (found != std::end(kPrograms)) return *found;
+  }
+  return kAny;
 }
 
 }  // namespace
 
 bool isHarmlessOption(std::string_view program, std::string_view option) {
-  if (holds(kOnlyPrint, program)) return true;
+  if (holdsWord(kOnlyPrint, program)) return true;
   const Program& rules = programCalled(program);
-  if (holds(rules.words, option.substr(0, option.find('=')))) return true;
+  if (holdsWord(rules.words, option.substr(0, option.find('=')))) return true;
+  if (program == "date" && option.starts_with('+')) return true;  // how it is shown
   if (option.starts_with("--") || option.size() < 2) return false;
   const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
   return std::ranges::all_of(option.substr(1), isDigit) ||
          (rules.letters.contains(option[1]) && std::ranges::all_of(option.substr(1), [&](char c) {
             return rules.letters.contains(c) || isDigit(c) || c == ',' || c == '.';
           }));
-}
-
-bool isRunningCommand(std::string_view program, std::string_view command) {
-  return holds(programCalled(program).commands, command);
 }
 
 }  // namespace bough::agent

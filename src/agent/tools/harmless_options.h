@@ -9,8 +9,4 @@ namespace bough::agent {
 /// settings. Of a program that is not in the tables, few options are known to be harmless.
 bool isHarmlessOption(std::string_view program, std::string_view option);
 
-/// Whether this command of a program (`git bisect`) runs what its arguments name, or changes settings that name
-/// programs.
-bool isRunningCommand(std::string_view program, std::string_view command);
-
 }  // namespace bough::agent

@@ -1,0 +1,102 @@
+#include "agent/tools/harmless_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/tools/program_names.h"
+
+namespace bough::agent {
+namespace {
+
+struct CommandsOf {
+  std::string_view names;
+  std::string_view commands;
+};
+
+// What is not here is asked about.
+constexpr CommandsOf kHarmlessCommands[] = {
+    {"git",
+     "add am annotate apply archive blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean "
+     "clone commit count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc "
+     "grep help init log ls-files ls-remote ls-tree merge merge-base mv name-rev notes pull push range-diff rebase "
+     "reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout "
+     "stash "
+     "status switch symbolic-ref tag verify-commit verify-tag version whatchanged worktree"},
+    {"cargo",
+     "b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info locate-project metadata "
+     "nextest "
+     "package pkgid r remove rm run search t test tree update vendor version"},
+    {"npm",
+     "audit ci dedupe diff explain find-dupes fund help la list ll ls outdated ping prefix prune query r remove "
+     "restart "
+     "rm root run run-script search show start stop t test tst un uninstall unlink v version view whoami why"},
+    {"pnpm yarn", "audit help la list ll ls outdated prune remove rm root start test why"},
+    {"go", "build clean doc env fix fmt generate help list mod test version vet work"},
+    {"docker podman",
+     "diff events history images info inspect kill logs network pause port ps pull push restart rm rmi search start "
+     "stats stop tag top unpause version volume wait"},
+    {"kubectl oc",
+     "annotate api-resources api-versions auth cluster-info delete describe events explain get help label logs options "
+     "rollout scale top version wait"},
+    {"gh", "browse help issue label pr project release repo run search status version workflow"},
+    {"pip", "check debug freeze help index inspect list show uninstall"},
+    {"bundle hatch pdm pipenv poetry rye uv", "check help info list lock outdated show sync tree version"},
+    {"composer dotnet", "audit build clean help info licenses list outdated show test validate"},
+    {"asdf conda direnv mamba micromamba mise nix nodenv pyenv rbenv rustup volta",
+     "current help info list ls outdated search show status version versions where which"},
+    {"bun deno", "check doc fmt help info lint outdated test types"},
+};
+
+// Their first argument is a program.
+constexpr std::string_view kInterpreters =
+    "python pypy perl ruby node nodejs ts-node tsx php lua luajit tclsh wish Rscript java groovy scala julia elixir "
+    "escript guile racket sbcl runghc osascript";
+
+// Options before a command that take no value: the next word is the command.
+constexpr std::string_view kPlainOptions =
+    "-- --no-pager -q --quiet --silent --verbose --json --offline --locked --frozen -h --help -V --version";
+
+bool isOptionWord(std::string_view word) {
+  return word.starts_with('-') || word.starts_with('+');
+}
+
+bool mayTakeValue(std::string_view option) {
+  return option.starts_with('-') && !option.contains('=') && !holdsWord(kPlainOptions, option);
+}
+
+// The first script decides: options before it belong to the interpreter.
+std::string dangerousScript(std::string_view program, std::span<const std::string> allowed,
+                            std::span<const std::string> added) {
+  const auto isScript = [](const std::string& word) { return !isOptionWord(word); };
+  if (std::ranges::any_of(allowed, isScript) || std::ranges::none_of(added, isScript)) return {};
+  return fmt::format("{} runs what its arguments name", program);
+}
+
+}  // namespace
+
+std::string dangerousCommand(std::string_view program, std::span<const std::string> allowed,
+                             std::span<const std::string> added) {
+  const std::string_view family = familyOf(program);
+  if (holdsWord(kInterpreters, family)) return dangerousScript(program, allowed, added);
+  const auto* rules =
+      std::ranges::find_if(kHarmlessCommands, [&](const CommandsOf& each) { return holdsWord(each.names, family); });
+  if (rules == std::end(kHarmlessCommands)) return {};
+  std::string_view last;  // an option that may take the next word as its value
+  for (const std::string& word : allowed) {
+    if (!isOptionWord(word) && last.empty()) return {};
+    last = isOptionWord(word) && mayTakeValue(word) ? word : std::string_view();
+  }
+  for (const std::string& word : added) {
+    if (!last.empty()) return fmt::format("{} may take {} for its value", last, word);
+    if (!isOptionWord(word)) {
+      return holdsWord(rules->commands, word)
+                 ? ""
+                 : fmt::format("{} {} may run other programs or change settings", program, word);
+    }
+    if (mayTakeValue(word)) last = word;
+  }
+  return {};
+}
+
+}  // namespace bough::agent
