@@ -106,6 +106,9 @@ TEST_F(OpenFiles, LogsThatNobodyUsesAreClosedForOthers) {
 }
 
 TEST_F(OpenFiles, WithoutAnyTheCallFailsUntilThereAreSome) {
+#ifdef BOUGH_SANITIZED
+  GTEST_SKIP() << "to look at an object, the sanitizer opens a pipe";
+#endif
   allow(128);
   takeAll();
   const auto failed = store->createSession({.sessionId = "new"});
