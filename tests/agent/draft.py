@@ -127,6 +127,48 @@ def test_wide_characters_stay_while_a_long_line_is_edited(folder, bough):
     chat.close()
 
 
+def test_rows_that_are_full_keep_what_follows_them(folder, bough):
+    chat = Chat(folder, bough)
+    chat.tmux("resize-window", "-x", "40", "-y", "30")
+    chat.key("C-l")
+    full = "日" + "a" * 36  # with the prompt, a row
+    rows = lambda screen: screen[screen.rindex(PROMPT):].rstrip().split("\n")
+    for line in (full + "日bc", full + "xbc", "日" + "a" * 35 + " xbc", "日" + "a" * 35 + "日bc"):
+        chat.type(line, enter=False)
+        chat.key("Left", "Left", "Left")  # to the beginning of the second row
+        screen = chat.wait(lambda screen: "".join(rows(screen)).replace(" ", "") == PROMPT + line.replace(" ", ""))
+        check(chat.last(screen) == line[-3:], "what is behind the cursor is there", screen)
+        chat.type("Z", enter=False)
+        after = line[:-3] + "Z" + line[-3:]
+        chat.wait(lambda screen: "".join(rows(screen)).replace(" ", "") == PROMPT + after.replace(" ", ""))
+        chat.key("C-a", "C-k")
+        chat.ready()
+    chat.type(full, enter=False)
+    chat.key("M-Enter")
+    chat.type("bc", enter=False)
+    chat.key("Left")
+    chat.type("日", enter=False)
+    screen = chat.wait(lambda screen: chat.last(screen) == "b日c")
+    check(screen.count("日a") == 1, "a line end after a full row draws nothing twice", screen)
+    chat.close()
+
+
+def test_halves_of_wide_characters_leave_nothing_behind(folder, bough):
+    chat = Chat(folder, bough)
+    chat.tmux("resize-window", "-x", "40", "-y", "30")
+    chat.key("C-l")
+    without_blanks = lambda text: "".join(text.split())  # a row may end in one
+    shows = lambda screen, line: without_blanks(screen[screen.rindex(PROMPT):]) == PROMPT + without_blanks(line)
+    line = ("ที่👩🟫cक日ä́aä́ア ä́é👩🟫💻👍🟫👩👩👧ä́❤🇩🇪🇩🇪한👍👩👩👧🟫🟫ที่😀🇩🇪❤❤ที่é❤"
+            "👍❤🇩🇪本👍👍🟫😀👩🟫🇩🇪c❤🇩🇪ä́ä́ ä́ä́शी🟫🇩🇪👩🟫💻🟫👍🟫शीé👍🟫🇩🇪🟫 b👩👩👧❤कä́")
+    chat.type(line, enter=False)
+    chat.wait(lambda screen: shows(screen, line))
+    chat.key("Home")
+    chat.type("ア 한👍ที่👩🟫💻🇩🇪👩🟫💻", enter=False)
+    chat.wait(lambda screen: shows(screen, "ア 한👍ที่👩🟫💻🇩🇪👩🟫💻" + line))
+    chat.close()
+
+
 def test_pasted_lines_are_one_message(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("set-buffer", "def f():\n\treturn 1\nprint(f())\n")

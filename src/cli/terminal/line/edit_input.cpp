@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cwchar>
+#include <cwctype>
 #include <string>
 #include <utility>
 
@@ -62,12 +64,6 @@ std::string rowsUp(std::size_t rows) {
   return rows > 0 ? fmt::format("\r\033[{}A", rows) : std::string("\r");
 }
 
-std::string withReturns(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  return out;
-}
-
 bool isInputWaiting() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   return ::poll(&input, 1, 0) > 0;
@@ -76,7 +72,9 @@ bool isInputWaiting() {
 // A character as libedit and the C library see it.
 struct Character {
   std::size_t bytes = 1;
-  std::size_t columns = 1;
+  std::size_t columns = 1;  // of each character that is shown
+  std::string shown = "?";  // ^X and \U+1FAE8 for what cannot be printed
+  bool isPrintable = false;
 };
 
 // The first of `text`, which is not empty. A byte that begins none is a character.
@@ -85,50 +83,96 @@ Character characterAt(std::string_view text) {
   wchar_t value = 0;
   const std::size_t bytes = std::mbrtowc(&value, text.data(), text.size(), &state);
   if (bytes == 0 || bytes > text.size()) return {};
-  return {.bytes = bytes, .columns = static_cast<std::size_t>(std::max(::wcwidth(value), 0))};
+  const auto code = static_cast<std::uint32_t>(value);
+  if (std::iswprint(static_cast<std::wint_t>(value)) != 0) {
+    const auto columns = static_cast<std::size_t>(std::max(::wcwidth(value), 0));
+    return {.bytes = bytes, .columns = columns, .shown = std::string(text.substr(0, bytes)), .isPrintable = true};
+  }
+  if (code < 0x100) return {.bytes = bytes, .shown = fmt::format("^{}", static_cast<char>((code & 0x7F) ^ 0x40))};
+  return {.bytes = bytes, .shown = fmt::format("\\U+{:04X}", code)};
 }
 
 // Whether a character takes no column, or two.
 bool hasUnusualWidth(std::string_view text) {
   while (!text.empty()) {
     const Character next = characterAt(text);
-    if (text.front() != '\n' && next.columns != 1) return true;
+    if (next.columns != 1) return true;
     text.remove_prefix(next.bytes);
   }
   return false;
 }
 
-// Where text ends on a terminal, and whether a row before that ends in a blank.
+// Text in rows as libedit breaks it: behind a row that is full its cursor is at the beginning of the next one, where
+// the terminal's is only after one more character.
 struct Layout {
-  std::size_t rows = 0;
+  std::size_t rows = 0;  // above the end
   std::size_t column = 0;
-  bool endsInBlank = false;
+  bool isFull = false;       // the end is behind a full row
+  bool endsInBlank = false;  // whether a row before the last one does
+  std::string drawn{};       // what draws it
+};
+
+class Rows {
+ public:
+  explicit Rows(std::size_t width) : width_(width) {}
+
+  void add(std::string_view text) {
+    while (!text.empty()) {
+      const char first = text.front();
+      if (first == '\n') {
+        out_.drawn += out_.isFull ? "\r\n\r\n" : "\r\n";
+        begin(/*isFull=*/false);
+        text.remove_prefix(1);
+      } else if (first == '\t') {
+        do put(" ", 1);
+        while (out_.column % 8 != 0);
+        text.remove_prefix(1);
+      } else {
+        const Character next = characterAt(text);
+        putAll(next);
+        text.remove_prefix(next.bytes);
+      }
+    }
+  }
+  // Where libedit has its cursor when this is behind it: a wide character that does not fit takes it along.
+  [[nodiscard]] std::size_t cursorRow(std::string_view behind) const {
+    const bool isNext = !behind.empty() && behind.front() != '\n' && behind.front() != '\t' &&
+                        out_.column + characterAt(behind).columns > width_;
+    return out_.rows + (isNext ? 1 : 0);
+  }
+  [[nodiscard]] const Layout& layout() const { return out_; }
+
+ private:
+  void begin(bool isFull) {
+    ++out_.rows;
+    out_.column = 0;
+    out_.isFull = isFull;
+  }
+  void put(std::string_view shown, std::size_t columns) {
+    if (out_.column + columns > width_) {
+      out_.endsInBlank = true;  // where half of a wide character would fit, libedit writes a blank
+      begin(/*isFull=*/false);
+    }
+    out_.drawn += shown;
+    out_.column += columns;
+    if (columns > 0) out_.isFull = false;
+    if (out_.column < width_) return;
+    out_.endsInBlank = out_.endsInBlank || shown == " ";
+    begin(/*isFull=*/true);
+  }
+  void putAll(const Character& next) {
+    if (next.isPrintable) return put(next.shown, next.columns);
+    for (const char& c : next.shown) put({&c, 1}, 1);
+  }
+
+  std::size_t width_;
+  Layout out_;
 };
 
 Layout layoutOf(std::string_view text, std::size_t width) {
-  Layout out;
-  char last = 0;
-  while (!text.empty()) {
-    if (text.front() == '\n') {
-      ++out.rows;
-      out.column = 0;
-      text.remove_prefix(1);
-      last = '\n';
-      continue;
-    }
-    const Character next = characterAt(text);
-    if (out.column + next.columns > width) {
-      // Where half of a wide character would fit, libedit writes a blank.
-      out.endsInBlank = out.endsInBlank || last == ' ' || out.column < width;
-      ++out.rows;
-      out.column = 0;
-    }
-    out.column += next.columns;
-    last = text[next.bytes - 1];
-    text.remove_prefix(next.bytes);
-  }
-  out.endsInBlank = out.endsInBlank || (out.column == width && last == ' ');
-  return out;
+  Rows rows(width);
+  rows.add(text);
+  return rows.layout();
 }
 
 }  // namespace
@@ -166,9 +210,7 @@ std::FILE* openEditOutput() {
 }
 
 std::size_t rowsBeforeEnd(std::string_view text, std::size_t width) {
-  const Layout layout = layoutOf(text, width);
-  // After a full row the cursor is at the beginning of the next one.
-  return layout.rows + (layout.column == width ? 1 : 0);
+  return layoutOf(text, width).rows;
 }
 
 bool hasRowEndingInBlank(std::string_view text, std::size_t width) {
@@ -207,13 +249,18 @@ void EditInput::drawOver() {
   const LineInfo* line = el_line(edit_);
   const std::string whole = drawnUntil(line->lastchar);
   if (!hasUnusualWidth(whole) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
-  const std::size_t rows = rowsBeforeEnd(whole, width_);
-  if (rows >= sizeNow().rows) return;  // its beginning has left the screen
+  const Layout all = layoutOf(whole, width_);
+  if (all.rows >= sizeNow().rows) return;  // its beginning has left the screen
   const std::string before = drawnUntil(line->cursor);
-  const Layout cursor = layoutOf(before, width_);
-  // A blank leaves a row that is full.
-  printText(rowsUp(rowsBeforeEnd(before, width_)) + withReturns(whole) + " \033[J" + rowsUp(rows) +
-            withReturns(before) + (cursor.column == width_ ? " \r" : ""));
+  Rows beginning(width_);
+  beginning.add(before);
+  const std::size_t cursorRow = beginning.cursorRow(std::string_view(whole).substr(before.size()));
+  const Layout& begin = beginning.layout();
+  const bool isBehind = cursorRow > begin.rows - (begin.isFull ? 1 : 0);
+  // Erased first: libedit has moved halves of wide characters. A blank leaves a row that is full; behind the cursor
+  // there may be text in its place.
+  printText(fmt::format("{}{}{} {}{}{}", rowsUp(cursorRow), kEraseBelow, all.drawn, rowsUp(all.rows), begin.drawn,
+                        isBehind ? "\r\033[1B" : ""));
 }
 
 void EditInput::redraw() {
