@@ -320,6 +320,45 @@ def test_the_tree_of_a_chat_moves_the_head_and_brings_a_message_back(folder, bou
     terminal.close()
 
 
+def test_the_tree_takes_a_message_back_where_the_head_is_and_forks_from_anywhere(folder, bough):
+    terminal = Terminal(folder, bough, width=110, height=30)
+    terminal.type("bough chat --key tree:cli:me")
+    terminal.wait(opened)
+    for text in ["first thing", "second thing"]:
+        terminal.type(text)
+        terminal.wait(lambda screen: f"You said: {text}" in screen and opened(screen))
+    terminal.type("/back")
+    terminal.wait(lambda screen: "back 1 turn" in screen and opened(screen))
+    terminal.type("/tree")
+    terminal.wait(lambda screen: "Tree:" in screen and "(head)" in selected(screen))
+    key(terminal, "Down", "Enter")  # what follows the head
+    screen = terminal.wait(lambda screen: screen.rstrip().endswith("› second thing"))
+    check("the later messages stay" not in screen.split("/tree")[-1], "the head stays where it is", screen)
+    terminal.type("")
+    terminal.wait(lambda screen: "You said: second thing" in screen.split("› second thing")[-1] and opened(screen))
+    terminal.type("/tree")
+    terminal.wait(lambda screen: "Tree:" in screen and "(head)" in selected(screen))
+    key(terminal, "M-f")
+    terminal.wait(lambda screen: "Continue from here in a new session?" in screen)
+    key(terminal, "y")
+    terminal.wait(lambda screen: "it shares the history so far" in screen and opened(screen))
+    terminal.type("clear")
+    terminal.wait(lambda screen: "You said: clear" in screen and opened(screen))
+    terminal.type("/tree")
+    terminal.wait(lambda screen: "Tree:" in screen and "(head)" in selected(screen))
+    key(terminal, "Home", "M-f")
+    terminal.wait(lambda screen: "Continue from here in a new session?" in screen)
+    key(terminal, "y")
+    terminal.wait(lambda screen: "it shares the history so far" in screen and screen.rstrip().endswith("› first thing"))
+    key(terminal, "C-u")
+    terminal.type("/sessions")
+    terminal.wait(lambda screen: "Sessions:" in screen and "3 of 3" in screen)
+    key(terminal, "Down", "Enter")
+    screen = terminal.wait(lambda screen: "Restored:" in screen and opened(screen))
+    check("Restored: 3 turns" in screen, "the session that was forked keeps its head", screen)
+    terminal.close()
+
+
 def main():
     if not shutil.which("tmux"):
         print("picker: tmux is missing, so nothing is tested")

@@ -131,8 +131,9 @@ class Chat {
   Result<std::string> findBack(std::size_t turns);
   /// How many things the user said on this branch; none when it has more than `messages` messages: so many are read.
   Result<std::optional<std::uint64_t>> countTurns(std::size_t messages);
-  /// Makes a session that continues from the head, and opens it. NotFound when nothing was said yet.
-  Result<void> fork();
+  /// Makes a session that continues from an entry of this one, else from the head, and opens it. NotFound when there is
+  /// no such entry, or nothing was said yet.
+  Result<void> fork(const std::optional<std::string>& entryId = std::nullopt);
   /// A text without the keys that this process knows of.
   [[nodiscard]] std::string withoutKeys(const std::string& text) const { return environment_.secrets.redact(text); }
 

@@ -407,10 +407,11 @@ Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {
   return std::optional<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count_if(*entries, isSaid)));
 }
 
-Result<void> Chat::fork() {
-  if (at_.headId.empty()) return fail(ErrorCode::NotFound, "there is nothing to fork yet", "/new begins a session");
-  BOUGH_TRY(auto made, store_.branchFromEntry(at_.sessionId, at_.headId,
-                                              {.key = options_.key, .cwd = environment_.folder.path()}));
+Result<void> Chat::fork(const std::optional<std::string>& entryId) {
+  const std::string from = entryId.value_or(at_.headId);
+  if (from.empty()) return fail(ErrorCode::NotFound, "there is nothing to fork yet", "/new begins a session");
+  BOUGH_TRY(auto made,
+            store_.branchFromEntry(at_.sessionId, from, {.key = options_.key, .cwd = environment_.folder.path()}));
   return open(made.sessionId);
 }
 

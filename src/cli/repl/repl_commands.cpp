@@ -431,15 +431,17 @@ Result<void> ReplCommands::runCommandLine(std::vector<std::string> words) const 
 Result<void> ReplCommands::showTree(const std::string&) {
   if (canPick()) {
     BOUGH_TRY(auto place, pickPlace(chat().store(), chat().sessionId(), chat().place().headId));
-    if (!place || place->headId == chat().place().headId) return {};
-    BOUGH_TRY(chat().moveHead(place->headId));
-    if (place->fork) {
-      BOUGH_TRY(chat().fork());
+    if (!place) return {};
+    const bool stays = !place->fork && place->headId == chat().place().headId;
+    if (!stays) {
+      BOUGH_TRY(place->fork ? chat().fork(place->headId) : chat().moveHead(place->headId));
+      const std::string last = lastExchange(opened_);
+      printFitted(place->fork    ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
+                  : last.empty() ? "the later messages stay as a branch; the conversation begins again"
+                                 : "the later messages stay as a branch; the conversation goes on here:");
+      printText(last);
     }
     draft_ = std::move(place->text);
-    printFitted(place->fork ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
-                            : "the later messages stay as a branch; the conversation goes on here:");
-    printText(lastExchange(opened_));
     return {};
   }
   return runCommandLine({"tree", chat().sessionId()});
