@@ -91,7 +91,6 @@ Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& 
   SearchOptions asked{.filter = filter, .roles = options.roles, .limit = limit};
   if (options.sessionsWith) asked.excerptTokens = 0;
   BOUGH_TRY(auto hits, catalog.search(query, asked));
-  if (!options.sessionsWith) tellOfMissingTexts(hits);
   for (SearchHit& hit : hits) hit.excerpt = joinPhrases(hit.excerpt, query);
   orderHits(hits);
   if (!options.roles.empty()) return hits;
@@ -390,6 +389,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   const bool more = !options.sessionsWith && hits.size() > options.shown();
   if (more) hits.resize(options.shown());
+  if (!isScan && !options.sessionsWith) tellOfMissingTexts(hits);
   if (hits.empty() && !context.json) {
     sayNothingFound(view, query, filter, options);
   } else if (options.sessionsWith) {
