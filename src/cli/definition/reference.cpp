@@ -35,7 +35,7 @@ struct ManualRow {
 
 constexpr auto kEnvironment = std::to_array<ManualRow>({
     {"BOUGH_STORE", "The store, when --store does not name one."},
-    {"PGPASSWORD", "The password of a store in PostgreSQL; other variables of libpq are read, too."},
+    {"PGPASSWORD", "The password of a store in PostgreSQL."},
     {"XDG_DATA_HOME", "The store is in its folder bough, when neither --store nor BOUGH_STORE names one."},
     {"XDG_CONFIG_HOME", "The settings are in its folder bough. Default: ~/.config."},
     {"XDG_CACHE_HOME",

@@ -83,9 +83,7 @@ std::string SessionTitles::name(const std::string& sessionId) {
 
 std::string idAndTitle(const SessionSummary& row) {
   const bool hasTitle = !row.title.empty() || row.origin;  // a key is not one
-  const std::string title = hasTitle ? text::excerpt(displayTitle(row), 50) : std::string();
-  const std::string id = exactId(row.sessionId);
-  return title.empty() ? id : fmt::format("{} \"{}\"", id, title);
+  return hasTitle ? nameWithTitle(row) : exactId(row.sessionId);
 }
 
 std::string idAndTitle(SessionStore& store, const std::string& sessionId) {

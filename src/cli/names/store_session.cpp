@@ -172,9 +172,11 @@ void tellOfLostHistory(SessionStore& store, const std::string& id) {
   const bool isThere = isKnown(store, lost);
   const std::string what = isThere ? fmt::format("an entry of session {} that is lost", lost)
                                    : fmt::format("session {}, which is not in the store", lost);
-  printMessage(fmt::format("{} continues {}: what was before it is not shown", id, what));
-  printMessage(isThere ? fmt::format("  → `bough repair --detach {}` makes what is left a session of its own", id)
-                       : fmt::format("  → bough trash --restore {}, or bough repair --detach {}", shellWord(lost), id));
+  const std::string shown = exactId(id);
+  printMessage(fmt::format("{} continues {}: what was before it is not shown", shown, what));
+  printMessage(isThere
+                   ? fmt::format("  → `bough repair --detach {}` makes what is left a session of its own", shown)
+                   : fmt::format("  → bough trash --restore {}, or bough repair --detach {}", shellWord(lost), shown));
 }
 
 }  // namespace

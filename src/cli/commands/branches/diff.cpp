@@ -74,7 +74,7 @@ Result<ExitCode> printText(const Side& left, const Side& right, const BranchDiff
   if (!diff.common.empty()) {
     BOUGH_TRY(auto entries, left.named.store->loadEntriesAt(left.named.sessionId, {diff.common.back()}));
     const EntrySummary summary = summarizeEntry(entries.front(), 50);
-    last = fmt::format(", up to {} [{}] {}", summary.entryId, summary.speaker, summary.text);
+    last = fmt::format(", up to {} [{}] {}", shortId(summary.entryId), summary.speaker, summary.text);
   }
   printFitted(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size(), "entry"), last)), 4);
   if (diff.left.empty() && diff.right.empty()) {
@@ -82,7 +82,7 @@ Result<ExitCode> printText(const Side& left, const Side& right, const BranchDiff
     return kDone;
   }
   const auto side = [&](char mark, Style style, const Side& end, const std::vector<Sequence>& nodes) {
-    const std::string where = end.entryId.empty() ? end.name : end.entryId + " of " + end.name;
+    const std::string where = end.entryId.empty() ? end.name : shortId(end.entryId) + " of " + end.name;
     printFitted(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)), 4);
     return forEachEntry(end, nodes, [&](const Entry& entry) { printEntry(mark, style, entry, options); });
   };
@@ -124,7 +124,7 @@ Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff
 // The branch that an entry's name means; without one the head's. An empty session has an empty branch.
 Result<Side> resolveSide(NamedSession named, const std::string& entry) {
   Side side{.named = std::move(named), .entryId = {}, .name = {}};
-  side.name = side.named.sessionId;
+  side.name = exactId(side.named.sessionId);
   if (entry.empty()) {
     BOUGH_TRY(auto state, side.named.store->sessionState(side.named.sessionId));
     side.entryId = state.headId;

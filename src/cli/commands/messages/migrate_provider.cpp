@@ -55,8 +55,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                            done.synthetic));
   printLosses(done.report);
   if (done.report.lossyMessages > 0) {
-    printMessage(fmt::format("  → nothing is lost: `bough migrate-provider {} --to {}` restores it", done.sessionId,
-                             toString(done.from)));
+    printMessage(fmt::format("  → nothing is lost: `bough migrate-provider {} --to {}` restores it",
+                             exactId(done.sessionId), toString(done.from)));
   }
   return kDone;
 }

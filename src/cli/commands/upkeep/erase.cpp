@@ -234,7 +234,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
         printMessage(
             fmt::format("the pattern was not looked for in what cannot be read: {}; `bough erase {} ENTRY` erases "
                         "the damaged bytes of an entry",
-                        fmt::join(matches.unreadable, ", "), session.sessionId));
+                        fmt::join(matches.unreadable, ", "), exactId(session.sessionId)));
       }
       for (const Entry& entry : matches.entries) erasure.entryIds.push_back(entry.id);
       BOUGH_TRY(const bool sure, choose(context, matches.entries, session, options));

@@ -22,9 +22,9 @@ struct Options {
 void printResult(SessionStore& store, const TrashedSession& moved, bool json) {
   if (!json) {
     const std::string title = text::excerpt(trashedTitle(store, moved.trashId).value_or(""), 50);
-    printMessage(fmt::format("{}{} is in the trash ({}); `bough trash --restore {}` restores it", moved.sessionId,
-                             title.empty() ? "" : fmt::format(" \"{}\"", title), formatBytes(moved.bytes),
-                             moved.sessionId));
+    const std::string id = exactId(moved.sessionId);
+    printMessage(fmt::format("{}{} is in the trash ({}); `bough trash --restore {}` restores it", id,
+                             title.empty() ? "" : fmt::format(" \"{}\"", title), formatBytes(moved.bytes), id));
     return;
   }
   json::Writer writer;
@@ -39,7 +39,7 @@ std::vector<std::string> titled(SessionStore& store, const std::vector<std::stri
   std::vector<std::string> names;
   for (const std::string& id : sessionIds) {
     const auto row = catalog ? (*catalog)->session(id) : Result<SessionSummary>(std::unexpected(catalog.error()));
-    names.push_back("session " + (row ? nameWithTitle(*row) : id));
+    names.push_back("session " + (row ? nameWithTitle(*row) : exactId(id)));
   }
   return names;
 }

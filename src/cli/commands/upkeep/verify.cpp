@@ -33,8 +33,9 @@ std::string remedyIn(const VerifyReport& report, const Problem& problem) {
                          ? "`bough torn SESSION --put-back` appends the intact entries that the session does not "
                            "have; `--drop` deletes what was set aside"
                          : remedyFor(problem.kind));
-  for (std::size_t at = 0; (at = remedy.find(kSession, at)) != std::string::npos; at += report.sessionId.size()) {
-    remedy.replace(at, kSession.size(), report.sessionId);
+  const std::string id = exactId(report.sessionId);
+  for (std::size_t at = 0; (at = remedy.find(kSession, at)) != std::string::npos; at += id.size()) {
+    remedy.replace(at, kSession.size(), id);
   }
   return remedy;
 }
