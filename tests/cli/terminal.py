@@ -62,9 +62,10 @@ class Terminal:
         return self.wait(lambda screen: screen.count(PROMPT) == 2)
 
     def broke_nothing(self):
-        """Whether every line was as wide as the terminal at most: tmux joins those that it had to break."""
+        """Whether every line was as wide as the terminal at most: tmux joins those that it had to break. The screen may change
+        between two looks, so it is looked at more than once."""
         lines = lambda *words: [line.rstrip() for line in self.tmux("capture-pane", "-p", *words).splitlines()]
-        return lines() == lines("-J")
+        return any(lines() == lines("-J") for _ in range(5))
 
     def close(self):
         self.tmux("kill-server")
