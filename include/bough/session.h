@@ -145,7 +145,8 @@ class Session {
   /// breaks a rule, or its parent is not there; Error::batchPlace says which one. NotFound: the session is gone, or a
   /// control entry names an entry that is not there. MigrationNeeded, NewerFormat: the session is not in the present
   /// format. NoSpace, ReadOnly: nothing was stored. Poisoned: nothing is acknowledged until the store is opened again.
-  /// OutcomeUnknown: append the same entries with the same ids again.
+  /// OutcomeUnknown: append the same entries with the same ids again. Io or Busy, both retryable: the log's end looks
+  /// torn, and it could not be asked whether a catalog, an archive or a fork has counted it; nothing was changed.
   ///
   /// Limits: kMaxLineBytes for the line of an entry, kMaxBatchEntries for a batch. A bad_alloc leaves the session
   /// usable.

@@ -44,7 +44,10 @@ struct SessionState {
   bool archived = false;                  ///< Compressed; the next append unpacks it.
   std::uint64_t bytes = 0;                ///< Of its log, unpacked.
   std::uint64_t trailingBytes = 0;        ///< After the last complete batch: torn, or being written at this moment.
-  std::uint64_t problemCount = 0;         ///< Places that could not be read; verify lists them.
+  /// Whether the trailing bytes may be entries of a complete batch that was damaged: somebody is writing, or it could
+  /// not be asked whether a catalog or a fork has counted them. It is asked again later.
+  bool trailingInDoubt = false;
+  std::uint64_t problemCount = 0;  ///< Places that could not be read; verify lists them.
   std::uint64_t lostPayloads = 0;  ///< Entries that were loaded here without their attachment: missing, or damaged.
   /// The session that this one continues, directly or not, when it or the entry to continue is lost. What is left is
   /// shown; without the session itself nothing can be appended until SessionMaintenance::detachRest.

@@ -59,8 +59,9 @@ struct TornPutBack {
 
 /// What the store's catalog has counted of a session and its log does not hold any more, for people; empty when nothing
 /// is missing or there is no catalog. Rebuilding the catalog accepts the log as it is. Reads one row of the catalog and
-/// a few lines of the log; does not bring the catalog up to date.
-[[nodiscard]] std::string missingFromLog(SessionStore& store, const std::string& sessionId);
+/// a few lines of the log; does not bring the catalog up to date. Fails when the catalog cannot be asked: Busy,
+/// Damaged, or what the system says.
+[[nodiscard]] Result<std::string> missingFromLog(SessionStore& store, const std::string& sessionId);
 
 /// A session that is gone, though nobody removed it with bough.
 struct MissingSession {

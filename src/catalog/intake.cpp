@@ -124,6 +124,10 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
     if (state.error().code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
     return saveDamaged(state.error());
   }
+  // A row that says less proves less: whoever may set those bytes aside asks it.
+  if (state->trailingInDoubt && row_.countedBytes > state->bytes - state->trailingBytes) {
+    return fail(ErrorCode::Busy, "its log seems to end before what was counted of it, and that cannot be asked now");
+  }
   if (auto read = readLog(*state); !read) return saveDamaged(read.error());
   return Outcome::Taken;
 }

@@ -198,7 +198,7 @@ Result<void> BatchWriter::checkHeader() {
 }
 
 // Nobody is writing, since we hold the lock: what comes after the last complete batch was never acknowledged, unless
-// others have counted it.
+// others have counted it. Where that cannot be asked, it stays as it is.
 Result<void> BatchWriter::setTornTailAside() {
   if (parts_.index.summary().count == 0) {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", parts_.file.path()),
@@ -209,6 +209,7 @@ Result<void> BatchWriter::setTornTailAside() {
   BOUGH_TRY(parts_.index.takeCounted());
   const std::uint64_t covered = parts_.index.summary().coveredBytes;
   if (*seen <= covered) return {};
+  if (parts_.index.doubt()) return std::unexpected(*parts_.index.doubt());
   return torn_.setAside(parts_.file, covered, *seen, environment_.clock);
 }
 

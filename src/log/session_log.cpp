@@ -98,6 +98,7 @@ Result<SessionState> SessionLog::state() {
   state.archived = parts.file.opened().form != LogForm::Plain;
   BOUGH_TRY(state.bytes, parts.file.size());
   state.trailingBytes = state.bytes - std::min(state.bytes, parts.index.summary().coveredBytes);
+  state.trailingInDoubt = state.trailingBytes > 0 && parts.index.doubt().has_value();
   return state;
 }
 

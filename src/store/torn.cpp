@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <unordered_set>
@@ -169,9 +170,9 @@ Result<void> dropTorn(SessionStore& store, const std::string& sessionId, std::ui
   return removeDurably(*folders.sessions, name);
 }
 
-std::string missingFromLog(SessionStore& store, const std::string& sessionId) {
+Result<std::string> missingFromLog(SessionStore& store, const std::string& sessionId) {
   if (store.folder().empty() || !isSessionId(sessionId)) return {};
-  const auto row = readCatalogRow(store.folder(), sessionId);
+  BOUGH_TRY(const auto row, readCatalogRow(store.folder(), sessionId));
   if (!row) return {};
   const auto state = store.sessionState(sessionId);
   std::string headerId;
@@ -192,20 +193,21 @@ Result<std::vector<MissingSession>> missingSessions(SessionStore& store) {
   std::vector<MissingSession> found;
   if (store.folder().empty()) return found;
   // The rows first: a session that is made meanwhile is in none of them.
-  const auto rows = readCatalogIds(store.folder());
+  BOUGH_TRY(const auto rows, readCatalogRows(store.folder()));
   BOUGH_TRY(const auto listed, store.listSessions());
   const std::unordered_set<std::string> present(listed.begin(), listed.end());
   std::vector<std::string> gone;
-  for (const auto& [id, entries] : rows) {
-    if (!present.contains(id)) gone.push_back(id);
+  for (const CatalogRow& row : rows) {
+    if (!present.contains(row.sessionId)) gone.push_back(row.sessionId);
   }
   if (gone.empty()) return found;
   BOUGH_TRY(auto missing, store.maintenance().missing(std::move(gone)));
   const std::unordered_set<std::string> wanted(missing.begin(), missing.end());
-  for (const auto& [id, entries] : rows) {
-    if (!wanted.contains(id)) continue;
-    const auto state = store.sessionStamp(id);
-    if (!state && state.error().code == ErrorCode::NotFound) found.push_back({.sessionId = id, .entries = entries});
+  for (const CatalogRow& row : rows) {
+    if (!wanted.contains(row.sessionId)) continue;
+    const auto state = store.sessionStamp(row.sessionId);
+    if (state || state.error().code != ErrorCode::NotFound) continue;
+    found.push_back({.sessionId = row.sessionId, .entries = std::max(row.entries, row.lostEntries)});
   }
   return found;
 }

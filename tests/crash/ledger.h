@@ -33,6 +33,7 @@ class World {
   SessionStore* operator->() { return store_->get(); }
   [[nodiscard]] std::uint64_t now() const { return files_.operationCount(); }
   SimFileSystem& files() { return files_; }
+  SimClock& clock() { return environment_.clock(); }
 
  private:
   SimFileSystem& files_;

@@ -144,23 +144,45 @@ TEST_F(Counted, NotByARowOfAnotherSessionOfTheSameName) {
 TEST_F(Counted, AShorterLogIsNamedUntilTheCatalogIsRebuilt) {
   must(store->appendSessionEntries("s", {message("m4", "e4")}));
   whole_ = slurp(logPath("s"));
-  EXPECT_EQ(missingFromLog(*store, "s"), "");
+  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
+// The folder that a session is about may be any text.
+TEST_F(Counted, HoweverLongTheHeaderIs) {
+  const std::string folderText(100'000, 'x');
+  for (const bool byFork : {false, true}) {
+    SCOPED_TRACE(byFork ? "by a fork" : "by a catalog row");
+    const std::string id = byFork ? "forked" : "listed";
+    must(store->createSession({.sessionId = id, .cwd = folderText}));
+    must(store->appendSessionEntries(id, {message("m1", "e1"), message("m2", "e2"), message("m3", "e3")}));
+    if (byFork) must(store->branchFromEntry(id, "e2", {.sessionId = "fork", .cwd = folderText}));
+    if (!byFork) count();
+    store.reset();
+    std::string log = slurp(logPath(id));
+    log.replace(log.find("m2"), 2, "#2");
+    spill(logPath(id), log);
+    store = open();
+    must(store->appendSessionEntries(id, {message("more", "e4")}));
+    EXPECT_EQ(tornBytes(*store, id), 0U);
+    EXPECT_EQ(must(store->loadSessionEntries(id, {.branch = "e3"})).size(), 3U);
+  }
+}
+
   count();
-  EXPECT_EQ(missingFromLog(*store, "s"), "");
+  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
   cutAfter(4);
   const std::string missing = "the catalog had counted 5 entries up to e4, and the log holds 4 without it";
-  EXPECT_EQ(missingFromLog(*store, "s"), missing);
+  EXPECT_EQ(must(missingFromLog(*store, "s")), missing);
   count();  // the catalog has read the shorter log, and remembers
-  EXPECT_EQ(missingFromLog(*store, "s"), missing);
+  EXPECT_EQ(must(missingFromLog(*store, "s")), missing);
   const auto catalog = must(Catalog::open(*store));
   EXPECT_EQ(must(catalog->session("s")).condition, SessionCondition::Damaged);
   must(store->appendSessionEntries("s", {message("m5", "e5"), message("m6", "e6")}));
   must(catalog->catchUp());
-  EXPECT_EQ(missingFromLog(*store, "s"), "the catalog had counted 5 entries up to e4, and the log holds 6 without it");
+  EXPECT_EQ(must(missingFromLog(*store, "s")),
+            "the catalog had counted 5 entries up to e4, and the log holds 6 without it");
   EXPECT_EQ(must(catalog->session("s")).condition, SessionCondition::Damaged);
   EXPECT_TRUE(must(catalog->check(true)).empty());
   must(catalog->rebuild());
-  EXPECT_EQ(missingFromLog(*store, "s"), "");
+  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
   EXPECT_EQ(must(catalog->session("s")).condition, SessionCondition::Live);
 }
 
@@ -173,7 +195,7 @@ TEST_F(Counted, AShorterLogThatComesBackIsGood) {
   store.reset();
   spill(logPath("s"), whole_);
   store = open();
-  EXPECT_EQ(missingFromLog(*store, "s"), "");
+  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
   count();
   EXPECT_EQ(must(must(Catalog::open(*store))->session("s")).condition, SessionCondition::Live);
 }

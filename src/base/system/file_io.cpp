@@ -80,6 +80,10 @@ Error systemError(int number, std::string_view what, std::string_view path) {
   return error;
 }
 
+bool isNoFile(int number) {
+  return number == ENOENT || number == ELOOP || number == EISDIR || number == ENXIO || number == ENOTDIR;
+}
+
 std::unexpected<Error> changedWhileRead(std::string_view what) {
   auto error = fail(ErrorCode::Damaged, fmt::format("{} changed while it was read", what), "try again");
   error.error().retryable = true;

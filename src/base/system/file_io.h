@@ -17,6 +17,9 @@ namespace bough {
 /// Turns errno into an Error: `what` is what was being done ("append to"), `path` what it was done to.
 Error systemError(int number, std::string_view what, std::string_view path);
 
+/// Whether a file could not be opened because there is none of that name: nothing, or a link, a folder or a device.
+bool isNoFile(int number);
+
 /// What was read cannot be trusted: it was replaced or changed meanwhile. Damaged, and worth another try.
 std::unexpected<Error> changedWhileRead(std::string_view what);
 

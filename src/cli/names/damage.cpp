@@ -57,8 +57,10 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
         .what = fmt::format("{} of session {} cannot be read", counted(places, "place"), idAndTitle(store, sessionId)),
         .sessionId = sessionId};
   }
-  if (std::string missing = missingFromLog(store, sessionId); !missing.empty()) {
-    return Damage{.what = fmt::format("session {}: {}", idAndTitle(store, sessionId), missing), .sessionId = sessionId};
+  const auto missing = missingFromLog(store, sessionId);
+  if (!missing || !missing->empty()) {
+    const std::string what = missing ? *missing : "whether it held more once is not known: " + missing.error().message;
+    return Damage{.what = fmt::format("session {}: {}", idAndTitle(store, sessionId), what), .sessionId = sessionId};
   }
   if (state->trailingBytes > 0) {
     return Damage{

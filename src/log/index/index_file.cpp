@@ -85,19 +85,30 @@ bool isPlausible(const IndexSummary& summary) {
 
 IndexFile::IndexFile(std::unique_ptr<File> file) : file_(std::move(file)) {}
 
-std::unique_ptr<IndexFile> IndexFile::open(Directory& folder, std::string_view name) {
+std::unique_ptr<IndexFile> IndexFile::open(Directory& folder, std::string_view name, int* refusal) {
   auto file = folder.open(name, OpenMode::ReadWrite);
   if (!file) file = folder.open(name, OpenMode::Read);
-  if (!file) return nullptr;
+  if (!file) {
+    if (refusal != nullptr && !isNoFile(file.error())) *refusal = file.error();
+    return nullptr;
+  }
   std::unique_ptr<IndexFile> index(new IndexFile(std::move(*file)));
-  return index->load() ? std::move(index) : nullptr;
+  if (index->load()) return index;
+  if (refusal != nullptr) *refusal = index->refusal_;
+  return nullptr;
+}
+
+bool IndexFile::readAll(std::uint64_t offset, std::span<char> out) {
+  const auto got = readFully(*file_, offset, out);
+  if (!got) refusal_ = got.error();
+  return got && *got == out.size();
 }
 
 bool IndexFile::load() {
   Header header{};
   const auto info = file_->info();
-  const auto got = readFully(*file_, 0, {reinterpret_cast<char*>(&header), sizeof header});
-  if (!info || !got || *got != sizeof header) return false;
+  if (!info) refusal_ = info.error();
+  if (!info || !readAll(0, {reinterpret_cast<char*>(&header), sizeof header})) return false;
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.version != kVersion) return false;
   if (header.crc != headerSum(header) || header.count != header.summary.count) return false;
   if (!isPlausible(header.summary)) return false;
@@ -117,19 +128,17 @@ bool IndexFile::load() {
 bool IndexFile::loadExtensions() {
   for (;;) {
     ExtensionHeader header{};
-    const auto got = readFully(*file_, endBytes_, {reinterpret_cast<char*>(&header), sizeof header});
-    if (!got) return false;
-    if (*got != sizeof header) return true;
+    if (!readAll(endBytes_, {reinterpret_cast<char*>(&header), sizeof header})) return refusal_ == 0;
     if (header.first != known_ || header.count == 0 || header.summary.count != known_ + header.count) return true;
     std::vector<IndexRecord> records;
     const auto info = file_->info();
     const std::uint64_t size = std::uint64_t{header.count} * sizeof(IndexRecord);
+    if (!info) refusal_ = info.error();
     if (!info || info->sizeBytes < endBytes_ + sizeof header + size) return info.has_value();
     records.resize(header.count);
     const std::span<char> room(reinterpret_cast<char*>(records.data()), size);
-    const auto body = readFully(*file_, endBytes_ + sizeof header, room);
-    if (!body) return false;
-    if (*body != size || header.crc != extensionSum(header, {room.data(), room.size()})) return true;
+    if (!readAll(endBytes_ + sizeof header, room)) return refusal_ == 0;
+    if (header.crc != extensionSum(header, {room.data(), room.size()})) return true;
     if (!isPlausible(header.summary)) return false;
     for (Sequence i = 0; i < header.count; ++i) {
       if (!isPlausible(records[i], known_ + i, header.summary)) return false;
@@ -202,8 +211,8 @@ bool IndexFile::forEachRecord(const std::function<void(std::span<const IndexReco
   for (std::uint32_t first = 0; first < recordBlocks_; first += kPartBlocks) {
     const std::uint32_t blocks = std::min(kPartBlocks, recordBlocks_ - first);
     const std::span<char> bytes(room[0].bytes, blocks * kBlockBytes);
-    const auto got = readFully(*file_, (std::uint64_t{1} + first) * kBlockBytes, bytes);
-    if (!got || *got != bytes.size() || !holdTheirSums(first, bytes.data(), blocks)) return false;
+    if (!readAll((std::uint64_t{1} + first) * kBlockBytes, bytes) || !holdTheirSums(first, bytes.data(), blocks))
+      return false;
     for (std::uint32_t i = 0; i < blocks; ++i) {
       const std::size_t begin = std::size_t{first + i} * kRecordsPerBlock;
       use({reinterpret_cast<const IndexRecord*>(room[i].bytes),
@@ -218,8 +227,7 @@ const IndexFile::Block* IndexFile::block(std::uint32_t number) {
   auto& slot = blocks_[number];
   if (slot) return slot.get();
   auto loaded = std::make_unique_for_overwrite<Block>();
-  const auto got = readFully(*file_, (std::uint64_t{1} + number) * kBlockBytes, loaded->bytes);
-  if (!got || *got != kBlockBytes) return nullptr;
+  if (!readAll((std::uint64_t{1} + number) * kBlockBytes, loaded->bytes)) return nullptr;
   constexpr std::size_t kBody = kBlockBytes - sizeof(std::uint32_t);
   std::uint32_t sum = 0;
   std::memcpy(&sum, loaded->bytes + kBody, sizeof sum);

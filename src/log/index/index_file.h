@@ -27,8 +27,9 @@ namespace bough {
 
 class IndexFile {
  public:
-  /// Opens `name` in `folder`; none when it is missing, of another version, or damaged where it is looked at.
-  static std::unique_ptr<IndexFile> open(Directory& folder, std::string_view name);
+  /// Opens `name` in `folder`; none when it is missing, of another version, or damaged where it is looked at. When the
+  /// system refused to read it, `refusal` gets its number.
+  static std::unique_ptr<IndexFile> open(Directory& folder, std::string_view name, int* refusal = nullptr);
 
   /// Writes all of `index` as a new file and puts it in place. Best effort: an index that cannot be written is only
   /// slower. `unique` keeps two writers' temporary files apart.
@@ -39,6 +40,8 @@ class IndexFile {
   bool extend(std::span<const IndexRecord> records, const IndexSummary& summary);
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  /// The number with which the system refused a read; 0 when it never did.
+  [[nodiscard]] int refusal() const { return refusal_; }
   [[nodiscard]] Sequence count() const { return count_; }
   /// The summary with all extensions.
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
@@ -68,8 +71,11 @@ class IndexFile {
   bool load();
   bool loadExtensions();
   const Block* block(std::uint32_t number);
+  /// Whether the file has given all these bytes.
+  bool readAll(std::uint64_t offset, std::span<char> out);
 
   std::unique_ptr<File> file_;
+  int refusal_ = 0;
   std::uint64_t seed_ = 0;
   Sequence count_ = 0;
   std::uint32_t recordBlocks_ = 0;

@@ -16,22 +16,12 @@
 #include "bough/error.h"
 #include "log/file/log_file.h"
 #include "log/index/counted_elsewhere.h"
+#include "log/index/counted_end.h"
 #include "log/index/covered_end.h"
+#include "log/index/log_ends.h"
 #include "log/index/offset_index.h"
 
 namespace bough {
-
-/// The ids at the two ends of a log, as far as they were needed.
-struct LogEnds {
-  std::string tailId;  ///< Empty: not read yet, or the log is empty.
-  std::uint64_t tailOffset = 0;
-  std::string headId;  ///< Empty: not read yet, or there is none.
-
-  void clear() {
-    tailId.clear();
-    headId.clear();
-  }
-};
 
 /// Whether a fork shares an entry. Asked while the log is locked: must not use it.
 using IsShared = std::function<Result<bool>(std::string_view id)>;
@@ -73,6 +63,9 @@ class LogIndex {
   /// Takes in what looks torn at the end but was counted elsewhere. The caller holds the log's lock, so that nobody is
   /// writing.
   Result<void> takeCounted();
+  /// Why it is not known whether what looks torn at the end was counted: somebody is writing, or not all could be asked
+  /// who may have counted it. None when it is known.
+  [[nodiscard]] const std::optional<Error>& doubt() const { return counted_.doubt(); }
   /// Takes note that all of the file is known.
   void noteSeen(const FileInfo& info);
 
@@ -87,11 +80,9 @@ class LogIndex {
   void extend();
 
  private:
-  class Sink;
-
   void loadFile(std::uint64_t sizeBytes);
   Result<void> catchUp();
-  Result<void> scanNew();
+  Result<void> scanNew(AskWhen when = AskWhen::NobodyWrites);
 
   LogFile& file_;
   const EntrySerializer& serializer_;
@@ -103,8 +94,7 @@ class LogIndex {
   std::uint32_t readStamp_ = 0;  // of the file, before what the index says was read from it
   std::atomic<std::uint64_t> generation_;
   std::uint64_t foreignWrites_ = 0;
-  /// The index before the log was damaged, while the log is scanned again: what it says of lines that are gone.
-  std::optional<OffsetIndex> earlier_;
+  CountedEnd counted_;
 };
 
 }  // namespace bough

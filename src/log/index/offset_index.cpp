@@ -65,14 +65,12 @@ std::optional<Sequence> OffsetIndex::find(std::string_view id, const ConfirmId& 
   return find(id, hashId(id, seed_), confirm);
 }
 
-bool OffsetIndex::isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm) {
-  const IdMatch match = confirm(candidate, id);
-  damaged_ = damaged_ || match == IdMatch::Unreadable;
-  return match == IdMatch::Same;
-}
-
 std::optional<Sequence> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {
-  const auto isWanted = [&](const IndexRecord& candidate) { return isSame(candidate, id, confirm); };
+  const auto isWanted = [&](const IndexRecord& candidate) {
+    const IdMatch match = confirm(candidate, id);
+    damaged_ = damaged_ || match == IdMatch::Unreadable;
+    return match == IdMatch::Same;
+  };
   if (const auto place = fresh_.find(hash, isWanted)) return fileCount_ + static_cast<Sequence>(*place);
   if (!file_) return std::nullopt;
   const auto found = file_->find(hash, isWanted);
@@ -81,6 +79,10 @@ std::optional<Sequence> OffsetIndex::find(std::string_view id, std::uint64_t has
     return std::nullopt;
   }
   return *found;
+}
+
+int OffsetIndex::refusal() const {
+  return file_ ? file_->refusal() : 0;
 }
 
 std::uint64_t OffsetIndex::unsavedBytes() const {

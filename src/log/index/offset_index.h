@@ -85,6 +85,8 @@ class OffsetIndex {
 
   /// True when the index file turned out to be broken, or an id of the log could not be read: throw this index away.
   [[nodiscard]] bool damaged() const { return damaged_; }
+  /// The number with which the system refused to read the index file; 0 when it never did.
+  [[nodiscard]] int refusal() const;
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] bool hasFile() const { return file_ != nullptr; }
@@ -98,7 +100,6 @@ class OffsetIndex {
 
  private:
   std::optional<Sequence> find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm);
-  bool isSame(const IndexRecord& candidate, std::string_view id, const ConfirmId& confirm);
 
   std::uint64_t seed_;
   std::unique_ptr<IndexFile> file_;

@@ -6,7 +6,6 @@
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/file/open_logs.h"
-#include "store/file/parts/counted_places.h"
 #include "store/file/parts/turn_number.h"
 #include "store/file/rules_work.h"
 #include "store/file/session_watcher.h"
@@ -19,16 +18,6 @@ std::size_t weightOf(const std::vector<Entry>& entries) {
   std::size_t bytes = 0;
   for (const Entry& entry : entries) bytes += entry.payload.size() + entry.meta.size() + entry.extra.size() + 256;
   return bytes;
-}
-
-CountedElsewhere askIn(const FileStore& store, const std::string& sessionId, std::string_view firstLine) {
-  if (store.onlyRead) return {};
-  const auto trash = store.trashFolder(false);
-  return countedElsewhere({.root = store.root->path(),
-                           .folders = store.folders,
-                           .trash = trash ? *trash : nullptr,
-                           .serializer = store.serializer},
-                          sessionId, firstLine);
 }
 
 }  // namespace
@@ -84,8 +73,7 @@ Result<std::shared_ptr<SessionLog>> FileSession::log() {
                                BOUGH_TRY(const Entry first, store.serializer.decode(line.text));
                                return checkFormat(first, id, line.path, line.offset, store.serializer.schemaVersion());
                              },
-                             .askElsewhere = [&store = store_, id = sessionId()](
-                                                 std::string_view firstLine) { return askIn(store, id, firstLine); },
+                             .askElsewhere = store_.askElsewhere(sessionId()),
                              .before = before});
   };
   BOUGH_TRY(auto opened, openLogs_.openFiles(open));

@@ -6,6 +6,7 @@
 
 #include "base/system/file_io.h"
 #include "base/try.h"
+#include "store/file/parts/counted_places.h"
 #include "store/rules/header.h"
 
 namespace bough {
@@ -87,6 +88,15 @@ Result<std::shared_ptr<Directory>> FileStore::trashFolder(bool create) const {
     BOUGH_TRY(orError(root->sync(), "sync", root->path()));
   }
   return std::shared_ptr<Directory>(std::move(*folder));
+}
+
+AskElsewhere FileStore::askElsewhere(const std::string& sessionId) const {
+  return [this, sessionId](std::string_view firstLine) -> CountedElsewhere {
+    if (onlyRead) return {};
+    return countedElsewhere(
+        {.root = *root, .folders = folders, .trash = store_folder::kTrash, .serializer = serializer}, sessionId,
+        firstLine);
+  };
 }
 
 }  // namespace bough

@@ -20,6 +20,7 @@
 #include "base/system/folder_hold.h"
 #include "bough/store.h"
 #include "log/file/log_files.h"
+#include "log/index/counted_elsewhere.h"
 #include "store/file/parts/attachments.h"
 #include "store/file/parts/change_map.h"
 
@@ -47,6 +48,8 @@ struct FileStore {
   /// sees to that: it may have died in between.
   Result<void> syncFolders();
   Result<std::shared_ptr<Directory>> trashFolder(bool create) const;
+  /// Asks who else in the store has counted entries of a session. Not to be called when the store is gone.
+  [[nodiscard]] AskElsewhere askElsewhere(const std::string& sessionId) const;
 
   const std::shared_ptr<Directory> root;
   const LogFolders folders;

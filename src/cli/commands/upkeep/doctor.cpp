@@ -93,8 +93,12 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
                fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", shellWord(state->lostSession),
                            exactId(id)));
   }
-  if (const std::string missing = missingFromLog(store, id); !missing.empty()) {
-    return bad(missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
+  const auto missing = missingFromLog(store, id);
+  if (!missing) {
+    return bad("whether it held more once is not known: " + missing.error().message, missing.error().hint);
+  }
+  if (!missing->empty()) {
+    return bad(*missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
   }
   if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
     return Finding{

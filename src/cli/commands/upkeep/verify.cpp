@@ -152,12 +152,13 @@ Result<std::vector<NamedSession>> allOf(const std::shared_ptr<SessionStore>& sto
 }
 
 // What the catalog has counted was there. Nothing is written: a catalog that is not there is not made.
-void addMissing(SessionStore& store, VerifyReport& report) {
-  std::string missing = missingFromLog(store, report.sessionId);
-  if (missing.empty()) return;
+Result<void> addMissing(SessionStore& store, VerifyReport& report) {
+  BOUGH_TRY(std::string missing, missingFromLog(store, report.sessionId));
+  if (missing.empty()) return {};
   ++report.problemCount;
   report.problems.push_back(
       {.kind = ProblemKind::Damage, .offset = report.bytes, .bytes = 0, .message = missing.append(kAccept)});
+  return {};
 }
 
 // Sessions of which no log is left. Only who asks about all sessions hears of them here.
@@ -220,7 +221,11 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
       ++bad;
       continue;
     }
-    addMissing(*session.store, *report);
+    if (const auto asked = addMissing(*session.store, *report); !asked) {
+      printError(asked.error(), context.json);
+      ++bad;
+      continue;
+    }
     addSetAside(*session.store, *report);
     context.json ? printJson(*report) : printForPeople(*report, titles.name(*session.store, session.sessionId));
     if (report->problemCount > 0) ++bad;

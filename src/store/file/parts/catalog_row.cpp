@@ -4,10 +4,18 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <expected>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <new>
+#include <string>
+#include <utility>
 
+#include "base/system/file_io.h"
 #include "base/system/process_state.h"
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -28,38 +36,48 @@ std::string escaped(std::string_view path) {
   return out;
 }
 
-// A file without a write-ahead log holds everything, so it is read without a lock and without a file beside it. So is
-// one in a child of fork(2), where the locks of SQLite are the parent's: what is read there may be older.
-std::unique_ptr<sqlite3, Close> openFile(const std::string& folder) {
-  constexpr int kBusyTimeoutMs = 1000;
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::path(folder) / "catalog.db";
-  if (!std::filesystem::is_regular_file(path, error)) return nullptr;
-  const bool quiet = forkCount() > 0 || !std::filesystem::exists(path.string() + "-wal", error);
-  const std::string uri = fmt::format("file:{}?{}", escaped(path.string()), quiet ? "immutable=1" : "mode=ro");
-  sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
-  std::unique_ptr<sqlite3, Close> database(opened);
-  if (code != SQLITE_OK) return nullptr;
-  sqlite3_busy_timeout(opened, kBusyTimeoutMs);
-  return database;
+// Why a question failed.
+struct Refusal {
+  int code = SQLITE_OK;
+  Error error = {};
+};
+
+Refusal refusalOf(sqlite3* database, int code, const std::string& path) {
+  const int kind = code & 0xFF;
+  if (kind == SQLITE_NOMEM) throw std::bad_alloc();
+  const int number = database == nullptr ? 0 : sqlite3_system_errno(database);
+  if ((kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR) && number != 0) {
+    return {.code = kind, .error = systemError(number, "read", path)};
+  }
+  const bool isBusy = kind == SQLITE_BUSY || kind == SQLITE_LOCKED;
+  const bool isDamaged = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
+  const std::string_view hint = isBusy      ? "another process is working on the catalog: wait for it"
+                                : isDamaged ? "`bough reindex` makes a new catalog from the sessions"
+                                            : "check the disk and how it is mounted";
+  return {.code = kind,
+          .error = fail(isBusy      ? ErrorCode::Busy
+                        : isDamaged ? ErrorCode::Damaged
+                                    : ErrorCode::Io,
+                        fmt::format("cannot read {}: {}", path, sqlite3_errstr(code)), std::string(hint))
+                       .error()};
 }
 
-// A question to the catalog's file; none when it cannot be asked.
-class CatalogReader {
- public:
-  CatalogReader(const std::string& folder, const char* sql) : database_(openFile(folder)) {
-    sqlite3_stmt* prepared = nullptr;
-    if (database_ != nullptr) (void)sqlite3_prepare_v2(database_.get(), sql, -1, &prepared, nullptr);
-    statement_.reset(prepared);
-  }
-  [[nodiscard]] sqlite3_stmt* statement() const { return statement_.get(); }
+template <typename T>
+using Answer = std::expected<T, Refusal>;
+using Rows = std::vector<CatalogRow>;
 
- private:
-  NoForkMeanwhile noFork_;
-  std::unique_ptr<sqlite3, Close> database_;
-  std::unique_ptr<sqlite3_stmt, Close> statement_;
+enum class Access : std::uint8_t {
+  Locked,       // as SQLite does it
+  WithoutLog,   // the file holds everything: no lock, and no file beside it
+  WithoutLocks  // the file and its write-ahead log, but no other file beside it
 };
+
+std::string uriOf(const std::string& path, Access access) {
+  std::string_view how = "mode=ro";
+  if (access == Access::WithoutLog) how = "immutable=1";
+  if (access == Access::WithoutLocks) how = "mode=ro&vfs=unix-none";
+  return fmt::format("file:{}?{}", escaped(path), how);
+}
 
 std::string textAt(sqlite3_stmt* statement, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
@@ -70,29 +88,104 @@ std::uint64_t numberAt(sqlite3_stmt* statement, int column) {
   return static_cast<std::uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(statement, column), 0));
 }
 
-}  // namespace
-
-std::optional<CatalogRow> readCatalogRow(const std::string& folder, std::string_view sessionId) {
-  const CatalogReader reader(
-      folder, "SELECT headerId, lastId, entries, bytes, lostId, lostEntries FROM counted WHERE sessionId = ?");
-  sqlite3_stmt* row = reader.statement();
-  if (row == nullptr) return std::nullopt;
-  sqlite3_bind_text(row, 1, sessionId.data(), static_cast<int>(sessionId.size()), SQLITE_STATIC);
-  if (sqlite3_step(row) != SQLITE_ROW) return std::nullopt;
-  return CatalogRow{.headerId = textAt(row, 0),
-                    .lastId = textAt(row, 1),
-                    .entries = numberAt(row, 2),
-                    .bytes = numberAt(row, 3),
-                    .lostId = textAt(row, 4),
-                    .lostEntries = numberAt(row, 5)};
+// The row of one session; all rows when it has no id. A catalog of another version has no such view, and so no rows.
+Answer<Rows> readRows(const std::string& path, Access access, std::string_view sessionId) {
+  constexpr int kBusyTimeoutMs = 1000;
+  std::string query = "SELECT sessionId, headerId, lastId, entries, bytes, lostId, lostEntries FROM counted ";
+  query += sessionId.empty() ? "ORDER BY sessionId" : "WHERE sessionId = ?";
+  sqlite3* opened = nullptr;
+  int code = sqlite3_open_v2(uriOf(path, access).c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const std::unique_ptr<sqlite3, Close> database(opened);
+  if (code == SQLITE_OK) code = sqlite3_busy_timeout(opened, kBusyTimeoutMs);
+  if (code == SQLITE_OK && access == Access::WithoutLocks) {
+    // Then the index of the log is in memory, and the log is left as it is.
+    (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    code = sqlite3_exec(opened, "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr);
+  }
+  if (code != SQLITE_OK) return std::unexpected(refusalOf(opened, code, path));
+  sqlite3_stmt* prepared = nullptr;
+  code = sqlite3_prepare_v2(opened, query.c_str(), -1, &prepared, nullptr);
+  const std::unique_ptr<sqlite3_stmt, Close> statement(prepared);
+  if (code == SQLITE_ERROR) return Rows();
+  if (code != SQLITE_OK) return std::unexpected(refusalOf(opened, code, path));
+  if (!sessionId.empty()) {
+    sqlite3_bind_text(prepared, 1, sessionId.data(), static_cast<int>(sessionId.size()), SQLITE_STATIC);
+  }
+  Rows rows;
+  while ((code = sqlite3_step(prepared)) == SQLITE_ROW) {
+    rows.push_back({.sessionId = textAt(prepared, 0),
+                    .headerId = textAt(prepared, 1),
+                    .lastId = textAt(prepared, 2),
+                    .entries = numberAt(prepared, 3),
+                    .bytes = numberAt(prepared, 4),
+                    .lostId = textAt(prepared, 5),
+                    .lostEntries = numberAt(prepared, 6)});
+  }
+  if (code != SQLITE_DONE) return std::unexpected(refusalOf(opened, code, path));
+  return rows;
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> readCatalogIds(const std::string& folder) {
-  std::vector<std::pair<std::string, std::uint64_t>> ids;
-  const CatalogReader reader(folder, "SELECT sessionId, max(entries, lostEntries) FROM counted ORDER BY sessionId");
-  sqlite3_stmt* row = reader.statement();
-  while (row != nullptr && sqlite3_step(row) == SQLITE_ROW) ids.emplace_back(textAt(row, 0), numberAt(row, 1));
-  return ids;
+// Another one when pages were moved from the write-ahead log into the file.
+std::string stampOf(const std::string& path) {
+  constexpr std::size_t kLogHeaderBytes = 32;
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(path, error);
+  std::string header(kLogHeaderBytes, '\0');
+  std::ifstream(path + "-wal", std::ios::binary).read(header.data(), kLogHeaderBytes);
+  return fmt::format("{} {}", time.time_since_epoch().count(), header);
+}
+
+Answer<Rows> readWithoutLocks(const std::string& path, std::string_view sessionId) {
+  constexpr int kTries = 5;
+  for (int tries = 0; tries < kTries; ++tries) {
+    const std::string before = stampOf(path);
+    auto rows = readRows(path, Access::WithoutLocks, sessionId);
+    if (stampOf(path) == before) return rows;
+  }
+  return std::unexpected(refusalOf(nullptr, SQLITE_BUSY, path));
+}
+
+bool hasLog(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path + "-wal", error) || error;
+}
+
+// A file without a write-ahead log holds everything. In a child of fork(2) the locks of SQLite are the parent's, and in
+// a folder that cannot be written to SQLite does not make the file that it needs for them.
+Answer<Rows> readOnce(const std::string& path, std::string_view sessionId) {
+  if (!hasLog(path)) return readRows(path, Access::WithoutLog, sessionId);
+  if (forkCount() > 0) return readWithoutLocks(path, sessionId);
+  auto rows = readRows(path, Access::Locked, sessionId);
+  const bool needsFile = !rows && (rows.error().code == SQLITE_CANTOPEN || rows.error().code == SQLITE_READONLY);
+  return needsFile ? readWithoutLocks(path, sessionId) : rows;
+}
+
+Result<Rows> readCatalog(const std::string& folder, std::string_view sessionId) {
+  const NoForkMeanwhile noFork;
+  const std::string path = folder + "/catalog.db";
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::none) {
+    return std::unexpected(systemError(error.value(), "look at", path));
+  }
+  if (status.type() != std::filesystem::file_type::regular) return Rows();
+  auto rows = readOnce(path, sessionId);
+  // It may have been written to after we saw that nobody did.
+  if (!rows && rows.error().code == SQLITE_CORRUPT && hasLog(path)) rows = readOnce(path, sessionId);
+  if (!rows) return std::unexpected(std::move(rows).error().error);
+  return *std::move(rows);
+}
+
+}  // namespace
+
+Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std::string_view sessionId) {
+  BOUGH_TRY(Rows rows, readCatalog(folder, sessionId));
+  if (rows.empty()) return std::nullopt;
+  return std::move(rows.front());
+}
+
+Result<std::vector<CatalogRow>> readCatalogRows(const std::string& folder) {
+  return readCatalog(folder, {});
 }
 
 bool emptyCatalog(const std::string& folder) {

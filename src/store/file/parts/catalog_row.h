@@ -6,13 +6,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "bough/error.h"
 
 namespace bough {
 
 /// A row of the view `counted`.
 struct CatalogRow {
+  std::string sessionId = {};
   std::string headerId = {};      ///< Of the log that was counted.
   std::string lastId = {};        ///< The last entry that was counted.
   std::uint64_t entries = 0;      ///< How many were counted.
@@ -21,11 +23,12 @@ struct CatalogRow {
   std::uint64_t lostEntries = 0;  ///< How many that log held.
 };
 
-/// The ids of all rows, with how many entries each log held when it held the most; none when there is no catalog.
-std::vector<std::pair<std::string, std::uint64_t>> readCatalogIds(const std::string& folder);
+/// All rows by session id; none when there is no catalog, or one of another version. Fails when it cannot be asked: the
+/// file cannot be read, is damaged or locked for too long.
+Result<std::vector<CatalogRow>> readCatalogRows(const std::string& folder);
 
-/// None when there is no catalog, no such row, or when it cannot be read. `folder` is the store's.
-std::optional<CatalogRow> readCatalogRow(const std::string& folder, std::string_view sessionId);
+/// None when there is no catalog of this version, or no such row. Fails as readCatalogRows. `folder` is the store's.
+Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std::string_view sessionId);
 
 /// Takes everything out of the catalog's file, and leaves the file where it is: programs that have it open see that it
 /// is empty. A file that is removed under them leaves its write-ahead log to the next one of that name, which takes the

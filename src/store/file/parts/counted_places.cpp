@@ -1,10 +1,14 @@
 #include "store/file/parts/counted_places.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/system/file_io.h"
+#include "base/try.h"
 #include "log/format/line.h"
 #include "log/source/scan.h"
 #include "store/file/parts/catalog_row.h"
@@ -23,25 +27,32 @@ class NullSink final : public ScanSink {
                  std::string_view /*message*/) override {}
 };
 
-// Null when it cannot be opened.
-std::unique_ptr<ByteSource> openSource(const std::shared_ptr<Directory>& folder, const std::string& name,
-                                       LogForm form) {
-  if (form == LogForm::Plain) {
-    auto file = folder->open(name, OpenMode::Read);
-    return file ? plainSource(std::move(*file)) : nullptr;
+// None when there is no such file; a link or a folder is none.
+Result<std::optional<OpenLog>> openFile(const std::shared_ptr<Directory>& folder, const std::string& name,
+                                        LogForm form) {
+  if (form != LogForm::Plain) {
+    auto packed = openPacked(folder, name, form);
+    if (packed) return std::move(*packed);
+    if (packed.error().code == ErrorCode::NotFound || packed.error().code == ErrorCode::Damaged) return std::nullopt;
+    return std::unexpected(std::move(packed).error());
   }
-  auto packed = openPacked(folder, name, form);
-  return packed ? std::move(packed->source) : nullptr;
+  OpenLog log{.form = form, .file = {}, .source = {}, .folder = folder, .name = name, .info = {}};
+  auto file = folder->open(name, OpenMode::Read);
+  if (!file && isNoFile(file.error())) return std::nullopt;
+  if (!file) return std::unexpected(systemError(file.error(), "open", log.path()));
+  log.file = std::move(*file);
+  log.source = plainSource(log.file);
+  return log;
 }
 
-// Without its end; empty when it is longer than a header.
-std::string firstLineOf(ByteSource& source) {
-  constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+// Without its end; empty when it is longer than any.
+Result<std::string> firstLineOf(const OpenLog& log) {
+  constexpr std::size_t kMostBytes = std::size_t{128} << 20;
   std::string text;
   for (std::size_t want = 1024; want <= kMostBytes; want *= 8) {
     text.resize(want);
-    const auto got = readFully(source, 0, text);
-    if (!got) return {};
+    const auto got = readFully(*log.source, 0, text);
+    if (!got) return std::unexpected(readError(log, got.error(), "read"));
     text.resize(*got);
     if (const std::size_t end = text.find('\n'); end != std::string::npos) return text.substr(0, end);
     if (*got < want) return text;
@@ -49,57 +60,103 @@ std::string firstLineOf(ByteSource& source) {
   return {};
 }
 
-// Everything in an archive was complete when it was packed.
-std::uint64_t bytesInArchive(const CountingPlaces& places, const std::string& sessionId, std::string_view firstLine) {
-  std::uint64_t most = 0;
-  for (const auto& folder : {places.folders.archive, places.folders.sessions}) {
-    for (const auto& [ending, form] : kForms) {
-      if (!folder || form == LogForm::Plain) continue;
-      const auto source = openSource(folder, sessionId + std::string(ending), form);
-      if (!source || firstLineOf(*source) != firstLine) continue;
-      ScanState state;
-      NullSink sink;
-      if (scanLog(*source, places.serializer, state, sink) && !source->damagedAt()) most = std::max(most, state.offset);
-    }
-  }
-  return most;
+// Everything in an archive was complete when it was packed. 0 when that is one of another log.
+Result<std::uint64_t> bytesIn(const OpenLog& archive, std::string_view firstLine, const EntrySerializer& serializer) {
+  BOUGH_TRY(const std::string line, firstLineOf(archive));
+  if (line != firstLine) return 0;
+  ScanState state;
+  NullSink sink;
+  const auto scanned = scanLog(*archive.source, serializer, state, sink);
+  if (!scanned) return std::unexpected(readError(archive, scanned.error(), "read"));
+  if (archive.source->damagedAt()) return std::unexpected(unpackError(archive));
+  return state.offset;
 }
 
-// The entry of the session that the log of a file continues; none when it continues another one, or nothing.
-std::optional<std::string> continuedBy(const std::shared_ptr<Directory>& folder, const std::string& name,
-                                       const std::string& sessionId, const EntrySerializer& serializer) {
-  for (const auto& [ending, form] : kForms) {
-    if (!name.ends_with(ending)) continue;
-    const auto source = openSource(folder, name, form);
-    const std::string line = source ? firstLineOf(*source) : "";
-    if (!line.contains(sessionId)) return std::nullopt;
-    const auto first = serializer.decode(bareLine(line));
-    const auto origin = first ? readHeader(*first).origin : std::nullopt;
-    if (origin && origin->sessionId == sessionId) return origin->entryId;
-    return std::nullopt;
-  }
-  return std::nullopt;
+// What a log's first line, which may be damaged, says of where it continues from.
+std::optional<ForkOrigin> originIn(const std::string& line, const EntrySerializer& serializer) {
+  const auto first = serializer.decode(bareLine(line));
+  return first ? readHeader(*first).origin : originNamedIn(line);
 }
+
+// Asks one after the other, and notes the first that cannot be asked.
+class Asking {
+ public:
+  Asking(const CountingPlaces& places, const std::string& sessionId, std::string_view firstLine)
+      : places_(places), sessionId_(sessionId), firstLine_(firstLine) {}
+
+  CountedElsewhere run(std::string_view headerId) {
+    note(askCatalog(headerId));
+    for (const auto& folder : {places_.folders.archive, places_.folders.sessions}) {
+      for (const auto& [ending, form] : kForms) {
+        if (folder && form != LogForm::Plain) note(askArchive(folder, sessionId_ + std::string(ending), form));
+      }
+    }
+    for (const auto& folder : {places_.folders.sessions, places_.folders.archive}) {
+      if (folder) note(askForksIn(folder));
+    }
+    note(askTrash());
+    return std::move(counted_);
+  }
+
+ private:
+  void note(Result<void> asked) {
+    if (!asked && !counted_.unasked) counted_.unasked = std::move(asked).error();
+  }
+
+  Result<void> askCatalog(std::string_view headerId) {
+    BOUGH_TRY(const auto row, readCatalogRow(places_.root.path(), sessionId_));
+    if (row && row->headerId == headerId) counted_.bytes = std::max(counted_.bytes, row->bytes);
+    return {};
+  }
+
+  Result<void> askArchive(const std::shared_ptr<Directory>& folder, const std::string& name, LogForm form) {
+    BOUGH_TRY(const auto archive, openFile(folder, name, form));
+    if (!archive) return {};
+    BOUGH_TRY(const std::uint64_t bytes, bytesIn(*archive, firstLine_, places_.serializer));
+    counted_.bytes = std::max(counted_.bytes, bytes);
+    return {};
+  }
+
+  Result<void> askTrash() {
+    auto folder = places_.root.openDirectory(places_.trash, /*create=*/false);
+    if (!folder && folder.error() == ENOENT) return {};
+    const std::string path = places_.root.path() + "/" + std::string(places_.trash);
+    if (!folder) return std::unexpected(systemError(folder.error(), "open", path));
+    return askForksIn(std::move(*folder));
+  }
+
+  Result<void> askForksIn(const std::shared_ptr<Directory>& folder) {
+    BOUGH_TRY(const auto names, orError(folder->list(), "list", folder->path()));
+    for (const std::string& name : names) {
+      for (const auto& [ending, form] : kForms) {
+        if (name.ends_with(ending)) note(askFork(folder, name, form));
+      }
+    }
+    return {};
+  }
+
+  Result<void> askFork(const std::shared_ptr<Directory>& folder, const std::string& name, LogForm form) {
+    BOUGH_TRY(const auto fork, openFile(folder, name, form));
+    if (!fork) return {};
+    BOUGH_TRY(const std::string line, firstLineOf(*fork));
+    if (!line.contains(sessionId_)) return {};
+    auto origin = originIn(line, places_.serializer);
+    if (origin && origin->sessionId == sessionId_) counted_.entryIds.push_back(std::move(origin->entryId));
+    return {};
+  }
+
+  const CountingPlaces& places_;
+  const std::string& sessionId_;
+  const std::string_view firstLine_;
+  CountedElsewhere counted_;
+};
 
 }  // namespace
 
 CountedElsewhere countedElsewhere(const CountingPlaces& places, const std::string& sessionId,
                                   std::string_view firstLine) {
-  CountedElsewhere counted;
   const auto header = places.serializer.decode(bareLine(firstLine));
-  if (!header) return counted;
-  const auto row = readCatalogRow(places.root, sessionId);
-  if (row && row->headerId == header->id) counted.bytes = row->bytes;
-  counted.bytes = std::max(counted.bytes, bytesInArchive(places, sessionId, firstLine));
-  for (const auto& folder : {places.folders.sessions, places.folders.archive, places.trash}) {
-    const auto names = folder ? folder->list() : std::vector<std::string>();
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
-      if (auto entry = continuedBy(folder, name, sessionId, places.serializer)) {
-        counted.entryIds.push_back(std::move(*entry));
-      }
-    }
-  }
-  return counted;
+  return Asking(places, sessionId, firstLine).run(header ? header->id : "");
 }
 
 }  // namespace bough

@@ -1,7 +1,6 @@
 // Who else in a store has counted entries of a session: its catalog, an archive beside the log, forks.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,9 +12,9 @@ namespace bough {
 
 /// Where to look.
 struct CountingPlaces {
-  std::string root = {};  ///< The store's folder.
+  Directory& root;  ///< The store's folder.
   LogFolders folders = {};
-  std::shared_ptr<Directory> trash = {};  ///< Null while there is none.
+  std::string_view trash = {};  ///< The name of the trash in it, which need not be there.
   const EntrySerializer& serializer;
 };
 

@@ -1,0 +1,65 @@
+// What a scan of a log finds goes into its index: entries, and places that cannot be read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bough/entry.h"
+#include "bough/error.h"
+#include "log/file/log_file.h"
+#include "log/index/counted_elsewhere.h"
+#include "log/index/log_ends.h"
+#include "log/index/offset_index.h"
+#include "log/source/scan.h"
+
+namespace bough {
+
+class IndexSink final : public ScanSink {
+ public:
+  /// What a sink works with. All of it outlives the sink.
+  struct Parts {
+    LogFile& file;
+    const EntrySerializer& serializer;
+    OffsetIndex& index;
+    LogEnds& ends;
+    OffsetIndex* earlier = nullptr;  ///< The index before the log was damaged, where there is one.
+  };
+
+  explicit IndexSink(const Parts& parts);
+
+  /// Scans on from `state`. Returns how many bytes follow there that look torn.
+  Result<std::uint64_t> scan(ScanState& state);
+  /// Scans once more what looks torn, up to where others have counted it, whatever the index before says. Returns how
+  /// many bytes follow there that look torn.
+  Result<std::uint64_t> scanCounted(ScanState& state, std::uint64_t trailing, const AskElsewhere& askElsewhere);
+  /// Why not all could be asked.
+  std::optional<Error> takeUnasked() { return std::move(unasked_); }
+
+  void onLine(const ScannedLine& line) override;
+  bool isAsCounted() override { return trustsOthers_ || isAsBefore(); }
+  void onUpcoming(std::string_view text) override { parts_.index.prepareFor(text); }
+  void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override;
+
+ private:
+  Result<std::uint64_t> countedEnd(std::uint64_t from, const AskElsewhere& askElsewhere);
+  bool isAsBefore();
+  void addRun(std::uint64_t offset, std::uint64_t bytes);
+  bool addKnown(std::uint64_t offset, std::uint64_t end);
+  void addUnreadable(std::uint64_t offset, std::uint64_t bytes);
+  void giveBackId(std::string_view id);
+  void nameLost(const ScannedLine& line);
+  void nameLost(std::string_view id);
+
+  const Parts parts_;
+  OffsetIndex::ConfirmId confirmId_;
+  bool trustsOthers_ = false;
+  std::optional<Error> unasked_;
+  std::optional<Sequence> unsure_;    // the last unreadable entry whose id is not known for certain
+  std::optional<Sequence> lastLost_;  // the last unreadable entry: it stands for all that was lost there
+  bool isFork_ = false;
+};
+
+}  // namespace bough
