@@ -80,6 +80,22 @@ TEST_F(Counted, ByACatalogRowForRepairToo) {
   expectDamage();
 }
 
+// An erasure writes the log again: what is damaged in it stays where it is.
+TEST_F(Counted, ByACatalogRowForAnErasureToo) {
+  count();
+  damage();
+  must(store->maintenance().erase({.sessionId = "s", .entryIds = {"e1"}, .by = "me", .reason = "r"}));
+  EXPECT_EQ(tornBytes(*store, "s"), 0U);
+  EXPECT_EQ(must(store->sessionState("s")).trailingBytes, 0U);
+  const auto entries = must(store->loadSessionEntries("s", {.branch = "e3"}));
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_FALSE(entries[0].payload.contains("m1"));
+  EXPECT_TRUE(isUnreadable(entries[1]));
+  EXPECT_TRUE(entries[2].payload.contains("m3"));
+  must(store->appendSessionEntries("s", {message("more", "e4")}));
+  EXPECT_EQ(tornBytes(*store, "s"), 0U);
+}
+
 TEST_F(Counted, ByAnOpenIndexForRepairToo) {
   EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 4U);
   std::string log = whole_;
@@ -129,22 +145,6 @@ TEST_F(Counted, ByAnArchiveBesideTheLog) {
   expectDamage();
 }
 
-TEST_F(Counted, NotByARowOfAnotherSessionOfTheSameName) {
-  count();
-  store.reset();
-  std::filesystem::remove(logPath("s"));
-  store = open();
-  fill("s", 3);
-  whole_ = slurp(logPath("s"));
-  damage();
-  must(store->appendSessionEntries("s", {message("more", "e4")}));
-  EXPECT_GT(tornBytes(*store, "s"), 0U);
-}
-
-TEST_F(Counted, AShorterLogIsNamedUntilTheCatalogIsRebuilt) {
-  must(store->appendSessionEntries("s", {message("m4", "e4")}));
-  whole_ = slurp(logPath("s"));
-  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
 // The folder that a session is about may be any text.
 TEST_F(Counted, HoweverLongTheHeaderIs) {
   const std::string folderText(100'000, 'x');
@@ -166,6 +166,22 @@ TEST_F(Counted, HoweverLongTheHeaderIs) {
   }
 }
 
+TEST_F(Counted, NotByARowOfAnotherSessionOfTheSameName) {
+  count();
+  store.reset();
+  std::filesystem::remove(logPath("s"));
+  store = open();
+  fill("s", 3);
+  whole_ = slurp(logPath("s"));
+  damage();
+  must(store->appendSessionEntries("s", {message("more", "e4")}));
+  EXPECT_GT(tornBytes(*store, "s"), 0U);
+}
+
+TEST_F(Counted, AShorterLogIsNamedUntilTheCatalogIsRebuilt) {
+  must(store->appendSessionEntries("s", {message("m4", "e4")}));
+  whole_ = slurp(logPath("s"));
+  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
   count();
   EXPECT_EQ(must(missingFromLog(*store, "s")), "");
   cutAfter(4);

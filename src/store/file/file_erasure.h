@@ -53,8 +53,8 @@ class FileErasure {
   Result<void> work(std::vector<Place> places);
   Result<void> eraseAt(const Place& place);
   Result<void> eraseLog(const Place& place, const LogFolders& folders);
-  /// False when the log has to be looked at again.
-  Result<bool> rewriteLog(const Place& place, const LogFolders& folders);
+  /// False when the log has to be looked at again. What is before `countedBytes` was complete once.
+  Result<bool> rewriteLog(const Place& place, const LogFolders& folders, std::uint64_t countedBytes);
   Result<void> eraseBeside(const Place& place, const LogFolders& folders);
   Result<void> removeAttachments();
   /// Those of the plan that an entry still names.

@@ -45,7 +45,9 @@ class Pieces {
 
 Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders) {
   constexpr int kTries = 8;
+  const AskElsewhere askers = place.isTrash ? AskElsewhere() : store_.askElsewhere(place.id);
   bool packed = false;
+  std::uint64_t countedBytes = 0;
   for (int tries = 0; tries < kTries; ++tries) {
     {
       BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
@@ -63,14 +65,18 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
       BOUGH_TRY(restoreArchive(folders, place.id, store_.options.lockTimeoutMs));
     }
     {
-      BOUGH_TRY(const auto log, SessionLog::open(folders, place.id, store_.serializer, store_.environment,
-                                                 {.lockTimeoutMs = store_.options.lockTimeoutMs, .writeIndex = false}));
-      BOUGH_TRY(const auto state, log->state());
+      BOUGH_TRY(const auto log,
+                SessionLog::open(
+                    folders, place.id, store_.serializer, store_.environment,
+                    {.lockTimeoutMs = store_.options.lockTimeoutMs, .writeIndex = false, .askElsewhere = askers}));
+      BOUGH_TRY(SessionState state, log->state());
       if (state.trailingBytes > 0) {
         BOUGH_TRY(log->repair());
+        BOUGH_TRY(state, log->state());
       }
+      countedBytes = state.bytes - state.trailingBytes;
     }
-    BOUGH_TRY(const bool done, rewriteLog(place, folders));
+    BOUGH_TRY(const bool done, rewriteLog(place, folders, countedBytes));
     if (!done) continue;
     if (packed && folders.archive) {
       BOUGH_TRY(archiveLog(folders, place.id, store_.options.lockTimeoutMs));
@@ -80,11 +86,11 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
   return fail(ErrorCode::Busy, fmt::format("session {} is replaced again and again", place.id), "try again");
 }
 
-Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folders) {
+Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folders, std::uint64_t countedBytes) {
   BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
   if (log.form != LogForm::Plain) return false;
   BOUGH_TRY(dropCopies(folders, place.id, log));
-  ScanState state;
+  ScanState state{.countedBytes = countedBytes};
   NoSink sink;
   const auto trailing = scanLog(*log.source, store_.serializer, state, sink);
   if (!trailing) return std::unexpected(readError(log, trailing.error(), "read"));
