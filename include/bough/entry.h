@@ -147,8 +147,8 @@ class EntrySerializer {
  public:
   virtual ~EntrySerializer() = default;
 
-  /// The version of the text, which new sessions have as the format in their header. A store appends to no other one:
-  /// older ones are migrated first, and of newer ones it refuses all changes.
+  /// The version of the text, from 1, which new sessions have as the format in their header. A store appends to no
+  /// other one: older ones are migrated first, and of newer ones it refuses all changes.
   [[nodiscard]] virtual int schemaVersion() const = 0;
 
   /// Appends the text of a complete entry to `out`, without a line's end. Fails with InvalidArgument when the entry

@@ -275,6 +275,9 @@ class SessionStore {
   [[nodiscard]] Result<std::vector<std::string>> findUnusedAttachments();
   [[nodiscard]] Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s);
 
+  /// What the backend writes entries with. Decodes the lines that exportLines gives; lives as long as the backend.
+  [[nodiscard]] const EntrySerializer& serializer() const;
+
   // What has changed: the calls of ChangeFeed, which also answer where the backend has none.
 
   /// ChangeFeed::folder; empty without a feed.

@@ -198,6 +198,10 @@ Result<std::size_t> SessionStore::removeUnusedAttachments(const std::vector<std:
   return maintenance().removeUnusedAttachments(sha256s);
 }
 
+const EntrySerializer& SessionStore::serializer() const {
+  return impl_->backend->serializer();
+}
+
 std::string SessionStore::folder() const {
   return changes() != nullptr ? changes()->folder() : std::string();
 }

@@ -97,11 +97,11 @@ class PutBack {
  private:
   [[nodiscard]] bool isKnown(const std::string& id) { return taken_.contains(id) || has(store_, state_.sessionId, id); }
   // Damage may have left a line readable that no append would take.
-  static bool isGood(const Entry& entry) {
+  [[nodiscard]] bool isGood(const Entry& entry) const {
     const EntryKind kind = entryKind(entry.type);
     const EntryDefaults anyTime{.timestamp = "1970-01-01T00:00:00.000Z"};
     std::string text;
-    return checkType(entry, kind) && jsonEntrySerializer().encodeWith(entry, anyTime, text) &&
+    return checkType(entry, kind) && store_.serializer().encodeWith(entry, anyTime, text) &&
            checkSize(entry, text.size()) && checkPayload(entry, kind);
   }
   // What is said of an entry that is lost cannot be appended.
@@ -140,7 +140,7 @@ std::uint64_t tornBytes(const SessionStore& store, const std::string& sessionId)
 
 Result<TornReport> readTorn(SessionStore& store, const std::string& sessionId) {
   BOUGH_TRY(const auto folders, foldersOf(store, sessionId));
-  return readTornFile(folders, sessionId, jsonEntrySerializer());
+  return readTornFile(folders, sessionId, store.serializer());
 }
 
 Result<TornPutBack> putBackTorn(SessionStore& store, const std::string& sessionId) {

@@ -1,10 +1,13 @@
 // A store over a serializer of one's own: what it may choose works everywhere, what it may not is refused by open.
 #include <gtest/gtest.h>
 
+#include <climits>
+#include <filesystem>
 #include <functional>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "bough/torn.h"
 #include "store_support.h"
 
 namespace bough {
@@ -81,6 +84,17 @@ class LateBreaker final : public OwnSerializer {
   }
 };
 
+// Says that its text is of a version that no header can have.
+class OddVersion final : public OwnSerializer {
+ public:
+  explicit OddVersion(int version) : version_(version) {}
+  [[nodiscard]] int schemaVersion() const override { return version_; }
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override { return GoodSerializer().decode(text); }
+
+ private:
+  int version_;
+};
+
 class SerializerTest : public testing::TestWithParam<bool> {
  protected:
   std::shared_ptr<StorageBackend> over(const EntrySerializer& serializer) {
@@ -116,6 +130,84 @@ TEST_P(SerializerTest, HeadsForksAndLabelsWorkWithOtherNamesAndAnotherOrder) {
   look(*must(SessionStore::open({.backend = GetParam() ? over(serializer) : backend})));
 }
 
+// With all that an entry may have.
+Entry fullEntry(const std::string& id, const std::string& text) {
+  Entry entry = message(text, id);
+  entry.meta = R"({"m":1})";
+  entry.extra = R"("own":[1])";
+  entry.runId = "run-" + id;
+  entry.timestamp = "2026-01-02T03:04:05.678Z";
+  return entry;
+}
+
+void expectSame(SessionStore& store, const std::string& session, const Entry& expected) {
+  SCOPED_TRACE(expected.id);
+  const Entry entry = must(store.loadEntry(session, expected.id));
+  EXPECT_EQ(entry.payload, expected.payload);
+  EXPECT_EQ(entry.meta, expected.meta);
+  EXPECT_EQ(entry.extra, expected.extra);
+  EXPECT_EQ(entry.runId, expected.runId);
+  EXPECT_EQ(entry.timestamp, expected.timestamp);
+}
+
+TEST_P(SerializerTest, UpkeepWorksWithIt) {
+  const GoodSerializer serializer;
+  StoreSide own{.backend = over(serializer)};
+  own.store = must(SessionStore::open({.backend = own.backend}));
+  const auto& store = own.store;
+  EXPECT_EQ(&store->serializer(), static_cast<const EntrySerializer*>(&serializer));
+  must(store->createSession({.sessionId = "s"}));
+  const Entry first = fullEntry("a", "first");
+  const Entry large = fullEntry("c", std::string(100'000, 'x'));
+  must(store->appendSessionEntries("s", {first, fullEntry("b", "secret"), large}));
+  must(store->branchFromEntry("s", "b", {.sessionId = "f"}));
+  must(store->redactEntry("s", "b", "me", "r"));
+  must(store->maintenance().erase({.sessionId = "s", .entryIds = {"b"}, .by = "me", .reason = "r"}));
+  must(store->maintenance().detach("f"));
+  must(store->repairSession("s"));
+  must(store->migrateSession("s"));
+  for (const std::string session : {"s", "f"}) {
+    EXPECT_EQ(must(store->verifySession(session)).problemCount, 0U);
+    expectSame(*store, session, first);
+    EXPECT_FALSE(must(store->loadEntry(session, "b")).payload.contains("secret"));
+  }
+  expectSame(*store, "s", large);
+  const auto moved = must(store->trashSession("f"));
+  must(store->maintenance().restore(moved.trashId));
+  expectSame(*store, "f", first);
+  StoreSide plain{.backend = makeMemoryBackend()};
+  plain.store = must(SessionStore::open({.backend = plain.backend}));
+  must(copySession(own, plain, "s"));
+  expectSame(*plain.store, "s", first);
+  expectSame(*plain.store, "s", large);
+  if (!GetParam()) return;
+  must(store->archiveSession("s"));
+  expectSame(*store, "s", first);
+  must(store->appendSessionEntries("s", {fullEntry("d", "more")}));
+  expectSame(*store, "s", large);
+}
+
+TEST_P(SerializerTest, WhatWasSetAsideComesBackAsItWas) {
+  if (!GetParam()) return;
+  const GoodSerializer serializer;
+  const std::string path = folder / "sessions/s.jsonl";
+  const Entry kept = fullEntry("a", "kept");
+  {
+    const auto store = must(SessionStore::open({.backend = over(serializer)}));
+    must(store->createSession({.sessionId = "s"}));
+    must(store->appendSessionEntries("s", {kept, fullEntry("b", "cut off")}));
+  }
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 20);
+  const auto store = must(SessionStore::open({.backend = over(serializer)}));
+  must(store->appendSessionEntries("s", {message("on", "c")}));
+  EXPECT_GT(tornBytes(*store, "s"), 0U);
+  const auto torn = must(readTorn(*store, "s"));
+  ASSERT_EQ(torn.records.size(), 1U);
+  ASSERT_EQ(torn.records[0].entries.size(), 1U);
+  EXPECT_EQ(must(putBackTorn(*store, "s")).appendedCount, 1U);
+  expectSame(*store, "s", kept);
+}
+
 TEST_P(SerializerTest, OpenRefusesOneThatBreaksTheFixedBytes) {
   const OtherPayloadName otherName;
   const OtherOrder otherOrder;
@@ -125,6 +217,18 @@ TEST_P(SerializerTest, OpenRefusesOneThatBreaksTheFixedBytes) {
         static_cast<const EntrySerializer*>(&wrongMeta)}) {
     EXPECT_EQ(refused(SessionStore::open({.backend = over(*each)})).code, ErrorCode::InvalidArgument);
   }
+}
+
+TEST_P(SerializerTest, OpenRefusesAVersionThatNoHeaderCanHave) {
+  for (const int version : {0, -1, INT_MIN, INT_MAX}) {
+    const OddVersion serializer(version);
+    EXPECT_EQ(refused(SessionStore::open({.backend = over(serializer)})).code, ErrorCode::InvalidArgument) << version;
+  }
+  const OddVersion later(2);
+  const auto store = must(SessionStore::open({.backend = over(later)}));
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("m", "a")}));
+  EXPECT_EQ(must(store->sessionState("s")).format, 2);
 }
 
 TEST_P(SerializerTest, AnAppendRefusesALineThatBreaksThem) {

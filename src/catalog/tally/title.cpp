@@ -57,7 +57,7 @@ Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId
   const auto each = [&](const std::function<void(const Entry&)>& use) {
     return store.exportTrashed(trashId, [&](std::string_view line) {
       // A line that cannot be read says nothing.
-      if (auto entry = jsonEntrySerializer().decode(line)) use(*entry);
+      if (auto entry = store.serializer().decode(line)) use(*entry);
       return true;
     });
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <string>
 
 #include "base/json/json_scan.h"
@@ -75,6 +76,11 @@ Result<void> checkEncoded(const EntrySerializer& serializer, const Entry& entry,
 
 Result<void> checkSerializer(const EntrySerializer& serializer) {
   if (&serializer == &jsonEntrySerializer()) return {};
+  if (serializer.schemaVersion() < 1 || serializer.schemaVersion() == INT_MAX) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("the serializer says that its text is of version {}", serializer.schemaVersion()),
+                "versions count from 1; 0 is a session without a header");
+  }
   Entry entry{.id = "probe.1", .parentId = "", .timestamp = "2026-01-01T00:00:00.000Z"};
   entry.payload = R"({"format":1,"sessionId":"s","parentSession":{"sessionId":"p","entryId":"e"}})";
   entry.type = entry_type::kSessionHeader;
