@@ -163,7 +163,7 @@ Result<void> SessionBuffer::flush(const std::string& sessionId) {
   return {};
 }
 
-Result<void> SessionBuffer::flushAll() {
+Result<void> SessionBuffer::writeAll(const std::function<std::optional<Error>(Waiting&)>& take) {
   std::vector<std::shared_ptr<Waiting>> all;
   {
     State& state = *state_;
@@ -174,13 +174,23 @@ Result<void> SessionBuffer::flushAll() {
   for (const auto& waiting : all) {
     const std::lock_guard lock(waiting->mutex);
     write(*waiting);
-    auto error = std::exchange(waiting->lostSoFar, std::nullopt);
-    waiting->lost.reset();
-    if (waiting->delayed) add(error, *std::exchange(waiting->delayed, std::nullopt));
-    if (error) add(errors, std::move(*error));
+    if (auto error = take(*waiting)) add(errors, std::move(*error));
   }
   if (errors) return std::unexpected(std::move(*errors));
   return {};
+}
+
+Result<void> SessionBuffer::writeAll() {
+  return writeAll(&takeError);
+}
+
+Result<void> SessionBuffer::flushAll() {
+  return writeAll([](Waiting& waiting) {
+    auto error = std::exchange(waiting.lostSoFar, std::nullopt);
+    waiting.lost.reset();
+    if (waiting.delayed) add(error, *std::exchange(waiting.delayed, std::nullopt));
+    return error;
+  });
 }
 
 // Writes whatever has waited for maxAge_. Returns when the next is due.

@@ -39,8 +39,11 @@ class SessionBuffer {
                               const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use);
   /// Writes what waits for a session; also returns what went wrong since the last call.
   Result<void> flush(const std::string& sessionId);
-  /// Writes everything. The error tells of each session that has one; it is retryable when anything still waits.
+  /// Writes everything. The error tells of each session that has one, and of all that was lost since the last time; it
+  /// is retryable when anything still waits.
   Result<void> flushAll();
+  /// The same for a call that must see everything: what was lost it tells as flush() does.
+  Result<void> writeAll();
   [[nodiscard]] bool hasAny() { return state_->any; }
   /// Ends the thread. What waits still is dropped: flush first.
   void stop();
@@ -67,6 +70,7 @@ class SessionBuffer {
   static bool write(Waiting& waiting);
   static bool writeApart(Waiting& waiting);
   static std::optional<Error> takeError(Waiting& waiting);
+  Result<void> writeAll(const std::function<std::optional<Error>(Waiting&)>& take);
   Clock::time_point writeDue(const std::map<std::string, std::shared_ptr<Waiting>>& sessions);
   void run(State& state);
 

@@ -266,6 +266,11 @@ Result<void> SessionStore::Impl::flush() {
   return buffer.flushAll();
 }
 
+Result<void> SessionStore::Impl::writeBuffered() {
+  BOUGH_TRY(checkOpen());
+  return buffer.writeAll();
+}
+
 Result<void> SessionStore::Impl::close() {
   const std::lock_guard one(*closing);  // a second one waits for what becomes of the first
   if (closed.exchange(true)) return {};

@@ -32,6 +32,8 @@ struct SessionStore::Impl {
   [[nodiscard]] Result<AppendResult> append(const std::shared_ptr<StoredSession>& session, AppendRequest request,
                                             Durability durability);
   [[nodiscard]] Result<void> flush();
+  /// Before a call that must see what was buffered for any session. It tells of what was lost, and flush() still does.
+  [[nodiscard]] Result<void> writeBuffered();
   [[nodiscard]] Result<void> close();
 
   const std::shared_ptr<StorageBackend> backend;

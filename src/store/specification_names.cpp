@@ -207,7 +207,7 @@ std::string SessionStore::folder() const {
 }
 
 Result<ChangeSet> SessionStore::changesSince(std::string_view token) {
-  BOUGH_TRY(flush());
+  BOUGH_TRY(impl_->writeBuffered());
   return changes() != nullptr ? changes()->since(token) : ChangeSet{.all = true, .names = true};
 }
 

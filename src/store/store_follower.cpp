@@ -97,7 +97,7 @@ Result<std::vector<FollowedEntries>> StoreFollower::next(int timeoutMs) {
   const auto deadline = Steady::now() + std::chrono::milliseconds(timeoutMs);
   const WaitingFollowers::Wait waiting(state_->store->followers, *state_->watcher);
   while (!state_->stopped) {
-    BOUGH_TRY(state_->store->flush());
+    BOUGH_TRY(state_->store->writeBuffered());
     BOUGH_TRY(state_->takeChanged());
     auto read = state_->readChanged();
     if (!state_->found.empty()) return std::exchange(state_->found, {});  // then what could not be read
@@ -147,7 +147,7 @@ Result<StoreFollower> SessionStore::followSessions(const std::vector<FollowStart
 }
 
 Result<StoreFollower> SessionStore::followAll() {
-  BOUGH_TRY(flush());
+  BOUGH_TRY(impl_->writeBuffered());
   auto state = std::make_unique<StoreFollower::State>();
   state->store = impl_;
   state->all = true;

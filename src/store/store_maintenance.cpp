@@ -34,7 +34,7 @@ Result<AttachmentStore*> attachmentsOf(SessionStore::Impl& store) {
 // What is buffered must be seen, also that of forks which are about to be detached.
 Result<void> flushBefore(SessionStore::Impl& store, const std::vector<Removal>& removals) {
   for (const Removal& removal : removals) {
-    if (removal.detachForks) return store.flush();
+    if (removal.detachForks) return store.writeBuffered();
     BOUGH_TRY(store.readyToRead(removal.sessionId));
   }
   return {};
@@ -65,7 +65,7 @@ Result<ArchiveResult> StoreMaintenance::archive(const std::string& sessionId) co
 
 Result<ErasureReport> StoreMaintenance::erase(const Erasure& erasure) const {
   // What is buffered for other sessions may hold copies.
-  BOUGH_TRY(store_->impl->flush());
+  BOUGH_TRY(store_->impl->writeBuffered());
   BOUGH_TRY(auto* part, maintenanceOf(*store_->impl, erasure.sessionId));
   return part->erase(erasure);
 }
@@ -140,13 +140,13 @@ Result<std::string> StoreMaintenance::readAttachment(const std::string& sha256) 
 }
 
 Result<std::vector<std::string>> StoreMaintenance::findUnusedAttachments() const {
-  BOUGH_TRY(store_->impl->flush());
+  BOUGH_TRY(store_->impl->writeBuffered());
   BOUGH_TRY(auto* part, attachmentsOf(*store_->impl));
   return part->unused();
 }
 
 Result<std::size_t> StoreMaintenance::removeUnusedAttachments(const std::vector<std::string>& sha256s) const {
-  BOUGH_TRY(store_->impl->flush());
+  BOUGH_TRY(store_->impl->writeBuffered());
   BOUGH_TRY(auto* part, attachmentsOf(*store_->impl));
   return part->removeUnused(sha256s);
 }

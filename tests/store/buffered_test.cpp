@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <semaphore>
 #include <thread>
+#include <vector>
 
 #include "store/file/file_backend.h"
 #include "store/session_buffer.h"
@@ -62,6 +64,34 @@ TEST_F(Buffered, AFlushTellsOfALossThatAReaderWasToldOf) {
   EXPECT_EQ(refused(store->flush()).code, ErrorCode::IdConflict);
   must(store->flush());
   must(store->close());
+}
+
+// Calls that look at the whole store write what waits for every session. They are no flush that a program has asked
+// for.
+TEST_F(Buffered, AFlushTellsOfALossThatAnyOtherCallWasToldOf) {
+  const std::vector<std::function<bool(SessionStore&)>> calls{
+      [](SessionStore& seen) { return seen.changesSince("").has_value(); },
+      [](SessionStore& seen) { return seen.followAll().has_value(); },
+      [](SessionStore& seen) { return seen.maintenance().findUnusedAttachments().has_value(); },
+      [](SessionStore& seen) { return seen.maintenance().removeUnusedAttachments({}).has_value(); },
+      [](SessionStore& seen) {
+        return seen.maintenance().erase({.sessionId = "t", .entryIds = {"e"}, .by = "b", .reason = "r"}).has_value();
+      },
+      [](SessionStore& seen) {
+        return seen.maintenance().trash({{.sessionId = "t", .detachForks = true}}).front().has_value();
+      }};
+  auto other = open();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    SCOPED_TRACE(i);
+    const std::string id = "s" + std::to_string(i);
+    store = open(kOptions);
+    must(store->createSession({.sessionId = id}));
+    must(store->appendSessionEntries(id, {message("m", "x")}));
+    must(other->appendSessionEntries(id, {message("other", "x")}));
+    EXPECT_FALSE(calls[i](*store));
+    EXPECT_EQ(refused(store->flush()).code, ErrorCode::IdConflict);
+    must(store->flush());
+  }
 }
 
 TEST_F(Buffered, AClosingTellsOfALossThatAnAppendWasToldOf) {
