@@ -100,7 +100,9 @@ Result<std::vector<std::string>> byReading(SessionStore& store, const std::strin
   }
 }
 
-Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, const std::string& name) {
+// By a part of an id, which must have at least so many characters.
+Result<std::string> byPart(SessionStore& store, const std::string& sessionId, const std::string& name,
+                           std::size_t least) {
   constexpr std::size_t kShown = 8;
   std::vector<std::string> found;
   if (!name.empty()) {
@@ -110,7 +112,12 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
   if (found.empty()) {
     BOUGH_TRY(found, byReading(store, sessionId, name, kShown + 1));
   }
-  if (found.size() == 1) return std::move(found.front());
+  if (found.size() == 1 && name.size() >= least) return std::move(found.front());
+  if (found.size() == 1) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("\"{}\" is not an exact name; it matches entry {}", name, found.front()),
+                fmt::format("give the id, or at least {} characters of it", least));
+  }
   if (found.empty()) {
     return fail(
         ErrorCode::NotFound,
@@ -130,7 +137,8 @@ Result<std::string> byPrefix(SessionStore& store, const std::string& sessionId, 
 }
 
 // A name without steps after it.
-Result<std::string> resolveBase(SessionStore& store, const std::string& sessionId, const std::string& name) {
+Result<std::string> resolveBase(SessionStore& store, const std::string& sessionId, const std::string& name,
+                                std::size_t least) {
   if (name == "@head") return headOf(store, sessionId);
   if (name == "@root") return rootOf(store, sessionId);
   if (name.empty() || name.starts_with('@')) {
@@ -145,7 +153,16 @@ Result<std::string> resolveBase(SessionStore& store, const std::string& sessionI
   BOUGH_TRY(auto labels, store.labels(sessionId));
   const auto label = std::ranges::find(labels, name, &SessionLabel::name);
   if (label != labels.end()) return std::move(label->entryId);
-  return byPrefix(store, sessionId, name);
+  return byPart(store, sessionId, name, least);
+}
+
+Result<std::string> resolve(SessionStore& store, const std::string& sessionId, const std::string& name,
+                            std::size_t least) {
+  std::string base = name;
+  const std::size_t steps = takeSteps(base);
+  auto entry = resolveBase(store, sessionId, base, least);
+  if (!entry || steps == 0) return entry;
+  return ancestorOf(store, sessionId, *entry, steps);
 }
 
 }  // namespace
@@ -163,19 +180,11 @@ bool holdsLine(const Entry& entry, std::string_view lineId) {
 
 Result<std::string> resolveEntryToChange(SessionStore& store, const std::string& sessionId, const std::string& name) {
   constexpr std::size_t kLeast = 8;
-  BOUGH_TRY(auto entry, resolveEntry(store, sessionId, name));
-  const bool part = entry != name && (entry.starts_with(name) || entry.ends_with(name));
-  if (!part || name.size() >= kLeast) return entry;
-  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not an exact name; it matches entry {}", name, entry),
-              "give the id, or at least 8 characters of it");
+  return resolve(store, sessionId, name, kLeast);
 }
 
 Result<std::string> resolveEntry(SessionStore& store, const std::string& sessionId, const std::string& name) {
-  std::string base = name;
-  const std::size_t steps = takeSteps(base);
-  auto entry = resolveBase(store, sessionId, base);
-  if (!entry || steps == 0) return entry;
-  return ancestorOf(store, sessionId, *entry, steps);
+  return resolve(store, sessionId, name, 0);
 }
 
 Error withNearestLabel(SessionStore& store, const std::string& sessionId, const std::string& label, Error error) {

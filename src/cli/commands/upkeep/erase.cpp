@@ -263,7 +263,8 @@ Command define() {
           "sessions of the store have, from entries that were converted from it or imported with the same line, from "
           "torn bytes, old formats, archives, the trash, attachments, the catalog and what was typed in the chat. The "
           "tree "
-          "stays: ids, parents, types and times. A receipt says who erased it, why and when, and has the SHA-256 "
+          "stays: ids, parents, types and times. What the entries cost is no longer in `bough usage`. A receipt says "
+          "who erased it, why and when, and has the SHA-256 "
           "digest of what went. It cannot be undone. If it is interrupted, the next command that opens the store "
           "finishes it. "
           "It cannot reach copies in other stores, exported files, backups, and programs that have read the entries.",
@@ -272,7 +273,7 @@ Command define() {
           "  bough erase SESSION --pattern 'sk-[A-Za-z0-9]{20,}' --reason \"a leaked key\"",
       .options =
           {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
-           {.name = "ENTRY", .help = kEntryHelp, .target = &options->entries},
+           {.name = "ENTRY", .help = kExactEntryHelp, .target = &options->entries},
            {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
            {.name = "--pattern",
             .help = "Every entry in which this regular expression (as of `rg` or `grep -E`) is found; they are listed, "

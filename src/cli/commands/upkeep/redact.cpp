@@ -49,7 +49,7 @@ Command define() {
           "of the entry still counts.",
       .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
-                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true},
+                  {.name = "ENTRY", .help = kExactEntryHelp, .target = &options->entry, .required = true},
                   {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
                   {.name = "--by", .help = "Who redacts it; default: $USER", .target = &options->by, .value = "NAME"}},
       .run = [options](const Context& context) { return run(context, *options); },
