@@ -28,7 +28,7 @@
  * fork(2). A child may use the handles of its parent when the store is a folder: the library opens its files again
  * there. Calls on other stores return BOUGH_UNSUPPORTED in the child. A follower with a callback does not continue in
  * the child, and a cursor or follower that another thread was using at that moment is refused there; closing it is
- * allowed. fork waits for calls of lists, search and usage that are under way.
+ * allowed. fork waits while another thread is inside SQLite, for a list, a search or usage: one statement at most.
  *
  * Callbacks run on a thread of the library. They may call everything but bough_follower_close() of their own follower.
  * A callback ends its follower when it returns 0, or when it throws (in C++).

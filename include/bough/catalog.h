@@ -249,7 +249,7 @@ struct SearchHit {
   std::string sessionId = {};
   std::string title = {};  ///< Of the session.
   std::string entryId = {};
-  std::string role = {};     ///< user, assistant, tool, system, summary.
+  std::string role = {};     ///< user, assistant, tool, system, summary; other: words that were only shown to people.
   std::uint64_t timeMs = 0;  ///< When it was written.
   double score = 0;          ///< The greater, the better.
   /// A stretch of the text; what was found is between kMarkBegin and kMarkEnd.

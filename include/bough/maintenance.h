@@ -32,7 +32,8 @@ enum class ProblemKind : std::uint8_t {
   Damage,         ///< A line that is not what was written. It is skipped; its bytes stay.
   BrokenBatch,    ///< A batch in the middle of the file of which lines are missing.
   DuplicateId,    ///< A second entry of the same id; the first one counts.
-  UnknownParent,  ///< The parent is not an earlier entry; the entry begins a branch without a known root.
+  UnknownParent,  ///< The parent, or the new head, is not an earlier entry: a branch without a known root begins, or
+                  ///< the head stays.
   Header,         ///< The header is missing, repeated, or of a newer format.
   Attachment,     ///< An attachment is missing or not what its name says.
   OtherCopy,      ///< A compressed copy beside the log that holds something else; it is not read.

@@ -124,8 +124,7 @@ class StoreFollower {
 /// none is left. Reads the environment and nothing else; the location need not exist.
 [[nodiscard]] Result<std::string> defaultLocation();
 
-/// An open store, used through the pointer that open() gives. Do not copy the object: the end of any copy closes the
-/// store.
+/// An open store, used through the pointer that open() gives. It cannot be copied: its end closes the store.
 ///
 /// fork(2): a store in a folder works on in the child, which opens its files again, whatever other threads of the
 /// parent were doing. Buffered entries that wait belong to the parent, which writes them; the child begins with none,
@@ -396,10 +395,10 @@ struct SyncedSession {
 /// label, the title, the pin or the time to live, the newer one counts in both, and the other stays reachable by its
 /// id.
 ///
-/// IdConflict: both hold an entry of one id with other content, or one of them has erased it; nothing was changed in
-/// this session. Conflict: the two are different sessions of one id, or somebody went on appending during five tries.
-/// Damaged: something cannot be read. NotFound: neither has the session. Costs a read of both from the beginning, and
-/// memory for each entry after the first difference, of the side that has fewer.
+/// IdConflict: both hold an entry of one id with other content, or one of them has erased it; no entry was added.
+/// Conflict: the two are different sessions of one id, or somebody went on appending during five tries. Damaged:
+/// something cannot be read. NotFound: neither has the session. Costs a read of both from the beginning, and memory for
+/// each entry after the first difference, of the side that has fewer.
 [[nodiscard]] Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right,
                                                              const std::string& sessionId);
 

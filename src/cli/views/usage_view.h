@@ -19,7 +19,8 @@ void printUsageJson(const UsageReport& report, const std::string& by);
 
 /// All tokens: input, output, read from a cache and written to one.
 std::uint64_t totalTokens(const Usage& used);
-/// Members inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens and totalTokens.
+/// Members inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cacheWriteHourTokens and
+/// totalTokens.
 void writeAllTokens(json::Writer& writer, const Usage& used);
 
 }  // namespace bough::cli
