@@ -123,7 +123,7 @@ Result<void> PostgresTrash::bringBack(const std::string& trashId) {
   const Call call = database_.call(kBringBack, named(trashId));
   auto done = database_.pool.exchange(std::span(&call, 1));
   const bool isTaken = !done && done.error().sqlState == "23505";
-  if (!done && !isTaken) return std::unexpected(std::move(done.error().error));
+  if (!done && !isTaken) return std::unexpected(database_.pool.explained(std::move(done.error())).error);
   if (done && done->front().changed() > 0) return {};
   // Another session has the id, or an attempt of this call whose answer was lost has brought this one back.
   const std::string sessionId = sessionIdIn(trashId);

@@ -147,6 +147,17 @@ Failure sqlFailure(const Location& location, std::string_view state, std::string
   return failure;
 }
 
+bool isOfOtherSchema(const Failure& failure) {
+  constexpr std::string_view kRights = "42501";
+  constexpr std::string_view kNamesAndRights = "42";  // tables, columns, functions and types that a statement names
+  constexpr std::array<std::string_view, 3> kOthers{
+      "3F000",   // no such schema
+      "0A000",   // a prepared statement would give other columns than before
+      "23502"};  // a column that this program does not know must not be null
+  const std::string_view state = failure.sqlState;
+  return (state.starts_with(kNamesAndRights) && state != kRights) || std::ranges::find(kOthers, state) != kOthers.end();
+}
+
 Failure ofReadingDatabase(Failure failure) {
   if (failure.sqlState != kReadOnlyTransaction) return failure;
   failure.trouble = Trouble::Refused;

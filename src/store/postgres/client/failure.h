@@ -39,6 +39,8 @@ Failure timeoutFailure(const Location& location, bool sent);
 inline constexpr std::string_view kTooLarge = "54";
 /// The server refused a statement with a SQLSTATE.
 Failure sqlFailure(const Location& location, std::string_view state, std::string_view words);
+/// Whether a statement of this program and the schema do not agree: something is missing there, or is of another kind.
+bool isOfOtherSchema(const Failure& failure);
 /// What sqlFailure returned, from a primary whose settings make transactions read-only: no other server will do it.
 Failure ofReadingDatabase(Failure failure);
 

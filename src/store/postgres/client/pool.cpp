@@ -145,8 +145,16 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
   }
 }
 
+Failure Pool::explained(Failure failure) const {
+  if (!whyOther_ || !isOfOtherSchema(failure)) return failure;
+  if (auto error = whyOther_()) failure.error = std::move(*error);
+  return failure;
+}
+
 Exchange<void> Pool::withConnection(const std::function<Exchange<void>(Connection&)>& use) {
-  return repeat(use, deadline());
+  auto done = repeat(use, deadline());
+  if (!done) return std::unexpected(explained(std::move(done.error())));
+  return done;
 }
 
 Exchange<std::vector<Rows>> Pool::exchange(std::span<const Call> calls) {
@@ -166,7 +174,7 @@ Exchange<std::vector<Rows>> Pool::exchange(std::span<const Call> calls) {
 
 Result<std::vector<Rows>> Pool::run(std::span<const Call> calls) {
   auto done = exchange(calls);
-  if (!done) return std::unexpected(std::move(done.error().error));
+  if (!done) return std::unexpected(explained(std::move(done.error())).error);
   return std::move(*done);
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,7 @@
 namespace bough::postgres {
 
 struct PoolOptions {
-  std::size_t connections = 8;  ///< That are kept. A thread that uses one may get another beyond them.
+  std::size_t connections = 8;                ///< That are kept. A thread that uses one may get another beyond them.
   std::chrono::milliseconds timeout{30'000};  ///< For one exchange with all its repetitions.
 };
 
@@ -40,6 +41,11 @@ class Pool {
   /// Lends one connection to `use`, which may exchange more than once on it; again when that could not be finished.
   Exchange<void> withConnection(const std::function<Exchange<void>(Connection&)>& use);
 
+  /// What to tell in place of a refusal that comes of another schema than this program's; asked only after one.
+  void explainWith(std::function<std::optional<Error>()> whyOther) { whyOther_ = std::move(whyOther); }
+  /// A failure of exchange(), so explained. What the other calls return is.
+  Failure explained(Failure failure) const;
+
   /// A connection of the caller's own, for one that listens or keeps a transaction open.
   Exchange<std::unique_ptr<Connection>> connect();
   [[nodiscard]] Deadline deadline() const { return std::chrono::steady_clock::now() + options_.timeout; }
@@ -59,6 +65,7 @@ class Pool {
 
   const Location location_;
   const PoolOptions options_;
+  std::function<std::optional<Error>()> whyOther_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Connection>> idle_;

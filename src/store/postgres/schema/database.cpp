@@ -13,6 +13,11 @@ constexpr std::size_t kNameDigits = 16;
 
 }  // namespace
 
+Database::Database(Location location, PoolOptions options, const EntrySerializer& entrySerializer, Environment& env)
+    : pool(std::move(location), options), serializer(entrySerializer), environment(env), ids(env.clock, env.random) {
+  pool.explainWith([this] { return whyOtherSchema(pool); });
+}
+
 Call Database::call(const Statement& statement, Parameters parameters) {
   const std::lock_guard lock(mutex_);
   auto [found, fresh] = texts_.try_emplace(statement.sql.data());

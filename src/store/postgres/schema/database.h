@@ -29,8 +29,7 @@ struct HeldAttachments {
 
 class Database {
  public:
-  Database(Location location, PoolOptions options, const EntrySerializer& entrySerializer, Environment& env)
-      : pool(std::move(location), options), serializer(entrySerializer), environment(env), ids(env.clock, env.random) {}
+  Database(Location location, PoolOptions options, const EntrySerializer& entrySerializer, Environment& env);
 
   Pool pool;
   const EntrySerializer& serializer;

@@ -262,4 +262,15 @@ Result<void> checkSchema(Pool& pool, Clock* clock) {
               kInitHint);
 }
 
+std::optional<Error> whyOtherSchema(Pool& pool) {
+  auto known = checkSchema(pool);
+  if (known) return std::nullopt;
+  Error& error = known.error();
+  if (error.code == ErrorCode::MigrationNeeded || error.code == ErrorCode::NotFound) return std::move(error);
+  if (error.code != ErrorCode::NewerFormat) return std::nullopt;
+  error.message = "another program has upgraded the store: " + error.message;
+  error.hint = "start this program again with a version of bough that knows that schema";
+  return std::move(error);
+}
+
 }  // namespace bough::postgres

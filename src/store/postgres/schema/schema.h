@@ -13,6 +13,7 @@
 // the entries of a branch up to this one, across forks; a root has 1.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,10 @@ Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rig
 /// InvalidArgument when that and the server's are more than a day apart: times of entries, and what is kept how long,
 /// depend on it.
 Result<void> checkSchema(Pool& pool, Clock* clock = nullptr);
+
+/// Why the server refuses a statement of a program that found its schema when it opened the store: another program has
+/// upgraded it since, or put an older one in its place, or removed it. None when the schema is what it was.
+std::optional<Error> whyOtherSchema(Pool& pool);
 
 /// A statement's text with the store's schema in the place of each `@.`.
 std::string inSchema(std::string_view sql, std::string_view schema);
