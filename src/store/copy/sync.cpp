@@ -87,8 +87,9 @@ Print printOf(const Entry& entry) {
 // long it lives.
 struct LastWord {
   std::string value;
-  std::string timestamp;
+  std::string timestamp;  // When the value was said last, by which entry: not always the last entry of the log.
   std::string entryId;
+  std::string shownTime = {};  // Of the last entry of the log, which is what the store shows.
   std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: when last, and by which entry
 
   // The same value may be said again, in a log that was put together from several: the newest time counts.
@@ -96,6 +97,7 @@ struct LastWord {
     value = std::move(what);
     timestamp = entry.timestamp;
     entryId = entry.id;
+    shownTime = entry.timestamp;
     if (!remember) return;
     auto& [when, by] = said[value];
     if (!by.empty() && parseTimestamp(when).value_or(0) > parseTimestamp(timestamp).value_or(0)) {
@@ -122,14 +124,17 @@ std::string infoOf(const Entry& entry, std::string_view member) {
   return "{" + object + "}";
 }
 
-// What the next entry of a log says about them.
-void hear(LastWords& words, const Entry& entry) {
+using EntryIds = std::unordered_set<std::string>;
+
+// What the next entry of a log says about them. A label or a title that was redacted says nothing any more.
+void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
   const EntryKind kind = entryKind(entry.type);
   std::string storage;
   if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
     // An entry of the conversation is the head by itself, and once.
     words["head"].say(std::string(*head), entry, kind == EntryKind::Head);
   }
+  if (!redacted.empty() && redacted.contains(entry.id)) return;
   if (kind == EntryKind::Label) {
     const std::string name = json::findString(entry.payload, "name").value_or("");
     words["label " + name].say(entry.payload, entry, true);
@@ -147,6 +152,7 @@ struct Side {
   std::string tail = {};
   std::uint64_t count = 0;  // of the entries that were read
   LastWords words = {};
+  EntryIds redacted = {};
   std::uint64_t extra = 0;  // how many of them the other lacks
 };
 
@@ -167,6 +173,9 @@ class Reader {
   void take() {
     const Entry& entry = part_[at_++];
     hear(side_.words, entry);
+    if (entry.type == entry_type::kRedaction) {
+      side_.redacted.insert(json::findString(entry.payload, "entryId").value_or(""));
+    }
     side_.tail = entry.id;
     ++side_.count;
   }
@@ -348,10 +357,15 @@ class Sync {
   // One entry for each thing of which the logs have different last words once each has what the other had: they hold
   // the same entries then, in another order. That is so also after a sync that was cut off between the two.
   Result<std::vector<Entry>> decide() {
+    EntryIds redacted = left_.redacted;
+    redacted.insert(right_.redacted.begin(), right_.redacted.end());
     const auto heard = [&](const Side& side, const Side& other) -> Result<LastWords> {
       LastWords words = side.words;
+      if (!redacted.empty()) {
+        BOUGH_TRY(words, wordsOf(side, redacted));
+      }
       BOUGH_TRY(eachExtra(other, [&](const std::vector<Entry>& entries) -> Result<void> {
-        for (const Entry& entry : entries) hear(words, entry);
+        for (const Entry& entry : entries) hear(words, entry, redacted);
         return {};
       }));
       return words;
@@ -361,8 +375,12 @@ class Sync {
     std::vector<Entry> decided;
     for (const auto& [what, mine] : left) {
       const auto found = right.find(what);
-      if (found == right.end() || found->second.value == mine.value) continue;
+      if (found == right.end()) continue;
       const LastWord& theirs = found->second;
+      if (theirs.value == mine.value) {
+        if (showsAnotherTime(what, mine, theirs)) decided.push_back(makeEntry(what, mine));
+        continue;
+      }
       const bool leftWins = parseTimestamp(mine.timestamp).value_or(0) >= parseTimestamp(theirs.timestamp).value_or(0);
       const LastWord& newer = leftWins ? mine : theirs;
       const LastWord& older = leftWins ? theirs : mine;
@@ -372,6 +390,25 @@ class Sync {
                       newer.entryId, older.entryId));
     }
     return decided;
+  }
+
+  // The words of a side without those that either of them has redacted.
+  Result<LastWords> wordsOf(const Side& side, const EntryIds& redacted) {
+    LastWords words;
+    for (std::uint64_t next = 0; next < side.count;) {
+      BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next));
+      if (part.empty()) break;
+      part.resize(std::min<std::uint64_t>(part.size(), side.count - next));
+      next += part.size();
+      for (const Entry& entry : part) hear(words, entry, redacted);
+    }
+    return words;
+  }
+
+  // Lists of labels say when each was given. One that both stores gave to the same entry has another place in each log.
+  static bool showsAnotherTime(const std::string& what, const LastWord& mine, const LastWord& theirs) {
+    return what.starts_with("label ") && mine.shownTime != theirs.shownTime &&
+           json::findString(mine.value, "entryId").has_value();
   }
 
   // Every field is said, so that both stores get the same bytes. It is as old as what it repeats: a third store may

@@ -1,0 +1,393 @@
+// Stores that were written to apart, and are brought together.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/json/json_scan.h"
+#include "store/copy_support.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  EXPECT_EQ(lines(left, "s"), lines(right, "s"));
+  // Apart.
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1"), message("l2")}));
+  ASSERT_TRUE(left.store->labelEntry("s", "a", "here"));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
+  ASSERT_TRUE(right.store->labelEntry("s", "r1", "here"));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(synced->front().notes.size(), 2U);  // the head and the label
+  auto onLeft = lines(left, "s");
+  auto onRight = lines(right, "s");
+  std::ranges::sort(onLeft);
+  std::ranges::sort(onRight);
+  EXPECT_EQ(onLeft, onRight);
+  EXPECT_EQ(left.store->sessionState("s")->headId, right.store->sessionState("s")->headId);
+  EXPECT_EQ(left.store->labels("s")->front().entryId, right.store->labels("s")->front().entryId);
+  EXPECT_EQ(left.store->loadSessionEntries("s", {.branch = "l2"})->size(), 3U);
+  EXPECT_EQ(left.store->loadSessionEntries("s", {.branch = "r1"})->size(), 2U);
+  const auto again = syncSession(left, right, "s");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
+TEST(Sync, AForkThatWasDetachedInOneStoreIsDetachedInTheOther) {
+  for (const bool swapped : {false, true}) {
+    const TempFolder folder;
+    StoreSide left = openSide(folder / "left");
+    StoreSide right = openSide(folder / "right");
+    ASSERT_TRUE(left.store->createSession({.sessionId = "p"}));
+    ASSERT_TRUE(left.store->appendSessionEntries("p", {message("a"), message("b")}));
+    ASSERT_TRUE(left.store->branchFromEntry("p", "b", {.sessionId = "f"}));
+    ASSERT_TRUE(left.store->appendSessionEntries("f", {message("c")}));
+    ASSERT_TRUE(syncSession(left, right, "f"));
+    const auto at = [](const std::string& id, const std::string& year) {
+      Entry entry = message(id);
+      entry.timestamp = year + "-01-01T00:00:00.000Z";
+      return entry;
+    };
+    ASSERT_TRUE(left.store->appendSessionEntries("f", {at("l", "2098")}));
+    ASSERT_TRUE(right.store->appendSessionEntries("f", {at("r", "2099")}));
+    for (StoreSide* const side : {&left, &right}) ASSERT_TRUE(side->store->labelEntry("p", "a", "here"));
+    ASSERT_TRUE(left.store->maintenance().detach("f"));
+    for (const Error& error : {copySession(left, right, "f").error(), copySession(right, left, "f").error()}) {
+      EXPECT_EQ(error.code, ErrorCode::Conflict);
+      EXPECT_TRUE(error.hint.contains("bough sync")) << error.hint;
+    }
+    StoreSide& first = swapped ? right : left;
+    StoreSide& second = swapped ? left : right;
+    const auto synced = syncSession(first, second, "f");
+    ASSERT_TRUE(synced) << synced.error().message;
+    EXPECT_TRUE(synced->back().notes.front().contains("its own copy")) << synced->back().notes.front();
+    auto onLeft = lines(left, "f");
+    auto onRight = lines(right, "f");
+    std::ranges::sort(onLeft);
+    std::ranges::sort(onRight);
+    EXPECT_EQ(onLeft, onRight);
+    for (StoreSide* const side : {&left, &right}) {
+      EXPECT_FALSE(side->store->sessionState("f")->origin);
+      EXPECT_EQ(side->store->sessionState("f")->headId, "r");
+      EXPECT_EQ(side->store->loadSessionEntries("f", {.branch = "l"})->size(), 4U);
+      EXPECT_EQ(side->store->labels("f")->front().entryId, "a");
+      EXPECT_EQ(side->store->verifySession("f")->problemCount, 0U);
+    }
+    const auto again = syncSession(first, second, "f");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_TRUE(again->back().notes.empty());
+    EXPECT_EQ(again->back().toLeft + again->back().toRight, 0U);
+  }
+}
+
+TEST(Sync, ASessionInTheTrashOfOneStoreComesBackAndThatIsTold) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  const auto first = syncSession(left, right, "s");
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->front().notes.empty());
+  for (StoreSide* const side : {&left, &right}) {
+    ASSERT_TRUE(side->store->trashSession("s"));
+    const auto synced = syncSession(left, right, "s");
+    ASSERT_TRUE(synced) << synced.error().message;
+    ASSERT_EQ(synced->front().notes.size(), 1U);
+    EXPECT_TRUE(synced->front().notes.front().contains("trash")) << synced->front().notes.front();
+    EXPECT_EQ(lines(left, "s"), lines(right, "s"));
+  }
+  for (StoreSide* const side : {&left, &right}) ASSERT_TRUE(side->store->trashSession("s"));
+  EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::NotFound);
+}
+
+// To read it for each of many sessions would take forever.
+TEST(Sync, ALongTrashIsNotReadForEachSession) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  std::filesystem::create_directory(folder / "right/trash");
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(left.store->createSession({.sessionId = "s" + std::to_string(i)}));
+    std::ofstream(folder / ("right/trash/s" + std::to_string(i) + "~1700000000000.jsonl"));
+  }
+  const auto notes = [&](int i) {
+    const auto synced = syncSession(left, right, "s" + std::to_string(i));
+    EXPECT_TRUE(synced) << synced.error().message;
+    return synced ? synced->front().notes.size() : 0;
+  };
+  EXPECT_EQ(notes(0), 1U);
+  std::filesystem::remove_all(folder / "right/trash");
+  for (int i = 1; i <= 4; ++i) EXPECT_EQ(notes(i), 1U) << i;  // a tenth of what it is long
+  EXPECT_EQ(notes(5), 0U);
+  EXPECT_EQ(notes(6), 0U);
+}
+
+// Sync between two of them must not make what it repeats newer than what a third store said last.
+TEST(Sync, OfThreeStoresTheNewestChangeWins) {
+  const TempFolder folder;
+  std::vector<StoreSide> stores;
+  for (const char* name : {"middle", "one", "two", "three"}) stores.push_back(openSide(folder / name));
+  StoreSide& middle = stores[0];
+  ASSERT_TRUE(middle.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(middle.store->appendSessionEntries("s", {message("a")}));
+  for (std::size_t i = 1; i < 4; ++i) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  const auto at = [](Entry entry, std::size_t second) {
+    entry.timestamp = "2026-01-01T00:00:0" + std::to_string(second) + ".000Z";
+    return entry;
+  };
+  const auto info = [](const std::string& payload) {
+    Entry entry;
+    entry.type = entry_type::kSessionInfo;
+    entry.payload = payload;
+    return entry;
+  };
+  for (std::size_t i = 1; i < 4; ++i) {  // the third store is the last that changed everything
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(stores[i].store->appendSessionEntries(
+        "s", {at(message("m" + number), i), at(info(R"({"title":"t)" + number + R"("})"), i),
+              at(info(i == 2 ? R"({"pinned":true})" : R"({"pinned":false,"timeToLiveMs":)" + number + "}"), i)}));
+  }
+  for (const std::size_t i : {3U, 1U, 2U, 3U, 1U, 2U, 3U}) ASSERT_TRUE(syncSession(middle, stores[i], "s"));
+  for (StoreSide& store : stores) {
+    EXPECT_EQ(store.store->sessionState("s")->headId, "m3");
+    std::map<std::string, std::string> last;
+    const auto entries = store.store->loadSessionEntries("s");
+    ASSERT_TRUE(entries);
+    for (const Entry& entry : *entries) {
+      if (entry.type != entry_type::kSessionInfo) continue;
+      for (const char* member : {"title", "pinned", "timeToLiveMs"}) {
+        if (const auto value = json::findMember(entry.payload, member)) last[member] = *value;
+      }
+    }
+    EXPECT_EQ(last["title"], R"("t3")");
+    EXPECT_EQ(last["pinned"], "false");
+    EXPECT_EQ(last["timeToLiveMs"], "3");
+  }
+  for (std::size_t i = 1; i < 4; ++i) {
+    const auto again = syncSession(middle, stores[i], "s");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+  }
+}
+
+// What was erased in one store does not come back from another, and is not a change by hand.
+TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", "a secret"), message("b")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  const auto erase = [](StoreSide& side) {
+    return side.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "a request"});
+  };
+  ASSERT_TRUE(erase(left));
+  const auto before = lines(right, "s");
+  for (const Error& error : {syncSession(left, right, "s").error(), copySession(left, right, "s").error()}) {
+    EXPECT_EQ(error.code, ErrorCode::IdConflict);
+    EXPECT_TRUE(error.message.contains("entry a of session s was erased in " + left.backend->describe()))
+        << error.message;
+    EXPECT_TRUE(error.hint.contains("bough erase")) << error.hint;
+  }
+  EXPECT_EQ(lines(right, "s"), before);
+  ASSERT_TRUE(erase(right));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("c")}));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  for (StoreSide* side : {&left, &right}) {
+    for (const std::string& line : lines(*side, "s")) EXPECT_FALSE(line.contains("a secret")) << line;
+    EXPECT_EQ(side->store->sessionState("s")->headId, "c");
+    EXPECT_EQ(side->store->verifySession("s")->problemCount, 0U);
+  }
+}
+
+// A sync that ended after one side had got everything, and before the other had.
+TEST(Sync, WhatWasCutOffIsBroughtToTheSameEndAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1")}));
+  ASSERT_TRUE(left.store->setTitle("s", "left"));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
+  ASSERT_TRUE(right.store->setTitle("s", "right"));
+  const auto missing = right.store->loadSessionEntries("s");
+  ASSERT_TRUE(missing);
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {missing->begin() + 2, missing->end()}));
+  EXPECT_NE(left.store->sessionState("s")->headId, "l1");
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(left.store->sessionState("s")->headId, right.store->sessionState("s")->headId);
+  EXPECT_EQ(synced->front().notes.size(), 2U);  // the head and the title
+  EXPECT_EQ(lines(left, "s").back(), lines(right, "s").back());
+  const auto again = syncSession(left, right, "s");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+}
+
+// More than is read at once.
+TEST(Sync, LongSessionsThatWereWrittenApartAreTheSameAfterwards) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  const auto add = [](StoreSide& side, const std::string& name) {
+    std::vector<Entry> many;
+    for (int i = 0; i < 1200; ++i) many.push_back(message(name + std::to_string(i)));
+    ASSERT_TRUE(side.store->appendSessionEntries("s", std::move(many)));
+  };
+  add(left, "both");
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  add(left, "l");
+  add(right, "r");
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(synced->front().toLeft, 1201U) << "and the head";
+  EXPECT_EQ(synced->front().toRight, 1201U);
+  auto onLeft = lines(left, "s");
+  auto onRight = lines(right, "s");
+  std::ranges::sort(onLeft);
+  std::ranges::sort(onRight);
+  EXPECT_EQ(onLeft.size(), 3602U);
+  EXPECT_EQ(onLeft, onRight);
+}
+
+Entry labelAt(const std::string& name, const std::string& entryId, int second, const std::string& id = {}) {
+  Entry entry;
+  entry.id = id;
+  entry.type = entry_type::kLabel;
+  entry.payload = R"({"name":")" + name + R"(","entryId":)" + (entryId.empty() ? "null" : '"' + entryId + '"') + "}";
+  entry.timestamp = "2026-01-01T00:00:" + std::to_string(10 + second) + ".000Z";
+  return entry;
+}
+
+// What a list of labels shows.
+std::vector<std::string> labelsOf(const StoreSide& side) {
+  std::vector<std::string> shown;
+  for (const SessionLabel& label : must(side.store->labels("s"))) {
+    shown.push_back(label.name + " " + label.entryId + " " + label.timestamp);
+  }
+  return shown;
+}
+
+TEST(Sync, ALabelThatBothStoresGaveToOneEntryHasOneAge) {
+  for (const bool leftIsOlder : {true, false}) {
+    StoreSide left = openSide("memory:");
+    StoreSide right = openSide("memory:");
+    must(left.store->createSession({.sessionId = "s"}));
+    must(left.store->appendSessionEntries("s", {message("a"), message("b")}));
+    must(syncSession(left, right, "s"));
+    must(left.store->appendSessionEntries("s", {labelAt("here", "a", leftIsOlder ? 1 : 5)}));
+    must(right.store->appendSessionEntries(
+        "s", {labelAt("here", "b", 2), labelAt("here", "a", 3), labelAt("gone", "a", 3), labelAt("gone", "", 4)}));
+    const auto synced = must(syncSession(left, right, "s"));
+    EXPECT_TRUE(synced.front().notes.empty()) << "nobody's word is lost";
+    EXPECT_EQ(labelsOf(left),
+              std::vector{std::string("here a 2026-01-01T00:00:1") + (leftIsOlder ? "3" : "5") + ".000Z"});
+    EXPECT_EQ(labelsOf(left), labelsOf(right));
+    const auto again = must(syncSession(right, left, "s"));
+    EXPECT_EQ(again.front().toLeft + again.front().toRight, 0U);
+  }
+}
+
+// The words of an entry that one store redacted are not said again, by an entry that nobody redacted.
+TEST(Sync, ALabelThatWasRedactedStaysHidden) {
+  StoreSide left = openSide("memory:");
+  StoreSide right = openSide("memory:");
+  must(left.store->createSession({.sessionId = "s"}));
+  must(left.store->appendSessionEntries("s", {message("a"), message("b")}));
+  must(syncSession(left, right, "s"));
+  must(right.store->appendSessionEntries("s", {labelAt("secret", "b", 1)}));
+  must(left.store->appendSessionEntries("s", {labelAt("secret", "a", 2, "named")}));
+  must(left.store->redactEntry("s", "named", "me", "a name"));
+  Entry title;
+  title.id = "titled";
+  title.type = entry_type::kSessionInfo;
+  title.payload = R"({"title":"a secret title"})";
+  must(left.store->appendSessionEntries("s", {title}));
+  must(left.store->redactEntry("s", "titled", "me", "a title"));
+  must(right.store->setTitle("s", "another title"));
+  must(syncSession(left, right, "s"));
+  EXPECT_EQ(labelsOf(left), std::vector<std::string>{"secret b 2026-01-01T00:00:11.000Z"});
+  EXPECT_EQ(labelsOf(left), labelsOf(right));
+  for (const StoreSide* side : {&left, &right}) {
+    std::size_t said = 0;
+    for (const Entry& entry : must(side->store->loadSessionEntries("s", {.showRedacted = true}))) {
+      if (entry.payload.contains("a secret title")) ++said;
+    }
+    EXPECT_EQ(said, 1U);
+  }
+}
+
+TEST(Sync, ThreeStoresThatAreWrittenToInAnyOrderEndAlike) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::minstd_rand random(seed);
+    std::vector<StoreSide> stores;
+    for (int i = 0; i < 3; ++i) stores.push_back(openSide("memory:"));
+    ASSERT_TRUE(stores[0].store->createSession({.sessionId = "s"}));
+    ASSERT_TRUE(stores[0].store->appendSessionEntries("s", {message("start")}));
+    for (std::size_t other = 1; other < 3; ++other) ASSERT_TRUE(syncSession(stores[0], stores[other], "s"));
+    int made = 0;
+    for (int step = 0; step < 30; ++step) {
+      const std::size_t one = random() % 3;
+      if (random() % 2 == 0) {
+        std::vector<Entry> batch;
+        for (auto left = random() % 5 + 1; left-- > 0;) batch.push_back(message("e" + std::to_string(made++)));
+        for (auto left = random() % 3; left-- > 0;) {
+          const std::string entry = random() % 4 == 0 ? "" : batch[random() % batch.size()].id;
+          const std::string again = random() % 2 == 0 ? entry : "start";
+          batch.push_back(labelAt(random() % 2 == 0 ? "x" : "y", again, static_cast<int>(random() % 50)));
+        }
+        ASSERT_TRUE(stores[one].store->appendSessionEntries("s", std::move(batch)));
+        continue;
+      }
+      StoreSide& other = stores[(one + 1) % 3];
+      const auto synced = syncSession(stores[one], other, "s");
+      ASSERT_TRUE(synced) << synced.error().message;
+      auto left = lines(stores[one], "s");
+      auto right = lines(other, "s");
+      std::ranges::sort(left);
+      std::ranges::sort(right);
+      ASSERT_EQ(left, right);
+      ASSERT_EQ(labelsOf(stores[one]), labelsOf(other));
+      const auto again = syncSession(stores[one], other, "s");
+      ASSERT_TRUE(again);
+      EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
+    }
+  }
+}
+
+TEST(Sync, AnEntryWithOtherContentIsRefused) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("b", "one")}));
+  ASSERT_TRUE(right.store->appendSessionEntries("s", {message("b", "other")}));
+  const auto before = lines(right, "s");
+  EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::IdConflict);
+  EXPECT_EQ(lines(right, "s"), before);
+  EXPECT_EQ(syncSession(left, right, "nobody").error().code, ErrorCode::NotFound);
+}
+}  // namespace
+}  // namespace bough
