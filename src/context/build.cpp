@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -291,7 +292,8 @@ class Builder {
     message.verbatim = part.verbatim;
     for (const std::int32_t index : part.originals) {
       const std::string_view entry = history_.originals[static_cast<std::size_t>(index)].entryId;
-      if (entry.empty() || std::ranges::find(message.entryIds, entry) != message.entryIds.end()) continue;
+      // Items of one entry are in one part once.
+      if (entry.empty() || std::exchange(namedIn_[entry], out_.parts.size()) == out_.parts.size()) continue;
       message.entryIds.emplace_back(entry);
       if (out_.firstEntryId.empty() && entry != out_.summaryEntryId) out_.firstEntryId = entry;
     }
@@ -315,7 +317,8 @@ class Builder {
   std::size_t firstMessage_ = 0;
   std::size_t firstTurn_ = 0;
   std::uint64_t listed_ = 0;
-  std::string unreadable_;  // The first entry that cannot be read.
+  std::unordered_map<std::string_view, std::size_t> namedIn_;  // Entry → the last part that names it, counted from 1.
+  std::string unreadable_;                                     // The first entry that cannot be read.
   bool failsForGood_ = true;
 };
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
@@ -91,6 +93,45 @@ std::vector<Entry> leaveOutRest(Entry& edit, const std::vector<std::string>& mad
   return others;
 }
 
+std::string titleOf(SessionStore& store, const std::string& sessionId) {
+  const auto infos = store.loadSessionEntries(sessionId, {.type = std::string(entry_type::kSessionInfo)});
+  std::string title;
+  for (const Entry& info : infos.value_or(std::vector<Entry>())) {
+    title = json::findString(info.payload, "title").value_or(title);
+  }
+  return title;
+}
+
+// Answers about the entries of the source that are asked for again and again.
+class SourceFacts {
+ public:
+  explicit SourceFacts(const std::vector<Entry>& entries) : entries_(entries) {}
+
+  /// Of what an entry says. One that becomes many nodes is hashed once: they are beside each other.
+  const std::string& digestOf(std::size_t place) {
+    if (digest_.empty() || digestPlace_ != place) {
+      const std::string& payload = entries_[place].payload;
+      digest_ = Sha256::of(json::findMember(payload, "message").value_or(payload));
+      digestPlace_ = place;
+    }
+    return digest_;
+  }
+
+  /// As many as there are entries when there is none of this id.
+  std::size_t placeOf(const std::string& entryId) {
+    for (; known_ < entries_.size(); ++known_) places_.emplace(entries_[known_].id, known_);
+    const auto found = places_.find(entryId);
+    return found == places_.end() ? entries_.size() : found->second;
+  }
+
+ private:
+  const std::vector<Entry>& entries_;
+  std::size_t digestPlace_ = 0;
+  std::string digest_;
+  std::size_t known_ = 0;
+  std::unordered_map<std::string_view, std::size_t> places_;
+};
+
 class Migrator {
  public:
   Migrator(SessionStore& store, Dialect target) : store_(store), reporter_(out_.report) { out_.to = target; }
@@ -111,7 +152,7 @@ class Migrator {
 
   Result<ProviderMigration> store(const MigrateOptions& options) {
     NewSession session = options.session;
-    if (session.title.empty()) session.title = sourceTitle();
+    if (session.title.empty()) session.title = titleOf(store_, out_.sourceSessionId);
     BOUGH_TRY(auto fork, store_.branchFromEntry(out_.sourceSessionId, out_.sourceEntryId, session));
     out_.sessionId = fork.sessionId;
     if (auto done = fill(session.title); !done) {
@@ -125,15 +166,6 @@ class Migrator {
   CompatibilityReport takeReport() { return std::move(out_.report); }
 
  private:
-  std::string sourceTitle() {
-    const auto infos = store_.loadSessionEntries(out_.sourceSessionId, {.type = std::string(entry_type::kSessionInfo)});
-    std::string title;
-    for (const Entry& info : infos.value_or(std::vector<Entry>())) {
-      title = json::findString(info.payload, "title").value_or(title);
-    }
-    return title;
-  }
-
   Result<void> fill(const std::string& title) {
     BOUGH_TRY(auto header, store_.loadSessionEntries(out_.sessionId, {.limit = 1}));
     out_.migratedAt = header.front().timestamp;
@@ -250,7 +282,7 @@ class Migrator {
     }
   }
 
-  [[nodiscard]] std::string migrationOf(const SessionNode& node, const std::vector<std::size_t>& places) const {
+  [[nodiscard]] std::string migrationOf(const SessionNode& node, const std::vector<std::size_t>& places) {
     json::Writer writer;
     writer.beginObject();
     if (node.originals.empty()) {
@@ -258,13 +290,14 @@ class Migrator {
     }
     writer.key("sources").beginArray();
     for (const std::size_t place : places) {
-      const Entry& entry = source_.entries[place];
-      writer.beginObject().member("entryId", entry.id);
-      writer.member("sha256", Sha256::of(json::findMember(entry.payload, "message").value_or(entry.payload)));
-      writer.endObject();
+      writer.beginObject()
+          .member("entryId", source_.entries[place].id)
+          .member("sha256", facts_.digestOf(place))
+          .endObject();
     }
     writer.endArray().key("writtenAs").beginArray();
     std::vector<std::string> lost;
+    std::unordered_set<std::string_view> known;
     for (const std::int32_t index : node.originals) {
       const Original& original = originalAt(index);
       writer.beginObject().member("dialect", toString(original.dialect));
@@ -272,7 +305,7 @@ class Migrator {
       const auto fields = reporter_.fieldsByEntry().find(original.entryId);
       if (fields == reporter_.fieldsByEntry().end()) continue;
       for (const std::string& field : fields->second) {
-        if (std::ranges::find(lost, field) == lost.end()) lost.push_back(field);
+        if (known.insert(field).second) lost.push_back(field);
       }
     }
     return writer.endArray().list("notExpressed", lost).endObject().take();
@@ -299,8 +332,7 @@ class Migrator {
   void pointToKept(Entry& summary) {
     const auto kept = json::findString(summary.payload, "firstKeptEntryId");
     if (!kept) return;
-    const auto place = std::ranges::find(source_.entries, *kept, &Entry::id) - source_.entries.begin();
-    const auto made = madeFrom_.lower_bound(static_cast<std::size_t>(place));
+    const auto made = madeFrom_.lower_bound(facts_.placeOf(*kept));
     replaceMember(summary.payload, "firstKeptEntryId", made == madeFrom_.end() ? lastId_ : made->second.front());
   }
 
@@ -317,6 +349,7 @@ class Migrator {
   ProviderMigration out_;
   message::Reporter reporter_;
   MigrationSource source_;
+  SourceFacts facts_{source_.entries};
   message::History history_;
   message::SessionConversion converted_;
   IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};

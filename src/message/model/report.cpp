@@ -180,7 +180,9 @@ std::string Reporter::damaged(const Entry& entry, const std::string& text) {
 
 void Reporter::invalid(const Original& original, const Block* block, std::string_view reason) {
   report_.compatible = false;
-  const std::string path = pathOf(original, block);
+  // Finding the place of a block takes as long as its message has blocks.
+  const bool isFull = report_.warnings.size() >= CompatibilityReport::kMaxFindings;
+  const std::string path = isFull ? std::string() : pathOf(original, block);
   const std::string entry = original.entryId.empty() ? "" : fmt::format("entry {}: ", original.entryId);
   warn(fmt::format("{}{}: {}", entry, path, reason));
   note(Change::Invalid, original, block, block == nullptr ? "message" : "block", reason);

@@ -1,12 +1,25 @@
 #include "message/plan/gemini_rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
+#include <utility>
 
 #include "base/json/json_write.h"
 
 namespace bough::message {
 namespace {
+
+// A message of the user that nobody wrote.
+OutMessage synthetic(Plan& plan, std::string_view text, std::string_view reason, Reporter& reporter) {
+  const std::string& kept = plan.texts.emplace_back(json::quoted(text));
+  OutMessage out{.role = Role::User};
+  out.outBlocks.push_back(
+      {.kind = BlockKind::Text,
+       .text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false}});
+  reporter.note(Change::Synthetic, "", "message", reason);
+  return out;
+}
 
 class GeminiRules {
  public:
@@ -15,14 +28,7 @@ class GeminiRules {
 
   void run(bool request) {
     if (!request) joinGeminiResults();
-    for (std::size_t i = 1; i < plan_.messages.size(); ++i) {
-      const OutMessage& before = plan_.messages[i - 1];
-      const OutMessage& out = plan_.messages[i];
-      const bool bothAssistant = before.role == Role::Assistant && out.role == Role::Assistant;
-      if (bothAssistant && !wereNeighbours(before, out) && hasCalls(out, history_)) {
-        addSynthetic(plan_, i, "(continue)", "the target wants a user turn before a function call", reporter_);
-      }
-    }
+    separateCalls();
     for (OutMessage& out : plan_.messages) {
       if (out.role != Role::Assistant || out.verbatim) continue;
       const auto first = std::ranges::find_if(
@@ -34,6 +40,21 @@ class GeminiRules {
   }
 
  private:
+  void separateCalls() {
+    std::vector<OutMessage> arranged;
+    arranged.reserve(plan_.messages.size());
+    for (OutMessage& out : plan_.messages) {
+      const bool bothAssistant =
+          !arranged.empty() && arranged.back().role == Role::Assistant && out.role == Role::Assistant;
+      if (bothAssistant && !wereNeighbours(arranged.back(), out) && hasCalls(out, history_)) {
+        arranged.push_back(
+            synthetic(plan_, "(continue)", "the target wants a user turn before a function call", reporter_));
+      }
+      arranged.push_back(std::move(out));
+    }
+    plan_.messages = std::move(arranged);
+  }
+
   // The signature of a turn is at its first call. One that is the first only now has none.
   void signIfFirst(OutBlock& call) {
     const Original& original = history_.originals[static_cast<std::size_t>(call.original)];
@@ -83,22 +104,24 @@ class GeminiRules {
       return outBlock.block == nullptr || call == callOf.end() ? SIZE_MAX : call->second;
     };
     std::vector<OutMessage> kept;
+    bool joined = false;  // The last one that is kept was joined, and is not in order yet.
+    const auto sortLast = [&] {
+      if (std::exchange(joined, false)) std::ranges::stable_sort(kept.back().outBlocks, {}, order);
+    };
     for (OutMessage& out : plan_.messages) {
       const bool follows = !kept.empty() && mayJoin(kept.back(), out);
       std::vector<OutBlock> stored = follows ? storedResults(out) : std::vector<OutBlock>();
       if (stored.empty()) {
+        sortLast();
         kept.push_back(std::move(out));
         continue;
       }
       reporter_.note(Change::Altered, history_.originals[static_cast<std::size_t>(out.original)], nullptr, "message",
                      "joined by the other results of its calls, which the target takes in one turn only");
-      std::vector<OutBlock>& outBlocks = kept.back().outBlocks;
-      std::vector<OutBlock> others;
-      for (OutBlock& outBlock : stored)
-        (outBlock.kind == BlockKind::ToolResult ? outBlocks : others).push_back(std::move(outBlock));
-      std::ranges::sort(outBlocks, {}, order);
-      std::ranges::move(others, std::back_inserter(outBlocks));
+      std::ranges::move(stored, std::back_inserter(kept.back().outBlocks));
+      joined = true;
     }
+    sortLast();
     plan_.messages = std::move(kept);
   }
 
@@ -119,14 +142,8 @@ class GeminiRules {
 
 }  // namespace
 
-void addSynthetic(Plan& plan, std::size_t at, std::string_view text, std::string_view reason, Reporter& reporter) {
-  const std::string& kept = plan.texts.emplace_back(json::quoted(text));
-  OutMessage out{.role = Role::User};
-  out.outBlocks.push_back(
-      {.kind = BlockKind::Text,
-       .text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true, .oddEscapes = false}});
-  plan.messages.insert(plan.messages.begin() + static_cast<std::ptrdiff_t>(at), std::move(out));
-  reporter.note(Change::Synthetic, "", "message", reason);
+void beginWith(Plan& plan, std::string_view text, std::string_view reason, Reporter& reporter) {
+  plan.messages.insert(plan.messages.begin(), synthetic(plan, text, reason, reporter));
 }
 
 void arrangeForGemini(Plan& plan, const History& history, const Pairing& pairing, bool request, Reporter& reporter) {

@@ -9,8 +9,8 @@
 
 namespace bough::message {
 
-/// Puts a user message that nobody wrote into a plan, because the target wants one there.
-void addSynthetic(Plan& plan, std::size_t at, std::string_view text, std::string_view reason, Reporter& reporter);
+/// Lets a plan begin with a user message that nobody wrote, because the target wants one there.
+void beginWith(Plan& plan, std::string_view text, std::string_view reason, Reporter& reporter);
 
 /// Of a request, no message stays as it is, so results need not be joined.
 void arrangeForGemini(Plan& plan, const History& history, const Pairing& pairing, bool request, Reporter& reporter);

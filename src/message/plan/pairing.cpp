@@ -103,8 +103,22 @@ class Pairer {
     SameId& same = place->second;
     if (isNew) same.count = countBefore(call.id.escaped);
     call.occurrence = same.count++;
-    same.open.push_back(static_cast<std::int32_t>(pairing_.calls.size()));
+    const auto index = static_cast<std::int32_t>(pairing_.calls.size());
+    links_.emplace_back();
+    if (same.last >= 0 && callAt(same.last).original == original) {
+      linkAt(same.last).next = index;
+    } else {
+      linkAt(index).below = same.first;
+      same.first = index;
+    }
+    same.last = index;
     pairing_.calls.push_back(call);
+  }
+
+  [[nodiscard]] Call& callAt(std::int32_t index) { return pairing_.calls[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] bool waits(std::int32_t index) const {
+    const Call& call = pairing_.calls[static_cast<std::size_t>(index)];
+    return call.result == nullptr && !call.redacted;
   }
 
   // How many calls of this id the parts of the session before this one have.
@@ -118,47 +132,55 @@ class Pairer {
     const std::int32_t found = block.idMissing ? findByName(block) : findById(block);
     pairing_.resultCalls.push_back(found);
     if (found < 0) return;
-    Call& call = pairing_.calls[static_cast<std::size_t>(found)];
-    call.resultOriginal = original;
-    call.result = &block;
-    if (block.idMissing) std::erase(byId_[call.id.escaped].open, found);
+    callAt(found).resultOriginal = original;
+    callAt(found).result = &block;
   }
 
   // A result that a redacted message held.
   void addHidden(const Block& block) {
     const std::int32_t found = block.idMissing ? findByName(block) : findById(block);
-    if (found < 0) return;
-    Call& call = pairing_.calls[static_cast<std::size_t>(found)];
-    call.redacted = true;
-    if (block.idMissing) std::erase(byId_[call.id.escaped].open, found);
+    if (found >= 0) callAt(found).redacted = true;
   }
 
   // The latest message that calls with this id and waits for it; in it, the first such call.
   std::int32_t findById(const Block& block) {
     const auto same = byId_.find(plainId(block.id).escaped);
     if (same == byId_.end()) return kOrphan;
-    std::vector<std::int32_t>& open = same->second.open;
-    std::size_t at = open.size();
-    auto originalOf = [&](std::size_t i) { return pairing_.calls[static_cast<std::size_t>(open[i])].original; };
-    while (at > 0 && (at == open.size() || originalOf(at - 1) == originalOf(at))) --at;
-    if (at == open.size()) return kDuplicate;
-    const std::int32_t found = open[at];
-    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
-    return found;
+    SameId& calls = same->second;
+    while (calls.first >= 0 && !waits(calls.first)) {
+      const Link link = linkAt(calls.first);
+      if (link.next >= 0) linkAt(link.next).below = link.below;
+      if (link.next < 0) calls.last = -1;
+      calls.first = link.next >= 0 ? link.next : link.below;
+    }
+    return calls.first >= 0 ? calls.first : kDuplicate;
   }
 
+  // The first call of the latest answer that has this name and waits; without a name, the first of all.
   std::int32_t findByName(const Block& block) {
-    const TextView name = history_.names.original(block.name);
-    for (const bool anyName : {false, true}) {
-      for (std::size_t i = recentFrom_; i < pairing_.calls.size(); ++i) {
-        const Call& call = pairing_.calls[i];
-        if (call.result != nullptr || call.redacted) continue;
-        if ((anyName && name.empty()) || history_.names.original(call.block->name).escaped == name.escaped) {
-          return static_cast<std::int32_t>(i);
-        }
-      }
+    const std::size_t count = pairing_.calls.size();
+    if (recent_.from != recentFrom_) recent_ = {.from = recentFrom_, .known = recentFrom_};
+    for (; recent_.known < count; ++recent_.known) {
+      const auto index = static_cast<std::int32_t>(recent_.known);
+      recent_.all.calls.push_back(index);
+      recent_.byName[history_.names.original(callAt(index).block->name).escaped].calls.push_back(index);
     }
-    return recentFrom_ < pairing_.calls.size() ? kDuplicate : kOrphan;
+    const TextView name = history_.names.original(block.name);
+    const auto named = recent_.byName.find(name.escaped);
+    std::int32_t found = named == recent_.byName.end() ? -1 : firstWaiting(named->second);
+    if (found < 0 && name.empty()) found = firstWaiting(recent_.all);
+    if (found >= 0) return found;
+    return recentFrom_ < count ? kDuplicate : kOrphan;
+  }
+
+  struct Line {
+    std::vector<std::int32_t> calls{};
+    std::size_t next = 0;  // None before it waits any more.
+  };
+
+  [[nodiscard]] std::int32_t firstWaiting(Line& line) const {
+    while (line.next < line.calls.size() && !waits(line.calls[line.next])) ++line.next;
+    return line.next < line.calls.size() ? line.calls[line.next] : -1;
   }
 
   History& history_;
@@ -166,11 +188,28 @@ class Pairer {
   std::vector<std::size_t> answeredAt_;  // Of each original: where the results of its calls begin.
   bool lastAssistant_ = false;
   std::size_t recentFrom_ = 0;
+  // The calls of the latest answer, for results without an id.
+  struct Recent {
+    std::size_t from = 0;
+    std::size_t known = 0;  // Up to this call.
+    Line all{};
+    std::unordered_map<std::string_view, Line> byName{};
+  };
+  Recent recent_;
+  // The calls of one id are a stack of messages, each with its calls in order; those that were answered are left out
+  // when one is looked for.
   struct SameId {
     unsigned count = 0;
-    std::vector<std::int32_t> open;  // Those that wait for a result.
+    std::int32_t first = -1;  // Of the latest message.
+    std::int32_t last = -1;
   };
+  struct Link {
+    std::int32_t next = -1;   // In the same message.
+    std::int32_t below = -1;  // Of the first in a message: the first of the message before it.
+  };
+  [[nodiscard]] Link& linkAt(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
 
+  std::vector<Link> links_;  // Of each call.
   std::unordered_map<std::string_view, SameId> byId_;
   std::unordered_map<std::uint64_t, unsigned> made_;
 };
@@ -196,9 +235,11 @@ void markRepeatedCalls(Pairing& pairing) {
       continue;
     }
     before.repeated = true;
-    std::ranges::replace(pairing.resultCalls, static_cast<std::int32_t>(first->second), kDuplicate);
     call.occurrence = before.occurrence;
     first->second = i;
+  }
+  for (std::int32_t& answered : pairing.resultCalls) {
+    if (answered >= 0 && pairing.calls[static_cast<std::size_t>(answered)].repeated) answered = kDuplicate;
   }
 }
 

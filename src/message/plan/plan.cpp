@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "base/json/json_write.h"
 #include "message/plan/adapt.h"
@@ -45,6 +46,17 @@ std::string withoutBlanksAtEnd(std::string text) {
 bool isThinking(const OutBlock& outBlock) {
   return outBlock.kind == BlockKind::Thinking || outBlock.kind == BlockKind::RedactedThinking;
 }
+
+// The calls of the last messages, which wait for their results.
+struct OpenCalls {
+  std::vector<std::size_t> calls{};
+  bool answersHidden = false;  // One of them was answered by a message that is redacted.
+
+  void add(std::size_t call, bool isHidden) {
+    calls.push_back(call);
+    answersHidden |= isHidden;
+  }
+};
 
 class Planner {
  public:
@@ -116,8 +128,7 @@ class Planner {
 
   // A message whose content was redacted. Where it answered calls, their results end here.
   void hidden(const Original& original) {
-    const bool answers = std::ranges::any_of(open_, [&](std::size_t call) { return pairing_.calls[call].redacted; });
-    if (answers) closeCalls(&original);
+    if (open_.answersHidden) closeCalls(&original);
   }
 
   // An original of the target's dialect: it goes where it is, as it is.
@@ -135,7 +146,8 @@ class Planner {
     plan_.messages.push_back({.role = original.message.role, .verbatim = true, .original = index});
     for (const Block& block : original.message.blocks) {
       const bool call = block.kind == BlockKind::ToolCall && original.message.role == Role::Assistant;
-      if (call) open_.push_back(nextCall_++);
+      if (call) open_.add(nextCall_, pairing_.calls[nextCall_].redacted);
+      if (call) ++nextCall_;
       if (block.kind == BlockKind::ToolResult) ++nextResult_;
     }
   }
@@ -234,7 +246,7 @@ class Planner {
       plan_.messages.push_back({.role = Role::Assistant});
       turnEnded_ = false;
     }
-    open_.insert(open_.end(), calls.begin(), calls.end());
+    for (const std::size_t call : calls) open_.add(call, pairing_.calls[call].redacted);
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }
 
@@ -307,11 +319,11 @@ class Planner {
 
   // Puts the results of the last message's calls after it. `next` is the original that follows, if any.
   void closeCalls(const Original* next) {
-    if (fragment_) open_.clear();
-    if (open_.empty()) return;
+    const std::vector<std::size_t> open = std::exchange(open_, {}).calls;
+    if (fragment_ || open.empty()) return;
     std::vector<OutBlock> results;
     std::vector<OutBlock> carried;
-    for (const std::size_t index : open_) {
+    for (const std::size_t index : open) {
       const Call& call = pairing_.calls[index];
       if (call.result == nullptr) {
         if (call.redacted || !staysOpen(call, next)) results.push_back(adapter_.missingResult(call));
@@ -321,7 +333,6 @@ class Planner {
         carryMedia(results.back(), carried);
       }
     }
-    open_.clear();
     if (results.empty()) return;
     // Anthropic takes results and other content in one message; Gemini wants the results alone.
     plan_.messages.push_back(
@@ -363,7 +374,7 @@ class Planner {
     const bool hadMessages = std::ranges::any_of(
         history_.originals, [](const Original& original) { return original.section == Section::Messages; });
     if (plan_.messages.empty() && hadMessages && history_.begins)
-      addSynthetic(plan_, 0, kBegins, "the target wants at least one message", reporter_);
+      beginWith(plan_, kBegins, "the target wants at least one message", reporter_);
     if (mergesTurns() && !plan_.messages.empty() && history_.begins) startWithUser();
     if (target_ == Dialect::Gemini) arrangeForGemini(plan_, history_, pairing_, request_, reporter_);
     if (target_ == Dialect::Anthropic && !history_.goesOn) trimEnd();
@@ -374,7 +385,7 @@ class Planner {
     // One that was not the first of its own document lost what came before it.
     const bool lost = first.verbatim && history_.originals[static_cast<std::size_t>(first.original)].place > 0;
     if (first.role == Role::Assistant && (!first.verbatim || lost)) {
-      addSynthetic(plan_, 0, kBegins, "the target wants a user message first", reporter_);
+      beginWith(plan_, kBegins, "the target wants a user message first", reporter_);
     }
   }
 
@@ -414,7 +425,7 @@ class Planner {
   CopiedOriginals copied_;  // None for a request, which copies nothing before it is arranged.
   std::size_t nextCall_ = 0;
   std::size_t nextResult_ = 0;
-  std::vector<std::size_t> open_;
+  OpenCalls open_;
 };
 
 // What can be copied into a document where some messages are written: not those that break the target's rules there.

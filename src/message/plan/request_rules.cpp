@@ -98,21 +98,21 @@ class Rules {
 
   // Two items of one id cannot both be sent. One that says the same is left out; another one gets another id.
   void separateRepeatedItems() {
-    std::unordered_map<std::string_view, std::vector<std::uint64_t>> seen;  // Id → hashes of what was sent under it.
+    // Id → hashes of what was sent under it.
+    std::unordered_map<std::string_view, std::unordered_set<std::uint64_t>> seen;
     ContentHasher hasher;
     std::erase_if(plan_.messages, [&](OutMessage& out) {
       if (out.outBlocks.empty() || !out.outBlocks.front().stored) return false;
       const Original& original = originalOf(out.outBlocks.front());
       const TextView& id = original.message.id;
       if (id.empty()) return false;
-      std::vector<std::uint64_t>& hashes = seen[id.escaped];
+      std::unordered_set<std::uint64_t>& hashes = seen[id.escaped];
       const std::string_view renamed = out.outBlocks.front().raw;
       const std::uint64_t hash = renamed.empty() ? hasher.hashOf(original) : hasher.hash(renamed);
-      if (std::ranges::find(hashes, hash) != hashes.end()) {
+      if (!hashes.insert(hash).second) {
         reporter_.note(Change::LeftOut, original, nullptr, "message", "the same item was sent already");
         return true;
       }
-      hashes.push_back(hash);
       if (hashes.size() > 1) giveAnotherId(out, original, hashes.size());
       return false;
     });
@@ -215,17 +215,20 @@ class Rules {
   // Reasoning is only taken together with the item it led to.
   void dropLonelyReasoning() {
     bool led = false;
+    std::vector<OutMessage> kept;  // From the last to the first.
     for (std::size_t i = plan_.messages.size(); i-- > 0;) {
-      const OutMessage& out = plan_.messages[i];
+      OutMessage& out = plan_.messages[i];
       const bool reasoning =
           out.role == Role::Assistant && !out.outBlocks.empty() && std::ranges::all_of(out.outBlocks, isThinking);
       if (reasoning && !led) {
         for (const OutBlock& outBlock : out.outBlocks) leaveOut(outBlock, "what it led to is not there");
-        plan_.messages.erase(plan_.messages.begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
       led = out.role == Role::Assistant;
+      kept.push_back(std::move(out));
     }
+    std::ranges::reverse(kept);
+    plan_.messages = std::move(kept);
   }
 
   void dropLooseThinking(OutMessage& out) {

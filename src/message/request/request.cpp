@@ -1,7 +1,5 @@
 #include "message/request/request.h"
 
-#include <algorithm>
-
 #include "message/dialect/tools.h"
 #include "message/plan/plan.h"
 #include "message/plan/write_plan.h"
@@ -9,15 +7,30 @@
 namespace bough::message {
 namespace {
 
-void addOriginals(const OutMessage& out, Request::Part& part) {
-  part.verbatim = out.verbatim;
-  if (out.verbatim) part.originals.push_back(out.original);
-  for (const OutBlock& block : out.outBlocks) {
-    if (block.original >= 0 && std::ranges::find(part.originals, block.original) == part.originals.end()) {
-      part.originals.push_back(block.original);
+// Says of each part what it came from.
+class OriginalsOfParts {
+ public:
+  explicit OriginalsOfParts(const History& history) : namedIn_(history.originals.size(), 0) {}
+
+  void add(const OutMessage& out, Request::Part& part) {
+    ++parts_;
+    part.verbatim = out.verbatim;
+    if (out.verbatim) name(out.original, part);
+    for (const OutBlock& block : out.outBlocks) {
+      if (block.original >= 0) name(block.original, part);
     }
   }
-}
+
+ private:
+  void name(std::int32_t original, Request::Part& part) {
+    std::size_t& last = namedIn_[static_cast<std::size_t>(original)];
+    if (last != parts_) part.originals.push_back(original);
+    last = parts_;
+  }
+
+  std::vector<std::size_t> namedIn_;  // Of each original: the last part that names it, counted from 1.
+  std::size_t parts_ = 0;
+};
 
 }  // namespace
 
@@ -31,11 +44,12 @@ Request writeRequest(History& history, Dialect target, const ConvertOptions& opt
   request.messages = "[";
   const std::vector<WrittenMessage> written = writer.messages(plan, request.messages);
   request.messages += ']';
+  OriginalsOfParts originals(history);
   for (std::size_t i = 0; i < written.size(); ++i) {
     Request::Part& part = request.parts.emplace_back();
     part.begin = written[i].begin;
     part.end = written[i].end;
-    addOriginals(plan.messages[i], part);
+    originals.add(plan.messages[i], part);
   }
   return request;
 }
