@@ -20,9 +20,11 @@ constexpr const char* kStrictHint = "leave --strict out to see the rest";
 
 struct Damage {
   std::string what;
-  std::string sessionId;  // where it is; empty: in several
+  std::string sessionId;    // where it is; empty: in several
+  std::string remedy = {};  // where no look at the session says more
 
   [[nodiscard]] std::string advice() const {
+    if (!remedy.empty()) return remedy;
     return fmt::format("`bough verify{}{}` says where", sessionId.empty() ? "" : " ", exactId(sessionId));
   }
 };
@@ -58,9 +60,15 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
         .sessionId = sessionId};
   }
   const auto missing = missingFromLog(store, sessionId);
-  if (!missing || !missing->empty()) {
-    const std::string what = missing ? *missing : "whether it held more once is not known: " + missing.error().message;
-    return Damage{.what = fmt::format("session {}: {}", idAndTitle(store, sessionId), what), .sessionId = sessionId};
+  if (!missing) {
+    return Damage{.what = fmt::format("session {}: whether it held more once is not known: {}",
+                                      idAndTitle(store, sessionId), missing.error().message),
+                  .sessionId = sessionId,
+                  .remedy = missing.error().hint};
+  }
+  if (!missing->empty()) {
+    return Damage{.what = fmt::format("session {}: {}", idAndTitle(store, sessionId), *missing),
+                  .sessionId = sessionId};
   }
   if (state->trailingBytes > 0) {
     return Damage{
