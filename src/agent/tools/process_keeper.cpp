@@ -17,7 +17,7 @@ constexpr int kCommands = 3;  // where the keeper has its ends of the pipes
 constexpr int kReports = 4;
 constexpr int kKeeperLookMs = 10;
 constexpr int kKillRounds = 2'000;  // of a few milliseconds: what still lives then cannot be killed
-constexpr int kLeaveRounds = 10;    // of as many
+constexpr int kLeaveRounds = 100;   // of as many
 
 void report(int descriptor, KeeperReport::Kind kind, int value) {
   const KeeperReport text{.kind = kind, .value = value};
