@@ -200,7 +200,7 @@ def test_a_pasted_path_of_an_image_sends_the_image(folder, bough):
     chat.key("Enter")
     chat.ready()
     chat.key("C-d")
-    chat.wait(lambda screen: "To come back" in screen)
+    chat.wait(lambda screen: "To come back" in screen and screen.rstrip().endswith("ready>"))
     chat.type("clear; bough context @last --as anthropic 2>/dev/null | grep -o image/[pj][a-z]* | sort | uniq -c | tr -d '\\n'")
     chat.wait(lambda screen: re.match(r" *1 image/jpeg +[12] image/png", screen))
     chat.close()

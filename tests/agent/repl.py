@@ -66,7 +66,7 @@ def test_a_chat_shows_where_it_was_and_how_to_come_back(folder, bough):
     screen = chat.say("/model anthropic/claude-x")
     check("another model with /model;" in screen, "a hint names what can be typed here", screen)
     chat.key("C-d")
-    screen = chat.wait(lambda screen: "To come back: bough resume" in screen)
+    screen = chat.wait(lambda screen: "To come back: bough resume" in screen and screen.rstrip().endswith("ready>"))
     check("^D" not in screen, "the end leaves nothing on the line", screen)
     command = re.search(r"bough resume [0-9a-f]{8}", screen).group(0)
     chat.type(f"clear; cd /; {command}")
