@@ -92,14 +92,21 @@ Character characterAt(std::string_view text) {
   return {.bytes = bytes, .shown = fmt::format("\\U+{:04X}", code)};
 }
 
-// Whether a character takes no column, or two.
-bool hasUnusualWidth(std::string_view text) {
+// Whether characters take no column, or two.
+struct Widths {
+  bool none = false;
+  bool two = false;
+};
+
+Widths widthsIn(std::string_view text) {
+  Widths found;
   while (!text.empty()) {
     const Character next = characterAt(text);
-    if (next.columns != 1) return true;
+    found.none = found.none || next.columns == 0;
+    found.two = found.two || next.columns == 2;
     text.remove_prefix(next.bytes);
   }
-  return false;
+  return found;
 }
 
 // Text in rows as libedit breaks it: behind a row that is full its cursor is at the beginning of the next one, where
@@ -243,12 +250,16 @@ std::string EditInput::drawnUntil(const char* end) const {
 // libedit draws a line of cells: a mark that takes no column has no cell and is left out, and when it moves a part of a
 // long line it takes a wide character for one column. And what the terminal breaks again on its own, it breaks as one
 // line only if it was written as one: after a row that ends in a blank, libedit begins the next one with a line end. In
-// all these cases the same text is written over it once more, as one line with its marks.
+// all these cases the same text is written over it once more, as one line with its marks. Wide characters that were
+// added at the end have moved nothing, and a terminal that has another width by now keeps its rows.
 void EditInput::drawOver() {
   if (isInputWaiting()) return;
   const LineInfo* line = el_line(edit_);
   const std::string whole = drawnUntil(line->lastchar);
-  if (!hasUnusualWidth(whole) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
+  const bool hasGrown = !ended_.empty() && line->cursor == line->lastchar && whole.starts_with(ended_);
+  ended_ = line->cursor == line->lastchar ? whole : std::string();
+  const Widths widths = widthsIn(whole);
+  if (!widths.none && !(widths.two && !hasGrown) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
   const Layout all = layoutOf(whole, width_);
   if (all.rows >= sizeNow().rows) return;  // its beginning has left the screen
   const std::string before = drawnUntil(line->cursor);
@@ -279,6 +290,7 @@ void EditInput::redraw() {
   continued = 0;
   windowChanged = 0;
   width_ = width;
+  ended_.clear();
   el_resize(edit_);
   el_set(edit_, EL_REFRESH);
 }

@@ -38,8 +38,9 @@ class EditInput {
 
   EditLine* edit_;
   std::string_view redrawn_;
-  std::size_t width_;  ///< For which the line was drawn last.
-  wchar_t mark_ = 0;   ///< To be inserted.
+  std::size_t width_;    ///< For which the line was drawn last.
+  std::string ended_{};  ///< The line when the cursor was last at its end; empty: it is elsewhere.
+  wchar_t mark_ = 0;     ///< To be inserted.
   bool isPasting_ = false;
   struct sigaction beforeResize_ = {};
   struct sigaction beforeStop_ = {};
