@@ -21,6 +21,7 @@ headers=$here/../../include/bough
 if [ -n "${BOUGH_UPDATE_GOLDEN:-}" ]; then
   abidw --headers-dir "$headers" --drop-private-types --exported-interfaces-only --no-architecture --no-corpus-path --no-show-locs \
     --no-comp-dir-path --no-elf-needed --no-parameter-names --type-id-style hash --out-file "$here/abi.xml" "$3"
+  sed -i "s|path='/[^']*/rooms/|path='rooms/|" "$here/abi.xml"  # that of whoever built it
 fi
 compare() { abidiff --no-architecture --no-show-locs "$1" "$2"; }
 compare "$here/abi.xml" "$3" || {
