@@ -57,7 +57,8 @@ constexpr auto kEnvironment = std::to_array<ManualRow>({
      "PI_CODING_AGENT_SESSION_DIR",
      "Where other agents keep their sessions, as those agents read them."},
     {"PGCONNECT_TIMEOUT",
-     "How many seconds to wait for each host of a store in PostgreSQL. Default: 5. Other variables of libpq hold, too."},
+     "How many seconds to wait for each host of a store in PostgreSQL. Default: 5. Other variables of libpq hold, "
+     "too."},
     {"PAGER", "The program that shows long texts page by page on a terminal; empty or cat: none. Default: less -FRX."},
     {"NO_COLOR", "When it is set and not empty, no colors are used."},
     {"CLICOLOR_FORCE", "When it is set and not 0, colors are used, also where there is no terminal."},

@@ -169,8 +169,8 @@ DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[])
     R"sql(
 ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
 )sql",
-    // Other functions: what append_one did, a statement does; forks are read from a place on. Which of the tokens written
-    // to a cache were for an hour: the catalog is read again.
+    // Other functions: what append_one did, a statement does; forks are read from a place on. Which of the tokens
+    // written to a cache were for an hour: the catalog is read again.
     R"sql(
 DROP FUNCTION IF EXISTS @.append_one(text, bigint, text, bigint, bigint, text, text, bigint, bigint, bigint, bigint, bigint,
   bigint, bytea, boolean, bigint);
