@@ -187,7 +187,7 @@ TEST_F(SchemaMeanwhile, OneThatIsRemovedIsSaidToBeGone) {
 TEST_F(SchemaMeanwhile, AnOlderOneInItsPlaceNeedsAnUpgrade) {
   auto store = must(SessionStore::open(url_));
   must(store->createSession({.sessionId = "main"}));
-  sql("ALTER TABLE " + schema_ + ".sessions DROP COLUMN lease_holder; UPDATE " + schema_ +
+  sql("ALTER TABLE " + schema_ + ".sessions DROP COLUMN tail_id; UPDATE " + schema_ +
       ".settings SET value = '4' WHERE name = 'schema_version'");
   EXPECT_EQ(refused(store->sessionState("main")).code, ErrorCode::MigrationNeeded);
 }
