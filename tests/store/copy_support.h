@@ -12,7 +12,8 @@
 
 namespace bough {
 
-inline Entry message(const std::string& id, const std::string& text = "hello") {
+// Not what support/entries.h calls so: each file has its own.
+[[maybe_unused]] static Entry message(const std::string& id, const std::string& text = "hello") {
   Entry entry;
   entry.id = id;
   entry.type = "message";
@@ -21,7 +22,7 @@ inline Entry message(const std::string& id, const std::string& text = "hello") {
 }
 
 template <typename T>
-T must(Result<T> result) {
+[[maybe_unused]] static T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return std::move(*result);
 }
