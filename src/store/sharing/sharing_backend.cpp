@@ -212,10 +212,10 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
 
 namespace {
 
-// Again when the fork is appended to meanwhile.
+// Again when the fork is appended to meanwhile: somebody who does so without a pause leaves few moments for it.
 template <typename Once>
 Result<void> retryOnConflict(Once once) {
-  constexpr int kTries = 64;
+  constexpr int kTries = 1000;
   Result<void> done = once();
   for (int tries = 1; tries < kTries && !done && done.error().code == ErrorCode::Conflict; ++tries) done = once();
   return done;
