@@ -36,10 +36,8 @@ class Resumed : public ByteSource {
   ByteSource& rest_;
 };
 
-Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes, std::size_t expectedBytes = 0) {
-  std::string bytes;
-  // One chunk more, which finds the end.
-  if (expectedBytes > 0) bytes.reserve(std::min(limitBytes, expectedBytes + kBeginningBytes));
+// Appends to `bytes`, also what comes before an error.
+Result<void> readInto(std::string& bytes, ByteSource& source, std::size_t limitBytes) {
   while (bytes.size() < limitBytes) {
     const std::size_t had = bytes.size();
     Result<std::size_t> got = std::size_t{0};
@@ -50,6 +48,14 @@ Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes, std::si
     if (!got) return std::unexpected(got.error());
     if (*got == 0) break;
   }
+  return {};
+}
+
+Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes, std::size_t expectedBytes = 0) {
+  std::string bytes;
+  // One chunk more, which finds the end.
+  if (expectedBytes > 0) bytes.reserve(std::min(limitBytes, expectedBytes + kBeginningBytes));
+  BOUGH_TRY(readInto(bytes, source, limitBytes));
   return bytes;
 }
 
@@ -79,15 +85,16 @@ Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::si
   constexpr std::ptrdiff_t kEnoughLines = 32;
   Begun begun;
   for (std::size_t wanted = leastBytes;; wanted = std::min(wanted * 4, kMostBytes)) {
-    BOUGH_TRY(std::string more, readUpTo(source, wanted - begun.bytes.size()));
-    if (begun.bytes.empty()) begun.bytes.swap(more);
-    begun.bytes += more;
+    // A packed file may break off: what is whole of it says whose it is.
+    const auto read = readInto(begun.bytes, source, wanted);
+    if (!read && isBlank(begun.bytes)) return std::unexpected(read.error());
     if (begun.bytes.size() < wanted && isBlank(begun.bytes)) {
       begun.agent = fail(ErrorCode::Unsupported, "the file is empty", "an agent that is at work may fill it");
       break;
     }
     begun.agent = recognize(begun.bytes, path);
     if (begun.agent && (!wholeLine || begun.bytes.contains('\n'))) break;
+    if (!read && !begun.agent) return std::unexpected(read.error());
     if (begun.bytes.size() < wanted || wanted == kMostBytes) break;
     if (!begun.agent && std::ranges::count(begun.bytes, '\n') >= kEnoughLines) break;
   }

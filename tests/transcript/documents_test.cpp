@@ -158,6 +158,11 @@ TEST(Documents, OfLinesThatWerePackedWithGzipAreRead) {
   EXPECT_EQ(file.report.bytes, plain.size());
   EXPECT_EQ(file.report.recovered + file.report.unreadable, 0U);
   EXPECT_EQ(writeAll(file.entries, {.agent = "pi"}), plain);
+  // What is whole of a broken one says whose it is.
+  for (const std::size_t bytes : {packed.size() / 2, packed.size() - 1}) {
+    writeBytes(path, packed.substr(0, bytes));
+    EXPECT_EQ(recognizeTranscript(path).value_or(""), "pi") << bytes;
+  }
   for (const std::string& broken : {packed.substr(0, packed.size() / 2), packed.substr(0, packed.size() - 1),
                                     packed + "garbage", packed.substr(0, 40) + "####" + packed.substr(44)}) {
     writeBytes(path, broken);
