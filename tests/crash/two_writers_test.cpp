@@ -142,5 +142,47 @@ TEST(ForkOfWhatIsWritten, IsDurableWithItsParent) {
   EXPECT_GT(images, 1U);
 }
 
+// A reader takes no lock. In the middle of its look a writer sets torn bytes aside and writes in their place: half of
+// each together is no damage.
+TEST(ReaderOfTornBytes, SeesNoDamageWhereAWriterSetsThemAside) {
+  constexpr std::uint64_t kMostReads = 60;
+  std::size_t came = 0;
+  for (std::uint64_t nth = 1; nth <= kMostReads; ++nth) {
+    SCOPED_TRACE(nth);
+    SimFileSystem files;
+    {
+      World world(files, {}, 1);
+      ASSERT_TRUE(world->createSession({.sessionId = "a"}));
+      ASSERT_TRUE(world->appendSessionEntries("a", {message("begin", 300)}));
+    }
+    const std::string path = "/store/sessions/a.jsonl";
+    const std::string sound = files.contents(path).value();
+    {
+      World world(files, {}, 2);
+      ASSERT_TRUE(world->appendSessionEntries("a", {message("torn", 2000)}));
+    }
+    const std::string longer = files.contents(path).value();
+    files.put(path, longer.substr(0, sound.size() + 1000));
+    World reader(files, {}, 3);
+    bool acted = false;
+    files.beforeRead(nth, [&] {
+      acted = true;
+      World writer(files, {}, 4);
+      for (const char* const id : {"next", "last"}) {
+        ASSERT_TRUE(writer->appendSessionEntries("a", {message(id, 900), message(id + std::string("2"), 700)}));
+      }
+    });
+    const auto state = reader->sessionState("a");
+    ASSERT_TRUE(state) << state.error().message;
+    came += acted ? 1 : 0;
+    EXPECT_EQ(state->problemCount, 0U);
+    const std::size_t first = idsOf(reader).size();
+    EXPECT_TRUE(first == 1U || first == 5U) << first;
+    EXPECT_EQ(idsOf(reader).size(), acted ? 5U : 1U);
+    EXPECT_EQ(reader->sessionState("a")->problemCount, 0U);
+  }
+  EXPECT_GT(came, 3U);
+}
+
 }  // namespace
 }  // namespace bough

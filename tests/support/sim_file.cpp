@@ -36,6 +36,12 @@ SysResult<FileInfo> SimFile::info() {
 }
 
 SysResult<std::size_t> SimFile::readAt(std::uint64_t offset, std::span<char> out) {
+  std::function<void()> act;
+  {
+    const std::lock_guard guard(state_->mutex);
+    if (state_->readsUntilAct > 0 && --state_->readsUntilAct == 0) act = std::exchange(state_->beforeRead, nullptr);
+  }
+  if (act) act();
   const std::lock_guard guard(state_->mutex);
   const auto verdict = state_->enter(fmt::format("read {} {}+{}", label_, offset, out.size()), false);
   if (verdict.error != 0) return std::unexpected(verdict.error);

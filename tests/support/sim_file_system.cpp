@@ -154,6 +154,12 @@ void SimFileSystem::beforeSync(std::function<void()> act) {
   state_->beforeSync = std::move(act);
 }
 
+void SimFileSystem::beforeRead(std::uint64_t nth, std::function<void()> act) {
+  const std::lock_guard guard(state_->mutex);
+  state_->readsUntilAct = nth;
+  state_->beforeRead = std::move(act);
+}
+
 void SimFileSystem::limitSpace(std::optional<std::uint64_t> freeBytes) {
   const std::lock_guard guard(state_->mutex);
   state_->freeBytes = freeBytes;

@@ -89,6 +89,8 @@ class SimFileSystem final : public FileSystem {
   void failSync(std::uint64_t nth = 1);
   /// Does something right before the next sync of a file: what another process does at that moment.
   void beforeSync(std::function<void()> act);
+  /// The same before the nth read of a file from now.
+  void beforeRead(std::uint64_t nth, std::function<void()> act);
   /// Lets files grow by no more than this in total; what is cut off or removed becomes free. None: no limit.
   void limitSpace(std::optional<std::uint64_t> freeBytes);
   /// Takes back all faults and limits.

@@ -35,6 +35,8 @@ struct SimFileSystem::State {
   std::optional<std::pair<std::uint64_t, int>> goneFrom;
   std::uint64_t syncsUntilFailure = 0;
   std::function<void()> beforeSync;
+  std::uint64_t readsUntilAct = 0;
+  std::function<void()> beforeRead;
   std::optional<std::uint64_t> freeBytes;
 
   /// By file, by open file.

@@ -175,15 +175,25 @@ void LogIndex::forget(std::optional<std::uint64_t> seed) {
   counted_.noteNothing();
 }
 
+// Whether the file is another one than when the last look at it began.
+bool LogIndex::wasWrittenTo() {
+  const auto info = file_.look();
+  const std::uint32_t before = readStamp_;
+  if (info) readStamp_ = stampOf(*info);
+  return info && readStamp_ != before;
+}
+
 // Scans what the index does not cover, and keeps the index file within reach of the log. An index that took in a part
-// of a scan would say of what follows that it is not there, so it goes when the scan fails.
-Result<void> LogIndex::scanNew(AskWhen when) {
+// of a scan would say of what follows that it is not there, so it goes when the scan fails. A reader holds no lock:
+// where a writer sets torn bytes aside meanwhile, half of them and half of what took their place look like damage.
+Result<void> LogIndex::scanNew(AskWhen when, int tries) {
   OnFailure undo([this] { forget(); });
   if (counted_.earlier() == nullptr && (index_.summary().count == 0 || counted_.doubt())) {
     counted_.readFile();
     if (counted_.earlier() != nullptr) forget(counted_.earlier()->seed());
   }
   OffsetIndex* const earlier = counted_.earlier();
+  const std::uint32_t problems = index_.summary().problemCount;
   ScanState state = index_.scanState();
   state.countedBytes = earlier != nullptr ? earlier->summary().coveredBytes : 0;
   constexpr std::uint64_t kUsualBytes = 4096;  // an entry
@@ -199,6 +209,12 @@ Result<void> LogIndex::scanNew(AskWhen when) {
       BOUGH_TRY(trailing, sink.scanCounted(state, trailing, options_.askElsewhere));
     }
     counted_.note(trailing, isWritten ? std::optional(beingWritten(file_.path())) : sink.takeUnasked());
+  }
+  if (index_.summary().problemCount > problems && tries > 1 && wasWrittenTo()) {
+    undo.succeed();
+    if (counted_.earlier() == nullptr) counted_.noteForgotten();
+    forget(counted_.earlier() != nullptr ? std::optional(counted_.earlier()->seed()) : std::nullopt);
+    return scanNew(when, tries - 1);
   }
   counted_.dropEarlier();
   if (index_.damaged()) {

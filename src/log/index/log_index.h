@@ -81,8 +81,11 @@ class LogIndex {
 
  private:
   void loadFile(std::uint64_t sizeBytes);
+  static constexpr int kTries = 3;
+
   Result<void> catchUp();
-  Result<void> scanNew(AskWhen when = AskWhen::NobodyWrites);
+  Result<void> scanNew(AskWhen when = AskWhen::NobodyWrites, int tries = kTries);
+  bool wasWrittenTo();
 
   LogFile& file_;
   const EntrySerializer& serializer_;
