@@ -377,6 +377,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     return state.database->take();
   });
   if (!emptied) return std::unexpected(emptied.error());
+  if (!state.memory) catalog::forgetDamaged(state.store.folder());
   CatchUpOptions all = options;
   all.everything = true;
   return catchUp(all);

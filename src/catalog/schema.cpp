@@ -207,14 +207,23 @@ void resetSchema(Database& database) {
 Result<std::string> setAside(const std::string& folder) {
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
-  const std::string kept = "catalog.db.damaged";
-  auto moved = (*root)->rename(kFileName, kept);
-  if (!moved && moved.error() != ENOENT) {
-    return std::unexpected(systemError(moved.error(), "move aside", folder + "/" + kFileName));
+  const std::string kept = kDamagedFileName;
+  // With its log, which may hold its newest rows.
+  for (const std::string ending : {"-wal", ""}) {
+    auto moved = (*root)->rename(kFileName + ending, kept + ending);
+    if (!moved && moved.error() == ENOENT && !ending.empty()) moved = (*root)->remove(kept + ending);
+    if (!moved && moved.error() != ENOENT) {
+      return std::unexpected(systemError(moved.error(), "move aside", folder + "/" + kFileName + ending));
+    }
   }
-  (void)(*root)->remove("catalog.db-wal");
   (void)(*root)->remove("catalog.db-shm");
   return fmt::format("{}/{} was damaged; it was moved to {} and is rebuilt from the sessions", folder, kFileName, kept);
+}
+
+void forgetDamaged(const std::string& folder) {
+  auto root = systemEnvironment().files.openRoot(folder, false);
+  if (!root) return;
+  for (const char* const ending : {"", "-wal", "-shm"}) (void)(*root)->remove(std::string(kDamagedFileName) + ending);
 }
 
 bool isEmptied(Database& database) {

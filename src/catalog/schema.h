@@ -15,6 +15,8 @@ namespace bough::catalog {
 /// The file's version; one of another version is rebuilt (older) or left alone (newer).
 inline constexpr int kSchemaVersion = 14;
 inline constexpr const char* kFileName = "catalog.db";
+/// A damaged catalog that another one was made for. The store asks it what it had counted (catalog_row.h).
+inline constexpr const char* kDamagedFileName = "catalog.db.damaged";
 
 /// Tells whether the file was changed meanwhile.
 struct FileState {
@@ -47,6 +49,9 @@ bool isEmptied(Database& database);
 
 /// Moves a damaged file aside, so that the next openCatalog makes a new one. Returns a note about it.
 Result<std::string> setAside(const std::string& folder);
+
+/// Removes what was set aside, for somebody who takes the sessions as they are.
+void forgetDamaged(const std::string& folder);
 
 /// Empties the catalog, within the caller's transaction.
 void resetSchema(Database& database);

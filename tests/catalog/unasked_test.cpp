@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -62,7 +63,6 @@ class UnaskedCatalog : public CatalogTest {
     EXPECT_FALSE(store->repairSession("s").has_value());
     EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 1U);
     EXPECT_TRUE(must(store->sessionState("s")).trailingInDoubt);
-    EXPECT_FALSE(missingFromLog(*store, "s").has_value());
     EXPECT_EQ(tornBytes(*store, "s"), 0U);
   }
   void expectDamage() {
@@ -88,6 +88,7 @@ TEST_F(UnaskedCatalog, ThatIsLocked) {
   {
     const auto locked = lockCatalog();
     expectRefusal(ErrorCode::Busy);
+    EXPECT_FALSE(missingFromLog(*store, "s").has_value());
   }
   expectDamage();
 }
@@ -96,10 +97,62 @@ TEST_F(UnaskedCatalog, ThatIsDamaged) {
   const std::string good = slurp(catalog_);
   spill(catalog_, std::string(good.size(), 'x'));
   expectRefusal(ErrorCode::Io);
+  EXPECT_FALSE(missingFromLog(*store, "s").has_value());
   spill(catalog_, good.substr(0, 100) + std::string(good.size() - 100, 'x'));
   expectRefusal(ErrorCode::Io);
   spill(catalog_, good);
   expectDamage();
+}
+
+// Whoever opens a damaged catalog sets it aside and makes another one, which knows nothing of the bytes in doubt.
+TEST_F(UnaskedCatalog, ThatIsDamagedAndWasSetAside) {
+  spill(catalog_, std::string(8192, 'x'));
+  {
+    const auto catalog = must(Catalog::open(*store));
+    EXPECT_EQ(must(catalog->catchUp()).notes.size() + catalog->notes().size(), 1U);
+    EXPECT_EQ(must(catalog->session("s")).entries, 1U);
+  }
+  ASSERT_TRUE(std::filesystem::exists(catalog_ + ".damaged"));
+  expectRefusal(ErrorCode::Io);
+  const auto rebuilt = must(Catalog::open(*store));
+  must(rebuilt->rebuild());
+  EXPECT_FALSE(std::filesystem::exists(catalog_ + ".damaged"));
+  must(appendMore());
+  EXPECT_GT(tornBytes(*store, "s"), 0U);
+}
+
+// What can still be read of it is a proof as before, also where it is in SQLite's log alone.
+TEST_F(UnaskedCatalog, ThatWasSetAsideProvesWhatItCanTell) {
+  make({.sessionId = "t"}, {said("user", "one", "e1"), said("user", "two", "e2"), said("user", "three", "e3")});
+  const std::string copy = folder / "copy";
+  {
+    const auto catalog = open();
+    ASSERT_GT(std::filesystem::file_size(catalog_ + "-wal"), 0U);
+    std::filesystem::create_directories(copy);
+    std::filesystem::copy(folder / "sessions", copy + "/sessions");
+    std::filesystem::copy(catalog_, copy + "/catalog.db.damaged");
+    std::filesystem::copy(catalog_ + "-wal", copy + "/catalog.db.damaged-wal");
+  }
+  const std::string path = copy + "/sessions/t.jsonl";
+  std::string log = slurp(path);
+  log.replace(log.find("two"), 3, "#wo");
+  spill(path, log);
+  std::filesystem::rename(copy + "/catalog.db.damaged", copy + "/moved");
+  std::filesystem::rename(copy + "/moved", copy + "/catalog.db.damaged");
+  const auto other = must(SessionStore::open(copy));
+  must(other->appendSessionEntries("t", {said("user", "on")}));
+  EXPECT_EQ(tornBytes(*other, "t"), 0U);
+  EXPECT_EQ(must(other->loadSessionEntries("t", {.branch = "e3"})).size(), 3U);
+}
+
+// A log that was written to after that catalog was set aside has an end that it never counted.
+TEST_F(UnaskedCatalog, ThatIsOlderThanTheLogSaysNothing) {
+  spill(catalog_ + ".damaged", std::string(8192, 'x'));
+  std::filesystem::remove(catalog_);
+  const auto later = std::filesystem::last_write_time(catalog_ + ".damaged") + std::chrono::seconds(1);
+  std::filesystem::last_write_time(log_, later);
+  must(appendMore());
+  EXPECT_GT(tornBytes(*store, "s"), 0U);
 }
 
 TEST_F(UnaskedCatalog, ThatMayNotBeRead) {

@@ -236,10 +236,12 @@ Result<std::set<std::string>> FileErasure::namedAttachments() {
 
 // Lists and searches rebuild the catalog. What was set aside as damaged holds the same texts.
 Result<void> FileErasure::removeDerived() {
-  constexpr std::string_view kNames[] = {"catalog.db.damaged", "catalog.db", "catalog.db-wal", "catalog.db-shm",
+  constexpr std::string_view kNames[] = {"catalog.db.damaged", "catalog.db.damaged-wal", "catalog.db.damaged-shm",
+                                         "catalog.db",         "catalog.db-wal",         "catalog.db-shm",
                                          "catalog.db-journal"};
+  constexpr std::size_t kSetAside = 3;
   const std::span<const std::string_view> names(kNames);
-  for (const std::string_view name : emptyCatalog(store_.root->path()) ? names.first(1) : names) {
+  for (const std::string_view name : emptyCatalog(store_.root->path()) ? names.first(kSetAside) : names) {
     if (auto gone = store_.root->remove(name); !gone && gone.error() != ENOENT) {
       return std::unexpected(systemError(gone.error(), "remove", fmt::format("{}/{}", store_.root->path(), name)));
     }

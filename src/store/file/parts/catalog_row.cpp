@@ -52,7 +52,7 @@ Refusal refusalOf(sqlite3* database, int code, const std::string& path) {
   const bool isBusy = kind == SQLITE_BUSY || kind == SQLITE_LOCKED;
   const bool isDamaged = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
   const std::string_view hint = isBusy      ? "another process is working on the catalog: wait for it"
-                                : isDamaged ? "`bough reindex` makes a new catalog from the sessions"
+                                : isDamaged ? "`bough reindex` makes a new catalog, and takes the logs as they are"
                                             : "check the disk and how it is mounted";
   return {.code = kind,
           .error = fail(isBusy      ? ErrorCode::Busy
@@ -160,9 +160,8 @@ Answer<Rows> readOnce(const std::string& path, std::string_view sessionId) {
   return needsFile ? readWithoutLocks(path, sessionId) : rows;
 }
 
-Result<Rows> readCatalog(const std::string& folder, std::string_view sessionId) {
+Result<Rows> readCatalog(const std::string& path, std::string_view sessionId) {
   const NoForkMeanwhile noFork;
-  const std::string path = folder + "/catalog.db";
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::none) {
@@ -178,14 +177,15 @@ Result<Rows> readCatalog(const std::string& folder, std::string_view sessionId) 
 
 }  // namespace
 
-Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std::string_view sessionId) {
-  BOUGH_TRY(Rows rows, readCatalog(folder, sessionId));
+Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std::string_view sessionId,
+                                                 const char* file) {
+  BOUGH_TRY(Rows rows, readCatalog(folder + "/" + file, sessionId));
   if (rows.empty()) return std::nullopt;
   return std::move(rows.front());
 }
 
 Result<std::vector<CatalogRow>> readCatalogRows(const std::string& folder) {
-  return readCatalog(folder, {});
+  return readCatalog(folder + "/" + kCatalogFile, {});
 }
 
 bool emptyCatalog(const std::string& folder) {
@@ -193,7 +193,7 @@ bool emptyCatalog(const std::string& folder) {
   const NoForkMeanwhile noFork;
   if (forkCount() > 0) return false;
   std::error_code error;
-  const std::filesystem::path path = std::filesystem::path(folder) / "catalog.db";
+  const std::filesystem::path path = std::filesystem::path(folder) / kCatalogFile;
   if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);

@@ -23,12 +23,18 @@ struct CatalogRow {
   std::uint64_t lostEntries = 0;  ///< How many that log held.
 };
 
+inline constexpr const char* kCatalogFile = "catalog.db";
+/// What was the catalog until it was found damaged and another one was made in its place.
+inline constexpr const char* kDamagedCatalogFile = "catalog.db.damaged";
+
 /// All rows by session id; none when there is no catalog, or one of another version. Fails when it cannot be asked: the
 /// file cannot be read, is damaged or locked for too long.
 Result<std::vector<CatalogRow>> readCatalogRows(const std::string& folder);
 
-/// None when there is no catalog of this version, or no such row. Fails as readCatalogRows. `folder` is the store's.
-Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std::string_view sessionId);
+/// None when there is no catalog of this version, or no such row. Fails as readCatalogRows. `folder` is the store's,
+/// `file` the catalog in it.
+Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std::string_view sessionId,
+                                                 const char* file = kCatalogFile);
 
 /// Takes everything out of the catalog's file, and leaves the file where it is: programs that have it open see that it
 /// is empty. A file that is removed under them leaves its write-ahead log to the next one of that name, which takes the

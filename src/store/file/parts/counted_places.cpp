@@ -85,7 +85,8 @@ class Asking {
       : places_(places), sessionId_(sessionId), firstLine_(firstLine) {}
 
   CountedElsewhere run(std::string_view headerId) {
-    note(askCatalog(headerId));
+    note(askCatalog(headerId, kCatalogFile));
+    if (!isYoungerThan(kDamagedCatalogFile)) note(askCatalog(headerId, kDamagedCatalogFile));
     for (const auto& folder : {places_.folders.archive, places_.folders.sessions}) {
       for (const auto& [ending, form] : kForms) {
         if (folder && form != LogForm::Plain) note(askArchive(folder, sessionId_ + std::string(ending), form));
@@ -103,8 +104,16 @@ class Asking {
     if (!asked && !counted_.unasked) counted_.unasked = std::move(asked).error();
   }
 
-  Result<void> askCatalog(std::string_view headerId) {
-    BOUGH_TRY(const auto row, readCatalogRow(places_.root.path(), sessionId_));
+  // Whether the log was written to after the file was put in its place: then the file says nothing of its end.
+  [[nodiscard]] bool isYoungerThan(const char* file) const {
+    constexpr std::uint64_t kTickNs = 20'000'000;
+    const auto put = places_.root.info(file);
+    const auto log = places_.folders.sessions->info(sessionId_ + ".jsonl");
+    return put && log && log->modifiedNs > put->changedNs + kTickNs;
+  }
+
+  Result<void> askCatalog(std::string_view headerId, const char* file) {
+    BOUGH_TRY(const auto row, readCatalogRow(places_.root.path(), sessionId_, file));
     if (row && row->headerId == headerId) counted_.bytes = std::max(counted_.bytes, row->bytes);
     return {};
   }
