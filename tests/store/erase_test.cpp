@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "bough/catalog.h"
 #include "store_support.h"
 
@@ -205,6 +210,149 @@ TEST_F(EraseTest, ADamagedCopyGoesAndStaysDamage) {
   EXPECT_EQ(filesWithSecret(), Ids{});
   EXPECT_EQ(must(store->verifySession("d")).problemCount, 1U);
   EXPECT_EQ(must(store->loadEntry("d", "e3")).payload, message("three").payload);
+}
+
+// An entry that cannot be read is erased by where it stands: an erased entry takes its place, and a receipt says so.
+class EraseDamaged : public EraseTest {
+ protected:
+  // Changes bytes of the log of s, whose e2 holds the secret, with or without what was known of it before.
+  void damage(const std::function<void(std::string& log)>& change, bool knownBefore) {
+    fillWithSecret();
+    if (knownBefore) (void)must(Catalog::open(*store, {}))->catchUp();
+    store.reset();
+    std::string log = slurp(logPath("s"));
+    change(log);
+    spill(logPath("s"), log);
+    if (!knownBefore) std::filesystem::remove(folder / "sessions/s.idx");
+    store = open();
+  }
+  std::string lostId() {
+    for (const Entry& entry : must(store->loadSessionEntries("s"))) {
+      if (entry.type == "unreadable") return entry.id;
+    }
+    return {};
+  }
+  void expectErased(const std::string& id, std::uint64_t bytes) {
+    const auto report = must(erase("s", {id}));
+    EXPECT_EQ(filesWithSecret(), Ids{});
+    ASSERT_EQ(report.entries.size(), 1U);
+    EXPECT_EQ(report.entries[0].bytes, bytes);
+    EXPECT_EQ(must(store->loadEntry("s", report.entries[0].receiptId)).type, "redaction");
+    EXPECT_TRUE(must(store->loadEntry("s", id)).redacted);
+    EXPECT_EQ(refused(erase("s", {id})).code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+    const auto messages = idsOf(*store, "s", {.type = "message"});
+    EXPECT_EQ(messages, (Ids{"e1", "e3", "e4"}));
+    EXPECT_EQ(must(store->loadEntry("s", "e3")).parentId, id);
+    must(store->appendSessionEntries("s", {message("five", "e5")}));
+    EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+  }
+};
+
+struct DamageCase {
+  const char* name;
+  std::function<void(std::string& line)> change;
+};
+
+class EraseDamagedLine : public EraseDamaged, public testing::WithParamInterface<std::tuple<int, bool>> {};
+
+const DamageCase kDamages[] = {
+    {"InItsPayload", [](std::string& line) { line[line.find("4111")] = '#'; }},
+    {"InItsId", [](std::string& line) { line[line.find("e2")] = 'f'; }},
+    {"AtItsBeginning", [](std::string& line) { line[0] = '#'; }},
+    {"AsHalfOfZeros", [](std::string& line) { std::fill_n(line.begin(), 60, '\0'); }},
+    {"InItsSeal", [](std::string& line) { line[line.size() - 4] = line[line.size() - 4] == '0' ? '1' : '0'; }},
+    {"InItsPayloadAndItsSeal",
+     [](std::string& line) {
+       line[line.find("4111")] = '\0';
+       line[line.rfind("\"seal\"") + 8] = 'x';
+     }},
+};
+
+TEST_P(EraseDamagedLine, BecomesAnErasedEntry) {
+  const auto& [number, knownBefore] = GetParam();
+  std::size_t bytes = 0;
+  damage(
+      [&](std::string& log) {
+        const std::size_t begin = log.find(R"({"id":"e2")");
+        const std::size_t end = log.find('\n', begin);
+        std::string line = log.substr(begin, end - begin);
+        bytes = line.size();
+        kDamages[number].change(line);
+        log.replace(begin, end - begin, line);
+      },
+      knownBefore);
+  const std::string id = lostId();
+  ASSERT_FALSE(id.empty());
+  expectErased(id, bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EraseDamagedLine,
+                         testing::Combine(testing::Range(0, static_cast<int>(std::size(kDamages))), testing::Bool()),
+                         [](const auto& each) {
+                           return std::string(kDamages[std::get<0>(each.param)].name) +
+                                  (std::get<1>(each.param) ? "KnownBefore" : "Unknown");
+                         });
+
+// With the line end before it, or after it, two entries cannot be read. The other one is not erased.
+TEST_F(EraseDamaged, TheFirstOfTwoLinesInOne) {
+  damage([](std::string& log) { log[log.find('\n', log.find(R"({"id":"e2")"))] = '#'; }, true);
+  const auto report = must(erase("s", {"e2"}));
+  EXPECT_EQ(report.entries.size(), 1U);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  EXPECT_EQ(must(store->loadEntry("s", "e3")).payload, message("three").payload);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
+TEST_F(EraseDamaged, TheSecondOfTwoLinesInOne) {
+  damage([](std::string& log) { log[log.find('\n', log.find(R"({"id":"e1")"))] = '#'; }, true);
+  const auto report = must(erase("s", {"e2"}));
+  EXPECT_EQ(report.entries.size(), 1U);
+  EXPECT_EQ(filesWithSecret(), Ids{});
+  EXPECT_TRUE(slurp(logPath("s")).contains("one"));
+  EXPECT_EQ(must(store->loadEntry("s", "e3")).payload, message("three").payload);
+  EXPECT_TRUE(must(store->loadEntry("s", report.entries[0].receiptId)).payload.contains("a request"));
+}
+
+// A copy that says in a short text what was erased, and cannot be read, is named.
+TEST_F(EraseDamaged, ADamagedCopyOfAShortTextIsNamed) {
+  must(store->createSession({.sessionId = "s"}));
+  must(store->appendSessionEntries("s", {message("one", "e1"), message("hunter1", "e2"), message("three", "e3")}));
+  must(store->branchFromEntry("s", "e3", {.sessionId = "d"}));
+  must(store->maintenance().detach("d"));
+  store.reset();
+  std::string log = slurp(logPath("d"));
+  log[log.find("\"e2\"") + 1] = 'f';
+  spill(logPath("d"), log);
+  store = open();
+  const auto report = must(erase("s", {"e2"}));
+  ASSERT_EQ(report.unreached.size(), 1U);
+  EXPECT_TRUE(report.unreached[0].contains("sessions/d.jsonl")) << report.unreached[0];
+}
+
+// A sound copy in another session of what is damaged here cannot be compared with it, and is named.
+TEST_F(EraseDamaged, ASoundCopyElsewhereIsNamed) {
+  fillWithSecret();
+  must(store->branchFromEntry("s", "e4", {.sessionId = "d"}));
+  must(store->maintenance().detach("d"));
+  store.reset();
+  std::string log = slurp(logPath("s"));
+  log[log.find("4111")] = '#';
+  spill(logPath("s"), log);
+  store = open();
+  const auto report = must(erase("s", {"e2"}));
+  ASSERT_EQ(report.unreached.size(), 1U);
+  EXPECT_TRUE(report.unreached[0].contains("sessions/d.jsonl")) << report.unreached[0];
+}
+
+// Redacted or not, a placeholder says where the bytes are.
+TEST_F(EraseDamaged, RedactedStaysAPlaceholder) {
+  damage([](std::string& log) { log[log.find("4111")] = '#'; }, false);
+  must(store->redactEntry("s", "e2", "me", "a request"));
+  const Entry entry = must(store->loadEntry("s", "e2"));
+  EXPECT_TRUE(entry.redacted);
+  EXPECT_TRUE(unreadableText(entry).ends_with(", redacted]")) << unreadableText(entry);
+  EXPECT_FALSE(unreadableText(entry).contains('?')) << unreadableText(entry);
 }
 
 TEST_F(EraseTest, AnotherEntryOfTheSameIdStays) {

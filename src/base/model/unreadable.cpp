@@ -27,6 +27,12 @@ void makeUnreadable(Entry& entry, std::string_view attachment, std::uint64_t byt
   writer.member("reason", reason).endObject().endObject();
 }
 
+void addRedaction(Entry& entry, std::string_view redacted) {
+  entry.payload.pop_back();
+  entry.payload += ',';
+  entry.payload += redacted.substr(1);
+}
+
 void keepAsText(Entry& entry) {
   const std::string text = unreadableText(entry);
   entry.type = entry_type::kCustom;
@@ -36,13 +42,14 @@ void keepAsText(Entry& entry) {
 
 std::string unreadableText(const Entry& entry) {
   const auto about = json::findMember(entry.payload, "unreadable").value_or("");
+  const std::string_view redacted = json::findMember(entry.payload, "redacted") ? ", redacted" : "";
   if (const auto attachment = json::findString(about, "attachment")) {
     constexpr std::size_t kShort = 8;
-    return fmt::format("[unreadable entry, {} bytes of attachment {}]", json::findMember(about, "bytes").value_or("?"),
-                       attachment->substr(0, kShort));
+    return fmt::format("[unreadable entry, {} bytes of attachment {}{}]",
+                       json::findMember(about, "bytes").value_or("?"), attachment->substr(0, kShort), redacted);
   }
-  return fmt::format("[unreadable entry, {} bytes at offset {}]", json::findMember(about, "bytes").value_or("?"),
-                     json::findMember(about, "offset").value_or("?"));
+  return fmt::format("[unreadable entry, {} bytes at offset {}{}]", json::findMember(about, "bytes").value_or("?"),
+                     json::findMember(about, "offset").value_or("?"), redacted);
 }
 
 }  // namespace bough

@@ -26,10 +26,14 @@ Entry unreadableEntry(std::string id, std::string parentId, std::uint64_t offset
 /// Lets an entry stand for its lost attachment.
 void makeUnreadable(Entry& entry, std::string_view attachment, std::uint64_t bytes, std::string_view reason);
 
+/// Notes in such an entry that it was redacted: `redacted` is `{"redacted":{…}}`. Its place stays.
+void addRedaction(Entry& entry, std::string_view redacted);
+
 /// Makes of such an entry one that can be stored in another session: its words, as a custom entry.
 void keepAsText(Entry& entry);
 
-/// `[unreadable entry, 57 bytes at offset 1234]`, or `[unreadable entry, 57 bytes of attachment 27c874a0]`.
+/// `[unreadable entry, 57 bytes at offset 1234]`, with `, redacted` when it was, or `[unreadable entry, 57 bytes of
+/// attachment 27c874a0]`.
 std::string unreadableText(const Entry& entry);
 
 }  // namespace bough

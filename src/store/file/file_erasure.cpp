@@ -43,6 +43,7 @@ Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
   mayGrow_ = true;
   BOUGH_TRY(plan_, planErasure(backend_, erasure, store_.ids, store_.environment.clock,
                                [&](const Entry& entry) { addTraces(traces_, entry.payload); }));
+  BOUGH_TRY(readDamaged());
   BOUGH_TRY(auto places, findPlaces());
   mayGrow_ = false;
   report_ = reportOf(plan_);
@@ -62,6 +63,24 @@ Result<void> FileErasure::resumeInterrupted() {
   plan_ = std::move(*plan);
   BOUGH_TRY(work({}));
   return journal->remove();
+}
+
+Result<void> FileErasure::readDamaged() {
+  for (auto& [id, target] : plan_.targets) {
+    if (!target.damaged) continue;
+    BOUGH_TRY(const auto log,
+              openLocked(store_.folders, target.sessionId, LockKind::Shared, store_.options.lockTimeoutMs));
+    std::string line(static_cast<std::size_t>(std::min<std::uint64_t>(target.bytes, kMaxLineBytes + 2)), '\0');
+    const auto got = readFully(*log.source, target.damaged->offset, line);
+    if (!got) return std::unexpected(readError(log, got.error(), "read"));
+    line.resize(*got);
+    while (line.ends_with('\n') || line.ends_with('\r')) line.pop_back();
+    target.setLine(line);
+    if (const std::size_t payload = line.find("\"payload\""); payload != std::string::npos) {
+      addTraces(traces_, std::string_view(line).substr(payload));
+    }
+  }
+  return {};
 }
 
 Result<std::vector<FileErasure::Place>> FileErasure::listPlaces() {
@@ -128,6 +147,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
   BOUGH_TRY(const auto all, listPlaces());
   std::vector<Place> places;
   std::set<std::string> wayBacks;
+  doubtful_.clear();
   bool again = false;
   for (const Place& place : all) {
     BOUGH_TRY(auto found, look(place));
@@ -139,6 +159,8 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
         again = true;
       }
     }
+    if (place.isLog) seen_.insert(found.targets.begin(), found.targets.end());
+    if (found.mayHold) doubtful_.insert(place.path());
     wayBacks.merge(found.wayBacks);
     const std::size_t known = traces_.size();
     traces_.merge(found.traces);
@@ -153,7 +175,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
   for (const std::string& sha256 : wayBacks) {
     const auto bytes = mayGrow_ ? store_.attachments.get(sha256) : Result<std::string>();
     if (!bytes) continue;
-    const bool traced = std::ranges::any_of(traces_, [&](const auto& trace) { return bytes->contains(trace); });
+    const bool traced = std::ranges::any_of(traces_.telling, [&](const auto& trace) { return bytes->contains(trace); });
     if (traced || wayBackHolds(plan_, *bytes)) plan_.wayBacks.push_back(sha256);
   }
   return places;
@@ -177,6 +199,14 @@ Result<void> FileErasure::work(std::vector<Place> places) {
     std::ranges::stable_partition(places, [&](const Place& place) { return !isOwner(place); });
     for (const Place& place : places) BOUGH_TRY(eraseAt(place));
     places.clear();
+  }
+  std::erase_if(report_.entries, [&](const ErasedEntry& entry) {
+    if (seen_.contains(entry.entryId)) return false;
+    report_.unreached.push_back(fmt::format("entry {}: its bytes changed meanwhile, or are too long", entry.entryId));
+    return true;
+  });
+  for (const std::string& path : doubtful_) {
+    report_.unreached.push_back(path + ": a line in it that cannot be read, or compared, may hold the same");
   }
   BOUGH_TRY(removeAttachments());
   return removeDerived();

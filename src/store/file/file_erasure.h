@@ -46,6 +46,8 @@ class FileErasure {
     [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
   };
 
+  /// Reads what the damaged lines of the plan hold.
+  Result<void> readDamaged();
   Result<std::vector<Place>> listPlaces();
   Result<ErasedLines> look(const Place& place);
   /// The files that hold something to erase. Adds what was converted from the entries to the plan.
@@ -68,8 +70,10 @@ class FileErasure {
   std::shared_ptr<Directory> trash_;  // null while there is none
   ErasurePlan plan_;
   ErasureTraces traces_;
-  bool mayGrow_ = false;           // the plan is not written down yet
-  std::set<std::string> settled_;  // paths at which nothing more can be done
+  bool mayGrow_ = false;            // the plan is not written down yet
+  std::set<std::string> settled_;   // paths at which nothing more can be done
+  std::set<std::string> seen_;      // entries of the plan that a log holds, erased or not
+  std::set<std::string> doubtful_;  // paths of files that may hold more of it
   ErasureReport report_;
 };
 

@@ -7,6 +7,7 @@
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/entry_rules.h"
@@ -42,6 +43,12 @@ const ErasureTarget* ErasurePlan::find(std::string_view entryId) const {
   return found == targets.end() ? nullptr : &found->second;
 }
 
+void ErasureTarget::setLine(std::string_view line) {
+  storedSha256 = Sha256::of(line);
+  sha256 = upperCase(storedSha256);
+  bytes = line.size();
+}
+
 Result<void> checkErasure(const Erasure& erasure) {
   constexpr std::size_t kMostEntries = 10'000;
   if (erasure.entryIds.empty() || erasure.entryIds.size() > kMostEntries) {
@@ -74,6 +81,11 @@ Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const En
                        .bytes = stored.payload.size(),
                        .receiptId = ids.next()};
   target.sha256 = upperCase(target.storedSha256);
+  const auto place = isUnreadable(stored) ? json::findMember(stored.payload, "unreadable") : std::nullopt;
+  if (const auto offset = place ? json::findUnsigned(*place, "offset") : std::nullopt) {
+    target.damaged = DamagedPlace{.offset = *offset, .parentId = stored.parentId.value_or("")};
+    target.bytes = json::findUnsigned(*place, "bytes").value_or(0);
+  }
   if (const auto named = readAttachmentReference(stored.payload)) {
     // The name is the digest, whether the attachment can be read or not.
     target.sha256 = upperCase(*named);
@@ -135,6 +147,12 @@ Entry erasedEntry(const Entry& stored, const ErasureTarget& target) {
       .endObject()
       .endObject();
   return left;
+}
+
+Entry erasedDamage(const ErasurePlan& plan, const ErasureTarget& target) {
+  Entry lost{.id = target.entryId, .parentId = target.damaged->parentId, .timestamp = plan.timestamp};
+  lost.type = entry_type::kCustom;
+  return erasedEntry(lost, target);
 }
 
 Entry receiptOf(const ErasurePlan& plan, const ErasureTarget& target, std::string_view parentId) {

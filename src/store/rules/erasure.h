@@ -21,14 +21,25 @@
 
 namespace bough {
 
+/// Where an entry to erase stands that cannot be read.
+struct DamagedPlace {
+  std::uint64_t offset = 0;
+  std::string parentId;
+};
+
 /// One entry to erase.
 struct ErasureTarget {
   std::string entryId;
-  std::string sessionId;     ///< Whose own entry it is.
-  std::string storedSha256;  ///< Of the payload as its line holds it: tells copies from others with the same id.
-  std::string sha256;        ///< Of the payload itself, in upper case.
+  std::string sessionId;  ///< Whose own entry it is.
+  /// Of the payload as its line holds it: tells copies from others with the same id. Of a damaged entry, of its line.
+  std::string storedSha256;
+  std::string sha256;  ///< Of the payload itself, or of the damaged line, in upper case.
   std::uint64_t bytes = 0;
   std::string receiptId;
+  std::optional<DamagedPlace> damaged = {};
+
+  /// Says what a damaged entry's line holds, without its line end.
+  void setLine(std::string_view line);
 };
 
 /// An erasure that was decided on. It holds nothing of what is erased.
@@ -81,6 +92,8 @@ bool isErasedPayload(std::string_view payload);
 
 /// What erasing leaves of an entry.
 Entry erasedEntry(const Entry& stored, const ErasureTarget& target);
+/// The same of one that cannot be read: a custom entry in its place.
+Entry erasedDamage(const ErasurePlan& plan, const ErasureTarget& target);
 
 /// The receipt of one entry; `parentId` is the head of its session.
 Entry receiptOf(const ErasurePlan& plan, const ErasureTarget& target, std::string_view parentId);

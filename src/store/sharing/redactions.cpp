@@ -2,6 +2,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
 
@@ -47,7 +48,11 @@ const Entry* Redactions::redactionOf(const Entry& entry) const {
 bool Redactions::hide(Entry& entry) const {
   const Entry* const redaction = redactionOf(entry);
   if (redaction == nullptr || !canBeRedacted(entryKind(entry.type))) return false;
-  entry.payload = redactedPayload(*redaction);
+  if (isUnreadable(entry)) {
+    addRedaction(entry, redactedPayload(*redaction));
+  } else {
+    entry.payload = redactedPayload(*redaction);
+  }
   entry.redacted = true;
   return true;
 }

@@ -27,10 +27,27 @@ std::string plainText(const Entry& entry) {
   return writer.key("payload").raw(entry.payload).endObject().take();
 }
 
+// `"name"` before `:` and the quote at `at`; empty when there is none.
+std::string_view nameBefore(std::string_view json, std::size_t at) {
+  if (at < 2 || json[at - 1] != ':' || json[at - 2] != '"') return {};
+  const std::size_t begin = at > 2 ? json.rfind('"', at - 3) : std::string_view::npos;
+  return begin == std::string_view::npos ? std::string_view() : json.substr(begin, at - 1 - begin);
+}
+
+// The others are the same in many messages.
+bool saysSomething(std::string_view name) {
+  constexpr std::string_view kSame[] = {
+      "role",          "type",   "dialect",     "kind",        "model",      "id",           "name",
+      "status",        "object", "stop_reason", "agent",       "media_type", "parentId",     "call_id",
+      "finish_reason", "runId",  "mimeType",    "tool_use_id", "timestamp",  "tool_call_id", "entryId"};
+  return name.size() > 2 && std::ranges::find(kSame, name.substr(1, name.size() - 2)) == std::end(kSame);
+}
+
 }  // namespace
 
 void addTraces(ErasureTraces& traces, std::string_view payload) {
   constexpr std::size_t kShortest = 24;
+  constexpr std::size_t kShortestNamed = 4;
   constexpr std::size_t kTraceBytes = 48;
   constexpr std::size_t kMostTraces = 512;
   for (std::size_t at = payload.find('"'); at != std::string_view::npos; at = payload.find('"', at)) {
@@ -39,10 +56,16 @@ void addTraces(ErasureTraces& traces, std::string_view payload) {
     if (at >= payload.size()) return;
     const std::string_view body = payload.substr(begin, at - begin);
     ++at;
-    if (body.size() < kShortest) continue;
+    if (body.size() < kShortest) {
+      const std::string_view name = nameBefore(payload, begin - 1);
+      if (body.size() >= kShortestNamed && saysSomething(name) && traces.likely.size() < kMostTraces) {
+        traces.likely.emplace(name.data(), body.data() + body.size() + 1);
+      }
+      continue;
+    }
     const std::size_t length = std::min(kTraceBytes, body.size());
     for (const std::size_t from : {std::size_t{0}, (body.size() - length) / 2, body.size() - length}) {
-      if (traces.size() < kMostTraces) traces.emplace(body.substr(from, length));
+      if (traces.telling.size() < kMostTraces) traces.telling.emplace(body.substr(from, length));
     }
   }
 }
@@ -72,12 +95,73 @@ Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, 
     if (text.contains(sha256)) found_.attachments.insert(sha256);
   }
   for (std::string& sha256 : wayBacksNamedIn(text)) found_.wayBacks.insert(std::move(sha256));
-  if (const auto seal = findSeal(text)) {
-    BOUGH_TRY(sealed(text, *seal));
-  } else {
-    BOUGH_TRY(unsealed(text));
-  }
+  BOUGH_TRY(content(text, line.offset));
   return put(returns ? (line.hasEnd ? "\r\n" : "\r") : (line.hasEnd ? "\n" : ""));
+}
+
+// Where a line end was damaged, a line is several, of which some may be targets.
+Result<void> LineEraser::content(std::string_view text, std::uint64_t offset) {
+  while (const auto hit = hitIn(text, offset)) {
+    if (hit->begin > 0) {
+      BOUGH_TRY(plain(text.substr(0, hit->begin)));
+      BOUGH_TRY(put("\n"));
+    }
+    BOUGH_TRY(eraseDamaged(text.substr(hit->begin, hit->end - hit->begin), *hit->target));
+    if (hit->end == text.size()) return {};
+    BOUGH_TRY(put("\n"));
+    offset += hit->end;
+    text.remove_prefix(hit->end);
+  }
+  return plain(text);
+}
+
+Result<void> LineEraser::plain(std::string_view text) {
+  const auto seal = findSeal(text);
+  auto done = seal ? sealed(text, *seal) : unsealed(text);
+  if (seal) notePlace(*seal);
+  healed_ = false;
+  return done;
+}
+
+void LineEraser::notePlace(const Seal& seal) {
+  place_ = seal.place;
+  count_ = seal.count;
+}
+
+// By its place, or as a copy of the whole line.
+std::optional<LineEraser::Hit> LineEraser::hitIn(std::string_view text, std::uint64_t offset) const {
+  std::optional<Hit> first;
+  for (const ErasureTarget* const target : damaged_) {
+    const std::uint64_t at = target->damaged->offset;
+    const bool isPlace = at >= offset && at - offset < text.size();
+    const std::size_t begin = isPlace ? static_cast<std::size_t>(at - offset) : 0;
+    if (!isPlace && target->bytes != text.size()) continue;
+    if (target->bytes > text.size() - begin || (first && first->begin <= begin)) continue;
+    if (Sha256::of(text.substr(begin, target->bytes)) != target->storedSha256) continue;
+    first = Hit{.target = target, .begin = begin, .end = begin + static_cast<std::size_t>(target->bytes)};
+  }
+  return first;
+}
+
+// Its place in the batch follows from the line before; its own seal may be damaged.
+Result<void> LineEraser::eraseDamaged(std::string_view text, const ErasureTarget& target) {
+  found_.changed = true;
+  found_.targets.insert(target.entryId);
+  found_.headId = target.entryId;
+  const auto own = findSeal(text);
+  repaired_ = own ? sealDigits(before_, text.substr(0, own->bodyLength), own->placeText) : SealDigits();
+  sealLost_ = !own;
+  if (own) before_ = own->digits;
+  Seal seal{.place = place_ + 1, .count = count_};
+  if (place_ >= count_) seal = {.place = 1, .count = own && own->place == 1 ? own->count : 1};
+  notePlace(seal);
+  healed_ = true;
+  std::string whole;
+  if (const Entry left = erasedDamage(plan_, target); !serializer_.encode(left, whole)) whole = plainText(left);
+  std::string made;
+  found_.lastSeal = appendSealedLine(made, whole, found_.lastSeal, seal.place, seal.count);
+  made.pop_back();
+  return put(made);
 }
 
 Result<void> LineEraser::copyLong(const LineReader::Line& line, ByteSource& source, std::string_view path) {
@@ -113,7 +197,7 @@ Result<void> LineEraser::sealed(std::string_view text, const Seal& seal) {
     found_.changed = true;
     return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));
   }
-  if (target == nullptr && (!verified || !found_.changed)) {
+  if (target == nullptr && (!(verified || (readable && healed_)) || !found_.changed)) {
     found_.lastSeal = seal.digits;
     return put(text);
   }
@@ -162,6 +246,7 @@ const ErasureTarget* LineEraser::targetOf(std::string_view text, std::optional<E
     return nullptr;
   }
   // In the session's own files the id is enough.
+  if (sessionId_ != target->sessionId && target->damaged) found_.mayHold = true;
   if (sessionId_ != target->sessionId && Sha256::of(entry->payload) != target->storedSha256) return nullptr;
   found_.targets.insert(target->entryId);
   if (!out_) addTraces(found_.traces, entry->payload);
@@ -195,13 +280,16 @@ void LineEraser::moveHead(const LineKeys& keys, std::string_view text) {
   }
 }
 
-bool LineEraser::seemsErased(std::string_view text) const {
+bool LineEraser::seemsErased(std::string_view text) {
   const ErasureTarget* const target = plan_.find(peekId(text));
   if (target != nullptr) {
     const auto entry = serializer_.decode(text);
     if (target->sessionId == sessionId_ || (entry && Sha256::of(entry->payload) == target->storedSha256)) return true;
   }
-  return std::ranges::any_of(traces_, [&](const std::string& trace) { return text.contains(trace); });
+  const auto isIn = [&](const std::string& trace) { return text.contains(trace); };
+  if (std::ranges::any_of(traces_.telling, isIn)) return true;
+  found_.mayHold = found_.mayHold || std::ranges::any_of(traces_.likely, isIn);
+  return false;
 }
 
 std::string LineEraser::textOf(const Entry& stored, const ErasureTarget& target) const {

@@ -3,10 +3,12 @@
 // A line whose seal follows from the line before it gets a seal that follows from the line before it in the copy. All
 // others (no seal, damage, the first line of torn bytes) are copied as they are, so what was damaged stays damaged. A
 // damaged line that seems to hold what is erased becomes `{"erased":{"damagedBytes":n}}`, which no reader takes for an
-// entry.
+// entry. One that is to be erased itself becomes an erased entry.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,8 +22,17 @@
 
 namespace bough {
 
-/// Texts by which a damaged line is recognized: from the longer strings of the payloads that are erased.
-using ErasureTraces = std::set<std::string>;
+/// Texts by which a damaged line is recognized, from the strings of the payloads that are erased.
+struct ErasureTraces {
+  std::set<std::string> telling;  ///< Of longer ones: a line with one of these is a copy.
+  std::set<std::string> likely;   ///< Shorter ones with their names: a line with one of these may be.
+
+  void merge(ErasureTraces& other) {
+    telling.merge(other.telling);
+    likely.merge(other.likely);
+  }
+  [[nodiscard]] std::size_t size() const { return telling.size() + likely.size(); }
+};
 void addTraces(ErasureTraces& traces, std::string_view payload);
 
 /// What was found in a file.
@@ -37,6 +48,7 @@ struct ErasedLines {
   std::string headId;
   SealDigits lastSeal;
   bool lacksLineEnd = false;
+  bool mayHold = false;  ///< A line that stays says the same, or is a copy of what cannot be read.
 };
 
 class LineEraser {
@@ -46,14 +58,30 @@ class LineEraser {
   /// `sessionId`: whose file it is. `out`: takes the copy, in order; when it is empty, nothing is copied.
   LineEraser(const ErasurePlan& plan, const EntrySerializer& serializer, const ErasureTraces& traces,
              std::string_view sessionId, Out out)
-      : plan_(plan), serializer_(serializer), traces_(traces), sessionId_(sessionId), out_(std::move(out)) {}
+      : plan_(plan), serializer_(serializer), traces_(traces), sessionId_(sessionId), out_(std::move(out)) {
+    for (const auto& [id, target] : plan_.targets) {
+      if (target.damaged && target.sessionId == sessionId_) damaged_.push_back(&target);
+    }
+  }
 
   Result<ErasedLines> run(ByteSource& source, std::string_view path);
 
  private:
   Result<void> line(const LineReader::Line& line, ByteSource& source, std::string_view path);
+  /// A part of a line that is a damaged target.
+  struct Hit {
+    const ErasureTarget* target;
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  Result<void> content(std::string_view text, std::uint64_t offset);
+  Result<void> plain(std::string_view text);
   Result<void> sealed(std::string_view text, const Seal& seal);
   Result<void> unsealed(std::string_view text);
+  [[nodiscard]] std::optional<Hit> hitIn(std::string_view text, std::uint64_t offset) const;
+  Result<void> eraseDamaged(std::string_view text, const ErasureTarget& target);
+  void notePlace(const Seal& seal);
   Result<void> put(std::string_view bytes) { return out_ ? out_(bytes) : Result<void>(); }
   Result<void> copyLong(const LineReader::Line& line, ByteSource& source, std::string_view path);
 
@@ -62,7 +90,7 @@ class LineEraser {
   void noteReadable(const Entry& entry);
   void moveHead(const LineKeys& keys, std::string_view text);
   /// Whether a line that cannot be read seems to be a target.
-  bool seemsErased(std::string_view text) const;
+  bool seemsErased(std::string_view text);
   std::string textOf(const Entry& stored, const ErasureTarget& target) const;
 
   const ErasurePlan& plan_;
@@ -74,6 +102,10 @@ class LineEraser {
   SealDigits before_;      // in the file
   SealDigits repaired_;    // what the damaged line before should have ended in
   bool sealLost_ = false;  // the line before has no seal
+  std::vector<const ErasureTarget*> damaged_ = {};
+  bool healed_ = false;      // the line before was damaged, and is an entry now
+  std::uint32_t place_ = 0;  // of the line before in its batch
+  std::uint32_t count_ = 0;
 };
 
 }  // namespace bough

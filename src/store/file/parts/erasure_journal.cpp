@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/json/json_scan.h"
@@ -17,15 +18,27 @@ namespace {
 constexpr std::string_view kJournal = "erasure.json";
 constexpr std::string_view kLock = "erasure.lock";
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPlanVersion = 1;
+constexpr std::uint64_t kPlanVersionWithDamage = 2;  // programs that know nothing of it must not call it done
 
 std::string textOf(const ErasurePlan& plan) {
+  const bool hasDamage =
+      std::ranges::any_of(plan.targets, [](const auto& each) { return each.second.damaged.has_value(); });
   json::Writer writer;
-  writer.beginObject().member("version", 1).member("sessionId", plan.sessionId).member("by", plan.by);
+  writer.beginObject()
+      .member("version", hasDamage ? kPlanVersionWithDamage : kPlanVersion)
+      .member("sessionId", plan.sessionId)
+      .member("by", plan.by);
   writer.member("reason", plan.reason).member("timestamp", plan.timestamp).key("entries").beginArray();
   for (const auto& [id, target] : plan.targets) {
     writer.beginObject().member("entryId", id).member("sessionId", target.sessionId);
     writer.member("storedSha256", target.storedSha256).member("sha256", target.sha256).member("bytes", target.bytes);
-    writer.member("receiptId", target.receiptId).endObject();
+    writer.member("receiptId", target.receiptId);
+    if (target.damaged) {
+      writer.key("damaged").beginObject().member("offset", target.damaged->offset);
+      writer.member("parentId", target.damaged->parentId).endObject();
+    }
+    writer.endObject();
   }
   writer.endArray().list("attachments", plan.attachments).list("wayBacks", plan.wayBacks).endObject();
   return writer.text() + "\n";
@@ -39,6 +52,10 @@ std::optional<ErasureTarget> targetFrom(std::string_view text) {
                        .sha256 = part("sha256"),
                        .bytes = json::findUnsigned(text, "bytes").value_or(0),
                        .receiptId = part("receiptId")};
+  if (const auto place = json::findMember(text, "damaged")) {
+    target.damaged = DamagedPlace{.offset = json::findUnsigned(*place, "offset").value_or(0),
+                                  .parentId = json::findString(*place, "parentId").value_or("")};
+  }
   const bool good = isEntryId(target.entryId) && isSessionId(target.sessionId) && isSha256(target.storedSha256) &&
                     isEntryId(target.receiptId);
   return good ? std::optional(std::move(target)) : std::nullopt;
@@ -55,7 +72,8 @@ bool takeHashes(std::string_view text, std::string_view name, std::vector<std::s
 }
 
 std::optional<ErasurePlan> planFrom(std::string_view text) {
-  if (!json::check(text) || json::findUnsigned(text, "version") != 1) return std::nullopt;
+  const auto version = json::check(text) ? json::findUnsigned(text, "version") : std::nullopt;
+  if (version != kPlanVersion && version != kPlanVersionWithDamage) return std::nullopt;
   ErasurePlan plan{.sessionId = json::findString(text, "sessionId").value_or(""),
                    .by = json::findString(text, "by").value_or(""),
                    .reason = json::findString(text, "reason").value_or(""),
