@@ -38,8 +38,9 @@ Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& 
 std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
   constexpr std::size_t kGraphemes = 60;
   if (entryId.empty()) return {};
-  const auto entries =
-      store.loadSessionEntries(sessionId, {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage)}});
+  const auto entries = store.loadSessionEntries(
+      sessionId,
+      {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage), std::string(kUnreadableType)}});
   if (!entries || entries->empty()) return {};
   const EntrySummary summary = summarizeEntry(entries->front(), kGraphemes);
   return spokenLine(summary.speaker, summary.text);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "bough/message.h"
@@ -35,7 +36,7 @@ EntrySummary saidAt(SessionStore& store, const std::string& session, const std::
   const auto entry = store.loadEntry(session, entryId);
   if (!entry) return {.speaker = "missing"};
   const bool said = entry->type == entry_type::kMessage || entry->type == entry_type::kCompactionSummary ||
-                    entry->type == entry_type::kBranchSummary;
+                    entry->type == entry_type::kBranchSummary || isUnreadable(*entry);
   if (!said) {
     const auto before =
         store.loadSessionEntries(session, {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage)}});

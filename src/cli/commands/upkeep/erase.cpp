@@ -15,6 +15,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "base/user_folders.h"
+#include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
@@ -97,13 +98,44 @@ Result<TextMatcher> matcherOf(const std::string& pattern) {
   return matcher;
 }
 
+bool isIn(const TextMatcher& pattern, const Entry& entry) {
+  return !isErased(entry) && (isInJson(pattern, entry.payload) || isInJson(pattern, entry.meta) ||
+                              isInJson(pattern, entry.extra) || pattern.find(entry.runId));
+}
+
+// What was set aside is not of the session: an erasure reaches it only where the log has the same entry.
+Result<void> lookAside(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern, Matches& found) {
+  if (tornBytes(store, sessionId) == 0) return {};
+  BOUGH_TRY(const auto torn, readTorn(store, sessionId));
+  const auto isErasedToo = [&](const Entry& entry) {
+    return std::ranges::any_of(found.entries, [&](const Entry& each) { return each.id == entry.id; });
+  };
+  std::size_t count = 0;
+  std::uint64_t unreadable = 0;
+  for (const TornRecord& record : torn.records) {
+    unreadable += record.unreadableBytes;
+    count += static_cast<std::size_t>(std::ranges::count_if(
+        record.entries, [&](const Entry& entry) { return isIn(pattern, entry) && !isErasedToo(entry); }));
+  }
+  const std::string next = fmt::format(
+      "`bough torn {0}` shows it; --put-back there brings back what is intact, to be "
+      "erased then, and --drop deletes it",
+      exactId(sessionId));
+  if (count > 0) {
+    found.staying.push_back(
+        fmt::format("the pattern is in {} of {}, which was set aside: {}", counted(count, "entry"), torn.file, next));
+  } else if (unreadable > 0) {
+    found.staying.push_back(fmt::format("the pattern was not looked for in {} of {} that cannot be read: {}",
+                                        counted(unreadable, "byte"), torn.file, next));
+  }
+  return {};
+}
+
 Result<Matches> matching(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern) {
   Matches found;
   BOUGH_TRY(forEachEntry(store, sessionId, [&](Entry& entry) {
     if (isUnreadable(entry)) return found.unreadable.push_back(entry.id);
-    const bool matches = isInJson(pattern, entry.payload) || isInJson(pattern, entry.meta) ||
-                         isInJson(pattern, entry.extra) || pattern.find(entry.runId);
-    if (!matches || isErased(entry)) return;
+    if (!isIn(pattern, entry)) return;
     if (canBeErased(entry)) {
       found.entries.push_back(std::move(entry));
     } else {
@@ -111,7 +143,38 @@ Result<Matches> matching(SessionStore& store, const std::string& sessionId, cons
                                           entry.id, text::printable(entry.type)));
     }
   }));
+  BOUGH_TRY(lookAside(store, sessionId, pattern, found));
   return found;
+}
+
+void addWhatIsNew(std::vector<std::string>& all, std::vector<std::string>&& more) {
+  for (std::string& each : more) {
+    if (std::ranges::find(all, each) == all.end()) all.push_back(std::move(each));
+  }
+}
+
+// A pattern may mean more entries than one erasure may name.
+Result<ErasureReport> eraseInParts(const StoreMaintenance& maintenance, const Erasure& erasure) {
+  constexpr std::size_t kMost = 10'000;
+  ErasureReport report;
+  std::unordered_set<std::string> done;
+  for (std::size_t from = 0; from < erasure.entryIds.size();) {
+    Erasure part{.sessionId = erasure.sessionId, .by = erasure.by, .reason = erasure.reason};
+    for (; from < erasure.entryIds.size() && part.entryIds.size() < kMost; ++from) {
+      if (!done.contains(erasure.entryIds[from])) part.entryIds.push_back(erasure.entryIds[from]);
+    }
+    if (part.entryIds.empty()) break;
+    BOUGH_TRY(auto more, maintenance.erase(part));
+    for (const ErasedEntry& each : more.entries) done.insert(each.entryId);
+    report.sessionId = more.sessionId;
+    report.timestamp = more.timestamp;
+    std::ranges::move(more.entries, std::back_inserter(report.entries));
+    addWhatIsNew(report.rewritten, std::move(more.rewritten));
+    addWhatIsNew(report.keptAttachments, std::move(more.keptAttachments));
+    addWhatIsNew(report.unreached, std::move(more.unreached));
+    report.removedAttachments += more.removedAttachments;
+  }
+  return report;
 }
 
 // What was typed in the chat is kept beside the sessions. A line goes when it, or what a command there was given, is an
@@ -244,7 +307,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       }
     }
     BOUGH_TRY(forgetTyped(session, erasure, pattern));
-    BOUGH_TRY(report, session.store->maintenance().erase(erasure));
+    BOUGH_TRY(report, eraseInParts(session.store->maintenance(), erasure));
     std::ranges::move(matches.staying, std::back_inserter(report.unreached));
   }
   printReport(report, context.json);
