@@ -40,12 +40,17 @@ struct Owner {
   gid_t group;
 };
 
-// PostgreSQL refuses to run as root.
-Owner owner() {
+Owner lookUpOwner() {
   if (::geteuid() != 0) return {.user = ::geteuid(), .group = ::getegid()};
   const passwd* const entry = ::getpwnam("postgres");
   if (entry == nullptr) throw std::runtime_error("there is no user postgres");
   return {.user = entry->pw_uid, .group = entry->pw_gid};
+}
+
+// PostgreSQL refuses to run as root. Looked up once: threads may ask, and getpwnam is not for several of them.
+Owner owner() {
+  static const Owner found = lookUpOwner();
+  return found;
 }
 
 std::vector<pid_t> childrenOf(pid_t parent) {

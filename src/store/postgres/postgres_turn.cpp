@@ -12,10 +12,11 @@ constexpr Statement kBeginTurn{"begin_turn", R"sql(
 UPDATE @.sessions SET fence = fence + 1, lease_until_ms = 0, lease_holder = ''
   WHERE session_id = $1 AND trash_id IS NULL RETURNING fence)sql"};
 // No lease lasts longer than an hour: one that seems to is from before the server's clock was set back.
-// $3 names the attempt: who repeats it because the answer was lost takes the lease that is its own already.
+// $3 names the attempt: who repeats it because the answer was lost takes the lease that is its own already, with the
+// same number. The first attempt may reach the server after the second.
 constexpr Statement kLeaseTurn{"lease_turn", R"sql(
 WITH taken AS (
-  UPDATE @.sessions SET fence = fence + 1, lease_holder = $3,
+  UPDATE @.sessions SET fence = fence + (lease_holder <> $3)::int, lease_holder = $3,
       lease_until_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $2
     WHERE session_id = $1 AND trash_id IS NULL
       AND (lease_holder = $3 OR lease_until_ms - (extract(epoch FROM clock_timestamp()) * 1000)::bigint
