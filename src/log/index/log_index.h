@@ -81,10 +81,8 @@ class LogIndex {
 
  private:
   void loadFile(std::uint64_t sizeBytes);
-  static constexpr int kTries = 3;
-
   Result<void> catchUp();
-  Result<void> scanNew(AskWhen when = AskWhen::NobodyWrites, int tries = kTries);
+  Result<void> scanNew(AskWhen when = AskWhen::NobodyWrites, int tries = 3);
   bool wasWrittenTo();
 
   LogFile& file_;
