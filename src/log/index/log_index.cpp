@@ -54,6 +54,14 @@ Error beingWritten(std::string_view path) {
   return fail(ErrorCode::Busy, fmt::format("somebody is writing to {}", path)).error();
 }
 
+// Whether the file is another one than when the last look at it began, at which it had the stamp.
+bool wasWrittenTo(LogFile& file, std::uint32_t& stamp) {
+  const auto info = file.look();
+  const std::uint32_t before = stamp;
+  if (info) stamp = stampOf(*info);
+  return info && stamp != before;
+}
+
 }  // namespace
 
 LogIndex::LogIndex(LogFile& file, const EntrySerializer& serializer, Environment& environment, LogIndexOptions options)
@@ -175,14 +183,6 @@ void LogIndex::forget(std::optional<std::uint64_t> seed) {
   counted_.noteNothing();
 }
 
-// Whether the file is another one than when the last look at it began.
-bool LogIndex::wasWrittenTo() {
-  const auto info = file_.look();
-  const std::uint32_t before = readStamp_;
-  if (info) readStamp_ = stampOf(*info);
-  return info && readStamp_ != before;
-}
-
 // Scans what the index does not cover, and keeps the index file within reach of the log. An index that took in a part
 // of a scan would say of what follows that it is not there, so it goes when the scan fails. A reader holds no lock:
 // where a writer sets torn bytes aside meanwhile, half of them and half of what took their place look like damage.
@@ -210,7 +210,7 @@ Result<void> LogIndex::scanNew(AskWhen when, int tries) {
     }
     counted_.note(trailing, isWritten ? std::optional(beingWritten(file_.path())) : sink.takeUnasked());
   }
-  if (index_.summary().problemCount > problems && tries > 1 && wasWrittenTo()) {
+  if (index_.summary().problemCount > problems && tries > 1 && wasWrittenTo(file_, readStamp_)) {
     undo.succeed();
     if (counted_.earlier() == nullptr) counted_.noteForgotten();
     forget(counted_.earlier() != nullptr ? std::optional(counted_.earlier()->seed()) : std::nullopt);

@@ -83,7 +83,6 @@ class LogIndex {
   void loadFile(std::uint64_t sizeBytes);
   Result<void> catchUp();
   Result<void> scanNew(AskWhen when = AskWhen::NobodyWrites, int tries = 3);
-  bool wasWrittenTo();
 
   LogFile& file_;
   const EntrySerializer& serializer_;
