@@ -47,12 +47,19 @@ class Secrets {
   /// Shorter ones are words (`test`, `ollama`), not keys: to hide them would damage texts and files.
   static constexpr std::size_t kShortestKeyBytes = 16;
 
-  /// All that the usual environment variables hold at this moment, the passwords of proxies and of the store among
-  /// them.
+  /// All that the usual environment variables hold at this moment, the passwords of proxies, of the store and of
+  /// providers' addresses among them. As getenv, not to be called while another thread sets variables.
   static Secrets fromEnvironment();
   /// From here on the variable of this name holds a key, too: that of a provider of one's own. For the whole process;
   /// Secrets that were made before do not know it.
   static void addVariable(const std::string& name);
+
+  /// For a program that lets models run commands: from here on programs of the same user find neither the keys and
+  /// passwords of variables(), proxies and addresses in the environment that this process was started with, nor its
+  /// memory. The variables are moved, so getenv goes on finding them; strings that were given to putenv must be
+  /// writable. The process makes no core dumps and cannot be debugged then, except by root, from whom nothing can be
+  /// hidden. To be called before there are threads, after addVariable.
+  static void hideFromTools();
 
   /// Remembers a key; one that is too short is left out.
   void add(std::string key);

@@ -77,6 +77,7 @@ Result<std::unique_ptr<Chat>> Chat::make(SessionStore& store, Listener& listener
                               .allowedCommands = options.allowedCommands,
                               .askBeforeChanges = options.askBeforeChanges};
   environment.secrets.addFromUrl(options.storeAddress);
+  for (const OwnProvider& each : options.http.providers) environment.secrets.addFromUrl(each.baseUrl);
   if (!options.thinkingLevel.empty() && !isLevel(options.thinkingLevel)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a thinking level", options.thinkingLevel),
                 "use off, low, medium or high");

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <optional>
 
+#include "agent/tools/credentials.h"
 #include "agent/tools/process_keeper.h"
 #include "base/system/file_io.h"
 #include "base/text/address.h"
@@ -57,22 +59,31 @@ class Excerpt {
   std::uint64_t total_ = 0;
 };
 
-// What a program gets of this process's variables: no keys, and the store's address without its password, which `store`
-// keeps.
-std::vector<char*> variablesWithoutKeys(std::string& store) {
-  std::vector<char*> out;
-  const std::vector<std::string> keys = Secrets::variables();
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view entry(*each);
-    const std::string_view name = entry.substr(0, entry.find('='));
-    if (std::ranges::find(keys, name) != keys.end()) continue;
-    const bool isStore = name == "BOUGH_STORE" && store.empty();
-    if (isStore) store = text::withoutPasswords(entry);
-    out.push_back(isStore ? store.data() : *each);
+// What a program gets of this process's variables: no keys, and addresses without their passwords.
+class ToolVariables {
+ public:
+  ToolVariables() {
+    const std::vector<std::string> keys = Secrets::variables();
+    for (char** each = environ; *each != nullptr; ++each) {
+      const std::string_view entry(*each);
+      const std::string_view name = entry.substr(0, entry.find('='));
+      if (std::ranges::find(keys, name) != keys.end()) continue;
+      const bool isAddress = name.size() < entry.size() && mayHoldPassword(name);
+      if (isAddress)
+        changed_.push_back(std::string(name) + "=" + text::withoutPasswords(entry.substr(name.size() + 1)));
+      pointers_.push_back(isAddress ? changed_.back().data() : *each);
+    }
+    pointers_.push_back(nullptr);
   }
-  out.push_back(nullptr);
-  return out;
-}
+  ToolVariables(const ToolVariables&) = delete;
+  ToolVariables& operator=(const ToolVariables&) = delete;
+  ~ToolVariables() = default;
+  [[nodiscard]] char* const* get() const { return pointers_.data(); }
+
+ private:
+  std::deque<std::string> changed_;  // stay where they are
+  std::vector<char*> pointers_;
+};
 
 // Found here, because a forked child must not search.
 Result<std::string> findProgram(const std::string& name) {
@@ -111,11 +122,10 @@ class KeptProcess {
     std::vector<char*> words;
     for (const std::string& each : request.arguments) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);
-    std::string store;
-    const std::vector<char*> variables = variablesWithoutKeys(store);
+    const ToolVariables variables;
     const KeptProgram program{.path = path.c_str(),
                               .arguments = words.data(),
-                              .variables = variables.data(),
+                              .variables = variables.get(),
                               .folder = request.folder,
                               .input = request.input,
                               .output = output,

@@ -160,6 +160,7 @@ class Keeper {
 pid_t forkKeeper(const KeptProgram& program) {
   (void)::setsid();  // Ctrl-C in the terminal is not for the keeper
   setSignals(/*blocked=*/true);
+  (void)::prctl(PR_SET_DUMPABLE, 0);  // what the program must not have is in this copy of our memory
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t id = ::fork();
   if (id >= 0) return id;

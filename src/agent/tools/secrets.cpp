@@ -1,10 +1,16 @@
 #include "agent/tools/credentials.h"
 #include "bough/agent/tools.h"
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <utility>
 
 #include "base/text/address.h"
 
@@ -23,10 +29,14 @@ std::string_view credentialsIn(std::string_view url) {
 std::mutex variablesMutex;
 
 std::vector<std::string>& variableNames() {
-  static std::vector<std::string> names = {"ANTHROPIC_API_KEY",   "OPENAI_API_KEY",     "GEMINI_API_KEY",
-                                           "GOOGLE_API_KEY",      "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
-                                           "ANTHROPIC_AUTH_TOKEN"};
+  static std::vector<std::string> names = {"ANTHROPIC_API_KEY",    "OPENAI_API_KEY",     "GEMINI_API_KEY",
+                                           "GOOGLE_API_KEY",       "OPENROUTER_API_KEY", "OLLAMA_API_KEY",
+                                           "ANTHROPIC_AUTH_TOKEN", "PGPASSWORD"};
   return names;
+}
+
+std::string_view nameOf(std::string_view entry) {
+  return entry.substr(0, entry.find('='));
 }
 
 }  // namespace
@@ -37,6 +47,7 @@ std::vector<std::string> Secrets::variables() {
 }
 
 void Secrets::addVariable(const std::string& name) {
+  if (name.empty()) return;
   const std::lock_guard lock(variablesMutex);
   auto& names = variableNames();
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -47,11 +58,30 @@ Secrets Secrets::fromEnvironment() {
   for (const std::string& name : variables()) {
     if (const char* value = std::getenv(name.c_str())) secrets.add(value);
   }
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "BOUGH_STORE"}) {
-    if (const char* value = std::getenv(name)) secrets.addFromUrl(value);
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry(*each);
+    if (mayHoldPassword(nameOf(entry))) secrets.addFromUrl(entry.substr(std::min(entry.find('=') + 1, entry.size())));
   }
-  if (const char* password = std::getenv("PGPASSWORD")) secrets.add(password);
   return secrets;
+}
+
+void Secrets::hideFromTools() {
+  const std::vector<std::string> keys = variables();
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry(*each);
+    const std::string_view name = nameOf(entry);
+    const bool isKey = std::ranges::find(keys, name) != keys.end();
+    if (name.size() == entry.size() || !(isKey || mayHoldPassword(name))) continue;
+    char* copy = ::strdup(*each);  // stays, as every variable does
+    if (copy == nullptr) throw std::bad_alloc();
+    char* old = std::exchange(*each, copy) + name.size() + 1;
+    if (isKey) {
+      std::fill_n(old, entry.size() - name.size() - 1, 'x');
+    } else {
+      text::hidePasswords(old);
+    }
+  }
+  (void)::prctl(PR_SET_DUMPABLE, 0);
 }
 
 void Secrets::addFromUrl(std::string_view url) {
@@ -83,6 +113,17 @@ std::size_t Secrets::openBytes(std::string_view text) const {
     }
   }
   return most;
+}
+
+bool mayHoldPassword(std::string_view variable) {
+  constexpr std::string_view kAddresses[] = {"BOUGH_STORE",         "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
+                                             "OPENROUTER_BASE_URL", "OLLAMA_HOST",        "GOOGLE_GEMINI_BASE_URL",
+                                             "BOUGH_LOCAL_BASE_URL"};
+  constexpr std::string_view kProxy = "_proxy";
+  const auto isSame = [](char left, char right) { return (left >= 'A' && left <= 'Z' ? left + 32 : left) == right; };
+  const bool isProxy = variable.size() >= kProxy.size() &&
+                       std::ranges::equal(variable.substr(variable.size() - kProxy.size()), kProxy, isSame);
+  return isProxy || std::ranges::find(kAddresses, variable) != std::end(kAddresses);
 }
 
 std::string withoutCredentials(std::string_view url) {

@@ -7,6 +7,7 @@
 #include "base/system/named_file.h"
 #include "base/try.h"
 #include "base/user_folders.h"
+#include "bough/agent/tools.h"
 #include "bough/agent/working_folder.h"
 #include "cli/definition/settings.h"
 #include "cli/names/catalog_view.h"
@@ -80,6 +81,8 @@ Result<ExitCode> startChat(const Context& context, ChatRequest request) {
   if (!context.backend && !isPostgresLocation(location)) request.options.storeFolder = location;
   request.options.userInstructions = userInstructions();
   BOUGH_TRY(const Settings settings, readSettings());
+  for (const agent::OwnProvider& each : settings.providers) agent::Secrets::addVariable(each.keyVariable);
+  agent::Secrets::hideFromTools();
   BOUGH_TRY(applySettings(settings, request));
   const bool interactive =
       !request.promptOnly && !request.finishOnly && !context.json && stdinIsTerminal() && stdoutIsTerminal();
