@@ -342,38 +342,6 @@ TEST_F(ToolsTest, ProgramThatCannotStartSaysSo) {
   EXPECT_NE(outcome.text.find("bash"), std::string::npos) << outcome.text;
 }
 
-TEST_F(ToolsTest, WritesBelowGitAreAskedFor) {
-  std::filesystem::create_directories(folder_ / "work/.git/hooks");
-  std::filesystem::create_directories(folder_ / "work/sub/.git");
-  put("work/.git/config", "x");
-  for (const char* path :
-       {".git/hooks/pre-commit", ".git/config", "sub/.git/config", ".GIT/config", "new/.git/config"}) {
-    const std::string arguments = std::string(R"({"path":)") + json::quoted(path) + "}";
-    EXPECT_TRUE(question("write", arguments).has_value()) << path;
-    EXPECT_TRUE(question("edit", arguments).has_value()) << path;
-    EXPECT_FALSE(question("read", arguments).has_value()) << path;
-  }
-  EXPECT_FALSE(question("write", R"({"path":".gitignore"})").has_value());
-  EXPECT_FALSE(question("write", R"({"path":"a.git/x"})").has_value());
-}
-
-TEST_F(ToolsTest, AWriteThatMakesTheFolderARepositoryIsAskedFor) {
-  const auto asks = [&](const char* path) {
-    const std::string arguments = std::string(R"({"path":)") + json::quoted(path) + R"(,"content":"x"})";
-    return question("write", arguments).has_value();
-  };
-  EXPECT_FALSE(asks("config"));
-  EXPECT_FALSE(asks("sub/HEAD"));
-  EXPECT_TRUE(asks("HEAD"));
-  EXPECT_TRUE(asks("head"));
-  put("work/HEAD", "ref: refs/heads/main");
-  for (const char* path : {"config", "Config", "config.worktree", "commondir", "hooks/pre-commit", "info/attributes"}) {
-    EXPECT_TRUE(asks(path)) << path;
-  }
-  EXPECT_FALSE(asks("config.txt"));
-  EXPECT_FALSE(asks("sub/config"));
-}
-
 TEST_F(ToolsTest, AllowedCommandsTakeArgumentsButNoShellSyntax) {
   const std::vector<std::string> allowed = {"git status", "ls"};
   EXPECT_TRUE(isAllowedCommand("ls", allowed));

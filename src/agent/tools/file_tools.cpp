@@ -12,6 +12,7 @@
 #include "agent/tools/builtin.h"
 #include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
+#include "agent/tools/git_files.h"
 #include "base/system/file_io.h"
 #include "base/system/folder_stream.h"
 #include "base/text/counted.h"
@@ -34,19 +35,6 @@ Result<std::string> stringArgument(const std::string& arguments, const char* nam
 }
 
 using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
-
-// Hooks and settings in there run programs the next time somebody uses git. A folder that holds a HEAD may itself be a
-// repository, without a folder .git.
-bool isGitsOwn(std::string path, const WorkingFolder& folder) {
-  path.erase(0, std::min(path.size(), folder.path().size()));
-  path += '/';
-  std::ranges::transform(path, path.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  constexpr std::string_view kObeyed[] = {"/config/", "/config.worktree/", "/commondir/", "/hooks/", "/info/"};
-  const bool obeyed = std::ranges::any_of(kObeyed, [&](std::string_view name) { return path.starts_with(name); });
-  return path.contains("/.git/") || path == "/head/" ||
-         (obeyed && ::faccessat(folder.descriptor(), "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0);
-}
 
 // The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
 // is asked for by the name of where it really leads.
@@ -125,7 +113,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   auto place = environment.folder.resolve(*path);
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
-  if (place->inside && isGitsOwn(place->path, environment.folder)) {
+  if (place->inside && isGitsOwn(*path, *place, environment.folder)) {
     prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
     prepared.permission = *prepared.question;
     prepared.allows = "exactly this";
