@@ -235,6 +235,99 @@ TEST(CommandRules, ArgumentsThatAreNoFilesAreAskedAbout) {
   EXPECT_FALSE(isAllowedCommand("'' ./x", {"''"}));
 }
 
+void expectRules(const std::vector<std::string>& allowed, std::initializer_list<const char*> harmless,
+                 std::initializer_list<const char*> dangerous) {
+  for (const char* command : harmless) {
+    EXPECT_TRUE(isAllowedCommand(command, allowed)) << command << ": " << commandQuestion(command, allowed);
+  }
+  for (const char* command : dangerous) {
+    EXPECT_FALSE(isAllowedCommand(command, allowed)) << command;
+    EXPECT_NE(commandQuestion(command, allowed).find("is allowed, but"), std::string::npos) << command;
+  }
+}
+
+TEST(CommandRules, VariablesInFrontHideNoProgram) {
+  expectRules({"CI=1 git", "LC_ALL=C  A= xargs", "CI=1 sed -n", "A=b tar", "A=b uniq", "A=b npm", "'git'", "A=b",
+               "! git", "A='b c' git", "B='c git", " git", "A=b python3 -m pip"},
+              {"CI=1 git log --oneline", "CI=1 sed -n 1,5p a.txt", "A=b tar tv", "A=b npm test", "LC_ALL=C  A= xargs",
+               "'git' log", " git log", "A=b python3 -m pip list", "A='b c' git log"},
+              {"CI=1 git config core.pager ./x", "CI=1 git log --output=x", "LC_ALL=C  A= xargs rm",
+               "CI=1 sed -n '1e ./x' a", "A=b tar xP", "A=b uniq a .bashrc", "A=b", "A=b npm exec evil",
+               "'git' config core.pager ./x", "A=b rm x", "! git log", " git config core.pager ./x",
+               "A='b c' git config core.pager ./x", "B='c git ' rm x", "A=b python3 -m pip install evil"});
+}
+
+TEST(CommandRules, PatternsInTheMiddleOfAWordAreAskedAbout) {
+  expectRules(
+      {"make", "uniq", "git", "wc", "rg", "eslint", "date"},
+      {"wc -l a*.txt", "rg word src/*.cpp", "eslint src/*.js", "git add src/?.cpp"},
+      {"make a*", "uniq a*", "uniq dir/a*", "git fetch e*", "rg word a*.txt", "git add a[bc]", "date 0*", "make ~/x"});
+}
+
+TEST(CommandRules, WhatGitRunsIsAskedAbout) {
+  expectRules({"git", "git mv", "cp", "mv", "ln", "cat", "rg", "find", "tee"},
+              {"git mv a.txt b.txt", "cp a.txt b.txt", "cat .git/config", "rg word .git", "find .git -name x",
+               "cp a .gitignore", "git clone https://example.org/b.git"},
+              {"git mv x .git/hooks/pre-commit", "cp x .git/config", "mv x sub/.GIT/hooks/a", "ln x ./.g''it/hooks/a",
+               "tee \".git\"/config", "cp -a x .", "cp -r x .", "git clone a .git/modules/b"});
+}
+
+TEST(CommandRules, ProgramsThatRunWhatTheyAreGivenAreAskedAbout) {
+  expectRules({"m4",
+               "gm4",
+               "dc",
+               "mksh",
+               "ksh93",
+               "bash5.2",
+               "genv",
+               "/lib64/ld-linux-x86-64.so.2",
+               "qemu-x86_64",
+               "ts",
+               "gnuplot",
+               "python3 -m timeit",
+               "python3 -mpdb",
+               "pypy3 -m pip",
+               "git-shell",
+               "unzip",
+               "patch",
+               "7z",
+               "mvn",
+               "systemctl",
+               "crontab"},
+              {"m4", "dc", "mksh", "unzip -l a.zip", "7z l a.7z", "patch --dry-run a b", "mvn test",
+               "systemctl status x", "pypy3 -m pip list"},
+              {"m4 x.m4",
+               "gm4 x.m4",
+               "dc x",
+               "mksh x",
+               "ksh93 x",
+               "bash5.2 x",
+               "genv rm x",
+               "/lib64/ld-linux-x86-64.so.2 ./x",
+               "qemu-x86_64 ./x",
+               "ts rm x",
+               "gnuplot x.gp",
+               "python3 -m timeit x",
+               "python3 -mpdb x.py",
+               "pypy3 -m pip install x",
+               "git-shell x",
+               "unzip a.zip",
+               "patch a b",
+               "7z x a.7z",
+               "mvn org.evil:x:1:run",
+               "systemctl start x",
+               "crontab x"});
+  EXPECT_TRUE(isAllowedCommand("m4 x.m4 y", {"m4 x.m4"}));
+}
+
+TEST(CommandRules, SecondFilesAreAskedAbout) {
+  expectRules(
+      {"cpp", "x86_64-linux-gnu-cpp-14", "clang-cpp", "python3 -m json.tool", "python3 -m json", "pdftotext", "lz4"},
+      {"cpp a.c", "python3 -m json.tool a.json", "python3 -m json.tool --sort-keys a.json", "pdftotext a.pdf"},
+      {"cpp a.c b", "x86_64-linux-gnu-cpp-14 a.c b", "clang-cpp a.c b", "python3 -m json.tool a.json .bashrc",
+       "python3 -m json a.json b", "python3 -m json.tool - b", "pdftotext a.pdf b", "lz4 a b"});
+}
+
 TEST(CommandRules, QuestionShowsAllOfACommand) {
   const std::string asked = commandQuestion("rm\u200B a\x1b[2K\r\u202Etxt\tb\nsecond", {});
   EXPECT_EQ(asked, "run: rm\\u{200B} a\\u{1B}[2K\\u{D}\\u{202E}txt\\u{9}b\nsecond");

@@ -7,8 +7,10 @@
 #include <span>
 #include <utility>
 
+#include "agent/tools/git_files.h"
 #include "agent/tools/harmless_commands.h"
 #include "agent/tools/harmless_options.h"
+#include "agent/tools/program_kinds.h"
 #include "agent/tools/program_names.h"
 #include "base/text/utf8.h"
 
@@ -73,10 +75,14 @@ bool isHarmlessForSed(std::string_view script) {
          script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
 }
 
-// The shell makes names of files of a pattern, and a file may be called `--output=x`.
-bool isPattern(std::string_view word) {
+// The shell makes names of files of a pattern, and a file may be called `--output=x`. One in the middle of a word gives
+// names with the same beginning: settings (`a=./x`), addresses, a second file; after a slash only files.
+bool mayBecomeOther(std::string_view program, std::string_view word) {
   const std::size_t pattern = word.find_first_of("*?[");
-  return pattern == 0 || word.starts_with('~') || (word.starts_with('-') && pattern != std::string_view::npos);
+  if (word.starts_with('~')) return true;
+  if (pattern == std::string_view::npos) return false;
+  if (pattern == 0 || word.starts_with('-')) return true;
+  return !onlyPrints(program) && (!word.substr(0, pattern).contains('/') || writesSecondFile(program));
 }
 
 bool beginsWith(std::string_view command, std::string_view allowed) {
@@ -111,62 +117,79 @@ bool isHidden(char32_t code) {
   return std::ranges::any_of(kHidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
-// The name of the program that a command runs.
-std::string_view programOf(std::string_view command) {
-  const std::string_view program = command.substr(0, command.find(' '));
-  return program.substr(program.rfind('/') + 1);
+// The program that a command runs, and the words after it.
+struct NamedProgram {
+  std::string_view name;
+  std::span<const std::string> words;
+};
+
+// The one whose rules count: that of `python3 -m pytest` is pytest.
+NamedProgram programOf(std::span<const std::string> named) {
+  const auto basename = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  const NamedProgram program{.name = basename(named.front()), .words = named.subspan(1)};
+  const bool isPython = program.name.starts_with("python") || program.name.starts_with("pypy");
+  if (program.words.empty() || !isPython) return program;
+  const std::string_view last = program.words.back();
+  if (last.size() > 2 && last.starts_with("-m")) return {.name = last.substr(2), .words = {}};
+  const bool isModule = program.words.size() > 1 && program.words[program.words.size() - 2] == "-m";
+  return isModule ? NamedProgram{.name = last, .words = {}} : program;
 }
 
-// Programs that run the program which their arguments name.
-bool runsItsArguments(std::string_view command) {
-  constexpr std::string_view kRunners =
-      "env nice ionice time timeout nohup setsid stdbuf xargs watch sudo doas su ssh rsh mosh exec eval command "
-      "builtin . source chroot unshare nsenter strace ltrace flock script entr parallel busybox toybox bash sh "
-      "dash ash ksh zsh fish csh tcsh pwsh trap chrt taskset systemd-run runuser pkexec gdb lldb valgrind perf "
-      "hyperfine npx bunx pnpx uvx pipx tmux screen at batch unbuffer expect socat setpriv setarch prlimit "
-      "numactl fakeroot proot bwrap firejail rlwrap ccache sccache distcc xvfb-run torsocks proxychains ansible "
-      "sqlite3";
-  return holdsWord(kRunners, programOf(command));
+// The allowed words without the variables that are set for the program, as in `CI=1 A='b c' npm test`. None when a
+// quote is open at the end.
+std::vector<std::string> wordsOfAllowed(std::string_view allowed) {
+  std::vector<std::string> words(1);
+  char quote = 0;
+  for (const char c : allowed) {
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (quote != 0 || (c != ' ' && c != '\t')) {
+      words.back() += c;
+    } else {
+      words.emplace_back();
+    }
+  }
+  if (quote != 0) return {};
+  std::erase(words, std::string());
+  const auto isProgram = [](const std::string& word) { return !word.contains('='); };
+  words.erase(words.begin(), std::ranges::find_if(words, isProgram));
+  return words;
 }
 
-// The program whose options are looked at: `python3 -m pytest` has those of pytest.
-std::string_view ruledProgram(std::string_view command, std::string_view allowed) {
-  constexpr std::string_view kModule = " -m ";
-  const std::string_view program = programOf(command);
-  const std::size_t module = allowed.rfind(kModule);
-  if (!program.starts_with("python") || module == std::string_view::npos) return program;
-  const std::string_view name = allowed.substr(module + kModule.size());
-  return name.contains(' ') ? program : name;
+std::string dangerOfWord(std::string_view program, std::string_view word) {
+  if (mayBecomeOther(program, word) || isSetting(program, word)) {
+    return fmt::format("{} can run other programs or write files", word);
+  }
+  if (!onlyReads(program) && namesGitsOwn(word)) return fmt::format("git may run or obey {}", word);
+  return {};
 }
 
-bool isSedCommand(std::string_view command) {
-  return isOneOf(programOf(command), {"sed", "gsed"});
-}
-
-// The first word of tar holds options, with a dash or without.
-bool isTarCommand(std::string_view command) {
-  return isOneOf(programOf(command), {"tar", "gtar", "bsdtar"});
-}
-
-// Programs that read their first file and write their second one.
-bool writesSecondFile(std::string_view command) {
-  return isOneOf(programOf(command), {"uniq", "guniq", "xxd"});
+// Without one of the options that only list what is in a file.
+bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> added) {
+  if (!writesWhatFilesName(program.name) || std::ranges::none_of(added, isFile)) return false;
+  const auto onlyLists = [](const std::string& word) {
+    return word == "--dry-run" ||
+           (!word.starts_with("--") && word.starts_with('-') && word.find_first_of("ltvZ") != std::string::npos);
+  };
+  return std::ranges::none_of(program.words, onlyLists) && std::ranges::none_of(added, onlyLists);
 }
 
 }  // namespace
 
 std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
-  const std::vector<std::string> named = wordsOf(allowed);
+  const std::vector<std::string> named = wordsOfAllowed(allowed);
   const std::vector<std::string> added = wordsOf(command.substr(allowed.size()));
   if (named.empty()) return "it names no program";
-  if (!added.empty() && runsItsArguments(command)) {
-    return fmt::format("{} runs what its arguments name", programOf(command));
-  }
-  bool isScript = isSedCommand(command);  // the next word that is not an option; files follow it
-  bool isBundle = isTarCommand(command) && named.size() == 1;
-  const std::string_view program = ruledProgram(command, allowed);
-  std::ptrdiff_t files = std::ranges::count_if(named.begin() + 1, named.end(), isFile);
+  const NamedProgram rules = programOf(named);
+  const std::string_view program = rules.name;
+  if (!added.empty() && runsItsArguments(program)) return fmt::format("{} runs what its arguments name", program);
+  bool isScript = isOneOf(program, {"sed", "gsed"});  // the next word that is not an option; files follow it
+  // The first word of tar holds options, with a dash or without.
+  bool isBundle = isOneOf(program, {"tar", "gtar", "bsdtar"}) && rules.words.empty();
+  std::ptrdiff_t files = std::ranges::count_if(rules.words, isFile);
   for (const std::string& word : added) {
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
     // Also after `--`: what npm and cargo find there are options of the program that they run.
@@ -174,17 +197,16 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
     if ((isOption && !isHarmlessOption(program, word)) || (bundle && !isHarmlessOption(program, "-" + word))) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
     }
-    if (isPattern(word) || isSetting(program, word)) {
-      return fmt::format("{} can run other programs or write files", word);
-    }
-    if (isFile(word) && ++files > 1 && writesSecondFile(command)) {
+    if (std::string danger = dangerOfWord(program, word); !danger.empty()) return danger;
+    if (isFile(word) && ++files > 1 && writesSecondFile(program)) {
       return fmt::format("{} is a file that it can write", word);
     }
     if (word.starts_with('-') || !isScript) continue;
     if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
     isScript = false;
   }
-  return dangerousCommand(program, std::span(named).subspan(1), added);
+  if (writesNamedFiles(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
+  return dangerousCommand(program, rules.words, added);
 }
 
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed) {

@@ -46,12 +46,39 @@ constexpr CommandsOf kHarmlessCommands[] = {
     {"asdf conda direnv mamba micromamba mise nix nodenv pyenv rbenv rustup volta",
      "current help info list ls outdated search show status version versions where which"},
     {"bun deno", "check doc fmt help info lint outdated test types"},
+    {"7z 7za 7zr 7zz", "b h i l t"},
+    {"rar unrar", "l lb lt lta t v vb vt vta"},
+    {"hg",
+     "add annotate blame branch branches cat commit copy diff files forget grep heads help id identify incoming locate "
+     "log manifest merge move mv outgoing parents paths pull push remove rename resolve revert root status summary "
+     "tags "
+     "tip update verify version"},
+    {"mvn mvnw", "clean compile integration-test package site test test-compile validate verify"},
+    {"rails", "about notes routes stats test version"},
+    {"gem", "contents dependency environment help info list outdated query search specification which"},
+    {"brew", "config deps desc doctor help info list ls outdated search uses"},
+    {"cabal stack", "bench build check clean haddock help info list path test"},
+    {"mix", "compile format help test xref"},
+    {"swift", "build help package test"},
+    {"dart flutter", "analyze build clean devices doc doctor format help info test"},
+    {"crystal", "build docs env help spec version"},
+    {"lerna", "changed diff info la list ll ls"},
+    {"adb", "devices get-state help logcat version"},
+    {"flatpak snap", "help info list search version"},
+    {"systemctl",
+     "cat get-default help is-active is-enabled is-failed list-timers list-unit-files list-units show status"},
 };
 
 // Their first argument is a program.
 constexpr std::string_view kInterpreters =
-    "python pypy perl ruby node nodejs ts-node tsx php lua luajit tclsh wish Rscript java groovy scala julia elixir "
-    "escript guile racket sbcl runghc osascript";
+    "python pypy ipython bpython perl raku ruby irb node nodejs ts-node tsx zx qjs d8 jsc gjs cjs rhino php php-cgi "
+    "phpdbg "
+    "lua luajit tclsh wish Rscript R java jshell groovy groovysh kotlin kscript scala scala-cli amm julia elixir iex "
+    "escript erl guile csi racket sbcl clisp ecl mit-scheme gosh clojure clj bb janet fennel swipl gprolog ocaml "
+    "runghc "
+    "runhaskell ghci osascript octave octave-cli matlab maxima gnuplot sage gforth tcc rust-script m4 gm4 dc "
+    // Modules of Python.
+    "timeit pdb cProfile profile trace runpy doctest pickle code IPython debugpy pyinstrument viztracer";
 
 // Options before a command that take no value: the next word is the command.
 constexpr std::string_view kPlainOptions =
@@ -78,7 +105,8 @@ std::string dangerousScript(std::string_view program, std::span<const std::strin
 std::string dangerousCommand(std::string_view program, std::span<const std::string> allowed,
                              std::span<const std::string> added) {
   const std::string_view family = familyOf(program);
-  if (holdsWord(kInterpreters, family)) return dangerousScript(program, allowed, added);
+  if (holdsWord(kInterpreters, family) || holdsWord(kInterpreters, program))
+    return dangerousScript(program, allowed, added);
   const auto* rules =
       std::ranges::find_if(kHarmlessCommands, [&](const CommandsOf& each) { return holdsWord(each.names, family); });
   if (rules == std::end(kHarmlessCommands)) return {};

@@ -59,6 +59,7 @@ constexpr Program kPrograms[] = {
      "--version --help"},
     {"uniq guniq", "cdDfisuwz", "--count --repeated --all-repeated --ignore-case --unique --version --help"},
     {"xxd", "abcdeEgilopqrRsuC", "-version"},
+    {"json.tool json", "h", "--sort-keys --json-lines --compact --no-ensure-ascii --tab --no-indent --help"},
     {"date", "dIRru", "--utc --iso-8601 --rfc-3339 --rfc-email --date --reference --version --help"},
     {"tree", "aACdDfFghiIJlLnNpPqQrsStuUvxX",
      "--dirsfirst --du --gitignore --noreport --prune --matchdirs --ignore-case --filelimit --charset --sort --version "
@@ -133,6 +134,8 @@ constexpr Program kPrograms[] = {
      "--help"},
     {"python perl ruby node nodejs deno bun php lua awk gawk mawk nawk", "V", "--version --help"},
     {"zip unzip 7z 7za", "lqtvr", "--version --help"},
+    {"cp mv ln install touch mkdir rm rmdir tee dd split csplit truncate chmod chown", "nv",
+     "--verbose --version --help"},
     {"man less more vi vim nvim view emacs nano ed", "", "--version --help"},
 };
 
@@ -147,8 +150,12 @@ const Program& programCalled(std::string_view name) {
 
 }  // namespace
 
+bool onlyPrints(std::string_view program) {
+  return holdsWord(kOnlyPrint, program);
+}
+
 bool isHarmlessOption(std::string_view program, std::string_view option) {
-  if (holdsWord(kOnlyPrint, program)) return true;
+  if (onlyPrints(program)) return true;
   const Program& rules = programCalled(program);
   if (holdsWord(rules.words, option.substr(0, option.find('=')))) return true;
   if (program == "date" && option.starts_with('+')) return true;  // how it is shown

@@ -9,4 +9,7 @@ namespace bough::agent {
 /// settings. Of a program that is not in the tables, few options are known to be harmless.
 bool isHarmlessOption(std::string_view program, std::string_view option);
 
+/// Whether a program does nothing but print, whatever its options.
+bool onlyPrints(std::string_view program);
+
 }  // namespace bough::agent
