@@ -10,6 +10,7 @@ import tempfile
 import threading
 
 KEY = "sk-test-0123456789abcdefghij"
+ESCAPED = KEY.replace("-", "\\u002d").replace("t", "\\u0074", 1)
 PROVIDERS = {
     "anthropic/claude-x": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "openai/gpt-x": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
@@ -22,6 +23,10 @@ CASES = [
     (404, "application/json", '{"error":{"message":"no such model"}}', "is there a model"),
     (400, "application/json", '{"error":{"message":"bad ' + KEY[:14] + '…"}}', KEY[:14]),
     (400, "application/json", '{"error":{"message":"' + "x" * 290 + KEY + '"}}', "say it differently"),
+    (401, "application/json", '{"error":{"message":"Incorrect: ' + ESCAPED + '"}}', "Incorrect: [key]"),
+    (401, "application/json", '{"error":{"info":"' + "x" * 270 + ESCAPED + '"}}', "check "),
+    (401, "application/json", '{"error":{"message":"{\\"is\\":\\"' + ESCAPED.replace("\\", "\\\\") + '\\"}"}}', "[key]"),
+    (200, "text/event-stream", 'event: error\ndata: {"error":{"info":"' + "x" * 270 + ESCAPED + '"}}\n\n', "base URL"),
     (200, "text/html", f"<html>{KEY}</html>", "base URL"),
     (200, "application/json", '{"half": "' + KEY, "base URL"),
     (200, "text/event-stream", 'event: error\ndata: {"type":"error","error":{"type":"invalid_request_error","message":"no ' + KEY + '"}}\n\n', "no [key]"),
@@ -73,9 +78,11 @@ def try_all(bough, folder, server, model):
     for text in said:
         check(KEY not in text, "no key is printed", text)
         check("x" * 290 + KEY[:10] not in text, "nor a part of one that was cut", text)
+        check(ESCAPED[:18] not in text, "nor one that is escaped", text)
     for path in pathlib.Path(folder).rglob("*"):
         if path.is_file():
-            check(KEY.encode() not in path.read_bytes(), "no key is stored", path)
+            for part in (KEY, ESCAPED[:18]):
+                check(part.encode() not in path.read_bytes(), "no key is stored", path)
 
 
 def main():

@@ -54,5 +54,21 @@ TEST_F(SecretsTest, AKeyThatBeginsWithAnotherOneIsHiddenWhole) {
   }
 }
 
+TEST_F(SecretsTest, AKeyIsFoundHoweverJsonEscapesIt) {
+  Secrets secrets;
+  secrets.add("n/k-0123456789abcdef\\é");
+  for (const char* text :
+       {R"("n/k-0123456789abcdef\\é")", R"("n\/k\u002d0123456789abcdef\\\u00E9")",
+        R"("\u006e/k-0123456789abcd\u0065f\u005cé")", R"("\\u006e\\/k-0123456789abcdef\\\\\\u00e9")"}) {
+    EXPECT_EQ(secrets.redactJson(text), "\"[key]\"") << text;
+    EXPECT_EQ(secrets.redact(text), "\"[key]\"") << text;
+  }
+  // What only looks like its beginning is an escape, and everything else stays.
+  for (const char* text :
+       {R"("\n/k-0123456789abcdef\\é")", R"("\\\n/k-0123456789abcdef")", R"("\u00","\ud800","\\")", "\\", "\\\\"}) {
+    EXPECT_EQ(secrets.redactJson(text), text);
+  }
+}
+
 }  // namespace
 }  // namespace bough::agent

@@ -67,8 +67,12 @@ class Secrets {
   void addFromUrl(std::string_view url);
 
   /// `text` with every whole key replaced by "[key]". A part of a key, as `sk-proj-`, stays what it is. Costs one
-  /// search of the text for each key.
+  /// search of the text for each key, and one more where there are backslashes: keys that JSON has escaped are found.
   [[nodiscard]] std::string redact(std::string_view text) const;
+  /// The same for JSON, which stays JSON: a key is found however its characters are escaped.
+  [[nodiscard]] std::string redactJson(std::string_view text) const;
+  /// Whether `text` holds a whole key.
+  [[nodiscard]] bool areIn(std::string_view text) const { return redact(text) != text; }
   /// How many bytes at the end of `text` may be the beginning of a key, so that what follows decides.
   [[nodiscard]] std::size_t openBytes(std::string_view text) const;
 

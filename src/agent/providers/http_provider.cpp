@@ -154,16 +154,21 @@ class HttpProvider final : public Provider {
       end.noteNews();
       shown.add(delta);
     };
+    // Without keys from the start: of an error only an excerpt is shown, which might hold a part of one.
+    const auto take = [&](const SseEvent& event) {
+      const std::string keyless = secrets_.redactJson(event.data);
+      return reader->take({.name = event.name, .data = keyless}, onDelta);
+    };
     const auto onEvent = [&](const SseEvent& event) {
       if (!reader->isWhole()) end.noteNews();
-      auto taken = reader->take(event, onDelta);
+      auto taken = take(event);
       if (!taken) error = any && taken.error().code == ErrorCode::Damaged ? brokenOff(any) : std::move(taken.error());
       any = true;
       return taken.has_value() && !cancel.requested();
     };
     // What is left at the end of the stream is an event without its blank line, or half of one that broke off.
     const auto onLast = [&](const SseEvent& event) {
-      if (auto taken = reader->take(event, onDelta); !taken && taken.error().code != ErrorCode::Damaged) {
+      if (auto taken = take(event); !taken && taken.error().code != ErrorCode::Damaged) {
         error = std::move(taken.error());
       }
       any = true;
@@ -201,15 +206,15 @@ class HttpProvider final : public Provider {
   // A server may repeat the key that it was given. What is stored of an answer does not hold it.
   [[nodiscard]] Answer finished(StreamReader& reader, bool aborted) const {
     Answer answer = reader.answer(aborted);
-    answer.message = secrets_.redact(answer.message);
-    answer.partial = secrets_.redact(answer.partial);
+    answer.message = secrets_.redactJson(answer.message);
+    answer.partial = secrets_.redactJson(answer.partial);
     return answer;
   }
 
   [[nodiscard]] Attempt refused(const HttpResponse& response) const {
     // Keys go first: what is shown of a long answer might hold only a part of one.
     HttpResponse shown = response;
-    shown.body = secrets_.redact(response.body);
+    shown.body = secrets_.redactJson(response.body);
     Attempt attempt{.answer = {}, .error = refusal(endpoint_, shown), .askedWaitMs = response.retryAfterMs};
     if (!attempt.askedWaitMs) attempt.askedWaitMs = retryDelayMs(response.body);
     return attempt;

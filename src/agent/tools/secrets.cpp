@@ -1,4 +1,5 @@
 #include "agent/tools/credentials.h"
+#include "agent/tools/escaped_key.h"
 #include "bough/agent/tools.h"
 
 #include <sys/prctl.h>
@@ -101,6 +102,24 @@ std::string Secrets::redact(std::string_view text) const {
     for (std::size_t at = out.find(key); at != std::string::npos; at = out.find(key, at)) {
       out.replace(at, key.size(), "[key]");
     }
+  }
+  return out.contains('\\') ? redactJson(out) : out;
+}
+
+std::string Secrets::redactJson(std::string_view text) const {
+  std::string beginnings = "\\";
+  for (const std::string& key : keys_) beginnings += key.front();
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find_first_of(beginnings), text.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const auto isHere = [&](const std::string& key) { return escapedKeyBytes(text, key) > 0; };
+    const auto key = std::ranges::find_if(keys_, isHere);
+    const std::size_t taken = key == keys_.end() ? characterOrEscapeBytes(text) : escapedKeyBytes(text, *key);
+    out += key == keys_.end() ? text.substr(0, taken) : std::string_view("[key]");
+    text.remove_prefix(taken);
   }
   return out;
 }
