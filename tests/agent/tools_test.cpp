@@ -325,6 +325,25 @@ TEST_F(ToolsTest, ChildrenThatLeftTheirGroupEndWithTheTool) {
   EXPECT_TRUE(isGone(id));
 }
 
+TEST_F(ToolsTest, AKeeperThatIsStoppedHangsNothing) {
+  const std::string outer = "outer=$(cut -d' ' -f4 /proc/$PPID/stat); ";
+  const auto bash = [&](const std::string& command) {
+    return run("bash", "{\"command\":" + json::quoted(command) + "}");
+  };
+  const ToolOutcome woken = bash(outer + "kill -STOP $outer; echo done");
+  EXPECT_EQ(woken.text, "done\n");
+  for (const std::string& command : {std::string("kill -STOP $PPID"), outer + "kill -STOP $outer $PPID",
+                                     outer + "kill -STOP $PPID; kill -STOP $outer"}) {
+    const ToolOutcome stopped = bash("setsid sleep 1000 & echo $! > child.pid; " + command + "; sleep 1000");
+    EXPECT_TRUE(stopped.isError) << command;
+    EXPECT_TRUE(stopped.text.contains("stopped the process that watches over it")) << command << stopped.text;
+    std::string id = get("work/child.pid");
+    ASSERT_FALSE(id.empty());
+    id.pop_back();
+    EXPECT_TRUE(isGone(id)) << command;
+  }
+}
+
 TEST_F(ToolsTest, NoOpenFileOfOursReachesACommand) {
   const int leaked = ::open((folder_ / "outside/secret.txt").c_str(), O_RDONLY);  // without O_CLOEXEC
   ASSERT_GE(leaked, 0);

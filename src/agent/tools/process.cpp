@@ -27,6 +27,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr int kLookAtChildMs = 20;
 constexpr std::chrono::milliseconds kGrace{1'000};
+constexpr std::chrono::milliseconds kGiveUp{30'000};
 
 // Keeps the beginning and the end of what passes through.
 class Excerpt {
@@ -143,14 +144,29 @@ class KeptProcess {
   ~KeptProcess() {
     if (keeper_.get() < 0) return;
     commands_.close();  // ends whatever still runs
-    while (::waitpid(keeper_.get(), nullptr, 0) < 0 && errno == EINTR) {
-    }
+    while (!keeperEnded_) lookAtKeeper(0);
   }
 
   void tell(char command) { (void)!::write(commands_.get(), &command, 1); }
   [[nodiscard]] int reports() const { return reports_.get(); }
   [[nodiscard]] bool isOver() const { return over_; }
   [[nodiscard]] bool hasLeftOthers() const { return leftOthers_; }
+
+  // Wakes the keeper when the program has stopped it: nobody else can.
+  void lookAtKeeper(int options) {
+    if (keeperEnded_) return;
+    int status = 0;
+    const pid_t changed = ::waitpid(keeper_.get(), &status, options | WUNTRACED);
+    if (changed == 0 || (changed < 0 && errno == EINTR)) return;
+    keeperEnded_ = changed < 0 || !WIFSTOPPED(status);
+    if (!keeperEnded_) (void)::kill(keeper_.get(), SIGCONT);
+  }
+  // The last resort against a program that does not let its keepers work.
+  void giveUp() {
+    gaveUp_ = true;
+    over_ = true;
+    if (!keeperEnded_) (void)::kill(keeper_.get(), SIGKILL);
+  }
 
   void readReports() {
     KeeperReport report{};
@@ -159,12 +175,21 @@ class KeptProcess {
       if (report.kind == KeeperReport::NotStarted) notStarted_ = report.value;
       if (report.kind == KeeperReport::Ended) status_ = report.value;
       leftOthers_ = leftOthers_ || report.kind == KeeperReport::LeftOthers;
+      stopped_ = stopped_ || report.kind == KeeperReport::KeeperStopped;
     }
-    over_ = got == 0;  // the keeper is gone, and with it everything it kept
+    over_ = over_ || got == 0;  // the keeper is gone, and with it everything it kept
   }
 
   [[nodiscard]] Result<int> exitCode() const {
     if (notStarted_) return std::unexpected(systemError(*notStarted_, "start", path_));
+    if (gaveUp_) {
+      return fail(ErrorCode::Io,
+                  "the command cannot be ended and may still run: it stops the processes that watch over it");
+    }
+    if (stopped_) {
+      return fail(ErrorCode::Io,
+                  "the command stopped the process that watches over it, and was ended with everything it started");
+    }
     if (!status_) return 128 + SIGKILL;
     return WIFSIGNALED(*status_) ? 128 + WTERMSIG(*status_) : WEXITSTATUS(*status_);
   }
@@ -191,6 +216,9 @@ class KeptProcess {
   std::optional<int> notStarted_;
   std::optional<int> status_;
   bool leftOthers_ = false;
+  bool stopped_ = false;
+  bool gaveUp_ = false;
+  bool keeperEnded_ = false;
   bool over_ = false;
 };
 
@@ -221,9 +249,13 @@ Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelTok
   ProcessOutcome outcome;
   const auto end = SteadyClock::now() + request.time;
   std::optional<SteadyClock::time_point> killAt;
+  std::optional<SteadyClock::time_point> giveUpAt;
   bool open = true;
   while (!process.isOver()) {
-    if (!killAt) {
+    process.lookAtKeeper(WNOHANG);
+    if (giveUpAt) {
+      if (SteadyClock::now() >= *giveUpAt) process.giveUp();
+    } else if (!killAt) {
       outcome.cancelled = cancel.requested();
       outcome.timedOut = !outcome.cancelled && SteadyClock::now() >= end;
       if (outcome.cancelled || outcome.timedOut) {
@@ -232,7 +264,7 @@ Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelTok
       }
     } else if (SteadyClock::now() >= *killAt) {
       process.tell(kKeeperKill);
-      killAt = SteadyClock::time_point::max();
+      giveUpAt = SteadyClock::now() + kGiveUp;
     }
     pollfd ready[] = {{.fd = open ? reading : -1, .events = POLLIN, .revents = 0},
                       {.fd = process.reports(), .events = POLLIN, .revents = 0}};

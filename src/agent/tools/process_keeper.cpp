@@ -101,7 +101,13 @@ class Keeper {
 
   // Waits for the keeper that watches the program, and ends what it left behind.
   [[noreturn]] void runAfterKeeper() {
-    for (pid_t ended = 0; ended != program_ && !(ended < 0 && errno == ECHILD);) ended = ::waitpid(-1, nullptr, 0);
+    int status = 0;
+    for (pid_t changed = 0; !(changed < 0 && errno == ECHILD); changed = ::waitpid(-1, &status, WUNTRACED)) {
+      if (changed != program_) continue;
+      if (!WIFSTOPPED(status)) break;
+      report(kReports, KeeperReport::KeeperStopped, 0);
+      (void)::kill(program_, SIGKILL);
+    }
     programEnded_ = true;
     endAll();
     ::_exit(0);
@@ -169,6 +175,7 @@ pid_t forkKeeper(const KeptProgram& program) {
 }
 
 [[noreturn]] void watchProgram(const KeptProgram& program) {
+  (void)::prctl(PR_SET_PDEATHSIG, SIGCONT);  // stopped and without a keeper of its own, it would never end
   const pid_t id = forkKeeper(program);
   if (id == 0) execute(program);
   const int commands = ::fcntl(program.commands, F_DUPFD, 10);

@@ -3,7 +3,8 @@
 // Everything the program starts, however far it moves away (setsid, double fork), has the keeper as its last ancestor:
 // when its own parent ends, the system hands it to the keeper (PR_SET_CHILD_SUBREAPER). So the keeper can end all of
 // it, and does when the program ends, when it is told to, and when the process that made it is gone. A program may kill
-// its parent (`kill -9 $PPID`): a second keeper, the parent of the first, ends what is left then.
+// its parent (`kill -9 $PPID`): a second keeper, the parent of the first, ends what is left then. It also ends a first
+// keeper that was stopped (SIGSTOP), which could not obey any more; the process that made it wakes the second one.
 //
 // It begins with fork() in a program that may have threads, so it calls only what is safe there: no memory is
 // allocated.
@@ -15,11 +16,12 @@ namespace bough::agent {
 inline constexpr char kKeeperTerminate = 'T';  ///< SIGTERM to the program's group.
 inline constexpr char kKeeperKill = 'K';       ///< SIGKILL to everything.
 
-/// What it tells: first how the start went, then how the program ended, and whether it left others running.
+/// What it tells: first how the start went, then how the program ended, and whether it left others running; or that a
+/// keeper was stopped, so that everything was ended.
 struct KeeperReport {
-  enum Kind : int { NotStarted, Ended, LeftOthers };
+  enum Kind : int { NotStarted, Ended, LeftOthers, KeeperStopped };
   int kind;
-  int value;  ///< NotStarted: errno. Ended: the status that waitpid gave. LeftOthers: nothing.
+  int value;  ///< NotStarted: errno. Ended: the status that waitpid gave. Otherwise: nothing.
 };
 
 /// What the program gets. All pointers stay valid until the keeper was forked.
