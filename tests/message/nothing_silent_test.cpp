@@ -48,6 +48,50 @@ TEST(GeminiResponses, AnObjectWithMoreThanOutputIsTheOutputInFull) {
   EXPECT_FALSE(there.document.contains("is_error"));
 }
 
+std::vector<std::string> pathsOf(const Conversion& conversion, std::string_view field) {
+  std::vector<std::string> paths;
+  for (const Finding& finding : conversion.report.findings) {
+    if (finding.field == field) paths.push_back(finding.path);
+  }
+  return paths;
+}
+
+TEST(Requests, MembersOfASystemInstructionAreNamed) {
+  for (const Dialect to : {kA, kC, kR}) {
+    const auto there = convert(R"({"systemInstruction":{"role":"user","parts":[{"text":"Be brief."}],"note":{"a":1}},)"
+                               R"("contents":[{"role":"user","parts":[{"text":"hi"}]}]})",
+                               kG, to);
+    EXPECT_EQ(pathsOf(there, "message.note"), std::vector<std::string>{"systemInstruction"}) << fieldsOf(there);
+    EXPECT_EQ(there.report.lossyFields.size(), 1U) << fieldsOf(there);
+    EXPECT_EQ(there.report.lossyMessages, 0U);
+  }
+}
+
+TEST(Requests, ToolsAreNamedByTheirPlaceInTheRequest) {
+  const auto there = convert(
+      R"({"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"a"},{"name":"b","response":{"type":"STRING"}}],)"
+      R"("codeExecution":{}},{"function_declarations":[{"name":"c","behavior":"BLOCKING"}]}],)"
+      R"("contents":[{"role":"user","parts":[{"text":"hi"}]}]})",
+      kG, kA);
+  EXPECT_EQ(pathsOf(there, "tool"), (std::vector<std::string>{"tools[0]", "tools[1]"}));
+  EXPECT_EQ(pathsOf(there, "tool.response"), std::vector<std::string>{"tools[1].functionDeclarations[1]"});
+  EXPECT_EQ(pathsOf(there, "tool.behavior"), std::vector<std::string>{"tools[2].function_declarations[0]"});
+  EXPECT_EQ(there.report.messages, 1U);
+  EXPECT_EQ(there.report.lossyMessages, 0U);
+}
+
+TEST(Requests, AMessageThatLosesSeveralThingsCountsOnce) {
+  // What is lost of the first message is found before and after what is lost of the second one.
+  const auto there = convert(
+      R"([{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}],"note":1},)"
+      R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"b","note":2}]},)"
+      R"({"role":"user","content":"c"}])",
+      kA, kG);
+  EXPECT_GT(there.report.findings.size(), 2U);
+  EXPECT_EQ(there.report.messages, 3U);
+  EXPECT_EQ(there.report.lossyMessages, 2U);
+}
+
 TEST(GeminiResponses, AnErrorThatIsNullIsNotAnError) {
   for (const char* response : {R"({"result":42,"error":null})", R"({"error":null})", R"({"output":"x","error":null})",
                                R"({"result":1,"error":false})", R"({"result":1,"error":""})"}) {

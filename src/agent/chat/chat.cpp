@@ -43,8 +43,8 @@ std::string compatibilityLine(const CompatibilityReport& report) {
     out += fmt::format("{}{} ×{}", i == 0 ? "" : ", ", report.lossyFields[i], report.lossyCounts[i]);
   }
   if (report.lossyFields.size() > kShownLosses) out += ", …";
-  return fmt::format("it does not see {} in {} of {} messages; all of it stays stored", out, report.lossyMessages,
-                     report.messages);
+  if (report.lossyMessages > 0) out += fmt::format(" in {} of {} messages", report.lossyMessages, report.messages);
+  return fmt::format("it does not see {}; all of it stays stored", out);
 }
 
 // Whether an entry is something the user said.

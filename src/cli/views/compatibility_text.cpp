@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string>
 #include <string_view>
 
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "cli/terminal/output.h"
 
@@ -23,6 +25,13 @@ void printRenamedTools(const CompatibilityReport& report) {
 }
 
 }  // namespace
+
+std::string lossText(const CompatibilityReport& report, const std::string& target) {
+  if (report.lossyFields.empty()) return report.compatible ? "nothing is lost" : "not all could be read";
+  return fmt::format("{} something that {} cannot hold",
+                     report.lossyMessages == 0 ? "the request holds" : counted(report.lossyMessages, "holds", "hold"),
+                     target);
+}
 
 void printLosses(const CompatibilityReport& report) {
   for (std::size_t i = 0; i < report.lossyFields.size(); ++i) {

@@ -131,7 +131,12 @@ Problem readSystem(Dialect dialect, const Tree& tree, Tree::Index node, Message&
   out.raw = tree.raw(node);
   out.role = Role::System;
   Reader reader(tree, out);
-  if (dialect == Dialect::Gemini) return readGeminiContent(reader, node);
+  if (dialect == Dialect::Gemini) {
+    const Problem problem = readGeminiContent(reader, node);
+    // Of a part that stands alone, the members are in its block.
+    if (!problem && !tree.isString(tree.find(node, "text"))) reader.extrasOf(out.extras, node, {"role", "parts"});
+    return problem;
+  }
   return readAnthropicContent(reader, node);
 }
 

@@ -49,6 +49,15 @@ void readChatTool(Original& original, History& history) {
   Reader(tree, original.message).extrasOf(original.tool->extras, original.node, {"type", tree.body(type)});
 }
 
+// The list of functions in an element of Gemini's tools; empty when it has none.
+std::string_view nameOfDeclarations(const json::Tree& tree, json::Tree::Index element) {
+  for (const std::string_view name : {"functionDeclarations", "function_declarations"}) {
+    const json::Tree::Index functions = tree.find(element, name);
+    if (functions != json::Tree::kNone) return tree.isArray(functions) ? name : std::string_view();
+  }
+  return {};
+}
+
 // The members of an element of Gemini's tools beside its declarations: other tools. Empty when there are none.
 std::string besideDeclarations(const json::Tree& tree, json::Tree::Index element) {
   std::string out;
@@ -138,7 +147,8 @@ void readTool(Original& original, History& history) {
 
 void readTools(Dialect dialect, const json::Tree& tree, json::Tree::Index list, History& history) {
   std::int64_t place = 0;
-  auto add = [&](const json::Tree& from, json::Tree::Index node) {
+  std::int64_t element = 0;
+  const auto add = [&](const json::Tree& from, json::Tree::Index node) -> ToolDefinition& {
     Original& original = history.originals.emplace_back();
     original.dialect = dialect;
     original.section = Section::Tools;
@@ -147,21 +157,28 @@ void readTools(Dialect dialect, const json::Tree& tree, json::Tree::Index list, 
     original.raw = from.raw(node);
     original.place = place++;
     readTool(original, history);
+    original.tool->element = element;
+    return *original.tool;
   };
-  for (const json::Tree::Index element : tree.elements(list)) {
-    json::Tree::Index functions = tree.find(element, "functionDeclarations");
-    if (functions == json::Tree::kNone) functions = tree.find(element, "function_declarations");
-    if (dialect == Dialect::Gemini && tree.isArray(functions)) {
-      for (const json::Tree::Index function : tree.elements(functions)) add(tree, function);
-      std::string others = besideDeclarations(tree, element);
-      if (others.empty()) continue;
-      json::Tree& own = history.trees.emplace_back();
-      const auto error = own.parse(history.texts.emplace_back(std::move(others)));
-      BOUGH_CHECK(!error);
-      add(own, 0);
+  for (const json::Tree::Index node : tree.elements(list)) {
+    const std::string_view declarations = nameOfDeclarations(tree, node);
+    if (dialect == Dialect::Gemini && !declarations.empty()) {
+      std::int64_t declaration = 0;
+      for (const json::Tree::Index function : tree.elements(tree.find(node, declarations))) {
+        ToolDefinition& tool = add(tree, function);
+        tool.declarations = declarations;
+        tool.declaration = declaration++;
+      }
+      if (std::string others = besideDeclarations(tree, node); !others.empty()) {
+        json::Tree& own = history.trees.emplace_back();
+        const auto error = own.parse(history.texts.emplace_back(std::move(others)));
+        BOUGH_CHECK(!error);
+        add(own, 0);
+      }
     } else {
-      add(tree, element);
+      add(tree, node);
     }
+    ++element;
   }
 }
 

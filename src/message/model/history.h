@@ -33,6 +33,9 @@ struct ToolDefinition {
   std::string_view schema;  ///< Raw JSON schema; empty when there is none.
   std::string_view strict;  ///< Raw `strict`, which the two of OpenAI share; empty when there is none.
   std::vector<std::string_view> extras;
+  std::int64_t element = -1;      ///< Of the list of tools in the document that it was read from: where it stands.
+  std::string_view declarations;  ///< The list in that element that it is in, as Gemini has one; empty: none.
+  std::int64_t declaration = -1;  ///< Where it stands in there.
 };
 
 /// Where an original stood in the document of its own dialect, so that the bytes between originals come back too.

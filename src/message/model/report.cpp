@@ -61,6 +61,16 @@ std::string CompatibilityReport::toJson() const {
 
 namespace message {
 
+namespace {
+
+// Gemini has its declarations in lists of their own.
+std::string placeOfTool(const ToolDefinition& tool) {
+  const std::string element = fmt::format("[{}]", tool.element);
+  return tool.declarations.empty() ? element : fmt::format("{}.{}[{}]", element, tool.declarations, tool.declaration);
+}
+
+}  // namespace
+
 std::string pathOf(const Original& original) {
   if (!original.entryId.empty()) return original.section == Section::Messages ? "message" : "payload";
   const RequestNames names = requestNames(original.dialect);
@@ -70,6 +80,7 @@ std::string pathOf(const Original& original) {
     case Section::Tools: path += names.tools; break;
     case Section::Messages: path += names.messages; break;
   }
+  if (original.tool != nullptr && original.tool->element >= 0) return path + placeOfTool(*original.tool);
   if (original.place != kNoPlace && !original.wholeSlot) path += fmt::format("[{}]", original.place);
   return path;
 }
@@ -152,14 +163,21 @@ void Reporter::lossy(Change change, const Original& original, const Block* block
     report_.lossyCounts.push_back(0);
   }
   ++report_.lossyCounts[entry->second];
-  if (lastLossy_ != &original) ++report_.lossyMessages;
-  lastLossy_ = &original;
+  if (isFirstLoss(original)) ++report_.lossyMessages;
   if (visible) report_.compatible = false;
   if (!original.entryId.empty()) {
     std::vector<std::string>& fields = byEntry_[std::string(original.entryId)];
     if (named_.emplace(&fields, entry->second).second) fields.emplace_back(field);
   }
   note(change, original, block, field, reason);
+}
+
+// Pieces of a message count as that message.
+bool Reporter::isFirstLoss(const Original& original) {
+  if (original.section != Section::Messages) return false;
+  if (!original.entryId.empty()) return lossyEntries_.emplace(original.entryId).second;
+  if (original.place == kNoPlace) return lossyOriginals_.insert(&original).second;
+  return lossyPlaces_.emplace(original.dialect, original.place).second;
 }
 
 std::string Reporter::unreadable(const Entry& entry) {

@@ -60,6 +60,7 @@ class Reporter {
 
  private:
   std::string damaged(const Entry& entry, const std::string& text);
+  bool isFirstLoss(const Original& original);
 
   CompatibilityReport& report_;
   // Looked up once a finding, so without making a string for it.
@@ -69,7 +70,9 @@ class Reporter {
   };
 
   std::unordered_map<std::string, std::size_t, FieldHash, std::equal_to<>> fields_;
-  const Original* lastLossy_ = nullptr;
+  std::set<std::string, std::less<>> lossyEntries_;  // the messages that were counted
+  std::set<std::pair<Dialect, std::int64_t>> lossyPlaces_;
+  std::set<const Original*> lossyOriginals_;
   std::map<std::string, std::vector<std::string>, std::less<>> byEntry_;
   std::set<std::pair<const std::vector<std::string>*, std::size_t>> named_;  // the fields in it, by number
 };

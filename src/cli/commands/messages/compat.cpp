@@ -37,10 +37,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printJsonLine(writer.member("to", options.to).key("report").raw(report->toJson()).endObject().text());
   } else {
     printEntries(*report);
-    printMessage(fmt::format("{} to {}: {}", counted(report->messages, "message"), options.to,
-                             report->lossyMessages == 0
-                                 ? std::string(report->compatible ? "nothing is lost" : "not all could be read")
-                                 : counted(report->lossyMessages, "holds", "hold") + " something that it cannot hold"));
+    printMessage(
+        fmt::format("{} to {}: {}", counted(report->messages, "message"), options.to, lossText(*report, "it")));
     printLosses(*report);
   }
   return report->compatible ? kDone : kProblem;

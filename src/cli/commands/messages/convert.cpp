@@ -59,16 +59,13 @@ std::string settingsLeft(const CompatibilityReport& report) {
 // What a person wants to know: how much came back, what the target cannot hold, what was wrong.
 void printReport(const CompatibilityReport& report, const Options& options, bool keptWayBack) {
   printMessage(fmt::format(
-      "{}, {} to {}: {}{}", counted(report.messages, "message"), options.from, options.to,
-      report.lossyMessages == 0
-          ? std::string(report.compatible ? "nothing is lost" : "not all could be read")
-          : fmt::format("{} something that {} cannot hold", counted(report.lossyMessages, "holds", "hold"), options.to),
+      "{}, {} to {}: {}{}", counted(report.messages, "message"), options.from, options.to, lossText(report, options.to),
       report.restored > 0 ? fmt::format("; {} original bytes", counted(report.restored, "has its", "have their"))
                           : ""));
   printLosses(report);
   const std::string settings = settingsLeft(report);
   if (!settings.empty()) printMessage(fmt::format("  settings that the target does not have: {}", settings));
-  if (report.lossyMessages > 0 || !settings.empty()) {
+  if (!report.lossyFields.empty() || !settings.empty()) {
     printMessage(
         keptWayBack
             ? fmt::format("  → {}.origin keeps all of it; keep that file beside the output for the exact way back",

@@ -54,7 +54,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                            counted(done.nodes, "message"), toString(done.from), toString(done.to), done.verbatim,
                            done.synthetic));
   printLosses(done.report);
-  if (done.report.lossyMessages > 0) {
+  if (!done.report.lossyFields.empty()) {
     printMessage(fmt::format("  → nothing is lost: `bough migrate-provider {} --to {}` restores it",
                              exactId(done.sessionId), toString(done.from)));
   }
