@@ -60,6 +60,21 @@ TEST_F(FileChanges, WhatAFileHoldsAfterAChangeIsKnownToItsEnd) {
   EXPECT_NE(changedFileMeta(*place), before);
 }
 
+TEST_F(FileChanges, AFileWithAKeyIsNotCopied) {
+  environment_->secrets.add("sk-0123456789abcdef");
+  put("work/.env", "KEY=sk-0123456789abcdef\n");
+  put("work/plain.txt", "KEY=other\n");
+  const auto copyOf = [&](const char* name) {
+    return fileCopyPayload("c", *environment_->folder.resolve(name), environment_->secrets);
+  };
+  EXPECT_TRUE(copyOf(".env").contains("\"existed\":true,\"notCopied\":true")) << copyOf(".env");
+  EXPECT_FALSE(copyOf(".env").contains("sk-"));
+  EXPECT_TRUE(copyOf("plain.txt").contains("KEY=other"));
+  const std::string said = run("write", R"({"path":".env","content":"KEY=none\n"})").text;
+  EXPECT_TRUE(said.contains("no copy of it is kept: this cannot be undone")) << said;
+  EXPECT_FALSE(said.contains("sk-")) << said;
+}
+
 TEST_F(FileChanges, AFileThatCannotBeReadIsNotReplaced) {
   put("work/locked.txt", "mine");
   const NotRoot notRoot(folder_.path());

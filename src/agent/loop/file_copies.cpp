@@ -119,14 +119,14 @@ void removeFolders(const WorkingFolder& folder, const Folders& folders, UndoRepo
 
 }  // namespace
 
-std::string fileCopyPayload(std::string_view toolCallId, const Place& place) {
+std::string fileCopyPayload(std::string_view toolCallId, const Place& place, const Secrets& secrets) {
   const auto content = WorkingFolder::read(place, kMostCopiedBytes + 1);
   json::Writer writer;
   writer.beginObject().member("kind", kCopyKind).member("toolCallId", toolCallId).member("path", place.path);
   const bool unreadable = !content && content.error().code != ErrorCode::NotFound;
   writer.member("existed", content.has_value() || unreadable);
   if (place.names.size() > 1) writer.member("newFolders", static_cast<std::uint64_t>(place.names.size() - 1));
-  if (unreadable || (content && content->bytes.size() > kMostCopiedBytes)) {
+  if (unreadable || (content && (content->bytes.size() > kMostCopiedBytes || secrets.areIn(content->bytes)))) {
     writer.member("notCopied", true);
   } else if (content && json::check(json::quoted(content->bytes))) {
     writer.member("content", content->bytes);

@@ -12,8 +12,8 @@
 
 namespace bough::agent {
 
-/// The payload of a copy of the file as it is now.
-std::string fileCopyPayload(std::string_view toolCallId, const Place& place);
+/// The payload of a copy of the file as it is now. A file that holds one of the secrets is not copied.
+std::string fileCopyPayload(std::string_view toolCallId, const Place& place, const Secrets& secrets);
 /// The meta of a result: what the file holds now.
 std::string changedFileMeta(const Place& place);
 

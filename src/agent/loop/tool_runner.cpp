@@ -27,7 +27,7 @@ class Results {
 
   Result<void> start(const ToolCall& call, const std::optional<Place>& changes) {
     std::optional<std::string> copy;
-    if (changes) copy = fileCopyPayload(call.id, *changes);
+    if (changes) copy = fileCopyPayload(call.id, *changes, agent_.environment.secrets);
     BOUGH_TRY(const std::string stored, journal_.startTool(call.id, call.name, std::move(copy)));
     tell({.kind = EventKind::ToolStart,
           .text = call.arguments,

@@ -71,6 +71,7 @@ struct FileChange {
   std::optional<std::string> before{};  // none: there is no such file; else at most ToolLimits::fileBytes of it
   std::uint64_t beforeBytes = 0;        // all of it
   std::string after{};
+  bool heldKey = false;  // of this process: the session must not hold it either
 };
 using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
@@ -78,6 +79,7 @@ using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Pl
 std::string diffOf(const FileChange& change) {
   const std::string_view before = change.before ? std::string_view(*change.before) : std::string_view();
   std::string out;
+  if (change.heldKey) out += "[the file holds a key, so no copy of it is kept: this cannot be undone]\n";
   if (change.beforeBytes > kMostCopiedBytes) out += "[the file is too large for a copy: this cannot be undone]\n";
   if (before.size() < change.beforeBytes) {
     out += fmt::format("[the file had {}, of which the first {} are compared here; all of them are replaced]\n",
@@ -106,6 +108,13 @@ std::string digestOf(const Place& place) {
 constexpr std::string_view kChangedMeanwhile =
     "the file was changed after the user was asked; nothing was done; read it again";
 
+Result<FileChange> planned(PlanChange plan, const std::string& arguments, const Place& place,
+                           const ToolEnvironment& environment) {
+  auto change = plan(arguments, place, environment.limits);
+  if (change) change->heldKey = change->before && environment.secrets.areIn(*change->before);
+  return change;
+}
+
 PreparedCall prepareChange(const char* what, const std::string& arguments, const ToolEnvironment& environment,
                            PlanChange plan, bool wholeFile) {
   const auto path = stringArgument(arguments, "path");
@@ -124,7 +133,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   }
   // Before the diff is made: what changes after this is noticed.
   const std::string asked = prepared.question && wholeFile ? digestOf(*place) : std::string();
-  const auto change = prepared.question ? plan(arguments, *place, environment.limits) : Result<FileChange>();
+  const auto change = prepared.question ? planned(plan, arguments, *place, environment) : Result<FileChange>();
   // Nobody is asked about what cannot be done. Outside of the folder and below .git even that is something to ask
   // about.
   if (!change && prepared.permission == kChangeFiles) return failedCall(change.error());
@@ -136,9 +145,9 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   const bool mustMatch = wholeFile && prepared.question && change;
   prepared.changes = *place;
   prepared.run = [plan, arguments, wholeFile, mustMatch, asked, place = std::move(*place),
-                  limits = environment.limits](const CancelToken&) -> ToolOutcome {
+                  &environment](const CancelToken&) -> ToolOutcome {
     const std::lock_guard lock(changing);
-    const auto now = plan(arguments, place, limits);
+    const auto now = planned(plan, arguments, place, environment);
     if (!now) return failed(now.error());
     if (mustMatch && digestOf(place) != asked) return failed(std::string(kChangedMeanwhile));
     return applyChange(*now, place, wholeFile);
