@@ -1,5 +1,5 @@
 // Which commands run without a question, and how a question shows them.
-#include "agent/tools/command_rules.h"
+#include "agent/rules/command_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "agent/loop/file_copies.h"
+#include "agent/rules/command_rules.h"
 #include "agent/tools/builtin.h"
-#include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
 #include "agent/tools_fixture.h"
 #include "base/json/json_scan.h"

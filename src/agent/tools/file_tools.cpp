@@ -9,10 +9,10 @@
 #include <mutex>
 
 #include "agent/parts/json_parts.h"
+#include "agent/rules/command_rules.h"
+#include "agent/rules/git_files.h"
 #include "agent/tools/builtin.h"
-#include "agent/tools/command_rules.h"
 #include "agent/tools/diff.h"
-#include "agent/tools/git_files.h"
 #include "base/system/file_io.h"
 #include "base/system/folder_stream.h"
 #include "base/text/counted.h"

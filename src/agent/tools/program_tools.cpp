@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "agent/parts/json_parts.h"
+#include "agent/rules/command_rules.h"
 #include "agent/tools/builtin.h"
-#include "agent/tools/command_rules.h"
 #include "agent/tools/process.h"
 
 namespace bough::agent {

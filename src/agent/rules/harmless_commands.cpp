@@ -1,10 +1,10 @@
-#include "agent/tools/harmless_commands.h"
+#include "agent/rules/harmless_commands.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "agent/tools/program_names.h"
+#include "agent/rules/program_names.h"
 
 namespace bough::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/tools/git_files.h"
+#include "agent/rules/git_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-#include "agent/tools/program_names.h"
+#include "agent/rules/program_names.h"
 
 namespace bough::agent {
 namespace {

@@ -1,7 +1,7 @@
-#include "agent/tools/program_kinds.h"
+#include "agent/rules/program_kinds.h"
 
-#include "agent/tools/harmless_options.h"
-#include "agent/tools/program_names.h"
+#include "agent/rules/harmless_options.h"
+#include "agent/rules/program_names.h"
 
 namespace bough::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/tools/command_rules.h"
+#include "agent/rules/command_rules.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <span>
 #include <utility>
 
-#include "agent/tools/git_files.h"
-#include "agent/tools/harmless_commands.h"
-#include "agent/tools/harmless_options.h"
-#include "agent/tools/program_kinds.h"
-#include "agent/tools/program_names.h"
+#include "agent/rules/git_files.h"
+#include "agent/rules/harmless_commands.h"
+#include "agent/rules/harmless_options.h"
+#include "agent/rules/program_kinds.h"
+#include "agent/rules/program_names.h"
 #include "base/text/utf8.h"
 
 namespace bough::agent {

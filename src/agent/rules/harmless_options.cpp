@@ -1,8 +1,8 @@
-#include "agent/tools/harmless_options.h"
+#include "agent/rules/harmless_options.h"
 
 #include <algorithm>
 
-#include "agent/tools/program_names.h"
+#include "agent/rules/program_names.h"
 
 namespace bough::agent {
 namespace {
