@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Completion as each shell does it, in a real terminal (tmux): completion.py BOUGH. Every Tab is the first one of its
-line; labels with blanks and quotes are inserted so that the shell reads them as one word."""
+line; labels with blanks, quotes and what a shell would run are inserted so that the shell reads them as one word."""
 import pathlib
 import re
 import shutil
@@ -41,13 +41,21 @@ COMPLETED = {
     "bough restore work ri": "bough restore work ripe",
     "bough --color never sw": "bough --color never switch",
     "bough --store other show el": "bough --store other show elsewhere",
+    "bough --store=other show el": "bough --store=other show elsewhere",
+    "bough show --store other el": "bough show --store other elsewhere",
+    "bough --store ~/other show el": "bough --store ~/other show elsewhere",
 }
+# Bash shows a completion nothing of what is before the command.
+ASSIGNED = {"BOUGH_STORE=other bough show el": "BOUGH_STORE=other bough show elsewhere"}
 # A label, quoted as the word was begun.
 LABELS = {
-    "bash": {"ha": "half\\ way,\\ don\\'t"},
+    "bash": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don'\\''t'", "'half way, don'\\''": "'half way, don'\\''t'", '"ha': '"half way, don\'t"'},
     "zsh": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don'\\''t'", '"ha': '"half way, don\'t"'},
     "fish": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don\\'t'", '"ha': '"half way, don\'t"'},
 }
+
+# Labels that a shell would run, expand or end a word at; each by its first letter.
+HOSTILE = ["a $(touch ran) `touch ran`", 'b"; touch ran; "', "c'; touch ran; '", "d !! !t", "e\\", "f:g h=i k", "g & touch ran", "i $HOME >ran"]
 
 
 def completed(terminal, typed, wanted):
@@ -59,6 +67,20 @@ def completed(terminal, typed, wanted):
     terminal.wait(lambda screen: screen.strip() == f"{PROMPT} {wanted}")
     terminal.tmux("send-keys", "C-u")
     terminal.wait(lambda screen: screen.strip() == PROMPT)
+
+
+def is_one_word(terminal, typed, label):
+    """Whether the label that comes after a Tab is what the command gets."""
+    terminal.tmux("send-keys", "C-l")
+    terminal.wait(lambda screen: screen.strip() == PROMPT)
+    line = f"{PROMPT} bough switch work {typed}"
+    terminal.type(f"bough switch work {typed}", enter=False)
+    terminal.wait(lambda screen: screen.strip() == line)
+    terminal.tmux("send-keys", "Tab")
+    terminal.wait(lambda screen: screen.strip().startswith(line) and screen.strip() != line)
+    terminal.tmux("send-keys", "Enter")
+    screen = terminal.wait(lambda screen: screen.count(PROMPT) == 2)
+    check("the head of work" in screen, f"{typed} and a Tab give the label {label}", screen)
 
 
 def leave_list(terminal, shell):
@@ -89,7 +111,7 @@ def test(shell, bough):
             screen = terminal.wait(lambda screen: re.search(rf"{name}\b", screen))
             check((note in screen) == (shell != "bash"), f"{shell}: {name} comes with its help where there is room for it", screen)
             leave_list(terminal, shell)
-        for typed, wanted in COMPLETED.items():
+        for typed, wanted in {**COMPLETED, **(ASSIGNED if shell != "bash" else {})}.items():
             completed(terminal, typed, wanted)
         # A session by what lists show of its id; with its title where the shell has room for it.
         made = terminal.run("bough new --title 'Of herons'; bough new --title 'Of storks'").split()
@@ -111,6 +133,12 @@ def test(shell, bough):
         terminal.tmux("send-keys", "Enter")
         screen = terminal.wait(lambda screen: screen.count(PROMPT) == 2)
         check("has no entry" not in screen and "bough:" not in screen, f"{shell}: the label is one word", screen)
+        for label in HOSTILE:
+            quoted = label.replace("'", "'\\''") if shell != "fish" else label.replace("\\", "\\\\").replace("'", "\\'")
+            terminal.run(f"bough label work '{quoted}' @head")
+            for quote in ("", "'", '"'):
+                is_one_word(terminal, quote + label[0], label)
+        check(not (pathlib.Path(folder) / "ran").exists(), f"{shell}: nothing in a label is run", terminal.screen())
         terminal.close()
 
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "base/json/json_write.h"
+#include "base/text/text.h"
+#include "base/user_folders.h"
+#include "cli/commands/about/completion_scripts.h"
 #include "cli/commands/about/completion_values.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/help.h"
@@ -11,62 +14,6 @@
 
 namespace bough::cli::completion_command {
 namespace {
-
-// A candidate may hold blanks, quotes or dollars, as labels do: each shell quotes what it inserts. A word that was
-// begun with a quote is completed inside the quotes.
-constexpr std::string_view kBash = R"(_bough() {
-  local line word part quote="" typed=() before=""
-  COMPREPLY=()
-  # Bash takes --name=a:b for five words, and completes the last of them.
-  for part in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-    if ((${#typed[@]})) && [[ $part == [:=]* || ${typed[-1]} == --*= || ${typed[-1]} == *: ]]
-    then typed[-1]+=$part; else typed+=("$part"); fi
-  done
-  word=${typed[-1]}
-  case $word in --*=*|*:*) before=${word%"${word##*[:=]}"} ;; esac
-  case $word in \"*|\'*) quote=${word:0:1}; typed[-1]=${word:1} ;; *) typed[-1]=${word//\\/} ;; esac
-  while IFS= read -r line; do
-    line=${line#"$before"}
-    [[ -n $quote ]] || { printf -v line %q "$line"; line=${line//\\,/,}; }
-    COMPREPLY+=("$line")
-  done < <(bough completion bash -- "${typed[@]}" 2>/dev/null)
-}
-complete -o default -F _bough bough
-)";
-
-constexpr std::string_view kZsh = R"(#compdef bough
-_bough() {
-  local -a lines found shown
-  local -i width=0 i
-  local note
-  lines=("${(@f)$(bough completion zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
-  found=("${(@)lines%%$'\t'*}")
-  for i in {1..$#found}; do (($#found[i] > width)) && width=$#found[i]; done
-  for i in {1..$#found}; do
-    if [[ $lines[i] == *$'\t'* ]]; then note=${lines[i]#*$'\t'}; else note=""; fi
-    shown+=("${(mr:COLUMNS-1:)${:-${(r:width+2:)found[i]}$note}}")
-  done
-  if [[ -z "$lines" ]]; then _files
-  elif [[ "$lines" == *$'\t'* ]]; then compadd -V sessions -l -d shown -a found
-  else compadd -a found; fi
-}
-# The first Tab loads this file as the function itself; sourced, it only registers it.
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bough "$@"; else compdef _bough bough; fi
-)";
-
-// Fish would add files to every list.
-constexpr std::string_view kFish = R"(function __bough_complete
-  set -l typed (commandline -opc)
-  set -l word (string replace -r '^["\']' '' -- (commandline -ct) | string unescape)
-  set -l found (bough completion fish -- $typed[2..-1] "$word" 2>/dev/null)
-  if test (count $found) -gt 0
-    printf '%s\n' $found
-  else
-    __fish_complete_path "$word"
-  end
-end
-complete -c bough -k -f -a '(__bough_complete)'
-)";
 
 struct Options {
   std::string shell;
@@ -125,15 +72,29 @@ Words candidatesOf(const Context& context, const Command& command, const Definit
   return {};
 }
 
+// The store that the words before the last one name. The shell has not replaced a ~ yet.
+std::string namedStore(const Words& words) {
+  constexpr std::string_view kAssigned = "--store=";
+  std::string named;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i].starts_with(kAssigned)) named = words[i].substr(kAssigned.size());
+    if (words[i] == "--store" && i + 2 < words.size()) {
+      named = words[++i];
+      if (named.starts_with("~/")) named.replace(0, 1, homeFolder());
+    }
+  }
+  return named;
+}
+
 // What can be in place of the last of `words`. Options that every command has may come before the command.
 Words candidates(Context context, Words words, bool notes) {
+  if (const std::string store = namedStore(words); !store.empty()) context.storeLocation = store;
   Context given;
   const Definitions everywhere = globalOptions(given);
   while (words.size() > 1 && words.front().starts_with('-')) {
     const Option* const option = taking(everywhere, words.front());
     if (option != nullptr && words.size() == 2)
       return valuesOf(*option, context, {.word = words.back(), .notes = notes});
-    if (option != nullptr && option->isCalled("--store")) context.storeLocation = words[1];
     words.erase(words.begin(), words.begin() + (option == nullptr ? 1 : 2));
   }
   if (words.size() == 1) return words.front().starts_with('-') ? optionNames(everywhere, notes) : commandNames(notes);
@@ -144,7 +105,7 @@ Words candidates(Context context, Words words, bool notes) {
 }
 
 void printScript(const std::string& shell, bool json) {
-  const std::string_view script = shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish;
+  const std::string_view script = scriptFor(shell);
   if (!json) return printText(script);
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("shell", shell).member("script", script).endObject();
@@ -164,8 +125,13 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     printScript(options.shell, context.json);
     return kDone;
   }
-  Words found = candidates(context, options.words, options.shell != "bash" && !context.json);
-  std::erase_if(found, [&](const std::string& candidate) { return !candidate.starts_with(options.words.back()); });
+  const bool notes = options.shell != "bash" && !context.json;
+  Words found = candidates(context, options.words, notes);
+  // A line break or an escape sequence, as a key or an agent's name may hold, is nothing to put on a command line.
+  std::erase_if(found, [&](const std::string& candidate) {
+    const std::string_view word = std::string_view(candidate).substr(0, notes ? candidate.find('\t') : SIZE_MAX);
+    return !candidate.starts_with(options.words.back()) || text::printable(word) != word;
+  });
   printCandidates(found, context.json);
   return kDone;
 }
