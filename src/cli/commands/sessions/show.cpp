@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "base/json/json_scan.h"
 #include "base/model/shown.h"
@@ -17,6 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/session_head.h"
+#include "cli/views/tool_results.h"
 
 namespace bough::cli::show_command {
 namespace {
@@ -54,28 +55,9 @@ bool foldsCalls(EntryFormat format) {
   return format == EntryFormat::Text || format == EntryFormat::Terminal;
 }
 
-// The results that are shown with their calls, and out of the entries that hold them.
-ToolResults foldResults(std::vector<EntryView>& views, std::vector<EntryPart>& kept) {
-  std::set<std::string, std::less<>> called;
-  ToolResults results;
-  std::size_t count = 0;
-  for (const EntryView& view : views) count += view.parts.size();
-  kept.reserve(count);  // results point into it
-  for (EntryView& view : views) {
-    std::erase_if(view.parts, [&](EntryPart& part) {
-      if (part.kind == BlockKind::ToolCall && !part.callId.empty()) called.insert(part.callId);
-      if (part.kind != BlockKind::ToolResult || !called.contains(part.callId) || results.contains(part.callId)) {
-        return false;
-      }
-      kept.push_back(std::move(part));
-      results[kept.back().callId] = &kept.back();
-      return true;
-    });
-  }
-  return results;
-}
-
-void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options) {
+// `next`: where the entries that follow these begin; none after the last.
+void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options,
+                  ResultFolding& folding, std::optional<std::uint64_t> next) {
   std::vector<const Entry*> shown;
   std::vector<EntryView> views;
   for (const Entry& entry : entries) {
@@ -84,10 +66,9 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
     views.push_back(viewEntry(entry));
   }
   PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options)};
-  std::vector<EntryPart> kept;
   ToolResults results;
   if (!context.json && !options.full && foldsCalls(style.format)) {
-    results = foldResults(views, kept);
+    results = folding.fold(views, next);
     style.results = &results;
   }
   for (std::size_t i = 0; i < shown.size() && !outputClosed(); ++i) {
@@ -156,16 +137,18 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
     wanted.last = options.last;
     BOUGH_TRY(const auto entries,
               options.all ? store.loadSessionEntries(session, wanted) : loadMessages(store, session, wanted));
-    printEntries(entries, context, options);
+    ResultFolding folding(store, session, wanted);
+    printEntries(entries, context, options, folding, std::nullopt);
     return kDone;
   }
   wanted.limit = kPart;
   wanted.limitBytes = kPartBytes;
+  ResultFolding folding(store, session, wanted);
   while (!outputClosed()) {
     BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
     if (entries.empty()) break;
-    printEntries(entries, context, options);
     wanted.fromSequence += entries.size();
+    printEntries(entries, context, options, folding, wanted.fromSequence);
   }
   return kDone;
 }

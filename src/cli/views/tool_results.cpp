@@ -1,0 +1,77 @@
+#include "cli/views/tool_results.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/terminal/output.h"
+
+namespace bough::cli {
+
+ToolResults ResultFolding::fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next) {
+  std::set<std::string, std::less<>> waiting;
+  ToolResults results;
+  std::size_t count = 0;
+  for (const EntryView& view : views) count += view.parts.size();
+  kept_.clear();
+  kept_.reserve(count);  // results point into it; a call brings one at most
+  const auto keep = [&](EntryPart part) {
+    kept_.push_back(std::move(part));
+    results[kept_.back().callId] = &kept_.back();
+  };
+  for (EntryView& view : views) {
+    std::erase_if(view.parts, [&](EntryPart& part) {
+      if (part.kind == BlockKind::ToolCall && !part.callId.empty() && !results.contains(part.callId)) {
+        waiting.insert(part.callId);
+      }
+      if (part.kind != BlockKind::ToolResult) return false;
+      if (shown_.erase(part.callId) > 0) return true;
+      if (waiting.erase(part.callId) == 0) return false;
+      keep(std::move(part));
+      return true;
+    });
+  }
+  for (const std::string& callId : waiting) {
+    auto part = next ? lookAhead(callId, *next) : std::nullopt;
+    if (!part) continue;
+    keep(std::move(*part));
+    shown_.insert(callId);
+  }
+  return results;
+}
+
+std::optional<EntryPart> ResultFolding::lookAhead(const std::string& callId, std::uint64_t next) {
+  const auto isResult = [&](const EntryPart& part) {
+    return part.kind == BlockKind::ToolResult && part.callId == callId;
+  };
+  do {
+    const auto seen = seen_.find(callId);
+    if (seen == seen_.end()) continue;
+    const auto place = std::ranges::find_if(seen->second, [&](const Place& each) { return each.at >= next; });
+    if (place == seen->second.end()) continue;
+    const auto entry = store_.loadEntry(sessionId_, place->entryId);
+    if (!entry) return std::nullopt;
+    EntryView view = viewEntry(*entry);
+    const auto part = std::ranges::find_if(view.parts, isResult);
+    return part == view.parts.end() ? std::nullopt : std::optional(std::move(*part));
+  } while (readOn(next));
+  return std::nullopt;
+}
+
+// Looks through one more part. What cannot be read now is told when it is to be shown.
+bool ResultFolding::readOn(std::uint64_t next) {
+  if (isAllSeen_ || outputClosed()) return false;
+  ahead_.fromSequence = std::max(ahead_.fromSequence, next);
+  const auto entries = store_.loadSessionEntries(sessionId_, ahead_);
+  isAllSeen_ = !entries || entries->empty();
+  if (isAllSeen_) return false;
+  for (const Entry& entry : *entries) {
+    for (const EntryPart& part : viewEntry(entry).parts) {
+      if (part.kind != BlockKind::ToolResult) continue;
+      seen_[part.callId].push_back({.at = ahead_.fromSequence, .entryId = entry.id});
+    }
+    ++ahead_.fromSequence;
+  }
+  return true;
+}
+
+}  // namespace bough::cli

@@ -1,0 +1,46 @@
+// Results of tools, shown with their calls: of a session that is read part by part.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bough/store.h"
+#include "cli/views/entry_view.h"
+
+namespace bough::cli {
+
+/// Takes each result out of the entry that holds it, to be shown with its call, also when that is in an earlier part:
+/// what comes after a part is then looked through, once. A result whose call is not shown stays where it is.
+class ResultFolding {
+ public:
+  /// `wanted`: what is shown, as its parts are loaded.
+  ResultFolding(SessionStore& store, std::string sessionId, LoadOptions wanted)
+      : store_(store), sessionId_(std::move(sessionId)), ahead_(std::move(wanted)) {}
+
+  /// The results for the calls of a part; they live until the next part. `next`: where that begins; none after the
+  /// last.
+  ToolResults fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next);
+
+ private:
+  struct Place {
+    std::uint64_t at = 0;
+    std::string entryId;
+  };
+  std::optional<EntryPart> lookAhead(const std::string& callId, std::uint64_t next);
+  bool readOn(std::uint64_t next);
+
+  SessionStore& store_;
+  std::string sessionId_;
+  LoadOptions ahead_;  ///< What is looked through next.
+  bool isAllSeen_ = false;
+  std::map<std::string, std::vector<Place>, std::less<>>
+      seen_;                                  ///< Results in what was looked through, by their calls.
+  std::set<std::string, std::less<>> shown_;  ///< Calls whose results were shown before the part that holds them.
+  std::vector<EntryPart> kept_;
+};
+
+}  // namespace bough::cli
