@@ -214,6 +214,14 @@ bool isAllowedCommand(std::string_view command, const std::vector<std::string>& 
       allowed, [&](const std::string& each) { return beginsWith(command, each) && dangerIn(command, each).empty(); });
 }
 
+std::string whyAllowsNothing(std::string_view allowed) {
+  if (allowed.find_first_not_of(" \t'\"") == std::string_view::npos) return "it names no program";
+  if (allowed.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
+  if (allowed.starts_with(' ') || allowed.ends_with(' ')) return "it has a blank at an end";
+  if (allowed.ends_with(" *") || allowed.ends_with(":*")) return "it is no pattern; without the * it allows arguments";
+  return {};
+}
+
 std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed) {
   std::string out = fmt::format("run: {}", visibleText(command));
   const auto lines = static_cast<std::size_t>(std::ranges::count(command, '\n')) + 1;

@@ -7,6 +7,9 @@
 
 namespace bough::agent {
 
+/// Ends the question, and the permission, to change such a file.
+inline constexpr std::string_view kGitMayObey = ", which git may run or obey";
+
 /// Why a command has to be asked about although it begins with an allowed one; empty when nothing speaks against it.
 /// Arguments after the allowed words may be anything except options that are not known to be harmless
 /// (harmless_options.h), commands of a program that are not known to run nothing else (harmless_commands.h), settings
@@ -16,6 +19,9 @@ std::string dangerIn(std::string_view command, std::string_view allowed);
 
 /// Whether a command needs no question: it is one of the allowed ones, with harmless arguments.
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed);
+
+/// Why nothing is ever allowed by this: no command that begins with it is. Empty when something may be.
+std::string whyAllowsNothing(std::string_view allowed);
 
 /// The question about a command: all of it, with control characters and those that cannot be seen written out, and with
 /// its first line again at the end when it has many.

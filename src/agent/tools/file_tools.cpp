@@ -123,7 +123,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
   if (place->inside && isGitsOwn(*path, *place, environment.folder)) {
-    prepared.question = fmt::format("{} {}, which git may run or obey", what, visibleText(place->path));
+    prepared.question = fmt::format("{} {}{}", what, visibleText(place->path), kGitMayObey);
     prepared.permission = *prepared.question;
     prepared.allows = "exactly this";
   } else if (place->inside && environment.askBeforeChanges) {

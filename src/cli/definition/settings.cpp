@@ -9,12 +9,15 @@
 #include <functional>
 #include <set>
 
+#include "agent/providers/offline.h"
+#include "agent/tools/command_rules.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/system/named_file.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "base/user_folders.h"
+#include "bough/agent/tools.h"
 #include "cli/definition/help.h"
 #include "cli/terminal/output_file.h"
 
@@ -118,12 +121,17 @@ class SettingsReader {
     return {};
   }
 
-  Result<void> strings(std::string_view value, std::vector<std::string>& out) {
+  // `problem`: why a text has no effect; empty when it may have one.
+  Result<void> strings(std::string_view value, std::vector<std::string>& out,
+                       const std::function<std::string(const std::string& text)>& problem) {
     if (json::kindOf(value) != json::Kind::Array)
       return wrong(value, setting_ + " must be a list of texts: [\"…\", …]");
     json::ArrayReader reader(value);
     while (const auto each = reader.next()) {
       BOUGH_TRY(string(*each, out.emplace_back()));
+      const std::string why = problem(out.back());
+      if (why.empty()) continue;
+      return wrong(*each, fmt::format("{}: \"{}\" allows nothing", setting_, text::excerpt(out.back(), 60)), why);
     }
     return {};
   }
@@ -154,6 +162,9 @@ class SettingsReader {
                    meant.empty() ? fmt::format("write PROVIDER/MODEL; the providers are {}", fmt::join(names, ", "))
                                  : fmt::format("did you mean {}?", meant));
     }
+    if (provider == "offline" && slash != std::string::npos && settings_.model != agent::kOfflineModel) {
+      return wrong(value, fmt::format("model: {} is the only offline model", agent::kOfflineModel));
+    }
     if (slash != std::string::npos && slash + 1 < settings_.model.size()) return {};
     return wrong(value, "model must be PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5");
   }
@@ -169,19 +180,23 @@ class SettingsReader {
                  "put the key into a variable, for example `export WORK_API_KEY=…`, and its name here");
   }
 
-  // What "always here" has saved, by the verbs of the tools' questions.
-  Result<void> permissionsOf(std::string_view value, std::vector<std::string>& out) {
-    BOUGH_TRY(strings(value, out));
-    json::ArrayReader reader(value);
-    for (const std::string& each : out) {
-      const auto where = reader.next();
-      const auto begins = [&](std::string_view verb) { return each.starts_with(verb) && each.size() > verb.size(); };
-      if (std::ranges::any_of(std::array{"run ", "read ", "write to ", "change ", "list ", "search "}, begins))
-        continue;
-      return wrong(where.value_or(value), fmt::format("{}: \"{}\" allows nothing", setting_, text::excerpt(each, 60)),
-                   "write \"run COMMAND\" or \"change files\"");
-    }
+  // Commands as --allow takes them.
+  Result<void> commands(std::string_view value, std::vector<std::string>& out) {
+    BOUGH_TRY(strings(value, out, [](const std::string& each) { return agent::whyAllowsNothing(each); }));
     return {};
+  }
+
+  // What "always here" has saved: what the tools' questions in that folder say.
+  Result<void> exactly(std::string_view value, const std::string& folder, std::vector<std::string>& out) {
+    const std::string outside = ", which is outside of " + folder;
+    return strings(value, out, [&](const std::string& each) -> std::string {
+      const auto begins = [&](std::string_view verb) { return each.starts_with(verb) && each.size() > verb.size(); };
+      const bool isOfPlace = each.ends_with(outside) || each.ends_with(agent::kGitMayObey);
+      const bool isOfFile =
+          isOfPlace && std::ranges::any_of(std::array{"read ", "write to ", "change ", "list ", "search "}, begins);
+      if (begins("run ") || each == agent::kChangeFiles || isOfFile) return {};
+      return "write \"run COMMAND\" or \"change files\"";
+    });
   }
 
   Result<void> provider(const std::string& name, std::string_view value) {
@@ -215,21 +230,26 @@ class SettingsReader {
 
   Result<void> permissions(std::string_view value) {
     return members(value, "permissions",
-                   {{"commands", [&](auto each) { return strings(each, settings_.commands); }},
+                   {{"commands", [&](auto each) { return commands(each, settings_.commands); }},
                     {"folders", [&](auto each) { return eachMember(each, "folders", &SettingsReader::folder); }}});
   }
 
   Result<void> folder(const std::string& path, std::string_view value) {
     if (!path.starts_with('/')) return wrong(value, fmt::format("the folder {} must be an absolute path", path));
-    FolderPermissions& here = settings_.folders[path];
+    std::string plain = std::filesystem::path(path).lexically_normal();  // as the chat knows it
+    if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+    FolderPermissions& here = settings_.folders[plain];
     return members(value, "a folder",
-                   {{"commands", [&](auto each) { return strings(each, here.commands); }},
-                    {"exactly", [&](auto each) { return permissionsOf(each, here.exactly); }}});
+                   {{"commands", [&](auto each) { return commands(each, here.commands); }},
+                    {"exactly", [&](auto each) { return exactly(each, plain, here.exactly); }}});
   }
 
   Result<void> price(const std::string& model, std::string_view value) {
     if (model.empty() || model.find_first_of(" \t\r\n#") != std::string::npos) {
       return wrong(value, "the name of a model holds no blanks");
+    }
+    if (model.find('*') < model.size() - 1) {
+      return wrong(value, fmt::format("{}: a * stands at the end of a name", text::excerpt(model, 60)));
     }
     double input = -1;
     double output = -1;

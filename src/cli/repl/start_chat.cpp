@@ -13,6 +13,7 @@
 #include "cli/names/catalog_view.h"
 #include "cli/repl/repl.h"
 #include "cli/repl/session_picker.h"
+#include "cli/terminal/output.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
 
@@ -51,6 +52,12 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
   const agent::WorkingFolder& folder = *opened;
   request.folder = folder.path();
   for (const std::string& each : settings.commands) options.allowedCommands.push_back(each);
+  for (const auto& [name, permissions] : settings.folders) {
+    std::error_code problem;
+    if (name == folder.path() || std::filesystem::weakly_canonical(name, problem) != folder.path()) continue;
+    printMessage(fmt::format("note: the permissions that the settings give in {} hold nowhere: this folder is {}", name,
+                             folder.path()));
+  }
   const auto here = settings.folders.find(folder.path());
   if (here == settings.folders.end()) return {};
   for (const std::string& each : here->second.commands) options.allowedCommands.push_back(each);

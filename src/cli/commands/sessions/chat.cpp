@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "agent/tools/command_rules.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
@@ -53,6 +55,11 @@ Result<ExitCode> run(const Context& context, Options& options) {
   ChatRequest& request = options.request;
   request.options.onConflict = options.onConflict == "branch" ? agent::OnConflict::Branch : agent::OnConflict::Refuse;
   BOUGH_TRY(request.options.compactShare, compactShare(options.compactAt));
+  for (const std::string& each : request.options.allowedCommands) {
+    if (const std::string why = agent::whyAllowsNothing(each); !why.empty()) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("--allow {} allows nothing", text::excerpt(each, 60)), why);
+    }
+  }
   if (!options.system.empty()) {
     BOUGH_TRY(request.options.systemPrompt, textOrFile(options.system, "--system"));
   }
