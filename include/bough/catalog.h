@@ -398,11 +398,13 @@ class CatalogSource {
   /// Sessions that have changed since they were taken in, after an id; with `search` also those whose text was
   /// not taken in. Where a `taken` is not 0, the log has only grown since.
   [[nodiscard]] virtual Result<Outdated> outdated(bool search, const std::string& after, std::size_t limit);
-  /// Each by itself and only if it is still as `before` says; another process may have been first. ReadOnly when this
-  /// process may not. A source may wait with a little until it is asked next, and answer both at once; then the
-  /// question fails when this fails.
+  /// Each by itself and only if it is still as `before` says; another process may have been first. When that has kept
+  /// less than `after`, this or the next question fails with Conflict: the catalog looks at outdated() again. ReadOnly
+  /// when this process may not. A source may wait with a little until it is asked next, and answer both at once; then
+  /// the question fails when this fails.
   [[nodiscard]] virtual Result<void> keep(const std::vector<CatalogChange>& changes);
-  /// Forgets what it keeps, so that every session is outdated.
+  /// Makes every session outdated, and forgets those that are gone. What is kept of the others may answer until it is
+  /// read again.
   [[nodiscard]] virtual Result<void> forgetAll();
 };
 

@@ -147,10 +147,14 @@ class Round {
     CatalogChange change{.before = std::move(outdated)};
     const std::string sessionId = change.before.summary.sessionId;
     const std::string stamp = change.before.stamp;
+    // What others can find in a session that has to be read again must not go for it.
+    const bool search = options_.search || (change.before.taken == 0 && change.before.indexed > 0);
     if (change.before.taken > 0) {
       restore(*database_, change.before);
+    } else {
+      change.before.indexed = 0;
     }
-    Intake intake(store_, *database_, options_.search, &change.texts);
+    Intake intake(store_, *database_, search, &change.texts);
     auto growth = std::move(change.before.growth);
     auto outcome = intake.run(sessionId, stamp, growth ? &*growth : nullptr);
     BOUGH_TRY(database_->take());
@@ -164,7 +168,7 @@ class Round {
     bytes_ += intake.taken().payloadBytes;
     bool isWhole = true;
     if (const auto row = findRow(*database_, sessionId)) {
-      isWhole = !options_.search || row->indexed == row->taken;
+      isWhole = !search || row->indexed == row->taken;
       collect(*database_, *row, change);
       changes_.push_back(std::move(change));
     }
@@ -210,7 +214,7 @@ Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source,
     for (CatalogedSession& session : outdated.sessions) {
       const std::uint64_t before = round.bytes();
       const std::string sessionId = session.summary.sessionId;
-      const std::uint64_t indexed = session.indexed;
+      const std::uint64_t indexed = session.taken == 0 ? 0 : session.indexed;
       BOUGH_TRY(isWhole, round.add(session));
       // Without progress another process is at work on the session: it is left to that one.
       isWhole = isWhole || (sessionId == partly && indexed <= partlyIndexed);

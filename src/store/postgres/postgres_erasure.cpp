@@ -146,7 +146,7 @@ Result<std::vector<Call>> changesOf(Database& database, const ErasurePlan& plan,
   }
   if (calls.empty()) return calls;
   // Its words may be in the catalog, which reads the session again.
-  for (Call& call : forgetCataloged(database, sessionId)) calls.push_back(std::move(call));
+  for (Call& call : forgetErased(database, sessionId, idsOf(plan))) calls.push_back(std::move(call));
   return calls;
 }
 

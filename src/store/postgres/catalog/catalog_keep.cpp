@@ -23,7 +23,7 @@ WITH ids AS MATERIALIZED (
 found AS MATERIALIZED (
   SELECT s.session_id, s.life, s.version, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format,
       s.bytes, CASE WHEN c.taken IS NULL THEN 0 WHEN $3 THEN least(c.indexed, c.taken) ELSE c.taken END AS first,
-      sum(CASE WHEN c.taken IS NULL OR ($3 AND c.indexed < c.taken) THEN s.bytes ELSE greatest(s.bytes - c.bytes, 0) END)
+      sum(CASE WHEN coalesce(c.taken, 0) = 0 OR ($3 AND c.indexed < c.taken) THEN s.bytes ELSE greatest(s.bytes - c.bytes, 0) END)
         OVER (ORDER BY s.session_id) AS weight
     FROM (SELECT session_id FROM ids ORDER BY session_id LIMIT $2) i
     JOIN @.sessions s ON s.session_id = i.session_id AND s.trash_id IS NULL
@@ -55,10 +55,43 @@ SELECT @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $1
 constexpr Statement kForgetSession{"catalog_forget", "DELETE FROM @.catalog_sessions WHERE session_id = $1"};
 constexpr Statement kForgetAnswers{"catalog_forget_answers", "DELETE FROM @.catalog_answers WHERE session_id = $1"};
 constexpr Statement kForgetTexts{"catalog_forget_texts", "DELETE FROM @.catalog_texts WHERE session_id = $1"};
-constexpr Statement kForgetAllSessions{"catalog_forget_all", "DELETE FROM @.catalog_sessions"};
-constexpr Statement kForgetAllAnswers{"catalog_forget_all_answers", "DELETE FROM @.catalog_answers"};
-constexpr Statement kForgetAllTexts{"catalog_forget_all_texts", "DELETE FROM @.catalog_texts"};
+// What has to be read again stays until that is done, with `taken` 0: others list, search and find keys meanwhile. Only
+// what was erased goes at once: texts, answers, and a title that came from it. The third text in `rest` names the entry
+// of the title.
+constexpr Statement kForgetErasedRow{"catalog_forget_erased", R"sql(
+WITH RECURSIVE parts AS (
+  SELECT 0 AS place, NULL::bytea AS part, c.rest FROM @.catalog_sessions c WHERE c.session_id = $1
+  UNION ALL
+  SELECT p.place + 1, substring(p.rest FROM a.at + 1 FOR b.size), substring(p.rest FROM a.at + b.size + 1) FROM parts p
+    CROSS JOIN LATERAL (SELECT position(convert_to(':', 'UTF8') IN p.rest) AS at) a
+    CROSS JOIN LATERAL (SELECT nullif(convert_from(substring(p.rest FROM 1 FOR greatest(a.at - 1, 0)), 'UTF8'), '')::integer
+      AS size) b
+    WHERE p.place < 3 AND b.size IS NOT NULL),
+stays AS (
+  SELECT 1 FROM parts p WHERE p.place = 3
+    AND p.part NOT IN (SELECT convert_to(w.id, 'UTF8') FROM unnest($2::text[]) AS w(id)))
+UPDATE @.catalog_sessions SET taken = 0, rest = '', problem = '',
+    title = CASE WHEN EXISTS (SELECT 1 FROM stays) THEN title ELSE '' END,
+    title_source = CASE WHEN EXISTS (SELECT 1 FROM stays) THEN title_source ELSE 0 END
+  WHERE session_id = $1)sql"};
+constexpr Statement kForgetErasedAnswers{"catalog_forget_erased_answers", R"sql(
+DELETE FROM @.catalog_answers a WHERE a.session_id = $1 AND a.first IN
+  (SELECT e.seq FROM @.entries e WHERE e.session_id = $1 AND e.entry_id = ANY ($2)))sql"};
+constexpr Statement kForgetErasedTexts{"catalog_forget_erased_texts",
+                                       "DELETE FROM @.catalog_texts WHERE session_id = $1 AND entry_id = ANY ($2)"};
+constexpr Statement kNotCataloged{"catalog_not",
+                                  "UPDATE @.sessions SET cataloged = false WHERE session_id = $1 AND cataloged"};
 constexpr Statement kNothingCataloged{"catalog_nothing", "UPDATE @.sessions SET cataloged = false WHERE cataloged"};
+constexpr Statement kNothingTaken{"catalog_nothing_taken", "UPDATE @.catalog_sessions SET taken = 0"};
+constexpr Statement kForgetGoneSessions{"catalog_forget_gone", R"sql(
+DELETE FROM @.catalog_sessions c WHERE NOT EXISTS
+  (SELECT 1 FROM @.sessions s WHERE s.session_id = c.session_id AND s.trash_id IS NULL))sql"};
+constexpr Statement kForgetGoneAnswers{"catalog_forget_gone_answers", R"sql(
+DELETE FROM @.catalog_answers c WHERE NOT EXISTS
+  (SELECT 1 FROM @.catalog_sessions s WHERE s.session_id = c.session_id))sql"};
+constexpr Statement kForgetGoneTexts{"catalog_forget_gone_texts", R"sql(
+DELETE FROM @.catalog_texts c WHERE NOT EXISTS
+  (SELECT 1 FROM @.catalog_sessions s WHERE s.session_id = c.session_id))sql"};
 
 // The different words of one text that the server's index takes: it has room for 1 MB of them.
 constexpr std::size_t kMostWordBytes = 1'000'000;
@@ -237,8 +270,11 @@ Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
 Result<void> PostgresCatalog::forgetAll() {
   const std::lock_guard lock(mutex_);
   waiting_.clear();
-  const std::vector<Call> calls{database_.call(kForgetAllSessions, {}), database_.call(kForgetAllAnswers, {}),
-                                database_.call(kForgetAllTexts, {}), database_.call(kNothingCataloged, {})};
+  std::vector<Call> calls;
+  for (const Statement* statement :
+       {&kNothingCataloged, &kNothingTaken, &kForgetGoneSessions, &kForgetGoneAnswers, &kForgetGoneTexts}) {
+    calls.push_back(database_.call(*statement, {}));
+  }
   BOUGH_TRY(database_.pool.run(calls));
   return {};
 }
@@ -250,6 +286,19 @@ std::vector<Call> forgetCataloged(Database& database, const std::string& session
     parameters.text(sessionId);
     calls.push_back(database.call(*statement, std::move(parameters)));
   }
+  return calls;
+}
+
+std::vector<Call> forgetErased(Database& database, const std::string& sessionId, const std::vector<std::string>& ids) {
+  std::vector<Call> calls;
+  for (const Statement* statement : {&kForgetErasedRow, &kForgetErasedAnswers, &kForgetErasedTexts}) {
+    Parameters parameters;
+    parameters.text(sessionId).texts(ids);
+    calls.push_back(database.call(*statement, std::move(parameters)));
+  }
+  Parameters parameters;
+  parameters.text(sessionId);
+  calls.push_back(database.call(kNotCataloged, std::move(parameters)));
   return calls;
 }
 

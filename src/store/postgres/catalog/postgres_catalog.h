@@ -48,6 +48,8 @@ class PostgresCatalog final : public CatalogSource {
 
 /// Forgets what the catalog keeps of a session: part of the transaction that takes the session away.
 std::vector<Call> forgetCataloged(Database& database, const std::string& sessionId);
+/// Forgets what it keeps of these entries, and has the session read again: part of the transaction that erases them.
+std::vector<Call> forgetErased(Database& database, const std::string& sessionId, const std::vector<std::string>& ids);
 
 /// A statement that is put together from pieces, with the values that they need.
 class Composed {

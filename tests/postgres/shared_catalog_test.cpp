@@ -1,0 +1,125 @@
+// What a client sees in the catalog of a store in PostgreSQL while others rebuild it, erase, redact and list.
+
+#include <gtest/gtest.h>
+
+#include "bough/catalog.h"
+#include "postgres/fresh_store.h"
+#include "support/entries.h"
+
+namespace bough {
+namespace {
+
+class SharedPostgresCatalog : public FreshPostgresStore {
+ protected:
+  void SetUp() override {
+    FreshPostgresStore::SetUp();
+    if (IsSkipped()) return;
+    store_ = must(SessionStore::open(url_));
+    other_ = must(SessionStore::open(url_));
+    mine_ = must(Catalog::open(*store_));
+    theirs_ = must(Catalog::open(*other_));
+  }
+  static Entry message(const std::string& id, const std::string& words) {
+    return entryOf(
+        "message",
+        R"({"dialect":"bough","message":{"role":"user","content":[{"type":"text","text":")" + words + R"("}]}})", id);
+  }
+  static Entry answer(const std::string& id, const std::string& words) {
+    return entryOf("message",
+                   R"({"dialect":"anthropic","message":{"id":"of )" + id +
+                       R"(","role":"assistant","model":"some-model","content":[{"type":"text","text":")" + words +
+                       R"("}],"usage":{"input_tokens":7,"output_tokens":5}}})",
+                   id);
+  }
+  // A session of two entries, in the catalog with its words.
+  void makeSession(const std::string& id, const std::string& key) {
+    must(store_->createSession({.sessionId = id, .key = key}));
+    must(store_->appendSessionEntries(id, {message(id + "1", "first " + id), answer(id + "2", "second " + id)}));
+    must(mine_->catchUp({.search = true}));
+    must(mine_->count());
+  }
+  void erase(const std::string& id) {
+    must(other_->maintenance().erase({.sessionId = "s", .entryIds = {id}, .by = "me", .reason = "why"}));
+  }
+
+  std::unique_ptr<SessionStore> store_;
+  std::unique_ptr<SessionStore> other_;
+  std::unique_ptr<Catalog> mine_;
+  std::unique_ptr<Catalog> theirs_;
+};
+
+TEST_F(SharedPostgresCatalog, AnswersAsBeforeWhileAnotherRebuildsIt) {
+  makeSession("s", "main:cli:me");
+  makeSession("t", "main:cli:you");
+  must(other_->catalog()->forgetAll());
+  EXPECT_EQ(must(mine_->count()), 2U);
+  EXPECT_EQ(must(mine_->currentSession("main:cli:me")), "s");
+  EXPECT_EQ(must(mine_->session("s")).title, "first s");
+  EXPECT_EQ(must(mine_->search("second")).size(), 2U);
+  EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 10U);
+  // Who takes them in for a list alone leaves what others search in.
+  must(theirs_->catchUp());
+  EXPECT_EQ(must(theirs_->count()), 2U);
+  EXPECT_EQ(must(mine_->search("second")).size(), 2U);
+  EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 10U);
+}
+
+TEST_F(SharedPostgresCatalog, ARebuildForgetsWhatIsNotThereAndReadsTheRest) {
+  makeSession("s", "main:cli:me");
+  makeSession("t", "main:cli:you");
+  sql("UPDATE " + schema_ + ".catalog_sessions SET title = 'wrong', user_messages = 9");
+  sql("INSERT INTO " + schema_ +
+      ".catalog_answers SELECT 'gone', answer_id + 1, first, branch, quarter, model, certain, 1, 1, 1, 1, 1, 1 FROM " +
+      schema_ + ".catalog_answers");
+  must(other_->maintenance().remove({.sessionId = "t"}));
+  sql("INSERT INTO " + schema_ +
+      ".catalog_sessions SELECT (jsonb_populate_record(c, '{\"session_id\":\"t\"}')).* FROM " + schema_ +
+      ".catalog_sessions c");
+  must(theirs_->rebuild());
+  const auto rows = must(mine_->list());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].title, "first s");
+  EXPECT_EQ(rows[0].userMessages, 1U);
+  EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 5U);
+}
+
+TEST_F(SharedPostgresCatalog, ShowsASessionOfWhichAnotherHasErased) {
+  makeSession("s", "main:cli:me");
+  must(store_->appendSessionEntries("s", {message("s3", "third secret")}));
+  must(mine_->catchUp({.search = true}));
+  must(mine_->count());
+  erase("s3");
+  EXPECT_EQ(must(mine_->currentSession("main:cli:me")), "s");
+  EXPECT_EQ(must(mine_->session("s")).title, "first s");
+  EXPECT_TRUE(must(mine_->search("secret")).empty());
+  EXPECT_EQ(must(mine_->search("second")).size(), 1U);
+  EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 5U);
+  must(theirs_->catchUp());
+  must(theirs_->count());
+  EXPECT_EQ(must(mine_->search("second")).size(), 1U);
+  // The title came from this one.
+  erase("s1");
+  EXPECT_EQ(must(mine_->session("s")).title, "");
+  EXPECT_EQ(must(mine_->list()).size(), 1U);
+  erase("s2");
+  EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 0U);
+  must(mine_->catchUp({.search = true}));
+  EXPECT_EQ(must(mine_->session("s")).entries, 7U);
+  EXPECT_TRUE(must(mine_->search("second")).empty());
+}
+
+TEST_F(SharedPostgresCatalog, ASessionStaysInItWhenAnotherOfItsIdIsErasedInTheTrash) {
+  makeSession("s", "main:cli:me");
+  must(store_->branchFromEntry("s", "s2", {.sessionId = "copy"}));
+  must(store_->maintenance().detach("copy"));
+  must(store_->trashSession("copy"));
+  makeSession("copy", "main:cli:you");
+  erase("s1");
+  must(mine_->catchUp({.search = true}));
+  EXPECT_EQ(must(mine_->count()), 2U);
+  EXPECT_EQ(must(mine_->currentSession("main:cli:you")), "copy");
+  EXPECT_EQ(must(mine_->session("copy")).title, "first copy");
+}
+
+}  // namespace
+}  // namespace bough
