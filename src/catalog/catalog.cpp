@@ -305,7 +305,10 @@ Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const Catalo
 }
 
 Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
-  if (state_->source != nullptr) return catalog::takeIntoSource(state_->store, *state_->source, options);
+  if (state_->source != nullptr) {
+    state_->sourceSearch = options.search;
+    return catalog::takeIntoSource(state_->store, *state_->source, options);
+  }
   auto taken = state_->guarded([&] { return state_->catchUp(options); });
   // All the text would be too much for the memory; a search is answered from what was known.
   if (taken || taken.error().code != ErrorCode::NoSpace || state_->memory || options.search) return taken;
@@ -338,7 +341,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   if (state.source != nullptr) {
     BOUGH_TRY(state.source->forgetAll());
     BOUGH_TRY(auto report, catchUp(options));
-    BOUGH_TRY(state.source->count({}));  // what it has not kept until now is kept before it answers
+    BOUGH_TRY(count({}));  // what it has not kept until now is kept before it answers
     return report;
   }
   BOUGH_TRY(state.enter());

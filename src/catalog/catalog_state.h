@@ -11,6 +11,7 @@
 #include "bough/catalog.h"
 #include "catalog/database/database.h"
 #include "catalog/schema.h"
+#include "catalog/source_intake.h"
 
 namespace bough {
 
@@ -18,6 +19,7 @@ struct Catalog::State {
   SessionStore& store;
   CatalogOptions options;
   CatalogSource* source = nullptr;  ///< Of the backend, when that answers; then there is no database.
+  bool sourceSearch = false;        ///< Whether the last catch-up of the source took in the text.
   std::unique_ptr<catalog::Database> database;
   bool memory = false;
   bool readOnly = false;
@@ -45,6 +47,10 @@ struct Catalog::State {
 
   Result<CatchUpReport> catchUp(const CatchUpOptions& options);
 
+  /// Asks the source; when others have kept less than this process has seen, takes that in and asks again.
+  template <typename Question>
+  auto askSource(Question question) -> decltype(question(*source));
+
   class RebuildWait;
 
   /// Runs `operation`; when the catalog turns out to be damaged, rebuilds it and runs it again.
@@ -71,6 +77,17 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
     return result;
   }
   return operation();
+}
+
+template <typename Question>
+auto Catalog::State::askSource(Question question) -> decltype(question(*source)) {
+  auto answer = question(*source);
+  for (int tries = 1; !answer && answer.error().code == ErrorCode::Conflict && tries < catalog::kMostTries; ++tries) {
+    BOUGH_TRY(catalog::takeIntoSource(store, *source, {.search = sourceSearch}));
+    answer = question(*source);
+  }
+  if (!answer) return std::unexpected(catalog::asBusy(std::move(answer.error())));
+  return answer;
 }
 
 }  // namespace bough

@@ -59,7 +59,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
     return fail(ErrorCode::InvalidArgument, "only a list by activity continues after a session", "use `skip` instead");
   }
   if (state_->source != nullptr) {
-    BOUGH_TRY(auto rows, state_->source->list(options));
+    BOUGH_TRY(auto rows, state_->askSource([&](CatalogSource& source) { return source.list(options); }));
     for (SessionSummary& row : rows) catalog::addPrices(row.models, options.prices);
     return rows;
   }
@@ -83,7 +83,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
 }
 
 Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
-  if (state_->source != nullptr) return state_->source->count(filter);
+  if (state_->source != nullptr) return state_->askSource([&](CatalogSource& source) { return source.count(filter); });
   return state_->guarded([&]() -> Result<std::uint64_t> {
     const Conditions conditions = catalog::listConditions(filter, catalog::RangesBy::Index);
     std::uint64_t number = 0;
@@ -99,7 +99,7 @@ Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
 
 Result<SessionSummary> Catalog::session(const std::string& sessionId, const PriceTable* prices) {
   if (state_->source != nullptr) {
-    BOUGH_TRY(auto row, state_->source->session(sessionId));
+    BOUGH_TRY(auto row, state_->askSource([&](CatalogSource& source) { return source.session(sessionId); }));
     catalog::addPrices(row.models, prices);
     return row;
   }
@@ -113,7 +113,8 @@ Result<SessionSummary> Catalog::session(const std::string& sessionId, const Pric
 }
 
 Result<std::optional<std::string>> Catalog::currentSession(std::string_view key, std::string_view cwd) {
-  if (state_->source != nullptr) return state_->source->currentSession(key, cwd);
+  if (state_->source != nullptr)
+    return state_->askSource([&](CatalogSource& source) { return source.currentSession(key, cwd); });
   return state_->guarded([&]() -> Result<std::optional<std::string>> {
     std::optional<std::string> current;
     if (!key.empty()) {
@@ -129,7 +130,8 @@ Result<std::optional<std::string>> Catalog::currentSession(std::string_view key,
 }
 
 Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) {
-  if (state_->source != nullptr) return state_->source->findByName(name, limit);
+  if (state_->source != nullptr)
+    return state_->askSource([&](CatalogSource& source) { return source.findByName(name, limit); });
   NameMatch match;
   if (name.empty()) return match;
   const auto look = [&](NameMatch::Kind kind, std::string_view sql, std::vector<Conditions::Value> values,

@@ -16,7 +16,8 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
     BOUGH_TRY(auto settings, state_->store.settings());
     defaultTimeToLiveMs = settings.timeToLiveMs;
   }
-  if (state_->source != nullptr) return state_->source->expired(nowMs, defaultTimeToLiveMs);
+  if (state_->source != nullptr)
+    return state_->askSource([&](CatalogSource& source) { return source.expired(nowMs, defaultTimeToLiveMs); });
   return state_->guarded([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {

@@ -85,7 +85,8 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
   const std::string& match = parsed.match;
   BOUGH_TRY(auto conditions, conditionsOf(match, options));
   if (state_->source != nullptr) {
-    BOUGH_TRY(auto hits, state_->source->search(parsed.words, options));
+    BOUGH_TRY(auto hits,
+              state_->askSource([&](CatalogSource& source) { return source.search(parsed.words, options); }));
     BOUGH_TRY(cutExcerpts(state_->store, true, query, options, hits));
     return hits;
   }

@@ -197,17 +197,15 @@ class Round {
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace
-
-Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options) {
-  CatchUpReport report;
+Result<void> takeOnce(SessionStore& store, CatalogSource& source, const CatchUpOptions& options,
+                      CatchUpReport& report) {
   CatchUpProgress progress;
   std::string after;
   std::string partly;  // the session of which more texts are to come, and how many entries it had in the index before
   std::uint64_t partlyIndexed = 0;
   for (;;) {
     BOUGH_TRY(auto outdated, source.outdated(options.search, after, kSessionsAtOnce));
-    if (outdated.sessions.empty()) return report;
+    if (outdated.sessions.empty()) return {};
     progress.totalSessions = progress.doneSessions + outdated.total;
     Round round(store, source, options, report);
     bool isWhole = true;
@@ -231,13 +229,34 @@ Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source,
       }
       if (options.progress && !options.progress(progress)) {
         BOUGH_TRY(round.handOver());
-        return report;
+        return {};
       }
       if (!isWhole) break;
     }
     BOUGH_TRY(round.handOver());
-    if (isWhole && outdated.total <= outdated.sessions.size()) return report;
+    if (isWhole && outdated.total <= outdated.sessions.size()) return {};
   }
+}
+
+}  // namespace
+
+Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options) {
+  CatchUpReport report;
+  auto taken = takeOnce(store, source, options, report);
+  // Each of the others that had seen less can be first once.
+  for (int tries = 1; !taken && taken.error().code == ErrorCode::Conflict && tries < kMostTries; ++tries) {
+    taken = takeOnce(store, source, options, report);
+  }
+  if (!taken) return std::unexpected(asBusy(std::move(taken.error())));
+  return report;
+}
+
+Error asBusy(Error conflict) {
+  if (conflict.code != ErrorCode::Conflict) return conflict;
+  conflict.code = ErrorCode::Busy;
+  conflict.retryable = true;
+  conflict.hint = "try again";
+  return conflict;
 }
 
 }  // namespace catalog

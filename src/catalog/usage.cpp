@@ -215,8 +215,7 @@ void nameRows(catalog::Database& database, const UsageOptions& options, std::vec
   }
 }
 
-Result<UsageReport> usageOf(CatalogSource& source, const UsageOptions& options) {
-  BOUGH_TRY(const auto parts, source.usage(options));
+UsageReport reportOf(const std::vector<UsageSum>& parts, const UsageOptions& options) {
   Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
   std::map<std::string, std::string> titles;
   for (const UsageSum& part : parts) {
@@ -273,7 +272,10 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
   if (options.by == UsageBy::Branch && options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "branches are those of one session", "name the session as well");
   }
-  if (state_->source != nullptr) return usageOf(*state_->source, options);
+  if (state_->source != nullptr) {
+    BOUGH_TRY(const auto parts, state_->askSource([&](CatalogSource& source) { return source.usage(options); }));
+    return reportOf(parts, options);
+  }
   return state_->guarded([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
     if (isOfAll(options)) {

@@ -121,5 +121,58 @@ TEST_F(SharedPostgresCatalog, ASessionStaysInItWhenAnotherOfItsIdIsErasedInTheTr
   EXPECT_EQ(must(mine_->session("copy")).title, "first copy");
 }
 
+// Others had seen less than the caller, and were first to keep it.
+TEST_F(SharedPostgresCatalog, ShowsTheCallersOwnAppendsWhateverOthersKeep) {
+  makeSession("s", "main:cli:me");
+  const auto seen = [&] { return must(mine_->session("s")).entries; };
+  for (const char* const words : {"one", "two", "three"}) {
+    must(store_->appendSessionEntries("s", {message("", words)}));
+    must(theirs_->catchUp());
+    must(store_->appendSessionEntries("s", {message("", words)}));
+    must(mine_->catchUp());
+    must(theirs_->count());
+    EXPECT_EQ(seen(), must(store_->sessionState("s")).entryCount) << words;
+  }
+}
+
+TEST_F(SharedPostgresCatalog, FindsTheCallersOwnWordsWhateverOthersKeep) {
+  makeSession("s", "main:cli:me");
+  must(store_->appendSessionEntries("s", {message("", "earlier")}));
+  must(theirs_->catchUp());
+  must(store_->appendSessionEntries("s", {message("", "needle")}));
+  must(mine_->catchUp({.search = true, .progress = [&](const CatchUpProgress&) {
+                         must(theirs_->count());
+                         return true;
+                       }}));
+  EXPECT_EQ(must(mine_->search("needle")).size(), 1U);
+  EXPECT_EQ(must(mine_->search("earlier")).size(), 1U);
+}
+
+TEST_F(SharedPostgresCatalog, ShowsANewSessionInWhichAnotherHasRedacted) {
+  must(store_->createSession({.sessionId = "s", .key = "main:cli:me"}));
+  must(store_->appendSessionEntries("s", {message("s1", "first"), message("s2", "second")}));
+  must(mine_->catchUp());
+  must(other_->redactEntry("s", "s1", "me", "why"));
+  EXPECT_EQ(must(mine_->currentSession("main:cli:me")), "s");
+  EXPECT_EQ(must(mine_->session("s")).entries, 4U);
+  must(store_->setTitle("s", "mine"));
+  must(mine_->catchUp());
+  erase("s2");
+  EXPECT_EQ(must(mine_->session("s")).title, "mine");
+}
+
+// Two catalogs of one store: what the one has waiting goes with the other's question.
+TEST_F(SharedPostgresCatalog, EveryCatalogOfAStoreIsToldThatOthersKeptLess) {
+  makeSession("s", "main:cli:me");
+  auto second = must(Catalog::open(*store_));
+  must(store_->appendSessionEntries("s", {message("", "one")}));
+  must(theirs_->catchUp());
+  must(store_->appendSessionEntries("s", {message("", "two")}));
+  must(mine_->catchUp());
+  must(theirs_->count());
+  EXPECT_EQ(must(second->session("s")).entries, 5U);
+  EXPECT_EQ(must(mine_->session("s")).entries, 5U);
+}
+
 }  // namespace
 }  // namespace bough

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -49,9 +50,12 @@ constexpr int kMayKeepColumn = kFirstStateColumn + 9;
 // What comes along, and what waits for the next question.
 constexpr std::size_t kLittleBytes = 1'000'000;
 constexpr std::size_t kFewSessions = 50;
+// False when nobody has kept as much as this.
 constexpr Statement kKeep{"catalog_keep", R"sql(
-SELECT @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-                      $23, $24, $25))sql"};
+SELECT CASE WHEN @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+                                $21, $22, $23, $24, $25) THEN true
+  ELSE EXISTS (SELECT 1 FROM @.catalog_sessions c WHERE c.session_id = $1 AND c.life = $2
+                 AND c.taken >= ($7::bigint[])[1] AND c.indexed >= ($7::bigint[])[2]) END)sql"};
 constexpr Statement kForgetSession{"catalog_forget", "DELETE FROM @.catalog_sessions WHERE session_id = $1"};
 constexpr Statement kForgetAnswers{"catalog_forget_answers", "DELETE FROM @.catalog_answers WHERE session_id = $1"};
 constexpr Statement kForgetTexts{"catalog_forget_texts", "DELETE FROM @.catalog_texts WHERE session_id = $1"};
@@ -95,6 +99,9 @@ DELETE FROM @.catalog_texts c WHERE NOT EXISTS
 
 // The different words of one text that the server's index takes: it has room for 1 MB of them.
 constexpr std::size_t kMostWordBytes = 1'000'000;
+
+// So many questions are refused for a session: the catalog may be unable to read it again.
+constexpr int kMostRefusals = 3;
 
 struct Stamp {
   std::int64_t life = 0;
@@ -208,17 +215,34 @@ PostgresCatalog::~PostgresCatalog() {
   if (!waiting_.empty() && !database_.pool.isOfParent()) (void)database_.pool.run(waiting_);
 }
 
+Result<std::vector<Rows>> PostgresCatalog::runAfterWaiting(std::vector<Call> calls) {
+  std::vector<Call> all = std::exchange(waiting_, {});
+  const std::vector<std::string> sessions = std::exchange(waitingFor_, {});
+  std::ranges::move(calls, std::back_inserter(all));
+  BOUGH_TRY(auto rows, database_.pool.run(all));
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    if (!rows[i].truth(0, 0)) unkept_.try_emplace(sessions[i]);
+  }
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(sessions.size()));
+  return rows;
+}
+
+Result<void> PostgresCatalog::allKept() {
+  for (auto& [id, refusals] : unkept_) ++refusals;
+  std::erase_if(unkept_, [](const auto& session) { return session.second > kMostRefusals; });
+  if (unkept_.empty()) return {};
+  return fail(ErrorCode::Conflict, fmt::format("{}: others were first to change the catalog", database_.shown()));
+}
+
 Result<std::vector<Rows>> PostgresCatalog::ask(std::vector<Call> calls) {
   std::unique_lock lock(mutex_);
+  BOUGH_TRY(allKept());
   if (waiting_.empty()) {
     lock.unlock();
     return database_.pool.run(calls);
   }
-  std::vector<Call> all = std::exchange(waiting_, {});
-  const auto kept = static_cast<std::ptrdiff_t>(all.size());
-  std::ranges::move(calls, std::back_inserter(all));
-  BOUGH_TRY(auto rows, database_.pool.run(all));
-  rows.erase(rows.begin(), rows.begin() + kept);
+  BOUGH_TRY(auto rows, runAfterWaiting(std::move(calls)));
+  BOUGH_TRY(allKept());
   return rows;
 }
 
@@ -230,7 +254,13 @@ Result<Rows> PostgresCatalog::ask(Call call) {
 Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std::string& after, std::size_t limit) {
   Parameters parameters;
   parameters.text(after).number(fitting(limit)).truth(search).number(kLittleBytes);
-  BOUGH_TRY(const Rows rows, ask(database_.call(kOutdated, std::move(parameters))));
+  std::unique_lock lock(mutex_);
+  const bool waited = !waiting_.empty();
+  if (!waited) lock.unlock();
+  std::vector<Call> calls{database_.call(kOutdated, std::move(parameters))};
+  BOUGH_TRY(auto answers, waited ? runAfterWaiting(std::move(calls)) : database_.pool.run(calls));
+  if (!waited) lock.lock();
+  const Rows& rows = answers.front();
   Outdated found;
   for (int row = 0; row < rows.size(); ++row) {
     CatalogedSession& session = found.sessions.emplace_back();
@@ -245,8 +275,15 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
     // What cannot be read is the catalog's to say.
     if (auto growth = growthFrom(database_.serializer, rows, row)) session.growth = std::move(*growth);
   }
-  const std::lock_guard lock(mutex_);
   if (!rows.empty()) mayKeep_ = rows.truth(0, kMayKeepColumn);
+  // Of those that were looked at, what is not outdated was kept by somebody.
+  std::set<std::string_view> named;
+  for (const CatalogedSession& session : found.sessions) named.insert(session.summary.sessionId);
+  const bool isLastPage = found.total <= found.sessions.size();
+  std::erase_if(unkept_, [&](const auto& session) {
+    const std::string& id = session.first;
+    return id > after && (isLastPage || id < *named.rbegin()) && !named.contains(id);
+  });
   return found;
 }
 
@@ -258,18 +295,24 @@ Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
                 "list the sessions once with a role that may write, on a server that takes writes");
   }
   std::size_t bytes = 0;
-  for (const CatalogChange& change : changes) waiting_.push_back(keepCall(database_, change));
+  for (const CatalogChange& change : changes) {
+    waiting_.push_back(keepCall(database_, change));
+    waitingFor_.push_back(change.after.summary.sessionId);
+    unkept_.erase(waitingFor_.back());
+  }
   for (const Call& call : waiting_) bytes += call.parameters.totalBytes();
   // Words do not wait: what is redacted before the next question must not be found by it.
   const bool anyText = std::ranges::any_of(changes, [](const CatalogChange& change) { return !change.texts.empty(); });
   if (!anyText && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
-  BOUGH_TRY(database_.pool.run(std::exchange(waiting_, {})));
-  return {};
+  BOUGH_TRY(runAfterWaiting({}));
+  return allKept();
 }
 
 Result<void> PostgresCatalog::forgetAll() {
   const std::lock_guard lock(mutex_);
   waiting_.clear();
+  waitingFor_.clear();
+  unkept_.clear();
   std::vector<Call> calls;
   for (const Statement* statement :
        {&kNothingCataloged, &kNothingTaken, &kForgetGoneSessions, &kForgetGoneAnswers, &kForgetGoneTexts}) {

@@ -6,6 +6,7 @@
 // keep() was given goes with the next question.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -36,14 +37,20 @@ class PostgresCatalog final : public CatalogSource {
   [[nodiscard]] Result<void> forgetAll() override;
 
  private:
-  /// What waits and the question, in one round trip and one transaction.
+  /// What waits and the question, in one round trip and one transaction. Conflict when others have kept less of a
+  /// session than this process has seen: it has to be read again first, or the answer would not have all of it.
   Result<std::vector<Rows>> ask(std::vector<Call> calls);
   Result<Rows> ask(Call call);
+  // With the mutex held.
+  Result<std::vector<Rows>> runAfterWaiting(std::vector<Call> calls);
+  Result<void> allKept();
 
   Database& database_;
-  std::mutex mutex_;           // held while what waited is on its way: a question must not be faster
-  std::vector<Call> waiting_;  // of keep()
-  bool mayKeep_ = false;       // whether this role has the right and the server takes writes, as outdated() saw last
+  std::mutex mutex_;                     // held while what waited is on its way: a question must not be faster
+  std::vector<Call> waiting_;            // of keep()
+  std::vector<std::string> waitingFor_;  // the session of each
+  std::map<std::string, int> unkept_;    // sessions to be read again, and how many questions were refused for each
+  bool mayKeep_ = false;  // whether this role has the right and the server takes writes, as outdated() saw last
 };
 
 /// Forgets what the catalog keeps of a session: part of the transaction that takes the session away.
