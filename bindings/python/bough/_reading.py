@@ -11,11 +11,12 @@ import asyncio
 import contextlib
 import math
 import os
+import sys
 import threading
 import time
 from collections import deque
 from concurrent.futures import Future, wait as wait_for
-from typing import Any, AsyncIterator, Callable, Deque, Dict, Iterator, List, NoReturn, Optional, Tuple
+from typing import Any, AsyncIterator, Callable, Collection, Deque, Dict, Iterator, List, NoReturn, Optional, Tuple
 
 from . import _library as c
 from ._entry import Entry, taken_entries
@@ -75,8 +76,16 @@ class _Reads:
 
     def begin(self, read: Callable[[], Part]) -> Tuple["Future[Part]", bool]:
         """Begins a read, unless one is under way: that one, and True."""
+        begun = self.begin_unless((), read)
+        assert begun is not None
+        return begun
+
+    def begin_unless(self, kept: Collection[Entry], read: Callable[[], Part]) -> Optional[Tuple["Future[Part]", bool]]:
+        """The same, but nothing when an earlier read has left entries there."""
         self.under_way()
         with self._lock:
+            if kept:
+                return None
             if self._read is not None:
                 return self._read, True
             begun: "Future[Part]" = Future()
@@ -116,6 +125,14 @@ class _Reads:
             self._read = None
         return read.result()
 
+    def take_into(self, kept: Deque[Entry], read: "Future[Part]") -> None:
+        """The same, for all callers: before another read can begin."""
+        with self._lock:
+            if self._read is not read:
+                return
+            self._read = None
+            kept.extend(read.result())
+
 
 def _set(end: "asyncio.Future[None]") -> None:
     if not end.done():
@@ -150,8 +167,9 @@ class _Reader(Handle):
 
     def _give_kept(self, count: int) -> Part:
         part: Part = []
-        while self._kept and len(part) < count:
-            part.append(self._kept.popleft())
+        with contextlib.suppress(IndexError):  # another thread may take the last one
+            while len(part) < count:
+                part.append(self._kept.popleft())
         return self._given(part)
 
     @property
@@ -238,48 +256,56 @@ class Follower(_Reader):
         self._stopped = False
 
     def next(self, timeout: Optional[float] = None) -> Part:
-        """Waits for entries; none when the time is over or after `stop()`. Ctrl-C ends the wait."""
+        """Waits for entries; none when the time is over or after `stop()`. Ctrl-C ends the wait. Threads and loops may share
+        a follower: each entry is given to one of them."""
         deadline = _Deadline(timeout)
         self._open()
-        return self._give_kept(len(self._kept)) or self._given(self._wait(deadline))
-
-    def _wait(self, deadline: _Deadline) -> Part:
         while True:
-            read, joined = self._begin(deadline)
-            wait_for([read], deadline.rest() if joined else None)
-            part = self._taken(read)
+            part = self._give_kept(sys.maxsize) or self._wait(deadline, sys.maxsize)
             if part or self._stopped or deadline.over():
                 return part
+
+    def _wait(self, deadline: _Deadline, count: int) -> Part:
+        """Waits once; what came may have gone to another thread."""
+        begun = self._begin(deadline)
+        if begun is not None:
+            wait_for([begun[0]], deadline.rest() if begun[1] else None)
+            self._take(begun[0])
+        return self._give_kept(count)
 
     async def anext(self, timeout: Optional[float] = None) -> Part:
         """The same without blocking the event loop."""
         deadline = _Deadline(timeout)
         self._open()
-        return self._give_kept(len(self._kept)) or self._given(await self._await(deadline))
-
-    async def _await(self, deadline: _Deadline) -> Part:
         while True:
-            read, joined = self._begin(deadline)
-            await self._reads.ended(read, deadline.rest() if joined else None)
-            part = self._taken(read)
+            part = self._give_kept(sys.maxsize) or await self._await(deadline, sys.maxsize)
             if part or self._stopped or deadline.over():
                 return part
 
-    def _begin(self, deadline: _Deadline) -> Tuple["Future[Part]", bool]:
-        """A wait, and whether an earlier call began it: that one may have more time than this call."""
+    async def _await(self, deadline: _Deadline, count: int) -> Part:
+        begun = self._begin(deadline)
+        if begun is not None:
+            await self._reads.ended(begun[0], deadline.rest() if begun[1] else None)
+            self._take(begun[0])
+        return self._give_kept(count)
+
+    def _begin(self, deadline: _Deadline) -> Optional[Tuple["Future[Part]", bool]]:
+        """A wait, and whether an earlier call began it: that one may have more time than this call. None when there is
+        something to give: to wait for more would leave that lying while its loop has ended."""
         handle, rest = self._open(), deadline.rest()
         milliseconds = -1 if rest is None else int(rest * 1000 + 0.999)
-        return self._reads.begin(lambda: taken_entries(c.call_handle("follower_next", handle, milliseconds)))
+        return self._reads.begin_unless(
+            self._kept, lambda: taken_entries(c.call_handle("follower_next", handle, milliseconds))
+        )
 
-    def _taken(self, read: "Future[Part]") -> Part:
+    def _take(self, read: "Future[Part]") -> None:
         if not read.done():
-            return []
+            return
         try:
-            return self._reads.take(read)
+            self._reads.take_into(self._kept, read)
         except Closed:
-            if self._stopped:  # closed while it waited
-                return []
-            raise
+            if not self._stopped:  # else closed while it waited
+                raise
 
     def stop(self) -> None:
         """Ends a wait that is under way on another thread, and all later ones."""
@@ -296,14 +322,12 @@ class Follower(_Reader):
 
     def __iter__(self) -> Iterator[Entry]:
         while not self._stopped:
-            if self._kept or self._keep(self._wait(_Deadline(None))):
-                yield from self._give_kept(1)
+            yield from self._give_kept(1) or self._wait(_Deadline(None), 1)
 
     async def __aiter__(self) -> AsyncIterator[Entry]:
         while not self._stopped:
-            if self._kept or self._keep(await self._await(_Deadline(None))):
-                for entry in self._give_kept(1):
-                    yield entry
+            for entry in self._give_kept(1) or await self._await(_Deadline(None), 1):
+                yield entry
 
     def __enter__(self) -> "Follower":
         return self

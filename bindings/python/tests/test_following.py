@@ -37,6 +37,47 @@ class Following(StoreCase):
         follower.stop()
         follower.close()
 
+    def test_what_a_loop_leaves_goes_to_one_that_waits_on_another_thread(self):
+        session = self.store.create()
+        with session.follow(session.append(bough.user_text("zero")).last_id) as follower:
+            given, waiting = [], threading.Barrier(3)
+
+            def take_one():
+                waiting.wait()
+                for entry in follower:
+                    given.append(entry.id)
+                    break
+
+            threads = [threading.Thread(target=take_one, daemon=True) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            waiting.wait()
+            while follower._reads.under_way() is None:
+                pass
+            session.append([bough.NewEntry({}, id="a"), bough.NewEntry({}, id="b")])
+            for thread in threads:
+                thread.join(20)
+            self.assertEqual(sorted(given), ["a", "b"])
+
+    def test_calls_on_two_threads_share_what_comes(self):
+        session = self.store.create()
+        with session.follow(session.append(bough.user_text("zero")).last_id) as follower:
+            given: "list[str]" = []
+
+            def take_all(timeout):
+                while not follower._stopped:
+                    given.extend(entry.id for entry in follower.next(timeout))
+                    if len(given) == 100:
+                        follower.stop()
+
+            threads = [threading.Thread(target=take_all, args=(timeout,), daemon=True) for timeout in (None, 0.001, None)]
+            for thread in threads:
+                thread.start()
+            ids = [session.append(bough.user_text("x")).last_id for _ in range(100)]
+            for thread in threads:
+                thread.join(20)
+            self.assertEqual(sorted(given), sorted(ids))
+
     def test_a_loop_that_is_left_loses_nothing(self):
         session = self.store.create()
         session.append([bough.user_text(name, id=name) for name in "abcdefg"])
