@@ -64,6 +64,24 @@ void Catalog::State::setMeta(const char* name, Blob value) {
   Query(*database, "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value).run();
 }
 
+std::optional<std::string> Catalog::State::generation() {
+  std::string found = meta("generation");
+  if (!database->take()) return std::nullopt;
+  return found;
+}
+
+bool Catalog::State::wasEmptiedSince(const std::optional<std::string>& before) {
+  const auto now = generation();
+  return now ? now != before : catalog::isEmptied(*database);
+}
+
+Result<void> Catalog::State::mustBe(const std::string& wanted) {
+  const std::string found = meta("generation");
+  auto read = database->take();
+  if (read ? found == wanted : !catalog::isEmptied(*database)) return read;
+  return fail(ErrorCode::Conflict, fmt::format("{}/{}: others empty the catalog", store.folder(), catalog::kFileName));
+}
+
 void Catalog::State::take(catalog::OpenedCatalog opened) {
   database = std::move(opened.database);
   memory = opened.memory;
@@ -93,8 +111,8 @@ Result<void> Catalog::State::makeWritable() {
 Result<void> Catalog::State::openAgain() {
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
   take(std::move(opened));
-  if (!meta("token").empty()) return {};
-  BOUGH_TRY(catchUp({.search = searched}));
+  if (!caughtUp && meta("token").empty()) caughtUp = "none";
+  (void)database->take();
   return {};
 }
 
@@ -201,9 +219,12 @@ std::uint64_t bytesToRead(const SessionStore& store, catalog::Database& database
 Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   CatchUpReport report;
   searched = searched || wanted.search;
+  const std::string planned = meta("generation");
+  BOUGH_TRY(database->take());
   if (wanted.search && !readOnly && catalog::isMostlyAbandoned(*database)) {
     BOUGH_TRY(makeWritable());
     Transaction transaction(*database);
+    BOUGH_TRY(mustBe(planned));
     catalog::resetSearch(*database);
     BOUGH_TRY(transaction.commit());
   }
@@ -218,7 +239,10 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   if (wanted.progress && !plan.sessions.empty()) {
     progress.totalBytes = bytesToRead(store, *database, wanted.search, plan.sessions);
     BOUGH_TRY(database->take());
-    if (!wanted.progress(progress)) return report;
+    if (!wanted.progress(progress)) {
+      caughtUp.reset();
+      return report;
+    }
   }
   const bool tokenMoved = plan.token != token;
   const bool worthKeeping = tokenMoved || (plan.due && plan.looksAtAll);
@@ -231,12 +255,14 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
     return catchUp(wanted);
   }
   bool tookAll = true;
+  bool stopped = false;
   bool emptied = false;
   std::size_t at = 0;
   while (at < plan.sessions.size()) {
     const auto begin = std::chrono::steady_clock::now();
     Transaction transaction(*database);
     BOUGH_TRY(database->take());
+    BOUGH_TRY(mustBe(planned));
     std::uint64_t bytes = 0;
     for (std::uint64_t count = 0; at < plan.sessions.size() && count < kTransactionSessions; ++count, ++at) {
       if (bytes > kTransactionBytes) break;
@@ -268,6 +294,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       progress.doneSessions = at + 1;
       if (wanted.progress && !wanted.progress(progress)) {
         tookAll = false;
+        stopped = true;
         plan.sessions.resize(at + 1);
       }
     }
@@ -276,6 +303,8 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   }
   if (tookAll && worthKeeping && !readOnly) {
     Transaction transaction(*database);
+    BOUGH_TRY(database->take());
+    BOUGH_TRY(mustBe(planned));
     setMeta("token", Blob{plan.token});
     const std::string now = fmt::format("{}", nowMs);
     if (plan.looksAtAll) setMeta("lookedAtAllMs", Blob{now});
@@ -285,6 +314,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   if (emptied && wanted.search && tookAll) {
     BOUGH_TRY(catchUp(wanted));
   }
+  caughtUp = stopped ? std::nullopt : std::optional(planned);
   return report;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/system/process_state.h"
@@ -26,17 +27,25 @@ struct Catalog::State {
   std::optional<catalog::FileState> quiet;  ///< See OpenedCatalog.
   std::vector<std::string> notes;
   bool searched = false;  ///< The text was taken in for search.
+  /// Which generation has had all taken into it by this object; none: it was never caught up with to the end.
+  std::optional<std::string> caughtUp;
   unsigned forks = forkCount();
 
   [[nodiscard]] std::string meta(const char* name);
   void setMeta(const char* name, catalog::Blob value);
+
+  /// Another one each time that the catalog is emptied; none when it is empty now, without even its tables.
+  [[nodiscard]] std::optional<std::string> generation();
+  [[nodiscard]] bool wasEmptiedSince(const std::optional<std::string>& before);
+  /// Conflict when the catalog is of another generation.
+  [[nodiscard]] Result<void> mustBe(const std::string& wanted);
 
   void take(catalog::OpenedCatalog opened);
   /// At the beginning of each call: in a child of fork(2), opens the catalog again and catches up.
   Result<void> enter();
   /// Before anything is written: opens the file for that.
   Result<void> makeWritable();
-  /// Opens the file again after others changed it, and takes all in when it holds nothing any more.
+  /// Opens the file again after others changed it. What was caught up with may not be in it any more.
   Result<void> openAgain();
   /// Opens the file again after it turned out to be damaged.
   Result<void> replaceDamaged();
@@ -53,30 +62,55 @@ struct Catalog::State {
 
   class RebuildWait;
 
-  /// Runs `operation`; when the catalog turns out to be damaged, rebuilds it and runs it again.
+  /// Runs `operation`; when the catalog turns out to be damaged, or was emptied meanwhile, puts that right and runs it
+  /// again.
   template <typename Operation>
   auto guarded(Operation operation) -> decltype(operation());
+  /// Runs `question` as guarded() does. What was caught up with is in the answer, also when others have emptied the
+  /// catalog since.
+  template <typename Question>
+  auto answered(Question question) -> decltype(question());
 };
 
 template <typename Operation>
 auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   BOUGH_TRY(enter());
-  auto result = operation();
-  if (quiet && (!result || catalog::fileStateOf(store.folder()) != quiet)) {
-    // Somebody wrote to it meanwhile, or seems to have.
-    BOUGH_TRY(openAgain());
-    result = operation();
+  bool replaced = false;
+  for (int tries = 1;; ++tries) {
+    const auto before = generation();
+    auto result = operation();
+    const bool written = quiet && (!result || catalog::fileStateOf(store.folder()) != quiet);
+    if ((result && !written) || memory) return result;
+    if (written) {
+      // Somebody wrote to it meanwhile, or seems to have.
+      BOUGH_TRY(openAgain());
+    } else if (result.error().code == ErrorCode::Damaged) {
+      if (readOnly || std::exchange(replaced, true)) return result;
+      BOUGH_TRY(replaceDamaged());
+      if (auto taken = catchUp({.search = searched}); !taken && taken.error().code != ErrorCode::Conflict) {
+        return std::unexpected(std::move(taken.error()));
+      }
+    } else if (tries == catalog::kMostTries) {
+      return std::unexpected(catalog::asBusy(std::move(result.error())));
+    } else if (result.error().code != ErrorCode::Conflict) {
+      if (!wasEmptiedSince(before)) return result;
+      BOUGH_TRY(openAgain());
+    }
   }
-  if (result || memory) return result;
-  if (result.error().code == ErrorCode::Damaged && !readOnly) {
-    BOUGH_TRY(replaceDamaged());
-    BOUGH_TRY(catchUp({.search = searched}));
-  } else if (catalog::isEmptied(*database)) {
-    BOUGH_TRY(openAgain());
-  } else {
-    return result;
-  }
-  return operation();
+}
+
+template <typename Question>
+auto Catalog::State::answered(Question question) -> decltype(question()) {
+  return guarded([&]() -> decltype(question()) {
+    if (caughtUp && generation() != caughtUp) {
+      BOUGH_TRY(catchUp({.search = searched}));
+    }
+    auto answer = question();
+    if (caughtUp && (answer || answer.error().code == ErrorCode::NotFound)) {
+      BOUGH_TRY(mustBe(*caughtUp));
+    }
+    return answer;
+  });
 }
 
 template <typename Question>

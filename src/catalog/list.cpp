@@ -63,7 +63,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
     for (SessionSummary& row : rows) catalog::addPrices(row.models, options.prices);
     return rows;
   }
-  return state_->guarded([&]() -> Result<std::vector<SessionSummary>> {
+  return state_->answered([&]() -> Result<std::vector<SessionSummary>> {
     catalog::Database& database = *state_->database;
     Conditions conditions = catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
     if (options.after) {
@@ -84,7 +84,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
 
 Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
   if (state_->source != nullptr) return state_->askSource([&](CatalogSource& source) { return source.count(filter); });
-  return state_->guarded([&]() -> Result<std::uint64_t> {
+  return state_->answered([&]() -> Result<std::uint64_t> {
     const Conditions conditions = catalog::listConditions(filter, catalog::RangesBy::Index);
     std::uint64_t number = 0;
     {
@@ -103,7 +103,7 @@ Result<SessionSummary> Catalog::session(const std::string& sessionId, const Pric
     catalog::addPrices(row.models, prices);
     return row;
   }
-  return state_->guarded([&]() -> Result<SessionSummary> {
+  return state_->answered([&]() -> Result<SessionSummary> {
     auto row = catalog::findRow(*state_->database, sessionId);
     if (row) row->facts.models = catalog::readModels(*state_->database, row->id, prices);
     BOUGH_TRY(state_->database->take());
@@ -115,7 +115,7 @@ Result<SessionSummary> Catalog::session(const std::string& sessionId, const Pric
 Result<std::optional<std::string>> Catalog::currentSession(std::string_view key, std::string_view cwd) {
   if (state_->source != nullptr)
     return state_->askSource([&](CatalogSource& source) { return source.currentSession(key, cwd); });
-  return state_->guarded([&]() -> Result<std::optional<std::string>> {
+  return state_->answered([&]() -> Result<std::optional<std::string>> {
     std::optional<std::string> current;
     if (!key.empty()) {
       Query query(*state_->database,
@@ -142,7 +142,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     match.sessions = factsOf(readRows(*state_->database, conditions, order, most, 0));
     if (!match.sessions.empty()) match.kind = kind;
   };
-  return state_->guarded([&]() -> Result<NameMatch> {
+  return state_->answered([&]() -> Result<NameMatch> {
     const std::string text(name);
     match = {};
     look(NameMatch::Kind::Id, "sessionId = ?", {text}, kNewestFirst, 1);

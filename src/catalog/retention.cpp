@@ -18,7 +18,7 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
   }
   if (state_->source != nullptr)
     return state_->askSource([&](CatalogSource& source) { return source.expired(nowMs, defaultTimeToLiveMs); });
-  return state_->guarded([&]() -> Result<std::vector<Expired>> {
+  return state_->answered([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {
       // A session that is damaged or missing is nothing to tidy away unseen.

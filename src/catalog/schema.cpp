@@ -201,6 +201,8 @@ void resetSchema(Database& database) {
   database.execute(kTables);
   database.execute(listIndexes());
   database.execute(searchTable());
+  // Tells others who have taken everything into the catalog that it was emptied.
+  Query(database, "INSERT INTO meta(name, value) VALUES('generation', randomblob(16))").run();
   database.execute(versionPragma());
 }
 

@@ -93,7 +93,7 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
   // The best first, then what is to be said of them: that is only wanted of what is shown.
   const std::string where = conditions.where();
   const bool asksSession = where.find("session.") != std::string::npos;
-  return state_->guarded([&]() -> Result<std::vector<SearchHit>> {
+  return state_->answered([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
     // A list does without; see openQuietly.
     BOUGH_TRY(catalog::prepareSearch(database));

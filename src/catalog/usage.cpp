@@ -276,7 +276,7 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
     BOUGH_TRY(const auto parts, state_->askSource([&](CatalogSource& source) { return source.usage(options); }));
     return reportOf(parts, options);
   }
-  return state_->guarded([&]() -> Result<UsageReport> {
+  return state_->answered([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
     if (isOfAll(options)) {
       sumAll(*state_->database, options, sums);
