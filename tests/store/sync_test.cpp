@@ -336,6 +336,45 @@ TEST(Sync, ALabelThatWasRedactedStaysHidden) {
   }
 }
 
+// Each store shows the same reason, that of who was first, whichever log it was in.
+TEST(Sync, AnEntryThatBothStoresRedactedHasOneReason) {
+  StoreSide left = openSide("memory:");
+  StoreSide right = openSide("memory:");
+  must(left.store->createSession({.sessionId = "s"}));
+  must(left.store->appendSessionEntries("s", {message("a"), message("b")}));
+  must(syncSession(left, right, "s"));
+  const auto redact = [](StoreSide& side, const std::string& entryId, const std::string& reason, int second) {
+    Entry entry;
+    entry.type = entry_type::kRedaction;
+    entry.payload = R"({"entryId":")" + entryId + R"(","by":"me","reason":")" + reason + R"("})";
+    entry.timestamp = "2026-01-01T00:00:" + std::to_string(10 + second) + ".000Z";
+    must(side.store->appendSessionEntries("s", {entry}));
+  };
+  redact(left, "a", "first", 1);
+  redact(left, "b", "second", 4);
+  redact(right, "a", "second", 3);
+  redact(right, "b", "first", 2);
+  must(syncSession(left, right, "s"));
+  for (const StoreSide* side : {&left, &right}) {
+    for (const char* const id : {"a", "b"}) {
+      EXPECT_TRUE(must(side->store->loadEntry("s", id)).payload.contains(R"("reason":"first")")) << id;
+    }
+  }
+}
+
+TEST(Sync, AnEntryThatBothStoresErasedHasOneReason) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  must(left.store->createSession({.sessionId = "s"}));
+  must(left.store->appendSessionEntries("s", {message("a"), message("b")}));
+  must(syncSession(left, right, "s"));
+  must(left.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "mine"}));
+  must(right.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "you", .reason = "yours"}));
+  must(syncSession(left, right, "s"));
+  EXPECT_EQ(must(left.store->loadEntry("s", "a")).payload, must(right.store->loadEntry("s", "a")).payload);
+}
+
 TEST(Sync, ThreeStoresThatAreWrittenToInAnyOrderEndAlike) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);

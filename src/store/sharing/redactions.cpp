@@ -3,6 +3,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
+#include "base/text/timestamp.h"
 #include "store/rules/append_rules.h"
 #include "store/rules/entry_rules.h"
 
@@ -19,18 +20,25 @@ std::string redactedPayload(const Entry& redaction) {
   return writer.endObject().endObject().take();
 }
 
+// Of several redactions of one entry: the receipt of an erasure says more than a redaction, then the earliest counts,
+// whatever their order in the log: that is another one in each of two stores that were brought together.
+bool countsBefore(const Entry& redaction, const Entry& other) {
+  const bool erased = json::findMember(redaction.payload, "erased").has_value();
+  if (erased != json::findMember(other.payload, "erased").has_value()) return erased;
+  const auto place = [](const Entry& each) {
+    return std::pair(parseTimestamp(each.timestamp).value_or(0), std::string_view(each.id));
+  };
+  return place(redaction) < place(other);
+}
+
 }  // namespace
 
 void Redactions::add(Entry redaction) {
   if (redaction.type != entry_type::kRedaction) return;
   auto target = json::findString(redaction.payload, "entryId");
   if (!target) return;
-  // The receipt of an erasure says more than a redaction before it.
-  if (json::findMember(redaction.payload, "erased")) {
-    byTarget_.insert_or_assign(std::move(*target), std::move(redaction));
-  } else {
-    byTarget_.emplace(std::move(*target), std::move(redaction));
-  }
+  const auto [known, fresh] = byTarget_.try_emplace(std::move(*target));
+  if (fresh || countsBefore(redaction, known->second)) known->second = std::move(redaction);
 }
 
 const Entry* Redactions::redactionOf(const Entry& entry) const {

@@ -10,7 +10,7 @@ namespace bough {
 
 class Redactions {
  public:
-  /// Adds a redaction entry; others are ignored. The first one of an entry counts, unless a later one erased it.
+  /// Adds a redaction entry; others are ignored. The earliest one of an entry counts, unless another erased it.
   void add(Entry redaction);
   /// Hides the payload of an entry that was redacted, or that was converted from one (its meta then names that one);
   /// returns whether it did.
