@@ -141,7 +141,7 @@ std::string_view toString(SessionCondition condition);
 
 enum class TitleSource : std::uint8_t {
   None,
-  Message,    ///< The beginning of the first user message.
+  Message,    ///< The beginning of the user message that was said first; of equally old ones, of the first in the log.
   Generated,  ///< A session_info entry with "titleSource":"generated": an agent's; takes the place of Message.
   Given,      ///< Any other session_info entry with a title: a person's. Only another given one replaces it.
 };

@@ -183,7 +183,7 @@ Result<void> Intake::readLog(const SessionState& state) {
                        .forIndex = texts_ == nullptr,
                        .known = isHere ? &growth_->entries : nullptr},
                       [&](ReadEntry& read) { apply(read); }));
-  if (tally_.titleLost) {
+  if (tally_.titleLost || (tally_.saidLate && row_.facts.titleSource == TitleSource::Message)) {
     BOUGH_TRY(chooseTitle());
   }
   SessionState now = state;

@@ -388,15 +388,19 @@ Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const Sessi
 Result<std::string> readTitle(SessionStore& store, const std::string& sessionId) {
   constexpr std::uint64_t kFirst = 50;
   TitleChoice choice;
-  std::vector<std::string> first;
+  std::vector<std::pair<std::uint64_t, std::string>> first;
+  std::uint64_t latestMs = 0;
   BOUGH_TRY(store.readOwnEntries(sessionId, 0, kFirst, [&](std::uint64_t, Entry& entry) {
-    if (entry.type == entry_type::kMessage) first.push_back(entry.id);
+    const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(latestMs);
+    latestMs = std::max(latestMs, timeMs);
+    if (entry.type == entry_type::kMessage) first.emplace_back(timeMs, entry.id);
   }));
+  std::ranges::stable_sort(first, {}, &std::pair<std::uint64_t, std::string>::first);
   BOUGH_TRY(const auto session, store.session(sessionId));
   const auto take = [&](const std::string& id) {
     if (const auto entry = session.entry(id)) choice.take(*entry, entry->redacted);
   };
-  for (const std::string& id : first) {
+  for (const auto& [timeMs, id] : first) {
     if (choice.source() == TitleSource::None) take(id);
   }
   BOUGH_TRY(const auto infos, session.load({.type = std::string(entry_type::kSessionInfo)}));

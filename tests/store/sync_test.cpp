@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json/json_scan.h"
+#include "bough/catalog.h"
 #include "store/copy_support.h"
 #include "support/temp_folder.h"
 
@@ -373,6 +374,64 @@ TEST(Sync, AnEntryThatBothStoresErasedHasOneReason) {
   must(right.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "you", .reason = "yours"}));
   must(syncSession(left, right, "s"));
   EXPECT_EQ(must(left.store->loadEntry("s", "a")).payload, must(right.store->loadEntry("s", "a")).payload);
+}
+
+std::string titleOf(const StoreSide& side) {
+  auto catalog = must(Catalog::open(*side.store));
+  must(catalog->catchUp());
+  return must(catalog->session("s")).title;
+}
+
+// The title of a session without one is its first message, which is another one in each log.
+TEST(Sync, ATitleThatIsMadeFromAMessageIsTheSameInBothStores) {
+  for (const bool leftIsFirst : {true, false}) {
+    const TempFolder folder;
+    StoreSide left = openSide(folder / "left");
+    StoreSide right = openSide(folder / "right");
+    must(left.store->createSession({.sessionId = "s"}));
+    must(syncSession(left, right, "s"));
+    const auto say = [](StoreSide& side, const std::string& text, int second) {
+      Entry entry;
+      entry.type = "message";
+      entry.payload = R"({"dialect":"bough","message":{"role":"user","content":")" + text + R"("}})";
+      entry.timestamp = "2126-01-01T00:00:" + std::to_string(10 + second) + ".000Z";
+      must(side.store->appendSessionEntries("s", {entry}));
+    };
+    say(left, "of the left", leftIsFirst ? 1 : 5);
+    say(left, "later", 7);
+    say(right, "of the right", 3);
+    EXPECT_EQ(titleOf(left), "of the left");
+    EXPECT_EQ(titleOf(right), "of the right");
+    must(syncSession(left, right, "s"));
+    const std::string first = leftIsFirst ? "of the left" : "of the right";
+    EXPECT_EQ(titleOf(left), first);
+    EXPECT_EQ(titleOf(right), first);
+    auto anew = must(Catalog::open(*left.store, {.inMemory = true}));
+    must(anew->catchUp());
+    EXPECT_EQ(must(anew->session("s")).title, first);
+  }
+}
+
+// A person's title and an agent's are two things: a newer one of an agent must not hide which of a person's counts.
+TEST(Sync, TitlesOfPeopleAndOfAgentsAreBroughtTogetherApart) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  must(left.store->createSession({.sessionId = "s"}));
+  must(syncSession(left, right, "s"));
+  const auto title = [](StoreSide& side, const std::string& text, bool generated, int second) {
+    Entry entry;
+    entry.type = entry_type::kSessionInfo;
+    entry.payload = R"({"title":")" + text + R"(")" + (generated ? R"(,"titleSource":"generated"})" : "}");
+    entry.timestamp = "2026-01-01T00:00:" + std::to_string(10 + second) + ".000Z";
+    must(side.store->appendSessionEntries("s", {entry}));
+  };
+  title(left, "older", false, 1);
+  title(left, "an agent's", true, 5);
+  title(right, "newer", false, 3);
+  must(syncSession(left, right, "s"));
+  EXPECT_EQ(titleOf(left), "newer");
+  EXPECT_EQ(titleOf(right), "newer");
 }
 
 TEST(Sync, ThreeStoresThatAreWrittenToInAnyOrderEndAlike) {

@@ -106,6 +106,8 @@ void SessionTally::conversation(const Entry& entry, const EntryFacts& facts, std
       summary.titleSource = TitleSource::Message;
       row.titleEntry = entry.id;
     }
+  } else if (facts.role == EntryRole::User && timeMs < summary.activeMs) {
+    saidLate = true;
   }
 }
 

@@ -42,6 +42,8 @@ class SessionTally {
   /// Those that were met since the caller last emptied it. An answer that was stored block by block is here with each.
   std::vector<TalliedAnswer> answers;
   bool titleLost = false;  ///< An entry took the title away; the caller chooses another.
+  /// A user message is older than an entry before it, as after `bough sync`: the first message may be another one.
+  bool saidLate = false;
 
   /// Continues with branches that were tallied before.
   void addBranch(Branch branch);

@@ -1,10 +1,12 @@
 #include "catalog/tally/title.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/json/json_scan.h"
 #include "base/text/inline_markdown.h"
 #include "base/text/text.h"
+#include "base/text/timestamp.h"
 
 namespace bough {
 namespace catalog {
@@ -32,13 +34,19 @@ std::string titleFrom(const EntryFacts& message) {
 }
 
 void TitleChoice::take(const Entry& entry, bool redacted) {
+  const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(latestMs_);
+  latestMs_ = std::max(latestMs_, timeMs);
   if (redacted) return;
   if (entry.type == entry_type::kSessionInfo) {
     if (auto title = titleIn(entry)) put(titleSourceOf(entry), std::move(*title), entry.id);
-  } else if (entry.type == entry_type::kMessage &&
-             titles_[static_cast<std::size_t>(TitleSource::Message)].text.empty()) {
+  } else if (entry.type == entry_type::kMessage) {
+    const Title& first = titles_[static_cast<std::size_t>(TitleSource::Message)];
+    if (!first.text.empty() && timeMs >= firstMs_) return;
     const EntryFacts facts = readFacts(entry, false);
-    if (facts.role == EntryRole::User) put(TitleSource::Message, titleFrom(facts), entry.id);
+    std::string title = facts.role == EntryRole::User ? titleFrom(facts) : std::string();
+    if (title.empty()) return;
+    put(TitleSource::Message, std::move(title), entry.id);
+    firstMs_ = timeMs;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,8 @@ class TitleChoice {
   }
 
   std::array<Title, 4> titles_;  // by source
+  std::uint64_t firstMs_ = 0;    // when the message was said that makes a title
+  std::uint64_t latestMs_ = 0;
 };
 
 }  // namespace bough::catalog

@@ -142,7 +142,10 @@ void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
   if (kind != EntryKind::SessionInfo) return;
   for (const auto& [what, member] : kInfo) {
     std::string value = infoOf(entry, member);
-    if (!value.empty()) words[std::string(what)].say(std::move(value), entry, true);
+    if (value.empty()) continue;
+    // Which of the two is shown does not hang on their order.
+    const bool generated = member == "title" && json::findString(entry.payload, "titleSource") == "generated";
+    words[(generated ? "generated " : "") + std::string(what)].say(std::move(value), entry, true);
   }
 }
 
