@@ -1,6 +1,8 @@
 // What a client sees in the catalog of a store in PostgreSQL while others rebuild it, erase, redact and list.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bough/catalog.h"
 #include "postgres/fresh_store.h"
@@ -172,6 +174,26 @@ TEST_F(SharedPostgresCatalog, EveryCatalogOfAStoreIsToldThatOthersKeptLess) {
   must(theirs_->count());
   EXPECT_EQ(must(second->session("s")).entries, 5U);
   EXPECT_EQ(must(mine_->session("s")).entries, 5U);
+}
+
+// The connections are the parent's, and what waits is kept by the parent.
+TEST_F(SharedPostgresCatalog, RefusesTheChildOfAFork) {
+  makeSession("s", "main:cli:me");
+  must(store_->appendSessionEntries("s", {message("s3", "third")}));
+  must(mine_->catchUp());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto refuses = [](const auto& answer) { return !answer && answer.error().code == ErrorCode::Unsupported; };
+    const bool all = refuses(mine_->count()) && refuses(mine_->list()) && refuses(mine_->session("s")) &&
+                     refuses(mine_->currentSession("main:cli:me")) && refuses(mine_->findByName("s")) &&
+                     refuses(mine_->search("third")) && refuses(mine_->usage()) && refuses(mine_->expired(1, 1)) &&
+                     refuses(mine_->catchUp()) && refuses(mine_->rebuild());
+    ::_exit(all ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(must(mine_->session("s")).entries, 4U);
 }
 
 }  // namespace

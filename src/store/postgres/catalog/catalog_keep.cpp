@@ -234,7 +234,14 @@ Result<void> PostgresCatalog::allKept() {
   return fail(ErrorCode::Conflict, fmt::format("{}: others were first to change the catalog", database_.shown()));
 }
 
+Result<void> PostgresCatalog::notInChild() const {
+  if (forks_ == forkCount()) return {};
+  return fail(ErrorCode::Unsupported, "this store belongs to the parent process, which opened it before fork",
+              "open another store in the child process");
+}
+
 Result<std::vector<Rows>> PostgresCatalog::ask(std::vector<Call> calls) {
+  BOUGH_TRY(notInChild());
   std::unique_lock lock(mutex_);
   BOUGH_TRY(allKept());
   if (waiting_.empty()) {
@@ -252,6 +259,7 @@ Result<Rows> PostgresCatalog::ask(Call call) {
 }
 
 Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std::string& after, std::size_t limit) {
+  BOUGH_TRY(notInChild());
   Parameters parameters;
   parameters.text(after).number(fitting(limit)).truth(search).number(kLittleBytes);
   std::unique_lock lock(mutex_);
@@ -288,6 +296,7 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
 }
 
 Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
+  BOUGH_TRY(notInChild());
   const std::lock_guard lock(mutex_);
   if (!mayKeep_) {
     return fail(ErrorCode::ReadOnly,
@@ -309,6 +318,7 @@ Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
 }
 
 Result<void> PostgresCatalog::forgetAll() {
+  BOUGH_TRY(notInChild());
   const std::lock_guard lock(mutex_);
   waiting_.clear();
   waitingFor_.clear();

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/process_state.h"
 #include "bough/catalog.h"
 #include "store/postgres/schema/database.h"
 
@@ -41,6 +42,8 @@ class PostgresCatalog final : public CatalogSource {
   /// session than this process has seen: it has to be read again first, or the answer would not have all of it.
   Result<std::vector<Rows>> ask(std::vector<Call> calls);
   Result<Rows> ask(Call call);
+  // The connections are the parent's, and a thread of it may have held the mutex.
+  [[nodiscard]] Result<void> notInChild() const;
   // With the mutex held.
   Result<std::vector<Rows>> runAfterWaiting(std::vector<Call> calls);
   Result<void> allKept();
@@ -50,6 +53,7 @@ class PostgresCatalog final : public CatalogSource {
   std::vector<Call> waiting_;            // of keep()
   std::vector<std::string> waitingFor_;  // the session of each
   std::map<std::string, int> unkept_;    // sessions to be read again, and how many questions were refused for each
+  const unsigned forks_ = forkCount();
   bool mayKeep_ = false;  // whether this role has the right and the server takes writes, as outdated() saw last
 };
 
