@@ -268,5 +268,40 @@ TEST(StoresAlike, TheSameCallsHaveTheSameAnswers) {
   }
 }
 
+TEST(StoresAlike, NumbersBeyondEveryEntryFindNothing) {
+  if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
+  const TempFolder folder;
+  const std::string url = freshStoreUrl();
+  must(initPostgresStore(url));
+  for (const std::string& location : {folder / "store", std::string("memory:"), url}) {
+    auto side = must(StoreSide::open(location));
+    must(side.store->createSession({.sessionId = "s"}));
+    for (const char* id : {"a", "b"}) must(side.store->appendSessionEntries("s", {entryOf("message", "{}", id)}));
+    must(side.store->branchFromEntry("s", "b", {.sessionId = "f"}));
+    must(side.store->appendSessionEntries("f", {entryOf("message", "{}", "c")}));
+    for (const std::uint64_t number : {std::uint64_t{INT32_MAX}, std::uint64_t{1} << 31, std::uint64_t{1} << 53,
+                                       std::uint64_t{INT64_MAX}, std::uint64_t{1} << 63, UINT64_MAX}) {
+      for (const char* session : {"s", "f"}) {
+        for (const std::optional<std::string>& branch :
+             {std::optional<std::string>(), std::optional<std::string>("")}) {
+          const auto load = [&](LoadOptions options) {
+            options.branch = branch;
+            const auto found = side.store->loadSessionEntries(session, options);
+            return found ? found->size() : 1000;
+          };
+          const std::size_t all = load({});
+          const std::string what = fmt::format("{} {} {} {}", location, number, session, branch.value_or("all"));
+          EXPECT_EQ(load({.fromSequence = number}), 0U) << what;
+          EXPECT_EQ(load({.fromSequence = number, .limit = 5}), 0U) << what;
+          EXPECT_EQ(load({.fromSequence = number, .last = 2}), 0U) << what;
+          EXPECT_EQ(load({.fromSequence = number, .type = "message"}), 0U) << what;
+          EXPECT_EQ(load({.fromSequence = 1, .limit = number, .limitBytes = number}), all - 1) << what;
+          EXPECT_EQ(load({.last = number}), all) << what;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bough

@@ -161,6 +161,17 @@ TEST_P(Turns, LeasesThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(it.renewTurn(99, 10));  // a turn that never began
 }
 
+TEST_P(Turns, ANumberAboveEveryTurnIsNoEarlierOne) {
+  const Session it = session();
+  must(it.beginTurn());
+  for (const std::uint64_t turn : {std::uint64_t{INT64_MAX}, std::uint64_t{1} << 63, UINT64_MAX}) {
+    must(it.append({note("a" + std::to_string(turn)), note("b" + std::to_string(turn))}, {.turn = turn}));
+    Entry made = note("");
+    must(it.append({made}, {.turn = turn}));
+    EXPECT_EQ(it.renewTurn(turn, 10).error().code, ErrorCode::Conflict) << turn;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, Turns, testing::Values("files", "memory", "postgres"),
                          [](const auto& kind) { return std::string(kind.param); });
 

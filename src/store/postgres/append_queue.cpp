@@ -34,7 +34,7 @@ Parameters beginning(const Database& database, const QueuedAppend& append) {
   parameters.reserve(append.plan->bytes + append.plan->ids.size() * kEnvelopeBytes);
   parameters.text(append.sessionId).number(database.serializer.schemaVersion());
   append.terms.expectedTail ? parameters.text(*append.terms.expectedTail) : parameters.nothing();
-  append.terms.turn ? parameters.number(static_cast<std::int64_t>(*append.terms.turn)) : parameters.nothing();
+  append.terms.turn ? parameters.number(bigint(*append.terms.turn)) : parameters.nothing();
   return parameters;
 }
 
@@ -68,7 +68,7 @@ Call chainOfEach(Database& database, const std::vector<QueuedAppend*>& group) {
     const auto& [tail, turn, mode] = each->terms;
     sessions.emplace_back(each->sessionId);
     expected.push_back(tail ? std::optional<std::string_view>(*tail) : std::nullopt);
-    turns.push_back(turn ? static_cast<std::int64_t>(*turn) : std::numeric_limits<std::int64_t>::max());
+    turns.push_back(turn ? bigint(*turn) : std::numeric_limits<std::int64_t>::max());
     ids.push_back(each->plan->ids[0]);
     facts.push_back(each->plan->factOf(0));
     bodies.push_back(each->plan->bodies[0]);

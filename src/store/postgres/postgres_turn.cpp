@@ -44,9 +44,9 @@ Result<std::uint64_t> PostgresSession::beginTurn() {
 
 Result<std::uint64_t> PostgresSession::leaseTurn(const TurnLease& lease) {
   Parameters parameters = byId();
-  parameters.number(static_cast<std::int64_t>(lease.leaseMs));
+  parameters.number(bigint(lease.leaseMs));
   const bool begins = lease.turn == 0;
-  begins ? parameters.text(database_.ids.next()) : parameters.number(static_cast<std::int64_t>(lease.turn));
+  begins ? parameters.text(database_.ids.next()) : parameters.number(bigint(lease.turn));
   BOUGH_TRY(const Rows rows, database_.run(begins ? kLeaseTurn : kRenewTurn, std::move(parameters)));
   if (rows.empty()) return std::unexpected(database_.noSession(sessionId()));
   if (!rows.isNull(0, 0)) return static_cast<std::uint64_t>(rows.number(0, 0));
