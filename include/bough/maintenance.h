@@ -224,7 +224,7 @@ class StoreMaintenance {
   /// what it names is unknown. Costs one read of every session and of the trash.
   [[nodiscard]] Result<std::vector<std::string>> findUnusedAttachments() const;
   /// Removes those of the given ones that are still unused; returns how many. Fails as findUnusedAttachments does, and
-  /// costs as much. In a folder appends
+  /// costs as much; InvalidArgument, and nothing is removed, when one cannot be what that names. In a folder appends
   /// with large payloads wait meanwhile.
   [[nodiscard]] Result<std::size_t> removeUnusedAttachments(const std::vector<std::string>& sha256s) const;
 

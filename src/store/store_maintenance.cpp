@@ -23,6 +23,14 @@ Result<SessionMaintenance*> maintenanceOf(SessionStore::Impl& store, const std::
   return partOf(store, store.backend->maintenance(), "maintenance");
 }
 
+// What findUnusedAttachments gives: the digits, and what may follow them in the name of an unfinished one.
+Result<void> checkAttachmentName(std::string_view name) {
+  constexpr std::size_t kShown = 120;
+  const auto digits = name.substr(0, name.find('.'));
+  if (isSha256(digits)) return {};
+  return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" is not a SHA-256", name.substr(0, kShown)));
+}
+
 Result<SessionTrash*> trashOf(SessionStore::Impl& store) {
   return partOf(store, store.backend->trash(), "trash");
 }
@@ -146,6 +154,9 @@ Result<std::vector<std::string>> StoreMaintenance::findUnusedAttachments() const
 }
 
 Result<std::size_t> StoreMaintenance::removeUnusedAttachments(const std::vector<std::string>& sha256s) const {
+  for (const std::string& sha256 : sha256s) {
+    BOUGH_TRY(checkAttachmentName(sha256));
+  }
   BOUGH_TRY(store_->impl->writeBuffered());
   BOUGH_TRY(auto* part, attachmentsOf(*store_->impl));
   return part->removeUnused(sha256s);

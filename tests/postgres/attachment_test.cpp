@@ -16,6 +16,18 @@ namespace {
 
 class PostgresAttachment : public FreshPostgresStore {};
 
+TEST_F(PostgresAttachment, NamesFromOutsideAreCheckedAsInAFolder) {
+  for (const std::string& location : {url_, std::string("memory:")}) {
+    auto store = must(SessionStore::open(location));
+    const std::string unused = must(store->putAttachment("unused"));
+    for (const std::string bad : {"", "x", "../../../etc/passwd", ".tmp"}) {
+      EXPECT_EQ(refused(store->removeUnusedAttachments({unused, bad})).code, ErrorCode::InvalidArgument) << bad;
+    }
+    EXPECT_EQ(must(store->readAttachment(unused)), "unused");
+    EXPECT_EQ(must(store->removeUnusedAttachments({unused})), 1U);
+  }
+}
+
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
 // A sanitizer needs memory of its own.

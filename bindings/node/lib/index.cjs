@@ -572,6 +572,7 @@ const assistantText = (text, options) => said('assistant', text, options);
 /** A message as a provider wrote it; JSON text is stored byte for byte. */
 const message = (dialect, raw, options) => {
   if (!DIALECTS.includes(dialect)) throw new RangeError(`dialect is none of ${DIALECTS.join(', ')}: ${dialect}`);
+  if (isAbsent(raw)) throw new TypeError(`a message is expected, not ${raw}`);
   const json = jsonText(raw);
   // Bytes that are not UTF-8 are refused, not replaced.
   const text = isBytes(json) ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json) : json;

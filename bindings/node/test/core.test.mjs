@@ -290,6 +290,7 @@ test('a message is what a provider wrote', () =>
     await session.append(message('gemini', Buffer.from('{"role":"user","parts":[{"text":"Eiche 🌳"}]}'), { id: 'a' }));
     assert.equal((await session.load()).at(-1).payload.message.parts[0].text, 'Eiche 🌳');
     assert.throws(() => message('anthropic', Buffer.from('{"content":"\xff"}', 'latin1')), TypeError);
+    for (const absent of [null, undefined]) assert.throws(() => message('anthropic', absent), TypeError);
     assert.throws(() => message('klingon', '{}'), /dialect is none of anthropic.*: klingon/);
   }));
 

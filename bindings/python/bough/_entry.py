@@ -172,6 +172,8 @@ _DIALECTS: Dict[Optional[str], int] = {
 def message(dialect: str, raw: Json, **options: Any) -> NewEntry:
     """A message as a provider wrote it. JSON text is stored byte for byte: "anthropic", "openai-chat", "openai-responses", "gemini"."""
     c.choice(dialect, _DIALECTS, "dialect")
+    if raw is None:
+        raise TypeError("a message is expected, not None")
     return NewEntry('{"dialect":%s,"message":%s}' % (json.dumps(dialect), _json_text(raw)), **options)
 
 

@@ -265,6 +265,12 @@ class Mistakes(StoreCase):
             session.cursor().next(-1)
         with self.assertRaises(TypeError):
             session.append("not an entry")
+        with self.assertRaises(TypeError):
+            bough.message("anthropic", None)
+        unused = self.store.put_attachment(b"unused")
+        with self.assertRaises(bough.InvalidArgument):
+            self.store.remove_attachments([unused, "x"])
+        self.assertEqual(self.store.unused_attachments(), [unused])
 
     def test_what_was_closed_says_so(self):
         session = self.store.create()
