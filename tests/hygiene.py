@@ -50,9 +50,8 @@ def class_bodies(text):
         yield match.group(1), text[match.end() : at - 1]
 
 
-def member_count(class_name, body):
-    """Counts functions and fields; not nested types, aliases, friends, constants, constructors, what is defaulted or deleted, and
-    what an interface demands (that is counted there)."""
+def statements(body):
+    """The statements of a class, each without what stands in its braces."""
     flat, depth = "", 0
     for character in body:
         if character == "{":
@@ -63,17 +62,35 @@ def member_count(class_name, body):
                 flat += "{};"
         elif depth == 0:
             flat += character
-    count = 0
     for statement in flat.split(";"):
         statement = re.sub(r"\b(public|private|protected)\s*:", "", statement).strip()
-        if not statement or statement == "{}":
-            continue
+        if statement and statement != "{}":
+            yield statement
+
+
+def member_count(class_name, body):
+    """Counts functions and fields; not nested types, aliases, friends, constants, constructors, what is defaulted or deleted, and
+    what an interface demands (that is counted there)."""
+    count = 0
+    for statement in statements(body):
         if re.match(r"(using|friend|enum|class|struct|static_assert|static constexpr|template\s*<[^>]*>\s*friend)\b", statement):
             continue
         if re.search(r"=\s*(default|delete)\s*(\{\})?$|\boverride\b", statement) or re.match(rf"(explicit\s+)?~?{class_name}\(", statement):
             continue
         count += 1
     return count
+
+
+def check_public_header(name, text, problems):
+    """No Result is thrown away unseen, and who names a few members of a struct is not warned about the others."""
+    code = re.sub(r"\benum class[^{;]*\{[^}]*\}", "enum", strip_comments_and_strings(text))
+    for match in re.finditer(r"^[ \t]*((?:\w+ )*)Result<[^;{}]*?>\s+(\w+)\(", code, flags=re.M):
+        problems.append(f"{name}: {match.group(2)} returns a Result and is not [[nodiscard]]")
+    for class_name, body in class_bodies(code):
+        for statement in statements(body):
+            member = re.fullmatch(r"(?!using|friend|enum|class|struct|static|virtual)(?:std::function<.*>|[a-zA-Z][^=&()]*)\s+(\w*[^\W_])", statement, flags=re.S)
+            if member:
+                problems.append(f"{name}: {class_name}::{member.group(1)} has no initial value; `= {{}}` says so")
 
 
 def check_text(name, path, text, problems):
@@ -87,6 +104,8 @@ def check_text(name, path, text, problems):
             problems.append(f"{name}: a header begins with what it is for")
         if re.search(r"\b(TODO|FIXME|XXX)\b", text):
             problems.append(f"{name}: unfinished work")
+        if name.startswith("include/") and not name.endswith("_c.h"):
+            check_public_header(name, text, problems)
         if name.startswith(("src/", "include/")):
             for class_name, body in class_bodies(strip_comments_and_strings(text)):
                 members = member_count(class_name, body)

@@ -24,23 +24,23 @@ namespace BOUGH_PUBLIC bough {
 
 /// What a context is for, and what goes into it.
 struct ContextOptions {
-  Dialect dialect = Dialect::Anthropic;       ///< Whose API the context is for.
-  std::string at;                             ///< The branch that ends in this entry; empty: the head's.
-  std::optional<std::uint64_t> budgetTokens;  ///< Only the newest turns that fit.
+  Dialect dialect = Dialect::Anthropic;            ///< Whose API the context is for.
+  std::string at = {};                             ///< The branch that ends in this entry; empty: the head's.
+  std::optional<std::uint64_t> budgetTokens = {};  ///< Only the newest turns that fit.
   bool keepPendingCalls = false;  ///< Leave tool calls at the end unanswered: the caller is about to run them.
   bool strict = false;            ///< Fail at the first message that is not what its dialect says.
-  std::optional<std::string> systemPrompt;  ///< Text that takes the place of the recorded system prompt.
-  std::optional<std::string> tools;         ///< A JSON list, in any dialect, in place of the recorded tools.
-  bool thinkingAsText = false;              ///< Write readable reasoning of other providers as text.
+  std::optional<std::string> systemPrompt = {};  ///< Text that takes the place of the recorded system prompt.
+  std::optional<std::string> tools = {};         ///< A JSON list, in any dialect, in place of the recorded tools.
+  bool thinkingAsText = false;                   ///< Write readable reasoning of other providers as text.
 
   bool operator==(const ContextOptions&) const = default;
 };
 
 /// One message of a context, and where it came from.
 struct ContextMessage {
-  std::string_view json;              ///< In Context::messages. Some dialects have several values here, with commas.
-  std::vector<std::string> entryIds;  ///< Empty when it was added because the API demands it.
-  bool verbatim = false;              ///< The stored bytes.
+  std::string_view json = {};  ///< In Context::messages. Some dialects have several values here, with commas.
+  std::vector<std::string> entryIds = {};  ///< Empty when it was added because the API demands it.
+  bool verbatim = false;                   ///< The stored bytes.
 };
 
 /// What a model gets. Moves, but does not copy: `parts` point into `messages`.
@@ -49,24 +49,24 @@ struct Context {
   Context(Context&&) = default;
   Context& operator=(Context&&) = default;
 
-  std::string sessionId;  ///< Whose branch it is.
-  std::string headId;     ///< The entry the branch ends in; empty when there is none.
+  std::string sessionId = {};  ///< Whose branch it is.
+  std::string headId = {};     ///< The entry the branch ends in; empty when there is none.
   Dialect dialect = Dialect::Anthropic;
-  std::string messages = "[]";        ///< A JSON list, as the API takes it.
-  std::string system;                 ///< The value of the request's own member for it; empty when there is none.
-  std::string tools;                  ///< A JSON list; empty when there are none.
-  std::string model;                  ///< In force at the head; empty when the branch does not say.
-  std::string provider;               ///< Of that model, where the branch says.
-  bool foreignModel = false;          ///< The model is another provider's, so a request does not name it.
-  std::string thinkingLevel;          ///< In force at the head; empty when the branch does not say.
-  std::vector<ContextMessage> parts;  ///< Message by message, in the order of `messages`.
-  std::uint64_t tokens = 0;           ///< Of system, tools and messages, counted or estimated.
-  std::uint64_t countedTokens = 0;    ///< How many of them come from recorded usage.
-  std::uint64_t turnsLeftOut = 0;     ///< By the budget; at least so many when older entries were not read.
-  std::uint64_t messagesLeftOut = 0;  ///< Their messages.
-  std::string firstEntryId;           ///< The oldest entry whose message is in it; empty when there is none.
-  std::string summaryEntryId;         ///< The compaction summary it begins with; empty when there is none.
-  CompatibilityReport report;         ///< What was altered, left out or added, entry by entry.
+  std::string messages = "[]";             ///< A JSON list, as the API takes it.
+  std::string system = {};                 ///< The value of the request's own member for it; empty when there is none.
+  std::string tools = {};                  ///< A JSON list; empty when there are none.
+  std::string model = {};                  ///< In force at the head; empty when the branch does not say.
+  std::string provider = {};               ///< Of that model, where the branch says.
+  bool foreignModel = false;               ///< The model is another provider's, so a request does not name it.
+  std::string thinkingLevel = {};          ///< In force at the head; empty when the branch does not say.
+  std::vector<ContextMessage> parts = {};  ///< Message by message, in the order of `messages`.
+  std::uint64_t tokens = 0;                ///< Of system, tools and messages, counted or estimated.
+  std::uint64_t countedTokens = 0;         ///< How many of them come from recorded usage.
+  std::uint64_t turnsLeftOut = 0;          ///< By the budget; at least so many when older entries were not read.
+  std::uint64_t messagesLeftOut = 0;       ///< Their messages.
+  std::string firstEntryId = {};           ///< The oldest entry whose message is in it; empty when there is none.
+  std::string summaryEntryId = {};         ///< The compaction summary it begins with; empty when there is none.
+  CompatibilityReport report = {};         ///< What was altered, left out or added, entry by entry.
 
   /// The request's members as one object, each under the API's name: the model, where it is known and the provider's
   /// own; system, tools, messages; and for Anthropic, which demands it, `max_tokens` of 4096.
@@ -79,7 +79,8 @@ struct Context {
 /// NotFound: there is no such session or entry. InvalidArgument: the newest turn alone exceeds the budget; `tools` is
 /// not a JSON list of objects; or, with strict, a message cannot be read. Damaged: with strict, a line of the branch is
 /// unreadable. Unsupported: the dialect is Plain, or the branch is larger than memory.
-Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options = {});
+[[nodiscard]] Result<Context> buildContext(SessionStore& store, const std::string& sessionId,
+                                           const ContextOptions& options = {});
 
 /// Keeps the last contexts that were built. One is built again when its session, or one whose history it shares, was
 /// appended to: that is also how a head moves and an entry is redacted. All calls may come from any thread. Call
@@ -92,8 +93,8 @@ class ContextCache {
 
   /// As buildContext. A context that is kept costs one look at the session and at each whose history it shares. It
   /// stays valid for its holder, whatever happens to the cache; failures are not kept.
-  Result<std::shared_ptr<const Context>> get(SessionStore& store, const std::string& sessionId,
-                                             const ContextOptions& options = {});
+  [[nodiscard]] Result<std::shared_ptr<const Context>> get(SessionStore& store, const std::string& sessionId,
+                                                           const ContextOptions& options = {});
   void clear();
   /// How many calls of get() needed no building.
   [[nodiscard]] std::uint64_t hits() const;
@@ -108,18 +109,19 @@ std::uint64_t estimateTokens(std::string_view text);
 
 /// A tool call on the branch that has no result there.
 struct UnfinishedToolCall {
-  std::string entryId;     ///< The entry that holds the call.
-  std::string toolCallId;  ///< Empty when the provider wrote none.
-  std::string name;
-  std::string input;             ///< As stored: JSON, or a JSON string.
+  std::string entryId = {};     ///< The entry that holds the call.
+  std::string toolCallId = {};  ///< Empty when the provider wrote none.
+  std::string name = {};
+  std::string input = {};        ///< As stored: JSON, or a JSON string.
   bool started = false;          ///< A `tool_start` says that it was about to run: it may have had its effect.
   std::string startedEntryId{};  ///< That entry.
 };
 
 /// What a crash left open on the branch that ends in `at` (the head when empty), oldest first: tool calls without a
 /// result after the newest compaction summary. Redacted calls are not among them. Stores nothing.
-Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store, const std::string& sessionId,
-                                                            const std::string& at = {});
+[[nodiscard]] Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
+                                                                          const std::string& sessionId,
+                                                                          const std::string& at = {});
 
 /// One block of a turn.
 struct TurnBlock {
@@ -159,21 +161,23 @@ class TurnSaver {
   /// Each appends one entry and returns its id. InvalidArgument: a call lacks its id or name, its input is not JSON, a
   /// result lacks the id of its call, or the block is of a kind that a turn does not have. Otherwise fails as
   /// Session::append does; nothing is stored then, and the next block continues the one before.
-  Result<std::string> userText(std::string_view text);
-  Result<std::string> assistantText(std::string_view text);
-  Result<std::string> thinking(std::string_view text, std::string_view signature = {});
-  Result<std::string> toolUse(std::string_view toolCallId, std::string_view name, std::string_view inputJson);
+  [[nodiscard]] Result<std::string> userText(std::string_view text);
+  [[nodiscard]] Result<std::string> assistantText(std::string_view text);
+  [[nodiscard]] Result<std::string> thinking(std::string_view text, std::string_view signature = {});
+  [[nodiscard]] Result<std::string> toolUse(std::string_view toolCallId, std::string_view name,
+                                            std::string_view inputJson);
   /// Says that a tool is about to run: after a crash it may have had its effect.
-  Result<std::string> toolStart(std::string_view toolCallId, std::string_view name);
-  Result<std::string> toolResult(std::string_view toolCallId, std::string_view content, bool isError = false);
-  Result<std::string> block(const TurnBlock& block);
+  [[nodiscard]] Result<std::string> toolStart(std::string_view toolCallId, std::string_view name);
+  [[nodiscard]] Result<std::string> toolResult(std::string_view toolCallId, std::string_view content,
+                                               bool isError = false);
+  [[nodiscard]] Result<std::string> block(const TurnBlock& block);
   /// A message as a provider wrote it, verbatim. InvalidArgument when it is not one of that dialect.
-  Result<std::string> message(Dialect dialect, std::string_view json);
+  [[nodiscard]] Result<std::string> message(Dialect dialect, std::string_view json);
   /// Ends the turn with what it took: usage that its messages say themselves is not counted again.
-  Result<std::string> end(TurnTotals totals);
+  [[nodiscard]] Result<std::string> end(TurnTotals totals);
 
  private:
-  Result<std::string> append(std::string_view type, std::string payload);
+  [[nodiscard]] Result<std::string> append(std::string_view type, std::string payload);
 
   SessionStore* store_;
   std::string sessionId_;
@@ -185,20 +189,20 @@ class TurnSaver {
 
 /// A whole turn at once.
 struct Turn {
-  std::vector<TurnBlock> blocks;
+  std::vector<TurnBlock> blocks = {};
   TurnTotals totals{};
 };
 
 /// Saves a turn as one batch after the head, an entry a block, with what it took after them: all of it is stored, or
 /// nothing. Fails as TurnSaver::block does.
-Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
-                              const TurnOptions& options = {});
+[[nodiscard]] Result<AppendResult> saveTurn(SessionStore& store, const std::string& sessionId, const Turn& turn,
+                                            const TurnOptions& options = {});
 
 /// What checkCompatibility of a document is, for the branch of a session that ends in `at` (the head when empty): which
 /// entries lose what, and whether each signature stays valid. Stores nothing. A long session is looked at part by part.
 /// InvalidArgument when it has no entries yet; Unsupported for Plain and Bough.
-Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId, Dialect target,
-                                               const std::string& at = {});
+[[nodiscard]] Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::string& sessionId,
+                                                             Dialect target, const std::string& at = {});
 
 struct MigrateOptions {
   std::string at{};      ///< The branch that ends in this entry; empty: the head's.
@@ -208,16 +212,16 @@ struct MigrateOptions {
 
 /// What a migration made.
 struct ProviderMigration {
-  std::string sessionId;  ///< The new session.
-  std::string sourceSessionId;
-  std::string sourceEntryId;  ///< The end of the branch that was migrated.
+  std::string sessionId = {};  ///< The new session.
+  std::string sourceSessionId = {};
+  std::string sourceEntryId = {};  ///< The end of the branch that was migrated.
   Dialect from = Dialect::Bough;
   Dialect to = Dialect::Bough;
-  std::string migratedAt;       ///< RFC 3339.
+  std::string migratedAt = {};  ///< RFC 3339.
   std::uint64_t nodes = 0;      ///< Messages of the new session.
   std::uint64_t verbatim = 0;   ///< Of these, as their authors wrote them.
   std::uint64_t synthetic = 0;  ///< Of these, added because the target demands them.
-  CompatibilityReport report;
+  CompatibilityReport report = {};
 };
 
 /// Makes a fork of a session whose messages are in the target's dialect. Each says in its meta what it came from; the
@@ -229,7 +233,7 @@ struct ProviderMigration {
 /// line or the way back of an earlier migration is lost. Unsupported: the target is Plain or Bough, the store keeps no
 /// attachments (the way back is one), or the session takes more memory than there is, seven times its size. Costs a
 /// fork and one append of the whole branch, synced.
-Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
-                                  const MigrateOptions& options = {});
+[[nodiscard]] Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
+                                                const MigrateOptions& options = {});
 
 }  // namespace BOUGH_PUBLIC bough

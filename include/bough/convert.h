@@ -20,7 +20,7 @@ namespace BOUGH_PUBLIC bough {
 /// Side data of a converted document: JSON text, to be kept beside it, unchanged. It holds the originals, so it is
 /// about as large as the document that was read, or larger.
 struct WayBack {
-  std::string json;
+  std::string json = {};
 };
 
 struct ConvertOptions {
@@ -47,9 +47,9 @@ std::string_view toString(Change change);
 /// One thing that happened, and where.
 struct Finding {
   Change change = Change::Carried;
-  std::string path;   ///< "messages[3].content[1]" in the document that was read; in an entry "message.content[1]".
-  std::string field;  ///< "thinking", "tool_result.is_error", "text.cache_control" …
-  std::string reason;
+  std::string path = {};  ///< "messages[3].content[1]" in the document that was read; in an entry "message.content[1]".
+  std::string field = {};  ///< "thinking", "tool_result.is_error", "text.cache_control" …
+  std::string reason = {};
   std::string entryId{};  ///< Of a session: the entry it happened to.
 };
 
@@ -62,11 +62,11 @@ std::string_view toString(SignatureState state);
 
 /// One signed block of reasoning.
 struct SignatureStatus {
-  std::string path;
+  std::string path = {};
   Dialect provider = Dialect::Anthropic;
   SignatureState state = SignatureState::Carried;
-  std::string reason;     ///< What breaks it, or what would.
-  std::string entryId{};  ///< Of a session: the entry that holds it.
+  std::string reason = {};  ///< What breaks it, or what would.
+  std::string entryId{};    ///< Of a session: the entry that holds it.
 };
 
 /// What a conversion does to this history.
@@ -75,12 +75,12 @@ struct CompatibilityReport {
   static constexpr std::size_t kMaxFindings = 10'000;
 
   bool compatible = true;  ///< Nothing was invalid, and the model loses nothing it could see.
-  std::vector<std::string> warnings;
-  std::vector<std::string> lossyFields;    ///< Every field the target does not hold, once.
-  std::vector<std::uint64_t> lossyCounts;  ///< How often, field by field.
-  std::vector<std::string> betas{};        ///< The values of the header `anthropic-beta` that the request needs.
-  std::vector<Finding> findings;
-  std::vector<SignatureStatus> signatures;
+  std::vector<std::string> warnings = {};
+  std::vector<std::string> lossyFields = {};    ///< Every field the target does not hold, once.
+  std::vector<std::uint64_t> lossyCounts = {};  ///< How often, field by field.
+  std::vector<std::string> betas{};             ///< The values of the header `anthropic-beta` that the request needs.
+  std::vector<Finding> findings = {};
+  std::vector<SignatureStatus> signatures = {};
   std::uint64_t messages = 0;         ///< In the document that was read.
   std::uint64_t lossyMessages = 0;    ///< How many of them lose something.
   std::uint64_t restored = 0;         ///< Taken from the bytes they were first written in.
@@ -92,9 +92,9 @@ struct CompatibilityReport {
 
 /// A converted document.
 struct Conversion {
-  std::string document;        ///< In the form of the one that was read: a list, or a request body.
-  WayBack wayBack;             ///< Keep it beside the document, whatever comes of that.
-  CompatibilityReport report;  ///< What happened to each part.
+  std::string document = {};        ///< In the form of the one that was read: a list, or a request body.
+  WayBack wayBack = {};             ///< Keep it beside the document, whatever comes of that.
+  CompatibilityReport report = {};  ///< What happened to each part.
 };
 
 /// Converts a document. `wayBack` is what the conversion that made `document` returned, if one did; one that cannot be
@@ -102,11 +102,11 @@ struct Conversion {
 /// Fails with InvalidArgument when the document holds no history at all or, with strict, when any message is bad;
 /// Unsupported when the target is Plain. `from` and `to` may be equal: the document then returns as it is.
 /// Costs several times the document's size in memory.
-Result<Conversion> convertHistory(std::string_view document, Dialect from, Dialect to,
-                                  const ConvertOptions& options = {}, const WayBack* wayBack = nullptr);
+[[nodiscard]] Result<Conversion> convertHistory(std::string_view document, Dialect from, Dialect to,
+                                                const ConvertOptions& options = {}, const WayBack* wayBack = nullptr);
 
 /// What convertHistory would report, without strict. Costs as much, and fails as that does.
-Result<CompatibilityReport> checkCompatibility(std::string_view document, Dialect from, Dialect to,
-                                               const WayBack* wayBack = nullptr);
+[[nodiscard]] Result<CompatibilityReport> checkCompatibility(std::string_view document, Dialect from, Dialect to,
+                                                             const WayBack* wayBack = nullptr);
 
 }  // namespace BOUGH_PUBLIC bough

@@ -154,11 +154,12 @@ class EntrySerializer {
   /// Appends the text of a complete entry to `out`, without a line's end. Fails with InvalidArgument when the entry
   /// breaks the format: an id, parent, time or runId that is not one, or a payload, meta or extra that is not JSON of
   /// its kind. `out` may then hold part of the text.
-  virtual Result<void> encode(const Entry& entry, std::string& out) const = 0;
+  [[nodiscard]] virtual Result<void> encode(const Entry& entry, std::string& out) const = 0;
 
   /// The same with `defaults` for what the entry leaves out. The default copies the entry and calls encode; override it
   /// where that matters.
-  virtual Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults, std::string& out) const;
+  [[nodiscard]] virtual Result<void> encodeWith(const Entry& entry, const EntryDefaults& defaults,
+                                                std::string& out) const;
 
   /// Reads back what encode wrote, with or without a seal. Fails with Damaged when the text is not an entry.
   [[nodiscard]] virtual Result<Entry> decode(std::string_view text) const = 0;

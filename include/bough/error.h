@@ -44,11 +44,11 @@ std::string_view toString(ErrorCode code);
 /// One failure. All members are values: an Error may be kept, copied and given to another thread.
 struct Error {
   ErrorCode code = ErrorCode::Io;
-  std::string message;           ///< Names session, path and offset where there are any.
-  std::string hint;              ///< The next step; may be empty.
+  std::string message = {};      ///< Names session, path and offset where there are any.
+  std::string hint = {};         ///< The next step; may be empty.
   bool retryable = false;        ///< Whether the same call may succeed later, unchanged. Also set where the code alone
                                  ///< does not say it: of a log that is being replaced at this moment (Damaged).
-  std::string actualTail;        ///< With Conflict: the id of the real tail.
+  std::string actualTail = {};   ///< With Conflict: the id of the real tail.
   std::uint64_t latestTurn = 0;  ///< With Conflict: the later turn that has begun; 0 when it is about the tail.
   std::uint64_t batchPlace = 0;  ///< Which entry of a batch it is about, from 1; 0: none of them.
 };

@@ -35,7 +35,7 @@ std::string_view toString(Dialect dialect);
 
 /// The dialect of a name that toString gives. Fails with InvalidArgument when there is none; the hint lists those there
 /// are.
-Result<Dialect> parseDialect(std::string_view name);
+[[nodiscard]] Result<Dialect> parseDialect(std::string_view name);
 
 enum class Role : std::uint8_t { System, User, Assistant, Tool };
 std::string_view toString(Role role);
@@ -56,7 +56,7 @@ std::string_view toString(BlockKind kind);
 
 /// A JSON string where it is: the part between its quotes, still escaped. Valid as long as the bytes it was read from.
 struct TextView {
-  std::string_view escaped;
+  std::string_view escaped = {};
   bool present = false;     ///< Tells an empty string from a missing one.
   bool oddEscapes = false;  ///< There may be \u or \/ escapes: other bytes can mean the same text.
 
@@ -73,19 +73,19 @@ enum class MediaSource : std::uint8_t { None, Base64, Url, FileId, Text };
 struct Block {
   BlockKind kind = BlockKind::Unknown;
   MediaSource source = MediaSource::None;
-  bool isError = false;      ///< ToolResult: the tool failed.
-  bool freeform = false;     ///< ToolCall: the input is text, not JSON; then it is in `text`.
-  bool idMissing = false;    ///< ToolCall, ToolResult: the provider wrote no id.
-  std::string_view raw;      ///< The stored value; empty when the block has none of its own.
-  std::string_view input;    ///< ToolCall: the arguments, a raw JSON object, or a raw string that holds JSON.
-  std::string_view problem;  ///< Unknown: what is wrong with it, when it is not merely unknown.
-  TextView type;             ///< Image, Document: the media type. Unknown, Citation: the provider's name for it.
-  TextView text;             ///< Text, Thinking, Refusal; Image and Document: see MediaSource.
-  TextView id;               ///< ToolCall, ToolResult: the call's id. Thinking: the item's.
-  TextView name;             ///< ToolCall, ToolResult: the tool. Document: its title or file name.
-  TextView signature;  ///< What proves the block to its provider: signature, thoughtSignature, encrypted_content, data.
-  std::vector<Block> content;            ///< ToolResult: text, images, documents. Document of text: images in it.
-  std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
+  bool isError = false;             ///< ToolResult: the tool failed.
+  bool freeform = false;            ///< ToolCall: the input is text, not JSON; then it is in `text`.
+  bool idMissing = false;           ///< ToolCall, ToolResult: the provider wrote no id.
+  std::string_view raw = {};        ///< The stored value; empty when the block has none of its own.
+  std::string_view input = {};      ///< ToolCall: the arguments, a raw JSON object, or a raw string that holds JSON.
+  std::string_view problem = {};    ///< Unknown: what is wrong with it, when it is not merely unknown.
+  TextView type = {};               ///< Image, Document: the media type. Unknown, Citation: the provider's name for it.
+  TextView text = {};               ///< Text, Thinking, Refusal; Image and Document: see MediaSource.
+  TextView id = {};                 ///< ToolCall, ToolResult: the call's id. Thinking: the item's.
+  TextView name = {};               ///< ToolCall, ToolResult: the tool. Document: its title or file name.
+  TextView signature = {};          ///< What proves the block to its provider: signature, encrypted_content, data …
+  std::vector<Block> content = {};  ///< ToolResult: text, images, documents. Document of text: images in it.
+  std::vector<std::string_view> extras = {};  ///< Names of stored members that this view has no field for.
 };
 
 /// No request takes more tokens than this. A greater number in a file is damage, and counts as this many, so that sums
@@ -120,25 +120,25 @@ struct Message {
 
   Dialect dialect = Dialect::Bough;
   Role role = Role::User;
-  std::string_view raw;  ///< The stored bytes. Clear it when you change the message, so that it is written again.
-  TextView roleName;     ///< The provider's word for the role ("developer", "model").
-  TextView id;
-  TextView model;
-  TextView stopReason;
-  std::optional<Usage> usage;
-  std::vector<Block> blocks;
-  std::vector<std::string_view> extras;  ///< Names of stored members that this view has no field for.
-  std::forward_list<std::string> owned;  ///< Texts that are nowhere in the stored bytes.
+  std::string_view raw = {};  ///< The stored bytes. Clear it when you change the message, so that it is written again.
+  TextView roleName = {};     ///< The provider's word for the role ("developer", "model").
+  TextView id = {};
+  TextView model = {};
+  TextView stopReason = {};
+  std::optional<Usage> usage = {};
+  std::vector<Block> blocks = {};
+  std::vector<std::string_view> extras = {};  ///< Names of stored members that this view has no field for.
+  std::forward_list<std::string> owned = {};  ///< Texts that are nowhere in the stored bytes.
 };
 
 /// Reads one stored message: an element of a history, or a provider's whole response. `stored` must outlive the result.
 /// Fails with InvalidArgument, and says why and where, when it is not a message of that dialect. One pass over the
 /// bytes; of texts nothing is copied.
-Result<Message> normalize(std::string_view stored, Dialect dialect);
+[[nodiscard]] Result<Message> normalize(std::string_view stored, Dialect dialect);
 
 /// The dialect that an entry's payload names; none when it names none. Fails with InvalidArgument when there is no such
 /// dialect.
-Result<std::optional<Dialect>> namedDialect(const Entry& entry);
+[[nodiscard]] Result<std::optional<Dialect>> namedDialect(const Entry& entry);
 
 /// Whether an entry holds a message: one of type `message`, or a bare one (`user`, `assistant`, `tool_call`,
 /// `tool_use`, `tool_result`).
@@ -147,36 +147,36 @@ bool holdsMessage(const Entry& entry);
 /// Reads the message of an entry: `{"dialect":…,"message":…}`, or without a dialect a plain one, in `message` or as the
 /// payload itself, whose type may be that of the entry. `entry` must outlive the result. Fails with InvalidArgument
 /// when it holds none that can be read.
-Result<Message> normalizeEntry(const Entry& entry);
+[[nodiscard]] Result<Message> normalizeEntry(const Entry& entry);
 
 /// What denormalize left out of the messages it wrote.
 struct LeftOut {
-  std::size_t block = 0;  ///< Index into Message::blocks.
-  std::string field;      ///< "thinking", "citation", "text.cache_control" …
-  std::string reason;
+  std::size_t block = 0;   ///< Index into Message::blocks.
+  std::string field = {};  ///< "thinking", "citation", "text.cache_control" …
+  std::string reason = {};
 };
 
 /// A message as another dialect writes it.
 struct Denormalized {
-  std::vector<std::string> messages;  ///< One dialect's message can be several of another, or none.
-  std::vector<LeftOut> leftOut;
+  std::vector<std::string> messages = {};  ///< One dialect's message can be several of another, or none.
+  std::vector<LeftOut> leftOut = {};
 };
 
 /// Writes a message in a dialect. In its own dialect, with `raw` set, that is `raw`, byte for byte. What the dialect
 /// has no place for is left out and named; convertHistory (convert.h) keeps that for the way back. Fails with
 /// Unsupported for Plain, which is only read.
-Result<Denormalized> denormalize(const Message& message, Dialect dialect);
+[[nodiscard]] Result<Denormalized> denormalize(const Message& message, Dialect dialect);
 
 // An entry as people read it: in one line, or part by part.
 
 /// What an entry says in one line.
 struct EntrySummary {
-  std::string entryId;
-  std::string timestamp;
-  std::string speaker;  ///< user, assistant, system, tool; of entries that are not messages, their type.
-  std::string text;  ///< Printable, on one line: the first text in plain words (no marks of Markdown), else the first
-                     ///< tool call, else what there is.
-  bool failed = false;  ///< It holds the result of a tool that failed.
+  std::string entryId = {};
+  std::string timestamp = {};
+  std::string speaker = {};  ///< user, assistant, system, tool; of entries that are not messages, their type.
+  std::string text = {};     ///< Printable, on one line: the first text in plain words (no marks of Markdown), else the
+                             ///< first tool call, else what there is.
+  bool failed = false;       ///< It holds the result of a tool that failed.
 };
 
 /// Summarizes an entry. Never fails: what cannot be read as a message is shown as it is stored. `text` has at most so

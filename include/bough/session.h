@@ -259,7 +259,7 @@ class Session {
 
 /// Gives `use` the entries at these sequences, in this order, until it returns false. Reads 16 to 256 at a time, fewer
 /// where they are long: for lists of any length. Fails as Session::entriesAt does, after what was given before.
-Result<void> forEachEntryAt(const Session& session, const std::vector<Sequence>& sequences,
-                            const std::function<bool(const Entry&)>& use);
+[[nodiscard]] Result<void> forEachEntryAt(const Session& session, const std::vector<Sequence>& sequences,
+                                          const std::function<bool(const Entry&)>& use);
 
 }  // namespace BOUGH_PUBLIC bough

@@ -301,8 +301,8 @@ class SessionStore {
 [[nodiscard]] Result<std::shared_ptr<StorageBackend>> makeFileBackend(
     const std::string& folder, const StoreOptions& options = {},
     const EntrySerializer& serializer = jsonEntrySerializer());
-Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string&, const StoreOptions&,
-                                                        const EntrySerializer&&) = delete;
+[[nodiscard]] Result<std::shared_ptr<StorageBackend>> makeFileBackend(const std::string&, const StoreOptions&,
+                                                                      const EntrySerializer&&) = delete;
 
 /// A session file that is outside of any store.
 struct SessionFileBackend {

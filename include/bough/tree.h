@@ -177,12 +177,12 @@ using DescribeEntries = std::function<Result<std::vector<EntrySummary>>(const st
 
 /// Gives the lines to `line`, without line ends, until it returns false. Text from entries is printable. Memory is that
 /// of some hundred lines, whatever the tree has. Fails with `describe` alone, after the lines before.
-Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
-                      const std::function<bool(std::string_view)>& line);
+[[nodiscard]] Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe,
+                                    const DrawOptions& options, const std::function<bool(std::string_view)>& line);
 
 /// The same as a graph in the language of Graphviz, by its lines; of the options `all` and `ids` count.
-Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
-                           const std::function<bool(std::string_view)>& line);
+[[nodiscard]] Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe,
+                                         const DrawOptions& options, const std::function<bool(std::string_view)>& line);
 
 // The branches of a session as people list them: how long, how old, and what was said last.
 
@@ -203,10 +203,10 @@ inline constexpr std::size_t kLastMessageGraphemes = 50;
 
 /// All branches, in log order of their leaves. Reads at most three entries of each, and the tree. Fails as
 /// Session::tree and Session::entriesAt do.
-Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId);
+[[nodiscard]] Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId);
 /// The same for a tree that is there already.
-Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId,
-                                                const SessionTree& tree);
+[[nodiscard]] Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::string& sessionId,
+                                                              const SessionTree& tree);
 
 /// Makes what drawTree asks for: summaries of a session's entries of at most so many graphemes. Reads the entries when
 /// it is called. Must not outlive the store.
@@ -235,20 +235,20 @@ class SessionReplay {
  public:
   /// Loads the tree. NotFound when the session has no such entry; InvalidArgument when `after` is not on the branch, or
   /// `to` is not part of the conversation.
-  static Result<SessionReplay> open(SessionStore& store, const std::string& sessionId,
-                                    const ReplayOptions& options = {});
+  [[nodiscard]] static Result<SessionReplay> open(SessionStore& store, const std::string& sessionId,
+                                                  const ReplayOptions& options = {});
 
   /// Entries of the branch, those before `after` included.
   [[nodiscard]] std::size_t size() const { return path_.size(); }
   /// The next entry; none at the end. Damaged, retryable from the start, when the session was replaced meanwhile.
-  Result<std::optional<ReplayStep>> next();
+  [[nodiscard]] Result<std::optional<ReplayStep>> next();
   /// All steps up to the first failed tool result, that one included, or to the end; none at the end. All are in
   /// memory.
-  Result<std::vector<ReplayStep>> nextFailure();
+  [[nodiscard]] Result<std::vector<ReplayStep>> nextFailure();
 
  private:
   SessionReplay(SessionStore& store, std::string sessionId, std::vector<Sequence> path);
-  Result<void> load();
+  [[nodiscard]] Result<void> load();
 
   SessionStore* store_;
   std::string sessionId_;

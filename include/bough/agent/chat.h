@@ -76,64 +76,64 @@ class Chat {
   /// Store, listener and token belong to the caller and must outlive it. No session is open yet. NotFound when the
   /// folder is not there; InvalidArgument when it is not a folder, or the thinking level is not one. Takes the keys
   /// from the environment as it is now.
-  static Result<std::unique_ptr<Chat>> make(SessionStore& store, Listener& listener, const CancelToken& cancel,
-                                            ChatOptions options);
+  [[nodiscard]] static Result<std::unique_ptr<Chat>> make(SessionStore& store, Listener& listener,
+                                                          const CancelToken& cancel, ChatOptions options);
 
   /// Opens a session: its place and its model. NotFound when there is none. InvalidArgument when its model cannot be
   /// used now and no other was asked for: a conversation is never handed to another model unasked. When it fails, the
   /// chat stays where it was. Reads the instructions (AGENTS.md, CLAUDE.md) again; sends nothing.
-  Result<void> open(const std::string& sessionId);
+  [[nodiscard]] Result<void> open(const std::string& sessionId);
   /// Makes a session under the key, with the model of before, and opens it. InvalidArgument, and no session, when that
   /// model cannot be used.
-  Result<void> startNew();
+  [[nodiscard]] Result<void> startNew();
   /// Looks at the session again: others may have continued it. The chat goes on from its head, with the same model.
-  Result<void> reload();
+  [[nodiscard]] Result<void> reload();
 
   /// Runs a turn: returns when the model has stopped. In the first one of a session, system prompt, tools and model are
   /// recorded before it. Keys in the text are neither stored nor sent. InvalidArgument, and nothing is stored, for a
   /// text that is empty or not UTF-8; otherwise fails as runTurn does. Whatever becomes of it, the next call goes on
   /// from what is stored.
-  Result<TurnReport> say(const UserMessage& message);
+  [[nodiscard]] Result<TurnReport> say(const UserMessage& message);
   /// Returns a prompt with the files that it names by `@path`: texts, images, PDFs. A word that names no file stays
   /// text. InvalidArgument for a file that cannot be sent, is too large or, with InFolder, is outside of the folder;
   /// and for too many files. Stores and sends nothing; the files are in memory.
-  Result<UserMessage> readPrompt(const std::string& text, PromptFiles files);
+  [[nodiscard]] Result<UserMessage> readPrompt(const std::string& text, PromptFiles files);
   /// Runs a command that the user typed. What it printed is stored as a message of the user's: the model reads it in
   /// the next turn. `output` is ToolEnvironment's. Asks nothing: the user typed it. A command that fails is an outcome,
   /// not an error.
-  Result<ToolOutcome> runCommand(const std::string& command,
-                                 std::function<void(std::string_view lines)> output = nullptr);
+  [[nodiscard]] Result<ToolOutcome> runCommand(const std::string& command,
+                                               std::function<void(std::string_view lines)> output = nullptr);
   /// Finishes a turn that was interrupted; does nothing when there is none, when another process is in the middle of
   /// it, or when its tools worked in another folder. Fails as resumeTurn does.
-  Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
+  [[nodiscard]] Result<TurnReport> resume(ResumeWhat what = ResumeWhat::Own);
   /// Whether resume() may have something to finish.
   [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
 
   /// Puts back the files that `write` and `edit` have changed in the last turn, and tells the model so. A file that was
   /// changed since, or is outside of the folder, is left alone. Called again, it undoes the turn before. NotFound when
   /// there is nothing to undo.
-  Result<UndoReport> undoFiles();
+  [[nodiscard]] Result<UndoReport> undoFiles();
 
   /// Changes the model from here on. Returns in one line what the other provider cannot see of the conversation.
   /// InvalidArgument, and the model stays, when it is unknown or its key is missing. Builds one context; sends nothing.
-  Result<std::string> setModel(const std::string& name);
+  [[nodiscard]] Result<std::string> setModel(const std::string& name);
   /// "off", "low", "medium" or "high"; InvalidArgument for another. Returns in one line what holds now, also where the
   /// model cannot be told.
-  Result<std::string> setThinkingLevel(const std::string& level);
+  [[nodiscard]] Result<std::string> setThinkingLevel(const std::string& level);
   /// Has the model write a summary that stands for the older part of the conversation from here on; all of it stays
   /// stored. `keep`: what the summary must hold above all; may be empty. None when there is nothing to leave out. Costs
   /// one request; fails with the provider's error.
-  Result<std::optional<CompactionReport>> compactNow(const std::string& keep = {});
+  [[nodiscard]] Result<std::optional<CompactionReport>> compactNow(const std::string& keep = {});
   /// Moves the head as Session::moveHead does, and reloads; empty: before the first entry.
-  Result<void> moveHead(const std::string& entryId);
+  [[nodiscard]] Result<void> moveHead(const std::string& entryId);
   /// The entry before the last `turns` things the user said; empty when that is before the first. NotFound when the
   /// branch has fewer. Reads back from the head only as far as needed.
-  Result<std::string> findBack(std::size_t turns);
+  [[nodiscard]] Result<std::string> findBack(std::size_t turns);
   /// How many things the user said on this branch; none when it has more than `messages` messages: so many are read.
-  Result<std::optional<std::uint64_t>> countTurns(std::size_t messages);
+  [[nodiscard]] Result<std::optional<std::uint64_t>> countTurns(std::size_t messages);
   /// Makes a session that continues from an entry of this one, else from the head, and opens it. NotFound when there is
   /// no such entry, or nothing was said yet.
-  Result<void> fork(const std::optional<std::string>& entryId = std::nullopt);
+  [[nodiscard]] Result<void> fork(const std::optional<std::string>& entryId = std::nullopt);
   /// A text without the keys that this process knows of.
   [[nodiscard]] std::string withoutKeys(const std::string& text) const { return environment_.secrets.redact(text); }
 
@@ -166,15 +166,15 @@ class Chat {
         environment_(std::move(environment)) {}
 
   [[nodiscard]] Agent agent(std::optional<std::uint64_t> turn = std::nullopt) const;
-  Result<void> chooseModel();
+  [[nodiscard]] Result<void> chooseModel();
   void keepModel();
-  Result<bool> recordSetup();
+  [[nodiscard]] Result<bool> recordSetup();
   void makeTitle(const std::string& said, const std::string& answered);
-  Result<TurnReport> finished(Result<TurnReport> report);
+  [[nodiscard]] Result<TurnReport> finished(Result<TurnReport> report);
   /// The lock of a turn; or, where that is allowed, that another process is in the middle of one.
   struct Held;
   [[nodiscard]] Result<Held> hold() const;
-  Result<std::string> appendNow(std::string_view type, std::string payload, std::string meta = {});
+  [[nodiscard]] Result<std::string> appendNow(std::string_view type, std::string payload, std::string meta = {});
 
   SessionStore& store_;
   Listener& listener_;

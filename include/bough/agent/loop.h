@@ -95,9 +95,9 @@ class Listener {
 struct LoopOptions {
   /// Takes the place of the system prompt and the tools that the session recorded (`runtime_init`). Left out, those
   /// stay what they were, byte for byte: signatures of reasoning depend on it.
-  std::optional<std::string> systemPrompt;
-  std::string thinkingLevel;  ///< As ModelRequest::thinkingLevel.
-  bool askNothing = false;    ///< Let every tool run without a question (--yes).
+  std::optional<std::string> systemPrompt = {};
+  std::string thinkingLevel = {};  ///< As ModelRequest::thinkingLevel.
+  bool askNothing = false;         ///< Let every tool run without a question (--yes).
   OnConflict onConflict = OnConflict::Refuse;
   /// The turn that the caller has begun (Session::leaseTurn); none: one is begun after the first append, except with
   /// OnConflict::Branch, which takes the session from nobody.
@@ -116,24 +116,24 @@ struct Agent {
   const ToolEnvironment& environment;
   Listener& listener;
   const CancelToken& cancel;
-  LoopOptions options;
+  LoopOptions options = {};
 };
 
 /// Where a turn begins: as the caller last saw the session.
 struct StartingPoint {
-  std::string sessionId;
-  std::string headId;  ///< What the turn continues; empty: it begins the conversation.
-  std::string tailId;  ///< What tells whether the session has grown since.
+  std::string sessionId = {};
+  std::string headId = {};  ///< What the turn continues; empty: it begins the conversation.
+  std::string tailId = {};  ///< What tells whether the session has grown since.
 };
 /// The session as it is now: from its head. Fails as Session::state does.
-Result<StartingPoint> startingPoint(SessionStore& store, const std::string& sessionId);
+[[nodiscard]] Result<StartingPoint> startingPoint(SessionStore& store, const std::string& sessionId);
 
 /// What became of a turn.
 struct TurnReport {
-  StartingPoint end;     ///< Where the next turn begins.
-  TurnTotals totals;     ///< What it took, tools and all.
-  std::string text;      ///< The last answer's.
-  bool aborted = false;  ///< It was stopped, by the token or by LoopOptions::maxSteps.
+  StartingPoint end = {};  ///< Where the next turn begins.
+  TurnTotals totals = {};  ///< What it took, tools and all.
+  std::string text = {};   ///< The last answer's.
+  bool aborted = false;    ///< It was stopped, by the token or by LoopOptions::maxSteps.
   /// Why the last answer is not what was asked for: refused, blocked, cut off, empty. Empty when nothing is wrong.
   std::string problem{};
   std::uint64_t contextTokens = 0;  ///< Of the last request.
@@ -141,16 +141,16 @@ struct TurnReport {
 
 /// What a compaction did.
 struct CompactionReport {
-  std::string entryId;           ///< The summary.
-  std::string firstKeptEntryId;  ///< The oldest entry that is still in the context itself.
-  std::uint64_t messages = 0;    ///< How many the summary stands for.
+  std::string entryId = {};           ///< The summary.
+  std::string firstKeptEntryId = {};  ///< The oldest entry that is still in the context itself.
+  std::uint64_t messages = 0;         ///< How many the summary stands for.
 };
 
 /// What the user says: a text, and what comes with it.
 struct UserMessage {
   UserMessage(std::string said) : text(std::move(said)) {}  // NOLINT(google-explicit-constructor): a text is a message
   UserMessage(const char* said) : text(said) {}             // NOLINT(google-explicit-constructor)
-  std::string text;
+  std::string text = {};
   std::vector<std::string> blocks{};  ///< Content blocks of the dialect `bough`, after the text: files, images.
 };
 /// A content block that holds a text.
@@ -164,7 +164,7 @@ std::string textBlock(std::string_view text);
 /// one ends where it is. Io: the provider refused or failed; the message has its words. Otherwise the errors of
 /// Session::append. Costs a context and a request for each answer, an append for each of the entries above, and a
 /// compaction (one more request) where the context has grown too large.
-Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const UserMessage& message);
+[[nodiscard]] Result<TurnReport> runTurn(const Agent& agent, const StartingPoint& start, const UserMessage& message);
 
 enum class ResumeWhat : std::uint8_t {
   Own,           ///< Only what this loop had begun.
@@ -174,9 +174,10 @@ enum class ResumeWhat : std::uint8_t {
 /// Finishes a turn that was interrupted: this loop had begun it and did not get to its end or to a reason why it ended.
 /// Does nothing, and sends nothing, when there is none. Calls without a result run first; Listener::recover is asked
 /// about those that may have had their effect. Fails as runTurn does; a second failure of the provider closes the turn.
-Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start, ResumeWhat what = ResumeWhat::Own);
+[[nodiscard]] Result<TurnReport> resumeTurn(const Agent& agent, const StartingPoint& start,
+                                            ResumeWhat what = ResumeWhat::Own);
 
 /// Whether resumeTurn has something to finish, of what this loop had begun. Reads the end of the branch.
-Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start);
+[[nodiscard]] Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start);
 
 }  // namespace bough::agent

@@ -23,8 +23,8 @@ namespace bough::agent {
 
 /// What is asked of a model.
 struct ModelRequest {
-  std::string context;        ///< A request document of the provider's dialect: messages, system prompt, tools.
-  std::string thinkingLevel;  ///< "off", "low", "medium", "high"; empty leaves it to the provider.
+  std::string context = {};        ///< A request document of the provider's dialect: messages, system prompt, tools.
+  std::string thinkingLevel = {};  ///< "off", "low", "medium", "high"; empty leaves it to the provider.
   std::uint64_t maxOutputTokens = 8192;  ///< How much the answer may have, reasoning included.
 };
 
@@ -34,29 +34,29 @@ enum class DeltaKind : std::uint8_t { Text, Thinking, ToolCall };
 /// the call.
 struct Delta {
   DeltaKind kind = DeltaKind::Text;
-  std::string_view text;  ///< ToolCall: the tool's name when the call begins, then nothing but progress.
+  std::string_view text = {};  ///< ToolCall: the tool's name when the call begins, then nothing but progress.
 };
 
 /// One answer. When the stream broke off, `message` holds what can be sent back (perhaps nothing) and `partial` the
 /// rest: reasoning without its signature and calls, which never run.
 struct Answer {
-  std::string message;   ///< In the provider's dialect, in the shape of a whole response; empty when nothing came.
-  std::string partial;   ///< A JSON object {"thinking":…,"toolCalls":[…]}; empty when there is nothing of that kind.
-  bool aborted = false;  ///< It broke off: the user's wish, or `error`.
-  std::optional<Error> error;  ///< Why it broke off; none when the user wished it.
+  std::string message = {};  ///< In the provider's dialect, in the shape of a whole response; empty when nothing came.
+  std::string partial = {};  ///< A JSON object {"thinking":…,"toolCalls":[…]}; empty when there is neither.
+  bool aborted = false;      ///< It broke off: the user's wish, or `error`.
+  std::optional<Error> error = {};  ///< Why it broke off; none when the user wished it.
 };
 
 /// Says that a request is tried again, and why.
 struct RetryNotice {
   int attempt = 0;           ///< The one that failed, from 1.
   std::uint64_t waitMs = 0;  ///< Until the next one.
-  std::string reason;
+  std::string reason = {};
 };
 
 /// Called on the thread of stream(), in between; both may be empty.
 struct StreamEvents {
-  std::function<void(const Delta&)> onDelta;
-  std::function<void(const RetryNotice&)> onRetry;
+  std::function<void(const Delta&)> onDelta = {};
+  std::function<void(const RetryNotice&)> onRetry = {};
 };
 
 /// How much a model reads and writes, in tokens.

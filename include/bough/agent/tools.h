@@ -21,15 +21,15 @@ namespace bough::agent {
 
 /// A call as a model wrote it: nothing of it can be trusted.
 struct ToolCall {
-  std::string id;  ///< The provider's; may be empty or not unique.
-  std::string name;
-  std::string arguments;  ///< Should be a JSON object; it comes from a model.
+  std::string id = {};  ///< The provider's; may be empty or not unique.
+  std::string name = {};
+  std::string arguments = {};  ///< Should be a JSON object; it comes from a model.
 };
 
 /// What a call gave: goes to the model as it is.
 struct ToolOutcome {
-  std::string text;      ///< Valid UTF-8, of limited length.
-  bool isError = false;  ///< The text says what went wrong; the model may try something else.
+  std::string text = {};  ///< Valid UTF-8, of limited length.
+  bool isError = false;   ///< The text says what went wrong; the model may try something else.
 };
 
 /// What a single call may take.
@@ -86,7 +86,7 @@ class Secrets {
 /// What a tool works with. Must outlive the calls that were prepared with it; tools use it from several threads, so it
 /// is not changed meanwhile.
 struct ToolEnvironment {
-  WorkingFolder folder;  ///< Where relative paths begin. Paths outside of it need the user's consent.
+  WorkingFolder folder = {};  ///< Where relative paths begin. Paths outside of it need the user's consent.
   ToolLimits limits{};
   Secrets secrets{};  ///< What results must not show.
   /// Commands that bash runs without a question: each with further arguments, except dangerous ones, and without shell
@@ -115,17 +115,17 @@ struct PreparedCall {
   /// The file that it changes: the loop keeps a copy of it first.
   std::optional<Place> changes{};
   /// Does it, at most once: it may give away what it holds. Ends soon after the token asks it to.
-  std::function<ToolOutcome(const CancelToken&)> run;
+  std::function<ToolOutcome(const CancelToken&)> run = {};
 };
 
 /// One tool. Calls may come from several threads at once. An exception (std::exception) becomes a result that says so.
 struct Tool {
-  std::string name;           ///< What the model calls it by; the first of a name counts.
-  std::string description;    ///< For the model.
-  std::string parameters;     ///< A JSON schema.
-  bool safeToRepeat = false;  ///< Running it a second time does no harm: recovery does so without asking.
+  std::string name = {};         ///< What the model calls it by; the first of a name counts.
+  std::string description = {};  ///< For the model.
+  std::string parameters = {};   ///< A JSON schema.
+  bool safeToRepeat = false;     ///< Running it a second time does no harm: recovery does so without asking.
   /// Reads the arguments and finds the files they name; changes nothing. The environment outlives the prepared call.
-  std::function<PreparedCall(const std::string& arguments, const ToolEnvironment&)> prepare;
+  std::function<PreparedCall(const std::string& arguments, const ToolEnvironment&)> prepare = {};
 };
 
 /// read, write, edit, ls, grep, bash. Lives as long as the program; copy it to add tools of your own.

@@ -50,10 +50,10 @@ class Descriptor {
 /// Where a path leads. Keeps that folder open: as long as there is a Place, renaming folders above it leads nowhere
 /// else. The file itself need not exist.
 struct Place {
-  std::shared_ptr<const Descriptor> folder;  ///< Open; the last part of the path that is surely a folder.
-  std::vector<std::string> names;            ///< Below it: folders to make, then the file. Empty: the folder itself.
-  std::string path;                          ///< Absolute, without links: for the question and for messages.
-  bool inside = false;                       ///< Whether it is the working folder or below it.
+  std::shared_ptr<const Descriptor> folder = {};  ///< Open; the last part of the path that is surely a folder.
+  std::vector<std::string> names = {};  ///< Below it: folders to make, then the file. Empty: the folder itself.
+  std::string path = {};                ///< Absolute, without links: for the question and for messages.
+  bool inside = false;                  ///< Whether it is the working folder or below it.
 };
 
 /// An open folder, and what may be done with files from there. The static calls take any Place, inside of it or not:
@@ -62,7 +62,7 @@ class WorkingFolder {
  public:
   /// Opens a folder, following links. Fails with NotFound when there is no such folder, InvalidArgument when it is not
   /// one.
-  static Result<WorkingFolder> open(const std::string& path);
+  [[nodiscard]] static Result<WorkingFolder> open(const std::string& path);
 
   /// Absolute and without links, as it was when it was opened.
   [[nodiscard]] const std::string& path() const { return root_; }
@@ -80,7 +80,7 @@ class WorkingFolder {
   /// Opens a folder to list. Fails with NotFound, or Damaged when it is not a folder.
   [[nodiscard]] static Result<Descriptor> openFolder(const Place& place);
   struct Content {
-    std::string bytes;            ///< From the beginning.
+    std::string bytes = {};       ///< From the beginning.
     std::uint64_t sizeBytes = 0;  ///< Of the whole file, when it was opened.
   };
   /// Reads at most `limitBytes` of a file, and says how many bytes it has. Fails as openFile does.
