@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json/json_scan.h"
+#include "base/model/lineage.h"
 #include "base/model/missing_log.h"
 #include "base/model/unreadable.h"
 #include "base/text/counted.h"
@@ -291,28 +292,14 @@ void Intake::saveAnswers() {
 }
 
 const std::string& Intake::family() {
-  constexpr int kMostSteps = 1000;
   if (!family_.empty()) return family_;
-  family_ = row_.facts.sessionId;
-  for (int steps = 0; steps < kMostSteps; ++steps) {
-    std::string before;
-    std::string named;  // what the session was called when it was made: its log may be a copy
-    const auto look = [&](std::uint64_t, Entry& header) {
-      named = json::findString(header.payload, "sessionId").value_or("");
-      for (const std::string_view name : {"parentSession", "detachedFrom"}) {
-        const auto origin = json::findMember(header.payload, name);
-        if (origin && before.empty()) before = json::findString(*origin, "sessionId").value_or("");
-      }
-    };
-    if (steps == 0 && growth_ != nullptr) {
-      look(0, growth_->header);
-    } else if (!store_.readOwnEntries(family_, 0, 1, look)) {
-      break;
-    }
-    if (before.empty() && !named.empty()) family_ = std::move(named);
-    if (before.empty()) break;
-    family_ = std::move(before);
-  }
+  family_ = rootSession(row_.facts.sessionId, [&](const std::string& sessionId) {
+    std::optional<std::string> payload;
+    const auto look = [&](std::uint64_t, Entry& header) { payload = std::move(header.payload); };
+    if (growth_ != nullptr && sessionId == row_.facts.sessionId) return std::optional(growth_->header.payload);
+    const auto read = store_.readOwnEntries(sessionId, 0, 1, look);
+    return read ? payload : std::nullopt;
+  });
   return family_;
 }
 

@@ -73,6 +73,36 @@ TEST_F(CountingTest, ADetachedForkCountsNothingTwice) {
   }
 }
 
+// A fork that has its own copy knows where the history began, also when the forks in between are gone.
+TEST_F(CountingTest, AChainOfForksIsCountedOnceInWhicheverOrderItIsTakenApart) {
+  std::vector<std::string> order{"", "-1", "-2"};
+  int round = 0;
+  std::uint64_t before = 0;
+  do {
+    SCOPED_TRACE(order[0] + " then " + order[1]);
+    const std::string s = "s" + std::to_string(++round);
+    make({.sessionId = s}, {said("user", "hi", "u"), answered(textBlock("one"), "a", "m1")});
+    must(store->branchFromEntry(s, "a", {.sessionId = s + "-1"}));
+    append(s + "-1", {answered(textBlock("two"), "b")});
+    must(store->branchFromEntry(s + "-1", "b", {.sessionId = s + "-2"}));
+    append(s + "-2", {answered(textBlock("three"), "c", "m3")});
+    must(store->branchFromEntry(s + "-2", "c", {.sessionId = s + "-3"}));
+    before += 30;
+    for (const std::string& part : order) {
+      must(store->trashSession(s + part, {.detachForks = true}));
+      EXPECT_EQ(totalInput(), before) << part;
+    }
+    // Another session of that name is not what the copy came from.
+    make({.sessionId = s + "-2"}, {answered(textBlock("other"), "c", "m3")});
+    before += 10;
+    EXPECT_EQ(totalInput(), before);
+    for (const TrashedSession& trashed : must(store->listTrash())) {
+      if (trashed.sessionId != s + "-2") must(store->restoreSession(trashed.trashId));
+    }
+    EXPECT_EQ(totalInput(), before);
+  } while (std::ranges::next_permutation(order).found);
+}
+
 TEST_F(CountingTest, AnAnswerStoredInPartsIsCountedOnce) {
   for (const std::string id : {"m1", "msg_01ABCDEFGHJKLMNPQRST"}) {
     const std::uint64_t before = totalInput();

@@ -95,6 +95,27 @@ TEST(Sync, AForkThatWasDetachedInOneStoreIsDetachedInTheOther) {
   }
 }
 
+// One of them was detached when less was known, or by a version that noted less.
+TEST(Sync, WhereTheHistoryBeganMayBeKnownToOneStoreAlone) {
+  StoreSide left = openSide("memory:");
+  StoreSide right = openSide("memory:");
+  for (StoreSide* const side : {&left, &right}) {
+    Entry header = message("h");
+    header.type = entry_type::kSessionHeader;
+    header.timestamp = "2026-01-01T00:00:00.000Z";
+    header.payload = R"({"format":1,"sessionId":"f","detachedFrom":{"sessionId":"p","entryId":"a"})";
+    header.payload += side == &left ? R"(,"rootSession":"r"})" : "}";
+    ASSERT_TRUE(side->backend->create({.sessionId = "f", .entries = {header}, .origin = {}}));
+  }
+  ASSERT_TRUE(left.store->appendSessionEntries("f", {message("x")}));
+  const auto copied = copySession(left, right, "f");
+  ASSERT_TRUE(copied) << copied.error().message;
+  ASSERT_TRUE(right.store->appendSessionEntries("f", {message("y")}));
+  const auto synced = syncSession(left, right, "f");
+  ASSERT_TRUE(synced) << synced.error().message;
+  EXPECT_EQ(left.store->sessionState("f")->tailId, "y");
+}
+
 TEST(Sync, ASessionInTheTrashOfOneStoreComesBackAndThatIsTold) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");

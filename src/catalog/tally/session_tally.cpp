@@ -123,7 +123,7 @@ void SessionTally::usage(const Entry& entry, const EntryFacts& facts, std::uint3
     // An answer that was stored block by block repeats its usage with each.
     if (!facts.messageId.empty() && facts.messageId == row.lastMessageId) return;
     row.lastMessageId = facts.messageId;
-    answer.identity = fmt::format("family {} {} {}", family_(), entry.id, timeMs);
+    answer.identity = fmt::format("family {} {} {}", family_(), entry.id, parseTimestamp(entry.timestamp).value_or(0));
   }
   answers.push_back(std::move(answer));
 }

@@ -142,13 +142,15 @@ bool isSame(const Entry& left, const Entry& right) {
     return false;
   }
   if (isErasedPayload(left.payload) && isErasedPayload(right.payload)) return true;
-  return left.payload == right.payload && left.meta == right.meta && left.extra == right.extra;
+  const bool samePayload = left.payload == right.payload || (left.type == entry_type::kSessionHeader &&
+                                                             isSameHeaderPayload(left.payload, right.payload));
+  return samePayload && left.meta == right.meta && left.extra == right.extra;
 }
 
 bool isDetached(const Entry& header, const Entry& forkHeader) {
   if (!readHeader(forkHeader).origin) return false;
   Entry detached = forkHeader;
-  detached.payload = detachHeaderPayload(forkHeader.payload);
+  detached.payload = detachHeaderPayload(forkHeader.payload, "");
   return isSame(header, detached);
 }
 

@@ -120,12 +120,24 @@ std::optional<int> formatNamedIn(std::string_view damaged) {
   return readFormat(member);
 }
 
-std::string detachHeaderPayload(std::string_view payload) {
+std::string detachHeaderPayload(std::string_view payload, std::string_view root) {
+  const auto parent = json::findMember(payload, "parentSession");
+  if (!parent) return std::string(payload);
   json::Writer writer;
   writer.beginObject();
-  copyMembers(writer, payload, {"parentSession"});
-  if (const auto parent = json::findMember(payload, "parentSession")) writer.key("detachedFrom").raw(*parent);
+  copyMembers(writer, payload, {"parentSession", "rootSession"});
+  writer.key("detachedFrom").raw(*parent).member("rootSession", root);
   return writer.endObject().take();
+}
+
+bool isSameHeaderPayload(std::string_view left, std::string_view right) {
+  const auto rest = [](std::string_view payload) {
+    json::Writer writer;
+    writer.beginObject();
+    copyMembers(writer, payload, {"rootSession"});
+    return writer.endObject().take();
+  };
+  return left == right || rest(left) == rest(right);
 }
 
 std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId) {

@@ -50,7 +50,10 @@ std::optional<int> formatNamedIn(std::string_view damaged);
 /// The payload of a label; without an entry the label is taken away.
 std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId);
 
-/// The payload of a fork's header once it has its own copy of what it shared.
-std::string detachHeaderPayload(std::string_view payload);
+/// The payload of a fork's header once it has its own copy of what it shared. `root`: where its history began.
+std::string detachHeaderPayload(std::string_view payload, std::string_view root);
+
+/// Whether two headers say the same; where the history of a detached session began may be known to one store alone.
+bool isSameHeaderPayload(std::string_view left, std::string_view right);
 
 }  // namespace bough
