@@ -159,6 +159,31 @@ TEST_F(ForkMigration, AForkStaysOne) {
   EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
 }
 
+TEST_F(ForkMigration, WhatCanBeReadOfADamagedHeaderIsTakenOver) {
+  must(store->createSession({.sessionId = "s", .key = "main:cli:ada", .cwd = "/home/ada \"x\""}));
+  must(store->appendSessionEntries("s", {message("1", "s1")}));
+  must(store->branchFromEntry("s", "s1", {.sessionId = "t", .key = "main:cli:bea"}));
+  must(store->appendSessionEntries("t", {message("2", "t1")}));
+  must(store->maintenance().detach("t"));
+  for (const std::string id : {"s", "t"}) {
+    const std::string before = must(store->loadSessionEntries(id)).front().payload;
+    std::string bytes = slurp(logPath(id));
+    spill(logPath(id), bytes.replace(bytes.find("seal"), 4, "sXal"));
+    store = open();
+    must(store->migrateSession(id));
+    EXPECT_EQ(must(store->loadSessionEntries(id)).front().payload, before);
+    EXPECT_EQ(must(store->verifySession(id)).problemCount, 0U);
+  }
+  // The first line is no header: what it says is no session's.
+  std::string bytes = slurp(logPath("s"));
+  bytes.replace(0, bytes.find('\n'), R"({"id":"h","type":"message","payload":{"key":"main:cli:eve"}})");
+  spill(logPath("s"), bytes);
+  store = open();
+  std::filesystem::remove(folder / "sessions/s.v0");
+  must(store->migrateSession("s"));
+  EXPECT_EQ(must(store->loadSessionEntries("s")).front().payload, R"({"format":1,"sessionId":"s"})");
+}
+
 TEST_F(ForkMigration, WhatMayBeAForkIsNotCutOff) {
   for (const std::string damaged :
        {R"("parentSession":{"sessionId":"p","entryId":"e9")", R"("parentSession":{"sessionId":"q","entryId":"e2")",

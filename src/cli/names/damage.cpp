@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
 #include "base/model/unreadable.h"
 #include "base/text/counted.h"
+#include "base/text/shell_word.h"
 #include "base/try.h"
 #include "bough/torn.h"
 #include "cli/terminal/output.h"
@@ -136,7 +138,36 @@ Result<void> tellOfOpenEnds(const Context& context, std::vector<SessionSummary> 
                         .sessionId = rows.size() == 1 ? rows.front().sessionId : ""});
 }
 
+bool isInTrash(SessionStore& store, const std::string& sessionId) {
+  const auto trash = store.listTrash();
+  return trash && std::ranges::find(*trash, sessionId, &TrashedSession::sessionId) != trash->end();
+}
+
 }  // namespace
+
+std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState& state) {
+  const std::string& lost = state.lostSession;
+  if (lost.empty()) return std::nullopt;
+  const std::string rest = fmt::format("without one `bough repair --detach {}` makes what is left a session of its own",
+                                       exactId(state.sessionId));
+  const auto there = store.sessionState(lost);
+  // An odd name is no session's.
+  if (!there && (there.error().code == ErrorCode::NotFound || there.error().code == ErrorCode::InvalidArgument)) {
+    return LostHistory{.what = fmt::format("session {}, which is not in the store", lost),
+                       .advice = isInTrash(store, lost)
+                                     ? fmt::format("`bough trash --restore {}` brings it back", shellWord(lost))
+                                     : "bring its file back from a copy; " + rest};
+  }
+  // Where its header cannot be read, nobody knows what it continues itself.
+  if (there && there->format == 0 && there->problemCount > 0) {
+    return LostHistory{.what = fmt::format("session {}, whose header cannot be read", lost),
+                       .advice = fmt::format("`bough migrate {}` makes that header again", exactId(lost))};
+  }
+  return LostHistory{
+      .what = fmt::format("an entry of session {} that is lost", lost),
+      .advice = fmt::format("bring that entry back from a copy: `bough verify {}` says what is wrong; {}",
+                            exactId(lost), rest)};
+}
 
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
   if (tornBytes(store, sessionId) > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bough/catalog.h"
@@ -17,5 +18,14 @@ namespace bough::cli {
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId);
 /// The same for a command that sums up the sessions of a filter.
 Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter);
+
+struct LostHistory {
+  std::string what;    ///< What it continues: after "it continues".
+  std::string advice;  ///< The next step, first the one that loses nothing.
+};
+
+/// What a fork has lost with the session that it continues, and how to get it back; none when all that it shares is
+/// there.
+std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState& state);
 
 }  // namespace bough::cli

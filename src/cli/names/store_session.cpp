@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/listing.h"
 #include "cli/names/session_file.h"
 #include "cli/names/session_id.h"
@@ -168,15 +169,9 @@ void tellOfLostHistory(SessionStore& store, const std::string& id) {
   static std::set<std::string> told;
   const auto state = store.sessionState(id);
   if (!state || state->lostSession.empty() || !told.insert(id).second) return;
-  const std::string& lost = state->lostSession;
-  const bool isThere = isKnown(store, lost);
-  const std::string what = isThere ? fmt::format("an entry of session {} that is lost", lost)
-                                   : fmt::format("session {}, which is not in the store", lost);
-  const std::string shown = exactId(id);
-  printMessage(fmt::format("{} continues {}: what was before it is not shown", shown, what));
-  printMessage(isThere
-                   ? fmt::format("  → `bough repair --detach {}` makes what is left a session of its own", shown)
-                   : fmt::format("  → bough trash --restore {}, or bough repair --detach {}", shellWord(lost), shown));
+  const auto lost = lostHistoryOf(store, *state);
+  printMessage(fmt::format("{} continues {}: what was before it is not shown", exactId(id), lost->what));
+  printMessage("  → " + lost->advice);
 }
 
 }  // namespace

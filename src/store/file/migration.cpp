@@ -134,8 +134,11 @@ class EntryReader {
 // Turns entries of an older format into entries of this one, in order.
 class Upgrade {
  public:
-  Upgrade(std::string_view sessionId, std::optional<ForkOrigin> origin, int format, Environment& environment)
+  // `lost`: what is left of a header that cannot be read.
+  Upgrade(std::string_view sessionId, std::string lost, std::optional<ForkOrigin> origin, int format,
+          Environment& environment)
       : sessionId_(sessionId),
+        lost_(std::move(lost)),
         origin_(std::move(origin)),
         format_(format),
         now_(formatTimestamp(environment.clock.nowMs())),
@@ -147,7 +150,7 @@ class Upgrade {
     header.id = ids_.next();
     header.type = entry_type::kSessionHeader;
     header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
-    header.payload = makeHeaderPayload({.sessionId = sessionId_}, origin_, format_);
+    header.payload = remadeHeaderPayload(lost_, sessionId_, origin_, format_);
     return header;
   }
 
@@ -169,6 +172,7 @@ class Upgrade {
 
  private:
   std::string sessionId_;
+  std::string lost_;
   std::optional<ForkOrigin> origin_;  // of the header that is missing
   int format_;
   std::string now_;
@@ -329,10 +333,14 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
   BOUGH_TRY(dropCopies(folders, sessionId, log));
   MigrationResult result = std::move(*planned);
   if (old.hasLostHeader() && !old.isDraft()) result.fromFormat = result.toFormat;  // only the header is new
+  std::string lost;
+  if (old.hasLostHeader()) {
+    BOUGH_TRY(lost, old.unreadBeginning());
+  }
   NewFile file(*folders.sessions, logName(sessionId));
   LookAlikes lookAlikes(attachments);
   auto done = file.create();
-  Upgrade upgrade(sessionId, origin, result.toFormat, environment);
+  Upgrade upgrade(sessionId, std::move(lost), origin, result.toFormat, environment);
   if (done) done = writeUpgraded(old, file, serializer, upgrade, lookAlikes);
   if (done) done = compareEntries(old, log, file, serializer);
   const std::string kept = formatZeroName(sessionId);

@@ -20,6 +20,15 @@ void copyMembers(json::Writer& writer, std::string_view object, std::initializer
   }
 }
 
+// A member of what is left of an object, as it is written; empty when it cannot be read.
+std::string memberNamedIn(std::string_view damaged, std::string_view name) {
+  const std::size_t at = damaged.find(fmt::format("\"{}\":", name));
+  if (at == std::string_view::npos) return {};
+  const std::string rest = "{" + std::string(damaged.substr(at));
+  const auto value = json::findMember(rest, name);
+  return value && json::check(*value) ? std::string(*value) : std::string();
+}
+
 int readFormat(std::string_view payload) {
   if (!json::findMember(payload, "format")) return 0;
   const auto number = json::findUnsigned(payload, "format");
@@ -118,6 +127,23 @@ std::optional<int> formatNamedIn(std::string_view damaged) {
   const std::string_view rest = damaged.substr(at);
   const std::string member = "{" + std::string(rest.substr(0, rest.find_first_of(",}"))) + "}";
   return readFormat(member);
+}
+
+std::string remadeHeaderPayload(std::string_view damaged, std::string_view sessionId,
+                                const std::optional<ForkOrigin>& origin, int format) {
+  std::string_view line = damaged.substr(0, damaged.find('\n'));
+  const bool isHeader = line.contains(entry_type::kSessionHeader) || line.contains(R"("payload":{"format":)");
+  if (!isHeader) line = {};
+  const auto textOf = [&](std::string_view name) { return json::decodeString(memberNamedIn(line, name)).value_or(""); };
+  NewSession session{.sessionId = std::string(sessionId), .key = textOf("key"), .cwd = textOf("cwd")};
+  if (!isSessionKey(session.key)) session.key.clear();
+  std::string payload = makeHeaderPayload(session, origin, format);
+  if (origin) return payload;
+  for (const std::string_view name : {"detachedFrom", "rootSession"}) {
+    const std::string value = memberNamedIn(line, name);
+    if (!value.empty()) payload.insert(payload.size() - 1, fmt::format(",\"{}\":{}", name, value));
+  }
+  return payload;
 }
 
 std::string detachHeaderPayload(std::string_view payload, std::string_view root) {

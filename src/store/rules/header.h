@@ -41,6 +41,11 @@ std::string makeHeaderPayload(const NewSession& session, const std::optional<For
 /// The payload of a header that is brought to a newer format: all its members, and the ones it lacks.
 std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format);
 
+/// The payload of a header in the place of one that is missing, or cannot be read: what is left of that (`damaged`)
+/// still says which key and folder the session has, and what it was detached from.
+std::string remadeHeaderPayload(std::string_view damaged, std::string_view sessionId,
+                                const std::optional<ForkOrigin>& origin, int format);
+
 /// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
 /// can be seen.
 std::optional<ForkOrigin> originNamedIn(std::string_view damaged);

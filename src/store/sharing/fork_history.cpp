@@ -122,12 +122,12 @@ Result<ForkHistory> ForkHistory::ofFork(SharingSessions& sessions, const std::st
   }
   if (!history || !history->lost_ || lost == Lost::EndThere) return history;
   Error error = std::move(*history->lost_);
-  error.message =
-      fmt::format("session {} is a fork of session {}, whose history {}: {}", sessionId, origin->sessionId,
-                  error.code == ErrorCode::NotFound ? "is not in the store" : "cannot be read", error.message);
-  error.hint =
-      "bring that session back (`bough trash --restore`, or a copy of its file), or make what is left "
-      "a session of its own: `bough repair --detach`";
+  const bool isGone = error.code == ErrorCode::NotFound;
+  error.message = fmt::format("session {} is a fork of session {}, whose history {}: {}", sessionId, origin->sessionId,
+                              isGone ? "is not in the store" : "cannot be read", error.message);
+  error.hint = fmt::format(
+      "bring {}, or make what is left a session of its own: `bough repair --detach`",
+      isGone ? "that session back (`bough trash --restore`, or a copy of its file)" : "its file back from a copy");
   return std::unexpected(std::move(error));
 }
 

@@ -123,9 +123,13 @@ Result<void> SharingTrash::restore(const std::string& trashId) {
   if (origin) {
     auto held = backend_.pin(origin->sessionId, origin->entryId);
     if (!held && (held.error().code == ErrorCode::NotFound || !isSessionId(origin->sessionId))) {
+      const auto trash = list();
+      const bool isThere =
+          trash && std::ranges::find(*trash, origin->sessionId, &TrashedSession::sessionId) != trash->end();
       return fail(ErrorCode::NotFound,
                   fmt::format("{} continues session {}, which is not in the store", trashId, origin->sessionId),
-                  fmt::format("bring that one back first: `bough trash --restore {}`", origin->sessionId));
+                  isThere ? fmt::format("bring that one back first: `bough trash --restore {}`", origin->sessionId)
+                          : "bring that one back first, from a copy of its file");
     }
     if (!held) return std::unexpected(held.error());
     hold = std::move(*held);

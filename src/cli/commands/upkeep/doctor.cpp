@@ -15,7 +15,6 @@
 #include "base/model/ids.h"
 #include "base/model/missing_log.h"
 #include "base/text/counted.h"
-#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/catalog.h"
@@ -23,6 +22,7 @@
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
 #include "cli/definition/settings.h"
+#include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
@@ -88,11 +88,7 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
   }
   if (problems > 0)
     return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactId(id)));
-  if (!state->lostSession.empty()) {
-    return bad(fmt::format("it continues session {}, which is not in the store", state->lostSession),
-               fmt::format("`bough trash --restore {}`, or `bough repair --detach {}`", shellWord(state->lostSession),
-                           exactId(id)));
-  }
+  if (const auto lost = lostHistoryOf(store, *state)) return bad("it continues " + lost->what, lost->advice);
   const auto missing = missingFromLog(store, id);
   if (!missing) {
     return bad("whether it held more once is not known: " + missing.error().message, missing.error().hint);
