@@ -85,6 +85,73 @@ TEST_F(LostParent, MayHaveANameThatIsNoId) {
   must(store->appendSessionEntries("f", {message("z", "f3")}));
 }
 
+// What the fork said of entries that are gone: a copy of it is checked like any new log.
+class LostTargets : public StoreTest {
+ protected:
+  LostTargets() {
+    fill("p", 2);
+    must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+    Entry converted = message("secret", "c");
+    converted.meta = R"({"migration":{"sources":[{"entryId":"e1"}]}})";
+    must(store->appendSessionEntries("f", {message("x", "f1"), message("y", "f2"), converted}));
+    for (const char* label : {"moved", "stays"}) must(store->labelEntry("f", "f1", label));
+    must(store->labelEntry("f", "e1", "moved"));
+    must(store->labelEntry("f", "e1", "gone"));
+    must(store->appendSessionEntries("f", {entryOf(entry_type::kHead, R"({"entryId":"e1"})", "to-e1")}));
+    must(store->appendSessionEntries("f", {message("side", "s1")}));
+    must(store->redactEntry("f", "e1", "ada", "a secret"));
+    must(store->redactEntry("f", "f1", "ada", "another"));
+    Entry child = message("odd", "odd");
+    child.parentId = must(store->loadSessionEntries("f", {.type = std::string(entry_type::kRedaction)})).front().id;
+    must(store->appendSessionEntries("f", {child}));
+    must(store->close());
+    std::filesystem::remove(logPath("p"));
+    std::filesystem::remove(folder / "sessions/p.idx");
+    store = open();
+  }
+};
+
+TEST_F(LostTargets, AreForgottenByWhatIsLeft) {
+  must(store->maintenance().detachRest("f"));
+  const auto labels = must(store->labels("f"));
+  ASSERT_EQ(labels.size(), 1U) << "a name that was moved to what is gone does not come back";
+  EXPECT_EQ(labels.front().name, "stays");
+  EXPECT_EQ(must(store->sessionState("f")).headId, "odd");
+  EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
+  // The side branch began at what is gone, as did the first entry.
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "s1"}))), Ids{"s1"});
+  for (const char* hidden : {"c", "f1"}) {
+    EXPECT_TRUE(must(store->loadEntry("f", hidden)).payload.contains(R"("by":"ada")")) << hidden;
+  }
+  EXPECT_FALSE(must(store->loadEntry("f", "f2")).redacted);
+}
+
+TEST_F(LostTargets, DoNotKeepItFromBeingCopied) {
+  must(store->maintenance().detachRest("f"));
+  StoreSide here = must(StoreSide::open(folder.path().string()));
+  for (const bool sync : {false, true}) {
+    StoreSide there = must(StoreSide::open("memory:"));
+    if (sync) {
+      must(syncSession(here, there, "f"));
+    } else {
+      must(copySession(here, there, "f"));
+    }
+    EXPECT_EQ(idsOf(*there.store, "f"), idsOf(*store, "f"));
+    EXPECT_EQ(there.store->sessionState("f")->headId, "odd");
+    EXPECT_TRUE(must(there.store->loadEntry("f", "c")).redacted);
+  }
+  must(store->branchFromEntry("f", "f2", {.sessionId = "g"}));
+  must(store->maintenance().detach("g"));
+}
+
+// The redaction is of a session in between, which is there.
+TEST_F(LostTargets, WhatWasConvertedFromThemStaysHiddenInForks) {
+  must(store->branchFromEntry("f", "c", {.sessionId = "g"}));
+  must(store->maintenance().detachRest("g"));
+  EXPECT_TRUE(must(store->loadEntry("g", "c")).redacted);
+  EXPECT_FALSE(must(store->loadEntry("g", "f2")).redacted);
+}
+
 // The parent is there, and the entry that the fork continues is not: its line was cut out.
 class LostEntry : public StoreTest {
  protected:

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
 #include "base/model/head.h"
 #include "base/model/lineage.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
+#include "store/rules/entry_rules.h"
 #include "store/rules/header.h"
 #include "store/sharing/session_loader.h"
 #include "store/sharing/sharing_backend.h"
@@ -58,6 +63,54 @@ Result<EntryIds> idsOf(const std::vector<Entry>& entries, const std::string& for
   return present;
 }
 
+// The parent of an entry, or where that is gone, the nearest one before it that is there.
+std::string parentIn(const EntryIds& present, const std::unordered_map<std::string, std::string>& dropped,
+                     std::string parent) {
+  for (auto next = dropped.find(parent); next != dropped.end(); next = dropped.find(parent)) parent = next->second;
+  return present.contains(parent) ? parent : "";
+}
+
+// What is left of a session says nothing any more of entries that are gone: no log may be made that does, and a copy of
+// this one is. A head and a label name none, a redaction goes.
+void forgetLost(std::vector<Entry>& entries, EntryIds& present) {
+  std::unordered_map<std::string, std::string> dropped;
+  for (Entry& entry : entries) {
+    const EntryKind kind = entryKind(entry.type);
+    const auto target = targetOf(entry, kind);
+    if (!target || present.contains(target->entryId)) continue;
+    if (kind == EntryKind::Head) entry.payload = headPayload("");
+    if (kind == EntryKind::Label) {
+      entry.payload = labelPayload(json::findString(entry.payload, "name").value_or(""), std::nullopt);
+    }
+    if (kind == EntryKind::Redaction) dropped.emplace(entry.id, entry.parentId.value_or(""));
+  }
+  std::erase_if(entries, [&](const Entry& entry) { return dropped.contains(entry.id); });
+  for (const auto& [id, parent] : dropped) present.erase(id);
+  for (Entry& entry : entries) entry.parentId = parentIn(present, dropped, entry.parentId.value_or(""));
+}
+
+// Where what was redacted is gone, what was converted from it stays hidden.
+std::vector<Entry> redactionsOfConverted(const std::vector<Entry>& entries, const Redactions& redactions,
+                                         const EntryIds& present, IdGenerator& ids) {
+  std::vector<Entry> made;
+  for (const Entry& entry : entries) {
+    const Entry* const known = redactions.redactionOf(entry);
+    if (known == nullptr || present.contains(json::findString(known->payload, "entryId").value_or(""))) continue;
+    Entry& redaction = made.emplace_back();
+    redaction.id = ids.next();
+    redaction.parentId = entry.id;
+    redaction.type = entry_type::kRedaction;
+    redaction.timestamp = known->timestamp;
+    json::Writer writer(redaction.payload);
+    writer.beginObject().member("entryId", entry.id);
+    for (const std::string_view name : {"by", "reason"}) {
+      writer.member(name, json::findString(known->payload, name).value_or("unknown"));
+    }
+    writer.endObject();
+  }
+  return made;
+}
+
 // When the head was moved to where it is.
 std::string headTime(const std::vector<Entry>& entries) {
   std::string storage;
@@ -101,12 +154,12 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   const std::string movedAt = headTime(entries);
   // What the parent hides stays hidden, though its redactions are not on the branch.
   BOUGH_TRY(auto redactions, loader.redactions());
+  BOUGH_TRY(auto present, idsOf(entries, forkId));
+  std::vector<Entry> converted = redactionsOfConverted(entries, redactions, present, ids_);
   auto hidden = std::move(redactions).take();
-  BOUGH_TRY(const auto present, idsOf(entries, forkId));
   const bool isRest = lost == ForkHistory::Lost::EndThere;
-  for (Entry& entry : entries) {
-    if (isRest && !present.contains(entry.parentId.value_or(""))) entry.parentId = "";
-  }
+  if (isRest) forgetLost(entries, present);
+  std::ranges::move(converted, std::back_inserter(entries));
   for (auto& [target, redaction] : hidden) {
     if (!present.contains(target) || present.contains(redaction.id)) continue;
     redaction.parentId = target;

@@ -16,13 +16,14 @@ class Redactions {
   /// returns whether it did.
   bool hide(Entry& entry) const;
 
+  /// The redaction that hides an entry; null when none does.
+  [[nodiscard]] const Entry* redactionOf(const Entry& entry) const;
+
   [[nodiscard]] bool empty() const { return byTarget_.empty(); }
   /// By the id of what each hides.
   [[nodiscard]] std::map<std::string, Entry> take() && { return std::move(byTarget_); }
 
  private:
-  [[nodiscard]] const Entry* redactionOf(const Entry& entry) const;
-
   std::map<std::string, Entry> byTarget_;
 };
 
