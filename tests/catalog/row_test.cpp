@@ -162,6 +162,27 @@ TEST_F(CatalogTest, AnAnswerThatAnAgentCopiedCountsOnce) {
   EXPECT_EQ(must(catalog->usage({.by = UsageBy::Model})).total.tokens.inputTokens, 40u);
 }
 
+// Files of pi and MyAgents may have no id of the answer: one was made from that of the line.
+TEST_F(CatalogTest, AnAnswerWhoseIdWasMadeFromItsLineIsCountedOnceButNotCertain) {
+  make({.sessionId = "a"}, {imported("dad98436", "dad98436-1795075422089"), imported("m2", "session-m2")});
+  make({.sessionId = "b"}, {imported("dad98436", "dad98436-1795075422089")});
+  const auto total = must(open()->usage({.by = UsageBy::Model})).total;
+  EXPECT_EQ(total.messages, 2u);
+  EXPECT_EQ(total.withoutId, 2u);
+}
+
+// A file without the original entries still names them where the format can.
+TEST_F(CatalogTest, AnAnswerThatComesBackFromAnExportIsCountedOnce) {
+  const std::string id = "01a1f2d5-3789-7000-884e-1344a196e995";
+  make({.sessionId = "a"}, {answered(textBlock("yes"), id, "")});
+  for (const std::string& made : {"msg_" + id, "somewhere-" + id, id, id + "/1"}) {
+    make({.sessionId = "b" + std::to_string(made.size())}, {imported(id, made)});
+    const auto total = must(open()->usage({.by = UsageBy::Model})).total;
+    EXPECT_EQ(total.messages, 1u) << made;
+    EXPECT_EQ(total.withoutId, 0u) << made;
+  }
+}
+
 TEST_F(CatalogTest, WhatARemovedSessionCountedCountsInItsCopy) {
   make({.sessionId = "a"}, {imported("m1", "msg_1")});
   make({.sessionId = "b"}, {imported("m1", "msg_1"), imported("m2", "msg_2")});

@@ -9,6 +9,7 @@
 #include "base/json/json_scan.h"
 #include "base/model/shown.h"
 #include "base/model/usage_counts.h"
+#include "base/model/uuid.h"
 
 namespace bough::catalog {
 namespace {
@@ -151,12 +152,44 @@ PayloadParts partsOf(std::string_view payload) {
   return parts;
 }
 
+// Whether bough made an id: a UUID that begins with a time.
+bool isMadeByBough(std::string_view id) {
+  return isUuid(id) && id[14] == '7';
+}
+
+// The entry of bough that an id in an exported file was made from; empty when it was made otherwise. A part of an entry
+// has its number after it.
+std::string_view exportedFrom(std::string_view messageId, std::string_view entryId) {
+  if (isMadeByBough(entryId) && messageId.ends_with(entryId)) return entryId;
+  const std::string_view whole = messageId.substr(0, messageId.rfind('/'));
+  return isMadeByBough(whole) ? whole : "";
+}
+
+// Whether an answer's id was made from that of its line, which had none of the answer.
+bool isMadeOf(std::string_view messageId, std::string_view entryId) {
+  if (entryId.empty() || messageId == entryId) return false;
+  const std::size_t at = messageId.find(entryId);
+  if (at == std::string_view::npos) return false;
+  const std::string_view before = messageId.substr(0, at);
+  const std::string_view after = messageId.substr(at + entryId.size());
+  return before == "msg_" || before.ends_with('-') || after.starts_with('-');
+}
+
 // Copies of an answer have its id. Those that bough makes (of a fork that gets its own) also have the same entry, whose
 // id is unique when bough made it. Where an agent wrote no id, copies still have the same place in the log, time, model
 // and numbers.
 void readIdentity(const Entry& entry, const std::optional<std::string_view>& transcript, EntryFacts& facts) {
   if (!facts.usage) return;
   const auto isUnique = [](std::string_view id) { return id.size() >= 16; };
+  if (const auto from = transcript ? exportedFrom(facts.messageId, entry.id) : ""; !from.empty()) {
+    facts.identityIsCertain = true;
+    facts.identity = "entry " + std::string(from);
+    return;
+  }
+  if (transcript && isMadeOf(facts.messageId, entry.id)) {
+    facts.identity = facts.messageId;
+    return;
+  }
   if (isUnique(facts.messageId)) {
     facts.identityIsCertain = true;
     facts.identity = facts.messageId;

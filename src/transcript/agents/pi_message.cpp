@@ -302,6 +302,7 @@ std::string answerMessage(const Message& message, const PiAnswer& answer, ToolNa
     writeAnswerBlock(writer, block, toolNames, notHeld);
   }
   writer.endArray().member("api", answer.api).member("provider", answer.provider).member("model", answer.model);
+  if (!answer.responseId.empty()) writer.member("responseId", answer.responseId);
   writer.key("usage").raw(answer.usage).member("stopReason", calls ? "toolUse" : "stop");
   return writer.key("timestamp").raw(answer.timestampMs).endObject().take();
 }

@@ -39,6 +39,7 @@ struct PiAnswer {
   std::string model;
   std::string usage;  ///< JSON; empty when unknown.
   std::string timestampMs;
+  std::string responseId{};  ///< Of the provider; empty when unknown.
 };
 
 /// Which call is of which tool: a number a call, since a long session has many calls of few tools.

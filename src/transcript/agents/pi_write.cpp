@@ -190,6 +190,9 @@ class PiWriter : public Writer {
     const Usage usage = message && message->usage && !item.isMoreOfAnswer ? *message->usage : Usage{};
     if (message) answer.model = message->model.decode();
     if (answer.model.empty()) answer.model = "unknown";
+    // What it took is then counted once, also where the file is imported. A short id may be another answer's, too.
+    constexpr std::size_t kLeastId = 16;
+    if (message && message->id.decode().size() >= kLeastId) answer.responseId = message->id.decode();
     const std::string hour =
         usage.cacheWriteHourTokens > 0 ? fmt::format(R"("cacheWrite1h":{},)", usage.cacheWriteHourTokens) : "";
     answer.usage =
