@@ -158,7 +158,7 @@ Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
   if (home.empty() || !fs::equivalent(home, store.folder(), error)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not in the store {}", path, store.folder()),
                 home.empty() ? "`bough show PATH` reads a file that is not in a store"
-                             : fmt::format("`--store {}` names its store", home.string()));
+                             : fmt::format("`--store {}` names its store", shellWord(home.string())));
   }
   if (const fs::path counting = countingFile(home, file.sessionId); !fs::equivalent(path, counting, error)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the store does not read {}, but {}", path, counting.string()),

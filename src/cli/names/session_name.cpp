@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/names/agents_view.h"
@@ -18,7 +19,7 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   if (isSessionPath(name) && isForeign(name)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("{} is a transcript of {}, which is only read", name, *agentOfFile(name)),
-                fmt::format("`bough import {}` brings it into the store", name));
+                fmt::format("`bough import {}` brings it into the store", shellWord(name)));
   }
   if (name.find('/') != std::string::npos) return openPath(name);
   auto store = context.openStore();

@@ -8,6 +8,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/system/file_io.h"
+#include "base/text/shell_word.h"
 #include "base/try.h"
 #include "log/file/new_file.h"
 #include "log/source/zstd_frames.h"
@@ -123,7 +124,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
     const std::string sessions = folders.sessions->path();
     const std::string path = sessions.substr(0, sessions.rfind('/')) + "/archive";
     return fail(ErrorCode::NotFound, fmt::format("the store has no folder {}", path),
-                fmt::format("make it with `mkdir -m 700 {}`, then try again", path));
+                fmt::format("make it with `mkdir -m 700 {}`, then try again", shellWord(path)));
   }
   BOUGH_TRY(const auto copies, copiesBeside(folders, sessionId, log));
   for (const PackedCopy& copy : copies) {

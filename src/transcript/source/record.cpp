@@ -11,6 +11,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/system/file_io.h"
+#include "base/text/shell_word.h"
 #include "base/text/utf8.h"
 #include "base/try.h"
 #include "message/json/json_tree.h"
@@ -122,7 +123,8 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   }
   if (isDatabaseName(path)) {
     BOUGH_TRY(const auto sessions, sessionsInDatabase(path, ""));
-    const std::string example = sessions.empty() ? "" : fmt::format(": `bough show '{}'`", sessions.front().path);
+    const std::string example =
+        sessions.empty() ? "" : fmt::format(": `bough show {}`", shellWord(sessions.front().path));
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is a database of {} sessions", path, sessions.size()),
                 "name one of them" + example + "; `bough import` takes them all");
   }

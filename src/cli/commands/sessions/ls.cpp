@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -15,6 +16,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/listing.h"
 #include "cli/names/session_name.h"
@@ -186,14 +188,33 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printJsonLine(writer.endArray().endObject().text());
 }
 
-// What a fork has lost with the session that it continues.
-void nameLostOrigin(SessionStore& store, SessionSummary& row) {
+// What a fork has lost with a session that it continues, directly or not. Only where one of them is damaged is its log
+// looked at.
+std::string lostOrigin(Catalog& catalog, SessionStore& store, const SessionSummary& fork) {
+  std::set<std::string> seen{fork.sessionId};
+  for (auto origin = fork.origin; origin && seen.insert(origin->sessionId).second;) {
+    const auto stamp = store.sessionStamp(origin->sessionId);
+    if (!stamp && stamp.error().code == ErrorCode::NotFound) {
+      return fmt::format("it continues session {}, which is not in the store", origin->sessionId);
+    }
+    const auto row = catalog.session(origin->sessionId);
+    if (!row) return {};
+    if (row->condition == SessionCondition::Damaged) {
+      const auto state = store.sessionState(fork.sessionId);
+      const auto lost = state ? lostHistoryOf(store, *state) : std::nullopt;
+      if (lost) return "it continues " + lost->what;
+    }
+    origin = row->origin;
+  }
+  return {};
+}
+
+void nameLostOrigin(Catalog& catalog, SessionStore& store, SessionSummary& row) {
   if (!row.origin || row.condition == SessionCondition::Missing) return;
-  const auto origin = store.sessionStamp(row.origin->sessionId);
-  if (origin || origin.error().code != ErrorCode::NotFound) return;
+  const std::string lost = lostOrigin(catalog, store, row);
+  if (lost.empty()) return;
   row.condition = SessionCondition::Damaged;
-  row.problem += fmt::format("{}it continues session {}, which is not in the store", row.problem.empty() ? "" : "; ",
-                             row.origin->sessionId);
+  row.problem += (row.problem.empty() ? "" : "; ") + lost;
 }
 
 // Somebody has to decide about damage and about what was set aside, so the list names such sessions each time.
@@ -366,7 +387,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   remember(context, *view.store, rows, isOfAgents);
   // What another agent's session continues may be in a file that was not read.
   for (SessionSummary& row : rows) {
-    if (!isOfAgents) nameLostOrigin(*view.store, row);
+    if (!isOfAgents) nameLostOrigin(*view.catalog, *view.store, row);
   }
   const bool damaged = nameDamaged(*view.store, rows);
   const ExitCode code = damaged && context.strict ? kProblem : kDone;

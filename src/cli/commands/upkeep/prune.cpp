@@ -62,6 +62,11 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   if (options.pin + options.unpin + !options.timeToLive.empty() == 0) {
     return fail(ErrorCode::InvalidArgument, "nothing to change for the session", "pass --pin, --unpin or --ttl AGE");
   }
+  if (options.apply || !options.olderThan.empty()) {
+    return fail(ErrorCode::InvalidArgument,
+                "a session cannot be combined with --apply and --older-than: they are for all that have expired",
+                "say how long the session is kept, then run `bough prune --apply`");
+  }
   SessionInfo info;
   if (options.pin || options.unpin) info.pinned = options.pin;
   if (!options.timeToLive.empty()) {

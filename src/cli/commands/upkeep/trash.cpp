@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
@@ -95,24 +96,31 @@ Result<ExitCode> list(const Context& context, SessionStore& store, const std::ve
 
 Result<ExitCode> restore(const Context& context, SessionStore& store, const std::vector<TrashedSession>& trash,
                          const std::vector<std::string>& names) {
-  ExitCode code = kDone;
+  const auto tell = [&](const std::string& trashId) {
+    const std::string session = trashId.substr(0, trashId.rfind('~'));
+    if (!context.json) return printMessage(fmt::format("{} is restored", idAndTitle(store, session)));
+    printJsonLine(json::Writer().beginObject().member("schema", 1).member("sessionId", session).endObject().text());
+  };
+  std::vector<Error> refused;
+  std::vector<std::string> left;
   for (const std::string& name : names) {
     auto trashId = find(trash, name);
-    Result<void> done;
-    trashId ? done = store.restoreSession(*trashId) : done = std::unexpected(trashId.error());
-    if (!done) {
-      printError(done.error(), context.json);
-      code = kProblem;
-      continue;
-    }
-    const std::string session = trashId->substr(0, trashId->rfind('~'));
-    if (!context.json) {
-      printMessage(fmt::format("{} is restored", idAndTitle(store, session)));
-      continue;
-    }
-    printJsonLine(json::Writer().beginObject().member("schema", 1).member("sessionId", session).endObject().text());
+    trashId ? left.push_back(std::move(*trashId)) : refused.push_back(std::move(trashId.error()));
   }
-  return code;
+  // A fork comes back after what it continues, wherever that is named.
+  std::vector<Error> waiting;
+  for (std::size_t before = SIZE_MAX; left.size() < before;) {
+    before = left.size();
+    waiting.clear();
+    std::erase_if(left, [&](const std::string& trashId) {
+      const auto done = store.restoreSession(trashId);
+      done ? tell(trashId) : waiting.push_back(done.error());
+      return done.has_value();
+    });
+  }
+  std::ranges::move(waiting, std::back_inserter(refused));
+  for (const Error& error : refused) printError(error, context.json);
+  return refused.empty() ? kDone : kProblem;
 }
 
 Result<ExitCode> empty(const Context& context, SessionStore& store, std::vector<TrashedSession> trash,

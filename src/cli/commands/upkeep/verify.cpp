@@ -7,6 +7,7 @@
 #include "base/json/json_write.h"
 #include "base/model/missing_log.h"
 #include "base/text/counted.h"
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "bough/torn.h"
@@ -77,7 +78,7 @@ void printForPeople(const VerifyReport& report, const std::string& name) {
 
 std::string remedyOfTranscript(const VerifyReport& report) {
   return fmt::format("`bough repair {} --out FILE` writes a clean copy; the file itself is never changed",
-                     text::printable(report.file));
+                     shellWord(report.file));
 }
 
 // Of another agent's file, which is only read.
