@@ -46,6 +46,18 @@ Result<std::map<std::string, std::string>> describeAll(Catalog& catalog) {
   return described;
 }
 
+// The sessions of which one of two catalogs says something else than the other, which may have none: both rows.
+Result<std::map<std::string, std::pair<std::string, std::string>>> differences(Catalog& truth, Catalog& kept) {
+  BOUGH_TRY(auto rows, describeAll(truth));
+  BOUGH_TRY(auto mine, describeAll(kept));
+  std::map<std::string, std::pair<std::string, std::string>> found;
+  for (auto& [sessionId, row] : rows) {
+    std::string& own = mine[sessionId];
+    if (own != row) found.emplace(sessionId, std::pair(std::move(row), std::move(own)));
+  }
+  return found;
+}
+
 }  // namespace
 
 // SQLite keeps no checksums, so its own look finds what is wrong with the pages, not a number that was changed within
@@ -73,17 +85,24 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
   }
   BOUGH_TRY(auto fresh, open(state_->store, {.inMemory = true}));
   BOUGH_TRY(fresh->catchUp({}));
-  BOUGH_TRY(auto truth, describeAll(*fresh));
-  BOUGH_TRY(auto kept, describeAll(*this));
+  BOUGH_TRY(auto wrong, differences(*fresh, *this));
+  if (!wrong.empty()) {
+    // Sessions that somebody uses or removes meanwhile are other ones at a second look, or gone.
+    BOUGH_TRY(fresh->catchUp({}));
+    BOUGH_TRY(catchUp({}));
+    BOUGH_TRY(const auto later, differences(*fresh, *this));
+    std::erase_if(wrong, [&](const auto& each) {
+      const auto still = later.find(each.first);
+      return still == later.end() || still->second != each.second;
+    });
+  }
   // A row that remembers what its log has lost says more than the log does.
   {
     Query query(database, "SELECT sessionId FROM session WHERE lostId <> ''");
-    while (query.next()) truth.erase(query.text(0));
+    while (query.next()) wrong.erase(query.text(0));
   }
   BOUGH_TRY(database.take());
-  for (const auto& [sessionId, row] : truth) {
-    const auto mine = kept.find(sessionId);
-    if (mine != kept.end() && mine->second == row) continue;
+  for (const auto& [sessionId, rows] : wrong) {
     if (found.size() < kMaxFindings) found.push_back(fmt::format("session {} is not as its log says", sessionId));
   }
   return found;

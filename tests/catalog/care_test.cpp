@@ -43,6 +43,14 @@ TEST_F(CareTest, ASoundCatalogHasNothingWrong) {
   EXPECT_TRUE(must(catalog->check(true)).empty());
 }
 
+TEST_F(CareTest, ASessionThatIsUsedMeanwhileIsNotDamaged) {
+  fill();
+  auto catalog = open(true);
+  make({.sessionId = "later"}, {said("user", "made after the last look")});
+  must(store->appendSessionEntries("s3", {said("user", "and another question")}));
+  EXPECT_EQ(must(catalog->check(true)), std::vector<std::string>());
+}
+
 // SQLite's locks are POSIX locks: they end when their process closes any descriptor of the file.
 TEST_F(CareTest, LocksOfOneCatalogOutliveAnotherOfTheSameProcess) {
   fill();

@@ -27,10 +27,18 @@ bool isKnown(SessionStore& store, const std::string& sessionId) {
   return state || (state.error().code != ErrorCode::NotFound && state.error().code != ErrorCode::InvalidArgument);
 }
 
+bool isGone(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  if (state || state.error().code != ErrorCode::NotFound) return false;
+  const auto listed = store.listSessions();  // a name that leads nowhere is still listed
+  return listed && std::ranges::find(*listed, sessionId) == listed->end();
+}
+
 namespace {
 
 constexpr std::size_t kShown = 8;
-constexpr std::size_t kLeastSuffix = 3;
+// Where the characters are a part of a title, too.
+constexpr std::size_t kLeastSuffixBesideTitles = 3;
 
 std::unexpected<Error> noSuchSession(const std::string& name) {
   if (isFolderName(name)) {

@@ -24,5 +24,7 @@ Result<SessionSummary> chooseByTitle(const std::string& name, const std::vector<
 
 /// Whether the store has a session of this id, be it damaged.
 bool isKnown(SessionStore& store, const std::string& sessionId);
+/// Whether a session that was listed has been removed since then.
+bool isGone(SessionStore& store, const std::string& sessionId);
 
 }  // namespace bough::cli

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/damage.h"
+#include "cli/names/store_session.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli::copy_command {
@@ -77,6 +78,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   for (const std::string& id : sessions) {
     if (seen.contains(id)) continue;
     const auto copied = copyOne(context, from, to, id);
+    if (!copied && options.sessions.empty() && isGone(*from.store, id)) continue;
     if (!copied) {
       printError(copied.error(), context.json);
       code = kProblem;
@@ -118,6 +120,7 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
   for (const std::string& id : sessions) {
     if (seen.contains(id)) continue;
     const auto synced = syncOne(context, left, right, id);
+    if (!synced && options.sessions.empty() && isGone(*left.store, id) && isGone(*right.store, id)) continue;
     if (!synced) {
       printError(synced.error(), context.json);
       code = kProblem;

@@ -25,6 +25,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
+#include "cli/names/store_session.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -130,7 +131,7 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   std::size_t damaged = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
-    if (auto finding = checkSession(store, titles, (*sessions)[i], deep)) {
+    if (auto finding = checkSession(store, titles, (*sessions)[i], deep); finding && !isGone(store, (*sessions)[i])) {
       if (finding->health == Health::Bad) ++damaged;
       found.push_back(std::move(*finding));
     }

@@ -17,6 +17,7 @@
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
+#include "cli/names/store_session.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 
@@ -215,8 +216,13 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   }
   BOUGH_TRY(const auto sessions, store ? allOf(store) : named(context, names));
   TitlesOfStores titles;
+  std::size_t gone = 0;  // somebody removed them meanwhile
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
+    if (!report && all && isGone(*session.store, session.sessionId)) {
+      ++gone;
+      continue;
+    }
     if (!report) {
       printError(report.error(), context.json);
       ++bad;
@@ -232,7 +238,7 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }
-  std::size_t count = sessions.size();
+  std::size_t count = sessions.size() - gone;
   if (store) {
     BOUGH_TRY(const std::size_t missing, tellOfMissing(context, *store));
     bad += missing;
