@@ -64,10 +64,10 @@ Result<StoreSide> StoreSide::open(const std::string& location, const StoreOption
   if (location.contains('\0')) {
     return fail(ErrorCode::InvalidArgument, "the location holds a NUL byte", "name a folder, or a database's address");
   }
-  if (location == "~" || location.starts_with("~/")) {
+  if (location.starts_with('~')) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("the location {} begins with ~, which only a shell expands", location),
-                "write the path of your home folder instead of ~");
+                "write the path of the home folder instead; ./~ is a folder of that name");
   }
   if (location == "memory:") {
     side.backend = makeMemoryBackend();
