@@ -82,12 +82,11 @@ std::size_t takeSteps(std::string& name) {
 // Entries whose id ends so, or that hold a line of this id. The index knows neither, so all entries are read.
 Result<std::vector<std::string>> byReading(SessionStore& store, const std::string& sessionId, const std::string& name,
                                            std::size_t most) {
-  constexpr std::size_t kLeast = 4;
   constexpr std::size_t kPart = 512;
   constexpr std::size_t kPartBytes = std::size_t{16} << 20;
   std::vector<std::string> found;
   if (name.empty()) return found;
-  const bool mayBeEnd = name.size() >= kLeast && name.find_first_not_of("0123456789abcdef-") == std::string::npos;
+  const bool mayBeEnd = name.find_first_not_of("0123456789abcdef-") == std::string::npos;
   LoadOptions part{.limit = kPart, .limitBytes = kPartBytes};
   for (;;) {
     BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, part));

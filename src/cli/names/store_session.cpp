@@ -61,7 +61,6 @@ std::unexpected<Error> ambiguous(const std::string& name, const std::vector<Sess
 Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string_view end, bool uuids) {
   std::vector<std::string> found;
   std::vector<std::string> shown;
-  if (end.size() < kLeastSuffix) return found;
   BOUGH_TRY(const auto ids, store.listSessions());
   for (const std::string& id : ids) {
     if (isUuid(id) != uuids) continue;
@@ -124,7 +123,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
   // An id that a person chose may end in a word that is somebody else's title.
   const bool isTitle = match.kind == NameMatch::Kind::Title;
   for (const bool uuids : {true, false}) {
-    if (!uuids && isTitle) break;
+    if (isTitle && (!uuids || name.size() < kLeastSuffixBesideTitles)) break;
     BOUGH_TRY(const auto ending, sessionsEnding(store, name, uuids));
     if (ending.size() == 1) {
       return Found{
