@@ -93,6 +93,23 @@ void compareModels(const std::string& before, const std::string& now, PrefixStep
   step.reasonEntry.clear();
 }
 
+// Anthropic's cache keeps the messages for one setting of thinking.
+void compareThinking(const bough::Context& before, const bough::Context& now, PrefixStep& step) {
+  const auto level = [](const bough::Context& built) {
+    return built.thinkingLevel.empty() ? std::string("off") : built.thinkingLevel;
+  };
+  const bool beginsAnew = before.system != now.system || before.tools != now.tools;
+  if (now.dialect != Dialect::Anthropic || beginsAnew || level(before) == level(now)) return;
+  step.extends = false;
+  step.same = 0;
+  step.newTokens = 0;
+  for (const ContextMessage& part : now.parts) step.newTokens += estimateTokens(part.json);
+  step.newTokens = std::min(step.newTokens, step.tokens);
+  step.reason = fmt::format("thinking changed from {} to {}; the provider's cache keeps messages for one of them",
+                            level(before), level(now));
+  step.reasonEntry.clear();
+}
+
 // What was redacted in a session, and when. The contexts are those of today: what is redacted now is gone from all of
 // them, though it was in every request before its redaction.
 class Redactions {
@@ -191,6 +208,7 @@ Result<std::vector<PrefixStep>> prefixSteps(SessionStore& store, const std::stri
     if (before) {
       PrefixStep step = compared(*before, now);
       redactions.compare(*before, points[i - 1], now, points[i], step);
+      compareThinking(*before, now, step);
       compareModels(modelAt(*before, points[i - 1]), modelAt(now, points[i]), step);
       steps.push_back(std::move(step));
     }
