@@ -398,6 +398,14 @@ TEST_F(ToolsTest, EachToolSaysWhetherItMayBeRepeated) {
   }
 }
 
+TEST(Diff, IsCutOrWhole) {
+  std::string lines;
+  for (int i = 0; i < 60; ++i) lines += "line " + std::to_string(i) + "\n";
+  EXPECT_TRUE(lineDiff("", lines).ends_with("+line 39\n+[… 20 more lines …]\n"));
+  EXPECT_TRUE(lineDiff("", lines, kWholeDiff).ends_with("+line 58\n+line 59\n"));
+  EXPECT_EQ(lineDiff("", std::string(5'000, 'a'), kWholeDiff).size(), 5'000 + std::string("@@ line 1 @@\n+\n").size());
+}
+
 TEST(Diff, ShowsWhatChangedAndALittleAround) {
   EXPECT_EQ(lineDiff("a\nb\nc\nd\ne\n", "a\nb\nX\nd\ne\n"), "@@ line 3 @@\n a\n b\n-c\n+X\n d\n e\n");
   EXPECT_EQ(lineDiff("", "a\n"), "@@ line 1 @@\n+a\n");

@@ -112,6 +112,8 @@ struct PreparedCall {
   std::string allows{};
   /// What would change in a file, as lineDiff writes it; may be empty.
   std::string diff{};
+  /// All of that, where `diff` leaves out a part; empty where it does not.
+  std::string wholeDiff{};
   /// The file that it changes: the loop keeps a copy of it first.
   std::optional<Place> changes{};
   /// Does it, at most once: it may give away what it holds. Ends soon after the token asks it to.

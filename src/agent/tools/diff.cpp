@@ -11,8 +11,6 @@ namespace bough::agent {
 namespace {
 
 constexpr std::size_t kAround = 2;
-constexpr std::size_t kShown = 40;
-constexpr std::size_t kLineBytes = 4'000;
 
 std::vector<std::string_view> linesOf(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -26,28 +24,28 @@ std::vector<std::string_view> linesOf(std::string_view text) {
 }
 
 // Not cut inside a character.
-std::string_view beginOf(std::string_view line) {
-  if (line.size() <= kLineBytes) return line;
-  const std::string_view begin = line.substr(0, kLineBytes);
+std::string_view beginOf(std::string_view line, std::size_t most) {
+  if (line.size() <= most) return line;
+  const std::string_view begin = line.substr(0, most);
   const std::size_t valid = utf8PrefixBytes(begin);
-  return valid + 4 > kLineBytes ? begin.substr(0, valid) : begin;
+  return valid + 4 > most ? begin.substr(0, valid) : begin;
 }
 
 void addLines(std::string& out, char mark, const std::vector<std::string_view>& lines, std::size_t begin,
-              std::size_t end) {
-  for (std::size_t i = begin; i < std::min(end, begin + kShown); ++i) {
+              std::size_t end, DiffLimits limits) {
+  for (std::size_t i = begin; i < std::min(end, begin + limits.lines); ++i) {
     const std::string_view line = lines[i];
-    const std::string_view shown = beginOf(line);
+    const std::string_view shown = beginOf(line, limits.lineBytes);
     out.append(1, mark).append(shown);
     if (shown.size() < line.size()) out += fmt::format("[… {} more bytes …]", line.size() - shown.size());
     out += "\n";
   }
-  if (end > begin + kShown) out += fmt::format("{}[… {} more lines …]\n", mark, end - begin - kShown);
+  if (end > begin + limits.lines) out += fmt::format("{}[… {} more lines …]\n", mark, end - begin - limits.lines);
 }
 
 }  // namespace
 
-std::string lineDiff(std::string_view before, std::string_view after) {
+std::string lineDiff(std::string_view before, std::string_view after, DiffLimits limits) {
   if (before == after) return {};
   const auto old = linesOf(before);
   const auto now = linesOf(after);
@@ -60,10 +58,10 @@ std::string lineDiff(std::string_view before, std::string_view after) {
   }
   const std::size_t first = begin - std::min(begin, kAround);
   std::string out = fmt::format("@@ line {} @@\n", begin + 1);
-  addLines(out, ' ', old, first, begin);
-  addLines(out, '-', old, begin, old.size() - same);
-  addLines(out, '+', now, begin, now.size() - same);
-  addLines(out, ' ', now, now.size() - same, now.size() - same + std::min(same, kAround));
+  addLines(out, ' ', old, first, begin, limits);
+  addLines(out, '-', old, begin, old.size() - same, limits);
+  addLines(out, '+', now, begin, now.size() - same, limits);
+  addLines(out, ' ', now, now.size() - same, now.size() - same + std::min(same, kAround), limits);
   return out;
 }
 

@@ -76,7 +76,7 @@ struct FileChange {
 using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
 // First says what the diff cannot show of a long file, and whether it can be put back.
-std::string diffOf(const FileChange& change) {
+std::string diffOf(const FileChange& change, DiffLimits limits = {}) {
   const std::string_view before = change.before ? std::string_view(*change.before) : std::string_view();
   std::string out;
   if (change.heldKey) out += "[the file holds a key, so no copy of it is kept: this cannot be undone]\n";
@@ -85,7 +85,7 @@ std::string diffOf(const FileChange& change) {
     out += fmt::format("[the file had {}, of which the first {} are compared here; all of them are replaced]\n",
                        counted(change.beforeBytes, "byte"), before.size());
   }
-  const std::string diff = lineDiff(before, change.after);
+  const std::string diff = lineDiff(before, change.after, limits);
   // Zero bytes would make all of the result one that nobody can read.
   const bool binary = !diff.empty() && (looksBinary(before) || looksBinary(change.after));
   return out + (binary ? "[binary: the differences are not shown]\n" : diff);
@@ -137,7 +137,11 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   // Nobody is asked about what cannot be done. Outside of the folder and below .git even that is something to ask
   // about.
   if (!change && prepared.permission == kChangeFiles) return failedCall(change.error());
-  if (prepared.question && change) prepared.diff = visibleText(diffOf(*change), /*keepTabs=*/true);
+  if (prepared.question && change) {
+    prepared.diff = visibleText(diffOf(*change), /*keepTabs=*/true);
+    prepared.wholeDiff = visibleText(diffOf(*change, kWholeDiff), /*keepTabs=*/true);
+    if (prepared.wholeDiff == prepared.diff) prepared.wholeDiff.clear();
+  }
   // Otherwise nothing would be shown, as if it were not known what will happen.
   if (prepared.question && change && prepared.diff.empty()) {
     *prepared.question += change->before ? ", which holds exactly that already" : ", an empty file";

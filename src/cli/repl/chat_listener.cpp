@@ -158,13 +158,21 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
     question += styledDiff(text::printableLines(prepared.diff));
     diffsShown_.insert(call.id);
   }
-  const std::string choices =
-      fmt::format("  allow it? [y]es once, [n]o\n  {}: [s] until the chat ends{}:", prepared.allows,
-                  folder_.empty() ? "" : ", [a]lways here");
+  const bool isCut = !prepared.wholeDiff.empty();
+  const std::string choices = fmt::format(
+      "  allow it? [y]es once, [n]o{}\n  {}: [s] until the chat ends{}:", isCut ? ", [d] the whole diff" : "",
+      prepared.allows, folder_.empty() ? "" : ", [a]lways here");
   std::vector<std::string_view> words = {"yes", "no", "session"};
   if (!folder_.empty()) words.emplace_back("always");
-  const auto answer =
-      choose(question + reminder(*prepared.question, prepared.diff) + fitted(choices, terminalWidth()) + " ", words);
+  if (isCut) words.emplace_back("diff");
+  const auto choosing = [&](const std::string& diff) {
+    return choose(question + reminder(*prepared.question, diff) + fitted(choices, terminalWidth()) + " ", words);
+  };
+  auto answer = choosing(prepared.diff);
+  while (answer == 'd') {
+    question = styledDiff(text::printableLines(prepared.wholeDiff));
+    answer = choosing(prepared.wholeDiff);
+  }
   if (!answer) return std::nullopt;
   if (*answer == 'a' || *answer == 's') allowed_.insert(prepared.permission);
   if (*answer == 'a') {
