@@ -1,11 +1,14 @@
 #include "cli/names/session_titles.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <ranges>
 #include <utility>
 
 #include "base/json/json_scan.h"
 #include "base/model/out_of_date.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "cli/names/session_id.h"
 #include "cli/terminal/output.h"
@@ -88,6 +91,21 @@ std::string idAndTitle(const SessionSummary& row) {
 
 std::string idAndTitle(SessionStore& store, const std::string& sessionId) {
   return SessionTitles(store).name(sessionId);
+}
+
+Error withForksNamed(SessionStore& store, const std::string& sessionId, Error error) {
+  constexpr std::size_t kNamed = 8;
+  const auto forks =
+      error.code == ErrorCode::HasForks ? store.maintenance().forksOf(sessionId) : Result<std::vector<std::string>>();
+  if (!forks || forks->empty()) return error;
+  SessionTitles titles(store);
+  std::vector<std::string> names;
+  for (const std::string& fork : *forks | std::views::take(kNamed)) names.push_back(titles.name(fork));
+  if (forks->size() > kNamed) names.emplace_back("…");
+  error.message =
+      fmt::format("{} the history of session {}: {}", counted(forks->size(), "session shares", "sessions share"),
+                  titles.name(sessionId), fmt::join(names, ", "));
+  return error;
 }
 
 std::string folderOf(SessionStore& store, std::string sessionId) {

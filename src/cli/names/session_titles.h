@@ -42,6 +42,9 @@ class SessionTitles {
 std::string idAndTitle(const SessionSummary& row);
 std::string idAndTitle(SessionStore& store, const std::string& sessionId);
 
+/// HasForks of this session, with the forks' titles; any other error as it is.
+Error withForksNamed(SessionStore& store, const std::string& sessionId, Error error);
+
 /// The folder in which a session works, for a fork of it; empty when nobody recorded it. A fork without a folder of its
 /// own works where the session does that it continues.
 std::string folderOf(SessionStore& store, std::string sessionId);

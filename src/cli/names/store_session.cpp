@@ -40,7 +40,16 @@ constexpr std::size_t kShown = 8;
 // Where the characters are a part of a title, too.
 constexpr std::size_t kLeastSuffixBesideTitles = 3;
 
-std::unexpected<Error> noSuchSession(const std::string& name) {
+std::unexpected<Error> noSuchSession(SessionStore& store, const std::string& name) {
+  if (const auto trash = store.listTrash()) {
+    const auto isMeant = [&](const TrashedSession& each) {
+      return each.sessionId == name || exactId(each.sessionId) == name;
+    };
+    if (std::ranges::any_of(*trash, isMeant)) {
+      return fail(ErrorCode::NotFound, fmt::format("session {} is in the trash", name),
+                  fmt::format("`bough trash --restore {}` brings it back", shellWord(name)));
+    }
+  }
   if (isFolderName(name)) {
     return fail(ErrorCode::NotFound, fmt::format("{} is a folder, not a session", name),
                 fmt::format("`bough ls {}` lists the sessions of a folder", shellWord(name)));
@@ -103,7 +112,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto id, listedSession(store, *number));
     Found found{.session = session(id)};
-    if (found.session.condition != SessionCondition::Missing && !isKnown(store, id)) return noSuchSession(id);
+    if (found.session.condition != SessionCondition::Missing && !isKnown(store, id)) return noSuchSession(store, id);
     return found;
   }
   if (name.starts_with('@')) {
@@ -136,7 +145,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
       return ambiguous(name, several, "type more of the id");
     }
   }
-  if (!isTitle) return noSuchSession(name);
+  if (!isTitle) return noSuchSession(store, name);
   BOUGH_TRY(auto titled, chooseByTitle(name, match.sessions));
   return Found{.session = std::move(titled)};
 }

@@ -239,7 +239,7 @@ class SessionRows final : public PickerSource {
 
   std::string remove(SessionRow& each) {
     const auto gone = store_.trashSession(each.summary.sessionId);
-    if (!gone) return failureText(gone.error());
+    if (!gone) return failureText(withForksNamed(store_, each.summary.sessionId, gone.error()));
     each.trashId = gone->trashId;
     return "Moved to the trash; Alt-r restores it";
   }

@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -63,12 +64,15 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     removals.push_back({.sessionId = session, .detachForks = options.detach});
   }
   ExitCode code = kDone;
-  for (auto& moved : store->maintenance().trash(removals)) {
+  auto results = store->maintenance().trash(removals);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    auto& moved = results[i];
     if (moved) {
       printResult(*store, *moved, context.json);
       continue;
     }
     if (moved.error().code == ErrorCode::HasForks) {
+      if (!context.json) moved.error() = withForksNamed(*store, sessions[i], std::move(moved.error()));
       moved.error().hint = "remove the forks as well, or add --detach, which gives each fork its own copy";
     }
     printError(moved.error(), context.json);
