@@ -86,7 +86,7 @@ class Secrets {
 /// What a tool works with. Must outlive the calls that were prepared with it; tools use it from several threads, so it
 /// is not changed meanwhile.
 struct ToolEnvironment {
-  WorkingFolder folder = {};  ///< Where relative paths begin. Paths outside of it need the user's consent.
+  WorkingFolder folder;  ///< Where relative paths begin. Paths outside of it need the user's consent.
   ToolLimits limits{};
   Secrets secrets{};  ///< What results must not show.
   /// Commands that bash runs without a question: each with further arguments, except dangerous ones, and without shell

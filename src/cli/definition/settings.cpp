@@ -10,7 +10,7 @@
 #include <set>
 
 #include "agent/providers/offline.h"
-#include "agent/tools/command_rules.h"
+#include "agent/rules/command_rules.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/system/named_file.h"

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "agent/tools/command_rules.h"
+#include "agent/rules/command_rules.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
