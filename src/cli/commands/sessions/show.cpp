@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/sessions/tool_results.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
@@ -17,7 +18,6 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/session_head.h"
-#include "cli/views/tool_results.h"
 
 namespace bough::cli::show_command {
 namespace {

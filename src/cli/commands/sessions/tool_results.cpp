@@ -1,4 +1,4 @@
-#include "cli/views/tool_results.h"
+#include "cli/commands/sessions/tool_results.h"
 
 #include <algorithm>
 #include <utility>
