@@ -7,7 +7,7 @@ store says so, and why, in a line `# files only: …`, `# postgres only: …` or
 
 A script holds commands (`$ …`, run by bash in an empty folder, one after the other), each followed by what it printed
 and, when it was not 0, its exit code. Ids, times and seals are numbered in the order in which they appear, so that the
-output is the same every time. BOUGH_UPDATE_GOLDEN=1 rewrites the scripts; BOUGH_FAIL_FAST=1 ends with the first that fails."""
+output is the same every time. A hint that names the command which just failed fails the script. BOUGH_UPDATE_GOLDEN=1 rewrites the scripts; BOUGH_FAIL_FAST=1 ends with the first that fails."""
 import difflib
 import os
 import pathlib
@@ -38,6 +38,13 @@ def commands(text):
         elif not found:
             head.append(line)
     return head, found
+
+
+def advises_itself(command, said):
+    """The hint that names the very command that failed, if there is one. Of several commands nobody knows which one said it."""
+    if len(command.split()) < 3 or re.search(r"[;|&<>\n]", command):
+        return None
+    return next((line for line in said if line.startswith("  → ") and re.search(re.escape(command) + r"(?![\w@ -])", line)), None)
 
 
 # What stands in for `bough` when the store is in memory: hands everything to the server.
@@ -126,6 +133,8 @@ def run(script, bough, server, postgres):
             out.append("$ " + command.replace("\n", "\n> "))
             out += text.splitlines()
             if done.returncode:
+                if hint := advises_itself(command, text.splitlines()):
+                    out.append(f"this is what just failed: {hint}")
                 out.append(f"[exit {done.returncode}]")
             out.append("")
         if process:
