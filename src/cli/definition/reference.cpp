@@ -17,8 +17,8 @@ constexpr std::string_view kNames =
     "that "
     "is unique, `@last` (the most recent one), `@3` (the third of the last `bough ls`), or the path of a session file. "
     "Commands that change a session take its whole id, at least 8 characters of an id that bough made, its key or its "
-    "path. ENTRY is the id of an entry, the beginning of one, a label, `@head`, `@root`, or one of these with `~3` for "
-    "the third entry before it.";
+    "path. ENTRY is the id of an entry, the beginning or end of one (where something is changed, at least 8 characters "
+    "of it), a label, `@head`, `@root`, or one of these with `~3` for the third entry before it.";
 
 constexpr std::string_view kExits =
     "0 done, 1 a problem in the data, 2 wrong use, 130 stopped by Ctrl-C. Data goes to stdout, messages to stderr. "

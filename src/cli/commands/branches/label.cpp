@@ -43,7 +43,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
       return std::unexpected(withNearestLabel(store, session, options.name, std::move(removed.error())));
     }
   } else {
-    BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));
+    BOUGH_TRY(auto entry, resolveEntryToChange(store, session, options.entry.empty() ? "@head" : options.entry));
     entryId = std::move(entry);
     BOUGH_TRY(auto labelled, store.labelEntry(session, entryId, options.name));
   }
@@ -70,7 +70,7 @@ Command define() {
                    .help = "1 to 128 bytes of printable text without ~, not beginning with @",
                    .target = &options->name,
                    .required = true},
-                  {.name = "ENTRY", .help = std::string(kEntryHelp) + ". Default: @head", .target = &options->entry},
+                  {.name = "ENTRY", .help = std::string(kExactEntryHelp) + ". Default: @head", .target = &options->entry},
                   {.name = "--remove", .help = "Remove the label", .target = &options->remove}},
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -31,7 +31,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     }
     entryId = history.front().entryId;
   } else if (options.entry != "@start") {
-    BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry));
+    BOUGH_TRY(auto entry, resolveEntryToChange(store, session, options.entry));
     entryId = std::move(entry);
   }
   BOUGH_TRY(auto moved, store.moveHead(session, entryId));
@@ -62,7 +62,7 @@ Command define() {
           "  bough switch SESSION -         # where the head was before the last move\n"
           "  bough switch SESSION @start    # before the first entry",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
-                  {.name = "ENTRY", .help = kEntryHelp, .target = &options->entry, .required = true}},
+                  {.name = "ENTRY", .help = kExactEntryHelp, .target = &options->entry, .required = true}},
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }
