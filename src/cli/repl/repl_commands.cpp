@@ -333,13 +333,13 @@ Result<void> ReplCommands::goBack(const std::string& words) {
 
 Result<void> ReplCommands::name(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no title was given", "/name TITLE");
-  return runCommandLine({"rename", chat().sessionId(), words});
+  return runCommandLine({"rename", chat().sessionId(), "--", words});
 }
 
 Result<void> ReplCommands::label(const std::string& words) {
   if (words.empty()) return fail(ErrorCode::InvalidArgument, "no name was given", "/label NAME");
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "there is no message to label yet", kSayFirst);
-  return runCommandLine({"label", chat().sessionId(), words});
+  return runCommandLine({"label", chat().sessionId(), "--", words});
 }
 
 Result<void> ReplCommands::undo(const std::string&) {
