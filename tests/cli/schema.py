@@ -48,6 +48,7 @@ COMMANDS = [
     ["branches", "one"],
     ["search", "parser"],
     ["search", "title"],
+    ["search", "parser", "-C", "1"],
     ["search", "--fixed", "done", "--sessions-with"],
     ["usage"],
     ["usage", "one", "--by", "branch"],

@@ -7,7 +7,7 @@
 #include "bough/catalog.h"
 #include "bough/storage_backend.h"
 #include "bough/store.h"
-#include "cli/views/search_view.h"
+#include "cli/commands/sessions/search_view.h"
 
 namespace bough::cli {
 namespace {

@@ -54,8 +54,10 @@ constexpr auto kParts = std::to_array<JsonShape>({
     {"Hit",
      "{sessionId: text, title: text | null, entryId: text | null, role: text, timestamp: text, score: number, excerpt: "
      "{text: text, "
-     "found: bool}[]}",
-     "`entryId` is null when the title was found; then `role` is title."},
+     "found: bool}[], before?: Near[], after?: Near[]}",
+     "`entryId` is null when the title was found; then `role` is title. With `-C`, the messages `before` and `after` "
+     "it."},
+    {"Near", "{entryId: text, role: text, text: text}", "A message in short."},
     {"Report",
      "{compatible: bool, warnings: any[], lossyFields: any[], lossyCounts: any, betas?: text[], messages: count, "
      "lossyMessages: count, restored: count, "

@@ -13,6 +13,7 @@
 #include "catalog/outside_search.h"
 #include "catalog/search/similar_query.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/sessions/search_view.h"
 #include "cli/names/agents_view.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
@@ -21,7 +22,6 @@
 #include "cli/names/session_name.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/search_view.h"
 #include "cli/views/text_matcher.h"
 
 namespace bough::cli::search_command {
@@ -298,11 +298,13 @@ void sayNothingFound(const CatalogView& view, const std::string& query, const Se
   printMessage("nothing found");
 }
 
-// With what is around it, where that is asked for.
-void printHit(const CatalogView& view, const SearchHit& hit, const Options& options) {
-  if (!isOutside(options) || options.around == 0) return printHits(*view.store, {hit}, options.around);
-  const auto session = openListedSession(hit.sessionId);
-  printHits(session ? *session->store : *view.store, {hit}, session ? options.around : 0);
+AroundOf aroundOf(const CatalogView& view, const Options& options) {
+  if (options.around == 0) return {};
+  return [&](const SearchHit& hit) -> Result<Around> {
+    if (!isOutside(options)) return readAround(*view.store, hit, options.around);
+    BOUGH_TRY(const auto session, openListedSession(hit.sessionId));
+    return readAround(*session.store, hit, options.around);
+  };
 }
 
 Result<void> checkOptions(const Options& options) {
@@ -362,13 +364,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                           .writtenBy = filter.writtenBy}));
   constexpr std::size_t kCounted = 200'000;  // entries of sessions, in memory
   const std::size_t limit = options.sessionsWith ? kCounted : options.shown() + 1;
+  const AroundOf around = aroundOf(view, options);
   std::optional<Pager> pager;  // begins with the first hit
   ShowHit show;
   const bool isScan = scans || view.behind || isOutside(options);
   if (isScan && !context.json && !options.sessionsWith && options.branch.empty()) {
     show = [&](const SearchHit& hit) {
       if (!pager) pager.emplace();
-      printHit(view, hit, options);
+      printHits({hit}, around);
     };
   }
   const Find find = [&](std::size_t most) -> Result<std::vector<SearchHit>> {
@@ -396,11 +399,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     const Pager listed(!context.json);
     printSessionsWith(hits, options.limit == 0 ? SIZE_MAX : options.shown(), context.json);
   } else if (context.json) {
-    printHitsJson(hits, more);
+    printHitsJson(hits, more, around);
   } else {
     if (!show) {
       const Pager paged;
-      printHits(*view.store, hits, options.around);
+      printHits(hits, around);
     }
     if (more)
       printMessage(fmt::format("showing the {} {}; --limit N shows more", isScan ? "newest" : "best", hits.size()));

@@ -1,4 +1,4 @@
-#include "cli/views/search_view.h"
+#include "cli/commands/sessions/search_view.h"
 #include "cli/views/entry_view.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
-#include "bough/tree.h"
 #include "catalog/search/tokenizer.h"
 #include "catalog/session_scan.h"
 #include "cli/names/session_name.h"
@@ -77,44 +76,30 @@ std::vector<Span> marked(std::string_view excerpt) {
   return spans;
 }
 
-void printAround(SessionStore& store, const SearchHit& hit, const std::vector<Sequence>& nodes) {
-  if (nodes.empty()) return;
-  const auto summaries = describeEntries(store, hit.sessionId, 100)(nodes);
-  if (!summaries) return printMessage("  " + text::printable(summaries.error().message));
-  for (const EntrySummary& summary : *summaries) {
-    const std::string line = fmt::format("[{}] {}", summary.speaker, summary.text);
+void printAround(const std::vector<EntrySummary>& messages) {
+  for (const EntrySummary& each : messages) {
+    const std::string line = fmt::format("[{}] {}", each.speaker, each.text);
     const std::size_t columns = stdoutIsTerminal() && terminalWidth() > 8 ? terminalWidth() - 4 : 100;
     printLine("    " + styled(Style::Dim, text::excerptToWidth(line, columns)));
   }
 }
 
-struct Around {
-  std::vector<Sequence> before;
-  std::vector<Sequence> after;
-};
-
-// Nobody reads the sums of a turn or a change of model between two messages.
-bool isShownAround(const SessionTree& tree, Sequence node) {
-  const EntryKind kind = tree.kind(node);
-  return kind == EntryKind::Message || kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary ||
-         kind == EntryKind::Other;
+// What is found is shown, also where its surroundings cannot be read.
+Around aroundOrNote(const AroundOf& aroundOf, const SearchHit& hit) {
+  if (!aroundOf) return {};
+  auto around = aroundOf(hit);
+  if (around) return std::move(*around);
+  printMessage("note: what is around it cannot be read: " + text::printable(around.error().message));
+  return {};
 }
 
-Around aroundOf(SessionStore& store, const SearchHit& hit, std::size_t count) {
-  Around around;
-  if (count == 0 || hit.entryId.empty()) return around;
-  const auto tree = store.loadTree(hit.sessionId);
-  const auto node = store.sequenceOf(hit.sessionId, hit.entryId);
-  if (!tree || !node || !tree->isNode(*node)) return around;
-  for (Sequence at = tree->parent(*node); at != kNoSequence && around.before.size() < count; at = tree->parent(at)) {
-    if (isShownAround(*tree, at)) around.before.push_back(at);
+void writeAround(json::Writer& writer, std::string_view key, const std::vector<EntrySummary>& messages) {
+  writer.key(key).beginArray();
+  for (const EntrySummary& each : messages) {
+    writer.beginObject().member("entryId", each.entryId).member("role", each.speaker).member("text", each.text);
+    writer.endObject();
   }
-  std::ranges::reverse(around.before);
-  for (Sequence at = tree->firstChild(*node); at != kNoSequence && around.after.size() < count;
-       at = tree->firstChild(at)) {
-    if (isShownAround(*tree, at)) around.after.push_back(at);
-  }
-  return around;
+  writer.endArray();
 }
 
 // A title is short: a part of a word is enough. Empty unless it holds all of them; the first one is marked.
@@ -172,7 +157,7 @@ std::string joinPhrases(std::string_view excerpt, std::string_view query) {
   return out;
 }
 
-void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::size_t around) {
+void printHits(const std::vector<SearchHit>& hits, const AroundOf& aroundOf) {
   const std::uint64_t now = nowMs();
   const std::vector<std::string> ids = shortIds(sessionsOf(hits));
   for (std::size_t i = 0; i < hits.size(); ++i) {
@@ -191,26 +176,31 @@ void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::siz
                        .style = kFaint});
     }
     printIndented(about);
-    const Around near = aroundOf(store, hit, around);
-    printAround(store, hit, near.before);
+    const Around near = aroundOrNote(aroundOf, hit);
+    printAround(near.before);
     printIndented(marked(hit.excerpt));
-    printAround(store, hit, near.after);
+    printAround(near.after);
   }
 }
 
-void printHitsJson(const std::vector<SearchHit>& hits, bool more) {
+void printHitsJson(const std::vector<SearchHit>& hits, bool more, const AroundOf& aroundOf) {
   json::Writer writer;
   writer.beginObject().member("schema", 2).member("more", more).key("hits").beginArray();
   for (const SearchHit& hit : hits) {
     writer.beginObject().member("sessionId", hit.sessionId).memberOrNull("title", hit.title);
-
     writer.memberOrNull("entryId", hit.entryId);
     writer.member("role", hit.role).member("timestamp", formatTimestamp(hit.timeMs));
     writer.key("score").raw(fmt::format("{:.4f}", hit.score)).key("excerpt").beginArray();
     forEachPiece(hit.excerpt, [&](std::string_view piece, bool found) {
       writer.beginObject().member("text", piece).member("found", found).endObject();
     });
-    writer.endArray().endObject();
+    writer.endArray();
+    if (aroundOf) {
+      const Around near = aroundOrNote(aroundOf, hit);
+      writeAround(writer, "before", near.before);
+      writeAround(writer, "after", near.after);
+    }
+    writer.endObject();
   }
   printJsonLine(writer.endArray().endObject().text());
 }

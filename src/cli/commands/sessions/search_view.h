@@ -7,15 +7,15 @@
 
 #include "bough/catalog.h"
 #include "bough/store.h"
+#include "cli/commands/sessions/search_around.h"
 
 namespace bough::cli {
 
 /// Joins what was found in a row where the query asked for it in a row: a phrase is marked as one.
 std::string joinPhrases(std::string_view excerpt, std::string_view query);
 
-/// The entries around those that were found, so many before and after on their branch.
-void printHits(SessionStore& store, const std::vector<SearchHit>& hits, std::size_t around);
-void printHitsJson(const std::vector<SearchHit>& hits, bool more);
+void printHits(const std::vector<SearchHit>& hits, const AroundOf& aroundOf);
+void printHitsJson(const std::vector<SearchHit>& hits, bool more, const AroundOf& aroundOf);
 /// At most so many sessions, each once, in the order of its best entry, with how many were found in it.
 void printSessionsWith(const std::vector<SearchHit>& hits, std::size_t limit, bool json);
 
