@@ -2,8 +2,20 @@
 #include <bough/agent/chat.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace {
+
+// What is pointed to must not be a temporary.
+template <typename Tools, typename Environment>
+concept Prepares = requires(Tools&& tools, Environment&& environment) {
+  bough::agent::prepareCall(tools, bough::agent::ToolCall(), std::forward<Environment>(environment));
+  bough::agent::findTool(std::forward<Tools>(tools), "read");
+};
+using Tools = std::vector<bough::agent::Tool>;
+using Environment = bough::agent::ToolEnvironment;
+static_assert(Prepares<const Tools&, const Environment&>);
+static_assert(!Prepares<const Tools&, Environment> && !Prepares<Tools, const Environment&>);
 
 class Quiet final : public bough::agent::Listener {
  public:

@@ -1,6 +1,15 @@
 #include <bough/bough.h>
 
 #include <cstdio>
+#include <utility>
+
+// What is kept must not be a temporary.
+template <typename Serializer>
+concept MakesBackends = requires(Serializer&& serializer) {
+  bough::makeMemoryBackend(std::forward<Serializer>(serializer));
+  bough::makeFileBackend("folder", {}, std::forward<Serializer>(serializer));
+};
+static_assert(MakesBackends<bough::EntrySerializer&> && !MakesBackends<bough::EntrySerializer>);
 
 int main(int, char** argv) {
   auto store = bough::SessionStore::open(argv[1]);

@@ -18,6 +18,7 @@ cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 if ldd "$work/cmake/user" "$work/cmake/agent_user" | grep curl; then exit 1; fi
 
 flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --cflags --libs bough)
+[[ $flags != *-std=* ]] || { echo "pkg-config says which standard a program must be built with: $flags"; exit 1; }
 # shellcheck disable=SC2086
 g++ -std=c++23 -o "$work/user" "$here/main.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1
 [ "$(LD_LIBRARY_PATH="$library" "$work/user" "$work/store2")" = "$expected" ] || { echo "the program built with pkg-config failed"; exit 1; }
@@ -40,7 +41,8 @@ flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --cflags --libs bough-ag
 g++ -std=c++23 -o "$work/agent_user" "$here/agent.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} || exit 1
 [ "$("$work/agent_user" "$work")" = "You said: hello" ] || { echo "the agent built with pkg-config failed"; exit 1; }
 
-for file in man/man1/bough.1 bash-completion/completions/bough zsh/site-functions/_bough fish/vendor_completions.d/bough.fish; do
+for file in man/man1/bough.1 doc/bough/README.md doc/bough/docs/tour.md doc/bough/docs/decisions doc/bough/examples \
+  bash-completion/completions/bough zsh/site-functions/_bough fish/vendor_completions.d/bough.fish; do
   [ -s "$work/usr/share/$file" ] || { echo "$file was not installed"; exit 1; }
 done
 

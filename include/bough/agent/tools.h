@@ -135,11 +135,13 @@ const std::vector<Tool>& builtInTools();
 
 /// Points into `tools`; null when there is no such tool.
 const Tool* findTool(const std::vector<Tool>& tools, const std::string& name);
+const Tool* findTool(const std::vector<Tool>&&, const std::string&) = delete;
 
 /// Prepares a call. Its result is fit to be stored: no keys, valid UTF-8, of limited length. An unknown tool and
 /// arguments that are not an object give a result too: the model is told. Only std::bad_alloc is thrown. `environment`
 /// must outlive the result.
 PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, const ToolEnvironment& environment);
+PreparedCall prepareCall(const std::vector<Tool>&, const ToolCall&, const ToolEnvironment&&) = delete;
 
 /// A call that does nothing but give this result.
 PreparedCall failedCall(std::string text);
