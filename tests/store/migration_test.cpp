@@ -168,7 +168,7 @@ TEST_F(ForkMigration, WhatCanBeReadOfADamagedHeaderIsTakenOver) {
   for (const std::string id : {"s", "t"}) {
     const std::string before = must(store->loadSessionEntries(id)).front().payload;
     std::string bytes = slurp(logPath(id));
-    spill(logPath(id), bytes.replace(bytes.find("seal"), 4, "sXal"));
+    spill(logPath(id), bytes.replace(bytes.find("type"), 4, "tXpe"));
     store = open();
     must(store->migrateSession(id));
     EXPECT_EQ(must(store->loadSessionEntries(id)).front().payload, before);
