@@ -92,7 +92,9 @@ Result<std::vector<std::string>> byReading(SessionStore& store, const std::strin
     BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, part));
     if (entries.empty()) return found;
     for (const Entry& entry : entries) {
-      const bool isMeant = (mayBeEnd && entry.id.ends_with(name)) || holdsLine(entry, name);
+      // Nobody sees the id of a header.
+      const bool isEnd = mayBeEnd && entry.type != entry_type::kSessionHeader && entry.id.ends_with(name);
+      const bool isMeant = isEnd || holdsLine(entry, name);
       if (isMeant && found.size() < most) found.push_back(entry.id);
     }
     part.fromSequence += entries.size();
