@@ -68,7 +68,7 @@ def test_what_is_asked_and_told_is_whole_in_a_narrow_terminal(folder, bough):
         key(terminal, "M-d")
         terminal.wait(lambda screen: "[y/N]" in screen)
         terminal.type("y", enter=False)
-        said = "1 session shares the history of session heron: heron-fork"
+        said = '1 session shares the history of session heron "Tell me of herons": heron-fork "fork of Tell me of herons"'
         screen = terminal.wait(lambda screen: said in " ".join(screen.split()) or "shares" in screen)
         check(said in " ".join(screen.split()), f"the reason is whole in {width} columns", screen)
         check("Sessions:" in screen and selected(screen), "the list stays", screen)
