@@ -2,8 +2,24 @@
 """The line that a chat reads, in a real terminal: draft.py BOUGH. On the offline model, which counts slowly when asked to."""
 import pathlib
 import re
+import subprocess
 
 from chat import PROMPT, Chat, check, run
+
+
+def test_what_is_erased_meanwhile_is_not_in_the_history_of_an_open_chat(folder, bough):
+    chat = Chat(folder, bough)
+    chat.say("hello")
+    chat.say("my password is heron")
+    erased = subprocess.run([bough, "--store", f"{folder}/store", "erase", "main:cli:user", "--pattern", "heron", "--reason", "a secret",
+                             "--yes"], capture_output=True, text=True, check=False)
+    check("removed from what was typed" in erased.stderr, "the line is removed", erased)
+    chat.say("something else")
+    kept = pathlib.Path(f"{folder}/store/chat_history").read_text()
+    check("heron" not in kept, "and does not come back", kept)
+    chat.key("Up", "Up")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} hello")
+    chat.close()
 
 
 def test_typing_and_editing_chinese_text(folder, bough):

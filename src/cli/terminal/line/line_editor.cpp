@@ -1,6 +1,5 @@
 #include "cli/terminal/line/line_editor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <histedit.h>
 #include <unistd.h>
@@ -22,7 +21,6 @@
 namespace bough::cli {
 namespace {
 
-constexpr int kHistoryLines = 2'000;
 constexpr std::size_t kShownCandidates = 60;
 constexpr std::size_t kMaxPaste = std::size_t{4} << 20;  // characters
 // Asks the terminal to say where a paste begins and ends, so that its line ends are not taken for Enter.
@@ -85,11 +83,13 @@ CompletionStep completionStep(const Completion& found, std::string_view line) {
 }
 
 struct LineEditor::State {
+  State(std::string historyFile, Complete completes, Keep keeps)
+      : history(std::move(historyFile)), complete(std::move(completes)), keep(std::move(keeps)) {}
+
   EditLine* edit = nullptr;
   std::FILE* output = nullptr;  // of libedit
-  History* history = nullptr;
-  std::string historyFile;
-  std::string prompt;
+  TypedHistory history;
+  std::string prompt{};
   Complete complete;
   Keep keep;
 
@@ -265,55 +265,36 @@ struct LineEditor::State {
     el_set(edit, EL_BIND, "\033[H", "ed-move-to-beg", nullptr);
     el_set(edit, EL_BIND, "\033[F", "ed-move-to-end", nullptr);
   }
-
-  void remember(const std::string& line) const {
-    HistEvent event{};
-    ::history(history, &event, H_ENTER, keep(line).c_str());
-    if (historyFile.empty()) return;
-    // Made by us first, so that nobody else can read it.
-    const int file = ::open(historyFile.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return;
-    ::close(file);
-    ::history(history, &event, H_SAVE, historyFile.c_str());
-  }
 };
 
-LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep) : state_(std::make_unique<State>()) {
-  useUtf8();
-  state_->historyFile = std::move(historyFile);
-  state_->complete = std::move(complete);
-  state_->keep = std::move(keep);
+LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep)
+    : state_(std::make_unique<State>(std::move(historyFile), std::move(complete), std::move(keep))) {
   state_->output = openEditOutput();
   std::FILE* const output = state_->output != nullptr ? state_->output : stdout;
   state_->edit = el_init_fd("bough", stdin, output, stderr, STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO);
-  state_->history = history_init();
-  HistEvent event{};
-  ::history(state_->history, &event, H_SETSIZE, kHistoryLines);
-  ::history(state_->history, &event, H_SETUNIQUE, 1);
-  if (!state_->historyFile.empty()) ::history(state_->history, &event, H_LOAD, state_->historyFile.c_str());
   EditLine* edit = state_->edit;
   el_set(edit, EL_CLIENTDATA, state_.get());
   el_set(edit, EL_PROMPT, &State::promptOf);
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SIGNAL, 0);
   el_set(edit, EL_GETCFN, &EditInput::next);
-  el_set(edit, EL_HIST, ::history, state_->history);
+  el_set(edit, EL_HIST, ::history, state_->history.lines());
   state_->bindKeys();
 }
 
 LineEditor::~LineEditor() {
   el_end(state_->edit);
-  history_end(state_->history);
   if (state_->output != nullptr) (void)std::fclose(state_->output);
 }
 
 void LineEditor::remember(const std::string& line) {
-  state_->remember(line);
+  state_->history.add(state_->keep(line));
 }
 
 LineEditor::Input LineEditor::read(const std::string& prompt, const std::string& draft) {
   Input input;
   state_->prompt = prompt;
+  state_->history.refresh();
   EditInput terminalInput(state_->edit, kPasteOn);  // redraws while libedit reads
   el_resize(state_->edit);
   printText(kPasteOn);
@@ -330,7 +311,7 @@ LineEditor::Input LineEditor::read(const std::string& prompt, const std::string&
   while (input.text.ends_with('\n') || input.text.ends_with('\r')) input.text.pop_back();
   printText(kPasteOff);
   input.outcome = Outcome::Line;
-  if (input.text.find_first_not_of(" \t\n") != std::string::npos) state_->remember(input.text);
+  if (input.text.find_first_not_of(" \t\n") != std::string::npos) remember(input.text);
   return input;
 }
 
