@@ -269,5 +269,16 @@ TEST(ModelRequest, AModelSaysWhetherItCanBeToldHowMuchToThink) {
   }
 }
 
+TEST(Models, TheNameOfAModelAndItsApiSayWhoseItIs) {
+  EXPECT_EQ(providerOfModel("claude-opus-4-5", Dialect::Anthropic), "anthropic");
+  EXPECT_EQ(providerOfModel("gpt-5", Dialect::OpenaiResponses), "openai");
+  EXPECT_EQ(providerOfModel("gpt-5", Dialect::OpenaiChat), "openai-chat");
+  EXPECT_EQ(providerOfModel("gemini-3", std::nullopt), "gemini");
+  EXPECT_EQ(providerOfModel("gpt-5", Dialect::Bough), "openai");
+  EXPECT_EQ(providerOfModel("claude-opus-4-5", Dialect::OpenaiChat), "") << "over a server that is compatible";
+  EXPECT_EQ(providerOfModel("glm-4", Dialect::Anthropic), "");
+  EXPECT_EQ(providerOfModel("", std::nullopt), "");
+}
+
 }  // namespace
 }  // namespace bough::agent

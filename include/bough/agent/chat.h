@@ -79,9 +79,10 @@ class Chat {
   [[nodiscard]] static Result<std::unique_ptr<Chat>> make(SessionStore& store, Listener& listener,
                                                           const CancelToken& cancel, ChatOptions options);
 
-  /// Opens a session: its place and its model. NotFound when there is none. InvalidArgument when its model cannot be
-  /// used now and no other was asked for: a conversation is never handed to another model unasked. When it fails, the
-  /// chat stays where it was. Reads the instructions (AGENTS.md, CLAUDE.md) again; sends nothing.
+  /// Opens a session: its place and its model, which is the one that was set or, in a conversation that others have
+  /// led, has answered last. NotFound when there is none. InvalidArgument when its model cannot be used now and no
+  /// other was asked for: a conversation is never handed to another model unasked. When it fails, the chat stays where
+  /// it was. Reads the instructions (AGENTS.md, CLAUDE.md) again; sends nothing.
   [[nodiscard]] Result<void> open(const std::string& sessionId);
   /// Makes a session under the key, with the model of before, and opens it. InvalidArgument, and no session, when that
   /// model cannot be used.

@@ -121,14 +121,20 @@ void Chat::keepModel() {
 // The model that was asked for; else the one the session used last; the default one only where none was used.
 Result<void> Chat::chooseModel() {
   BOUGH_TRY(auto setup, setupAt(store_, at_));
-  const std::string& recorded = setup.model;
+  BOUGH_TRY(const ModelName known, conversationModel(store_, at_, setup));
+  const std::string recorded = known.full();
   // Another agent may have levels that bough does not know.
   if (!isLevel(setup.thinkingLevel)) setup.thinkingLevel.clear();
-  thinkingLevel_ = recorded.empty() ? options_.defaultThinking : setup.thinkingLevel;
+  thinkingLevel_ = setup.model.model.empty() ? options_.defaultThinking : setup.thinkingLevel;
   const std::string wanted = std::exchange(options_.model, {});
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
   const bool asked = !wanted.empty();
   const std::string name = asked ? wanted : recorded.empty() ? fallbackModel(options_) : recorded;
+  if (!asked && !recorded.empty() && known.provider.empty()) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("this conversation is with {}, and nothing says of which provider", recorded),
+                "choose the model that goes on, with --model; it is written PROVIDER/MODEL");
+  }
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {
     return fail(

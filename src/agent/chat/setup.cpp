@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
+#include "agent/loop/interruption.h"
+#include "agent/loop/journal.h"
+#include "agent/providers/models.h"
 #include "base/json/json_scan.h"
 #include "base/model/payloads.h"
 #include "base/try.h"
@@ -20,10 +25,55 @@ std::string folderIn(const Entry& entry) {
   return prompt.substr(begin, prompt.find('\n', begin) - begin);
 }
 
-std::string modelNameIn(const Entry& entry) {
-  const std::string provider = json::findString(entry.payload, "provider").value_or("");
-  const std::string model = json::findString(entry.payload, "model").value_or("");
-  return provider.empty() || model.empty() ? model : provider + "/" + model;
+ModelName modelSetIn(const Entry& entry) {
+  ModelName name{.provider = json::findString(entry.payload, "provider").value_or(""),
+                 .model = json::findString(entry.payload, "model").value_or("")};
+  if (!name.provider.empty()) return name;
+  const std::size_t slash = name.model.find('/');
+  if (slash != std::string::npos)
+    return {.provider = name.model.substr(0, slash), .model = name.model.substr(slash + 1)};
+  name.provider = providerOfModel(name.model, std::nullopt);
+  return name;
+}
+
+// Which model gave an answer; none for what is no answer, and for what an agent wrote in the place of one.
+ModelName answererOf(const Entry& entry) {
+  if (!holdsMessage(entry)) return {};
+  const auto message = normalizeEntry(entry);
+  if (!message || message->role != Role::Assistant) return {};
+  const std::string said = entry.meta.empty() ? "" : json::findString(entry.meta, "model").value_or("");
+  const std::size_t slash = said.find('/');
+  if (slash != std::string::npos && json::findString(entry.meta, "agent") == kAgentName) {
+    return {.provider = said.substr(0, slash), .model = said.substr(slash + 1)};
+  }
+  ModelName name{.model = message->model.present ? message->model.decode() : said};
+  if (name.model.starts_with('<')) return {};
+  name.provider = providerOfModel(name.model, message->dialect);
+  return name;
+}
+
+// Whether both are of one provider; what is of an unknown one says nothing.
+bool isOfTheSame(const ModelName& answerer, const ModelName& set) {
+  const auto house = [](const std::string& provider) {
+    return provider == "openai-chat" ? std::string_view("openai") : std::string_view(provider);
+  };
+  return answerer.provider.empty() || house(answerer.provider) == house(set.provider);
+}
+
+// The model of the last answer, unless one was set after it.
+Result<ModelName> lastAnswerer(SessionStore& store, const StartingPoint& at) {
+  ModelName found;
+  const auto enough = [&](const std::vector<Entry>& entries) {
+    for (const Entry& entry : std::views::reverse(entries)) {
+      const bool isMark = entry.type == entry_type::kRuntimeInit || entry.type == entry_type::kModelChange;
+      if (isMark && !modelSetIn(entry).model.empty()) return true;
+      found = answererOf(entry);
+      if (!found.model.empty()) return true;
+    }
+    return false;
+  };
+  BOUGH_TRY(loadBack(store, at.sessionId, at.headId, enough));
+  return found;
 }
 
 }  // namespace
@@ -39,11 +89,17 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
                                          std::string(entry_type::kSystemPromptOverride)}}));
   for (const Entry& mark : marks) {
     if (std::string folder = folderIn(mark); !folder.empty()) setup.folder = std::move(folder);
-    if (const std::string model = modelNameIn(mark); !model.empty()) setup.model = model;
+    if (ModelName name = modelSetIn(mark); !name.model.empty()) setup.model = std::move(name);
     if (auto level = thinkingLevelIn(mark.payload)) setup.thinkingLevel = std::move(*level);
     if (auto prompt = json::findString(mark.payload, "systemPrompt")) setup.systemPrompt = std::move(*prompt);
   }
   return setup;
+}
+
+Result<ModelName> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup) {
+  if (at.headId.empty()) return setup.model;
+  BOUGH_TRY(ModelName answerer, lastAnswerer(store, at));
+  return setup.model.model.empty() || !isOfTheSame(answerer, setup.model) ? answerer : setup.model;
 }
 
 std::string composePrompt(std::string_view base, std::string_view folder, std::string_view instructions) {

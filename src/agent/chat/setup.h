@@ -8,15 +8,26 @@
 
 namespace bough::agent {
 
+struct ModelName {
+  std::string provider{};  ///< Empty: nothing says whose the model is.
+  std::string model{};     ///< Empty: there is none.
+
+  [[nodiscard]] std::string full() const { return provider.empty() ? model : provider + "/" + model; }
+};
+
 struct Setup {
-  std::string folder;  ///< That the model was told it works in; empty before the first turn of this agent.
-  std::string model;
-  std::string thinkingLevel;
-  std::string systemPrompt;
+  std::string folder{};  ///< That the model was told it works in; empty before the first turn of this agent.
+  ModelName model{};
+  std::string thinkingLevel{};
+  std::string systemPrompt{};
 };
 
 /// Reads the entries that set these things up, not the messages.
 Result<Setup> setupAt(SessionStore& store, const StartingPoint& at);
+
+/// Whose conversation it is: the model of `setup`, unless the last answer is of another provider and nothing was set
+/// after it (an imported session, or one that others have appended to). None when no model was set or has answered.
+Result<ModelName> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup);
 
 /// A system prompt: `base`, the folder in which the tools work, and instructions.
 std::string composePrompt(std::string_view base, std::string_view folder, std::string_view instructions);

@@ -157,6 +157,16 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
   return endpoint;
 }
 
+std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect) {
+  if (dialect == Dialect::Bough || dialect == Dialect::Plain) dialect.reset();  // of no provider's API
+  for (const KnownProvider& provider : knownProviders()) {
+    const auto begins = [&](std::string_view text) { return model.starts_with(text); };
+    if (dialect && *dialect != provider.dialect) continue;
+    if (std::ranges::any_of(beginningsOf(provider.name), begins)) return provider.name;
+  }
+  return {};
+}
+
 std::string_view modelTableText() {
   return ModelTable::builtInText();
 }

@@ -1,7 +1,9 @@
 // Where a model that is named `PROVIDER/MODEL` is reached.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "agent/providers/stream_reader.h"
 #include "bough/agent/provider.h"
@@ -12,5 +14,9 @@ namespace bough::agent {
 /// BOUGH_MODELS names cannot be used; the hint says what to set.
 Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables = environmentVariable,
                               const std::vector<OwnProvider>& own = {});
+
+/// The provider that gave an answer, by the name of its model and the API whose dialect it is stored in; none: whatever
+/// it says. Empty when that could be a server of any kind.
+std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect);
 
 }  // namespace bough::agent
