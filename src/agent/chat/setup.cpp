@@ -4,12 +4,14 @@
 
 #include <ranges>
 
+#include "agent/chat/instructions.h"
 #include "agent/loop/interruption.h"
 #include "agent/loop/journal.h"
 #include "agent/providers/models.h"
 #include "base/json/json_scan.h"
 #include "base/model/payloads.h"
 #include "base/try.h"
+#include "bough/agent/tools.h"
 
 namespace bough::agent {
 namespace {
@@ -100,6 +102,22 @@ Result<ModelName> conversationModel(SessionStore& store, const StartingPoint& at
   if (at.headId.empty()) return setup.model;
   BOUGH_TRY(ModelName answerer, lastAnswerer(store, at));
   return setup.model.model.empty() || !isOfTheSame(answerer, setup.model) ? answerer : setup.model;
+}
+
+Result<bool> promptChanges(Chat& chat) {
+  BOUGH_TRY(const Setup setup, setupAt(chat.store(), chat.place()));
+  if (setup.folder.empty()) return false;
+  const std::string base = chat.options().systemPrompt.value_or(std::string(baseOfPrompt(setup.systemPrompt)));
+  return chat.withoutKeys(composePrompt(base, chat.folder(), chat.instructions().text)) != setup.systemPrompt;
+}
+
+Result<bool> promptChanges(SessionStore& store, const StartingPoint& at,
+                           const std::vector<std::string>& userInstructions) {
+  BOUGH_TRY(const Setup setup, setupAt(store, at));
+  if (setup.folder.empty() || setup.systemPrompt.empty()) return false;
+  const Instructions now = readInstructions(setup.folder, userInstructions);
+  const std::string prompt = composePrompt(baseOfPrompt(setup.systemPrompt), setup.folder, now.text);
+  return Secrets::fromEnvironment().redact(prompt) != setup.systemPrompt;
 }
 
 std::string composePrompt(std::string_view base, std::string_view folder, std::string_view instructions) {

@@ -3,8 +3,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "bough/agent/loop.h"
+#include "bough/agent/chat.h"
 
 namespace bough::agent {
 
@@ -28,6 +29,14 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at);
 /// Whose conversation it is: the model of `setup`, unless the last answer is of another provider and nothing was set
 /// after it (an imported session, or one that others have appended to). None when no model was set or has answered.
 Result<ModelName> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup);
+
+/// Whether the next turn of a chat has another system prompt than the last one: the folder, the instructions or
+/// ChatOptions::systemPrompt differ. False before the first turn.
+Result<bool> promptChanges(Chat& chat);
+/// The same for a chat that would be begun in the folder of the last turn, with these files of instructions
+/// (ChatOptions::userInstructions).
+Result<bool> promptChanges(SessionStore& store, const StartingPoint& at,
+                           const std::vector<std::string>& userInstructions);
 
 /// A system prompt: `base`, the folder in which the tools work, and instructions.
 std::string composePrompt(std::string_view base, std::string_view folder, std::string_view instructions);

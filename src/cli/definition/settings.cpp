@@ -320,6 +320,13 @@ Result<Settings> parseSettings(std::string_view text, const std::string& path) {
   return SettingsReader(text, path).read();
 }
 
+std::vector<std::string> userInstructions() {
+  std::vector<std::string> files;
+  if (const auto config = userFolder(UserFolder::Config); !config.empty()) files.push_back(config + "/bough/AGENTS.md");
+  if (const auto home = homeFolder(); !home.empty()) files.push_back(home + "/.claude/CLAUDE.md");
+  return files;
+}
+
 Result<Settings> readSettings() {
   const std::string path = settingsPath();
   if (path.empty()) return Settings{};

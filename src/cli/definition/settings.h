@@ -30,6 +30,10 @@ struct Settings {
 /// $XDG_CONFIG_HOME/bough/config.json, else ~/.config/bough/config.json; empty when HOME is not set.
 std::string settingsPath();
 
+/// The files in which the user tells every model something, whether they are there or not: in bough's own folder, and
+/// where Claude Code has it.
+std::vector<std::string> userInstructions();
+
 /// Reads the settings; defaults when there is no such file. InvalidArgument names the line that is wrong and what to
 /// do.
 Result<Settings> readSettings();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "agent/chat/setup.h"
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
 #include "base/text/counted.h"
@@ -108,9 +109,9 @@ void printHelp(std::string_view name, std::string_view takes, std::string_view h
 }
 
 void printNextTurn(agent::Chat& chat) {
-  const auto prices = readPrices("");
-  const auto next = nextTurnOf(chat.store(), chat.sessionId(), chat.place().headId,
-                               prices ? *prices : PriceTable::builtIn(), nowMs());
+  const PriceTable prices = readPrices("").value_or(PriceTable::builtIn());
+  const auto changes = [&] { return agent::promptChanges(chat).value_or(false); };
+  const auto next = nextTurnOf(chat.store(), chat.sessionId(), chat.place().headId, prices, nowMs(), changes);
   if (next) printFitted(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
 }
 

@@ -20,14 +20,6 @@
 namespace bough::cli {
 namespace {
 
-// What the user tells every model: in bough's own folder, and where Claude Code has it.
-std::vector<std::string> userInstructions() {
-  std::vector<std::string> files;
-  if (const auto config = userFolder(UserFolder::Config); !config.empty()) files.push_back(config + "/bough/AGENTS.md");
-  if (const auto home = homeFolder(); !home.empty()) files.push_back(home + "/.claude/CLAUDE.md");
-  return files;
-}
-
 // What the command line says comes first. The model of the settings is for sessions that have used none; so is
 // BOUGH_MODEL, which comes before it.
 Result<void> applySettings(const Settings& settings, ChatRequest& request) {

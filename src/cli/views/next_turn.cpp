@@ -4,10 +4,13 @@
 
 #include <ranges>
 
+#include "agent/chat/setup.h"
 #include "base/json/json_scan.h"
 #include "base/text/timestamp.h"
 #include "bough/context.h"
+#include "cli/definition/settings.h"
 #include "cli/names/when.h"
+#include "cli/views/prefix_steps.h"
 
 namespace bough::cli {
 namespace {
@@ -34,29 +37,48 @@ std::uint64_t cacheLifetimeMs(Dialect dialect) {
   return 0;
 }
 
+std::string withoutProvider(const std::string& model) {
+  return model.substr(model.find('/') + 1);
+}
+
 // The model of an answer: as the agent that stored it says, else as its provider does.
 std::string modelOf(const Entry& entry, const Message& message) {
   std::string model = entry.meta.empty() ? "" : json::findString(entry.meta, "model").value_or("");
   if (model.empty()) return message.model.decode();
-  return model.substr(model.find('/') + 1);
+  return withoutProvider(model);
 }
 
 std::uint64_t contextOf(const Usage& usage) {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
+ContextOptions contextAt(const std::string& headId, Dialect dialect) {
+  return {.dialect = dialect, .at = headId, .budgetTokens = kMostTokens};
+}
+
+// Whether the next request begins with what the last one had: `bough context --explain` says it in the same way.
+bool beginsAsTheLast(SessionStore& store, const std::string& sessionId, const std::string& headId, Dialect dialect) {
+  const auto steps = prefixSteps(store, sessionId, contextAt(headId, dialect), 1);
+  return steps && (steps->empty() || steps->back().extends);
+}
+
 }  // namespace
 
 std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessionId, const std::string& headId,
-                                   const PriceTable& prices, std::uint64_t nowMs) {
+                                   const PriceTable& prices, std::uint64_t nowMs,
+                                   const std::function<bool()>& promptChanges) {
   if (headId.empty()) return std::nullopt;
   const auto entries = store.loadSessionEntries(sessionId, {.last = kLooked, .branch = headId});
   if (!entries) return std::nullopt;
   NextTurn next;
-  bool changed = false;  // the context is another one than that of the last answer
+  bool changed = false;    // the model, or what it is told about itself, is another one than that of the last answer
+  bool compacted = false;  // the context is
   for (const Entry& entry : std::views::reverse(*entries)) {
-    changed = changed || entry.type == entry_type::kCompactionSummary || entry.type == entry_type::kModelChange ||
-              entry.type == entry_type::kSystemPromptOverride;
+    compacted = compacted || entry.type == entry_type::kCompactionSummary;
+    changed = changed || entry.type == entry_type::kModelChange || entry.type == entry_type::kSystemPromptOverride;
+    if (entry.type == entry_type::kModelChange && next.model.empty()) {
+      next.model = withoutProvider(json::findString(entry.payload, "model").value_or(""));
+    }
     if (!holdsMessage(entry)) continue;
     const auto message = normalizeEntry(entry);
     if (!message) continue;
@@ -67,15 +89,15 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
       continue;
     }
     next.contextTokens += read + message->usage->outputTokens;
-    if (changed) {
-      const auto context =
-          buildContext(store, sessionId, {.dialect = message->dialect, .at = headId, .budgetTokens = kMostTokens});
-      if (context) next.contextTokens = context->tokens;
-    }
-    next.model = modelOf(entry, *message);
     const std::uint64_t answered = parseTimestamp(entry.timestamp).value_or(0);
     next.ageMs = nowMs > answered ? nowMs - answered : 0;
-    next.warm = !changed && next.ageMs < cacheLifetimeMs(message->dialect);
+    next.warm = !changed && !compacted && next.ageMs < cacheLifetimeMs(message->dialect) &&
+                beginsAsTheLast(store, sessionId, headId, message->dialect) && !promptChanges();
+    if (compacted) {
+      const auto context = buildContext(store, sessionId, contextAt(headId, message->dialect));
+      if (context) next.contextTokens = context->tokens;
+    }
+    if (next.model.empty()) next.model = modelOf(entry, *message);
     if (const ModelPrice* price = prices.find(next.model)) {
       const double millions = static_cast<double>(next.contextTokens) / 1e6;
       // What is not in the cache is written into it, where that has a price of its own.
@@ -85,6 +107,14 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
     return next;
   }
   return std::nullopt;
+}
+
+std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                   const PriceTable& prices, std::uint64_t nowMs) {
+  return nextTurnOf(store, sessionId, headId, prices, nowMs, [&] {
+    const agent::StartingPoint at{.sessionId = sessionId, .headId = headId};
+    return agent::promptChanges(store, at, userInstructions()).value_or(false);
+  });
 }
 
 std::string thousands(std::uint64_t count) {

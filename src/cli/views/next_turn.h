@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,14 +14,19 @@ namespace bough::cli {
 
 struct NextTurn {
   std::uint64_t contextTokens = 0;
-  std::string model{};              ///< That gave the last answer, without its provider.
+  std::string model{};              ///< That gave the last answer or was chosen since, without its provider.
   std::uint64_t ageMs = 0;          ///< Since the last answer.
   bool warm = false;                ///< The provider's cache likely still holds the context.
   std::optional<double> coldUsd{};  ///< For reading the context; none when the price is unknown.
   std::optional<double> warmUsd{};
 };
 
-/// None when no model has answered on this branch, or what it used is not known.
+/// None when no model has answered on this branch, or what it used is not known. `promptChanges` says whether the next
+/// turn has another system prompt than the last one; it is asked only when nothing else ends the cache.
+std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessionId, const std::string& headId,
+                                   const PriceTable& prices, std::uint64_t nowMs,
+                                   const std::function<bool()>& promptChanges);
+/// The same for a turn in the folder of the last one: its AGENTS.md and the user's own may have changed.
 std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessionId, const std::string& headId,
                                    const PriceTable& prices, std::uint64_t nowMs);
 

@@ -30,7 +30,11 @@ Result<std::vector<RequestPoint>> requestPoints(SessionStore& store, const std::
     for (const Entry& entry : entries) {
       const auto message = normalizeEntry(entry);
       if (!message || message->role != Role::Assistant || !entry.parentId) continue;
-      points.push_back({.entryId = *entry.parentId, .answerId = entry.id, .model = message->model.decode()});
+      if (!points.empty() && points.back().answerId == *entry.parentId) {
+        points.back().answerId = entry.id;  // a part of the same answer
+      } else {
+        points.push_back({.entryId = *entry.parentId, .answerId = entry.id, .model = message->model.decode()});
+      }
     }
     points.push_back({.entryId = end, .model = points.empty() ? std::string() : points.back().model});
     if (points.size() < most && entries.size() == last) continue;
