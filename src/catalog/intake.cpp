@@ -159,10 +159,13 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
 
 Result<void> Intake::readLog(const SessionState& state) {
   BOUGH_TRY(auto same, isSameLog(state));
+  // Damage that only those meet who read the line must be met again: what is new in the log does not lead past it.
+  const bool wasDamaged =
+      row_.facts.condition == SessionCondition::Damaged && state.problemCount == 0 && row_.lostId.empty();
   if (!same) {
     BOUGH_TRY(noteLoss(store_, row_, state));
-    startAnew();
   }
+  if (!same || wasDamaged) startAnew();
   if (!row_.lostId.empty()) {
     BOUGH_TRY(const bool isBack, holds(store_, row_, row_.lostId));
     if (isBack) row_.lostId.clear();

@@ -59,7 +59,7 @@ class BatchWriter::View final : public LogView {
   }
   [[nodiscard]] std::uint64_t generation() const override { return index_.generation(); }
   [[nodiscard]] LogCondition condition() const override {
-    return {.tornBytes = tornBytes_, .problemCount = index_.summary().problemCount};
+    return {.tornBytes = tornBytes_, .problemCount = index_.summary().problemCount + stored_.notEntries().size()};
   }
 
   [[nodiscard]] bool isStale() const { return stale_ || index_.records().damaged(); }

@@ -92,7 +92,7 @@ Result<SessionState> SessionLog::state() {
     return SessionState{.entryCount = index.summary().count,
                         .tailId = index.ends().tailId,
                         .headId = index.ends().headId,
-                        .problemCount = index.summary().problemCount};
+                        .problemCount = index.summary().problemCount + lines.notEntries().size()};
   }));
   state.sessionId = sessionId_;
   state.archived = parts.file.opened().form != LogForm::Plain;
@@ -138,13 +138,17 @@ Result<std::optional<Sequence>> SessionLog::find(std::string_view id) {
 
 Result<std::vector<Sequence>> SessionLog::select(Sequence from, std::size_t limit, std::optional<EntryKind> kind,
                                                  bool newestFirst) {
-  return withIndex([&](LogIndex& index, StoredLines&) -> Indexed<std::vector<Sequence>> {
+  return withIndex([&](LogIndex& index, StoredLines& lines) -> Indexed<std::vector<Sequence>> {
     std::vector<Sequence> wanted;
+    const auto isOfKind = [&](Sequence sequence) {
+      const bool isNone = *kind == EntryKind::Other && lines.notEntries().contains(sequence);
+      return isNone || index.records().record(sequence).kind == *kind;
+    };
     const Sequence count = index.summary().count;
     const Sequence total = count > from ? count - from : 0;
     for (Sequence i = 0; i < total && wanted.size() < limit; ++i) {
       const Sequence sequence = newestFirst ? count - 1 - i : from + i;
-      if (!kind || index.records().record(sequence).kind == *kind) wanted.push_back(sequence);
+      if (!kind || isOfKind(sequence)) wanted.push_back(sequence);
     }
     return wanted;
   });

@@ -165,7 +165,10 @@ Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Seque
   BOUGH_TRY(forEach(sequences, [&](const StoredLine& line) {
     auto holds = decode(line, entries);
     if (holds) return *holds;
-    const IndexRecord record = index_.records().record(sequences[entries.size()]);
+    const Sequence sequence = sequences[entries.size()];
+    const IndexRecord record = index_.records().record(sequence);
+    (void)notEntries();
+    notEntries_.insert(sequence);
     const auto keys = readCanonicalKeys(line.text);
     entries.push_back(unreadableEntry(keys ? std::string(keys->id) : unreadableId(record.offset),
                                       std::string(keys ? keys->parentId.value_or("") : ""), record.offset,
@@ -173,6 +176,12 @@ Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Seque
     return true;
   }));
   return entries;
+}
+
+const std::set<Sequence>& StoredLines::notEntries() {
+  if (notEntriesGeneration_ != index_.generation()) notEntries_.clear();
+  notEntriesGeneration_ = index_.generation();
+  return notEntries_;
 }
 
 bool StoredLines::isUnreadable(Sequence sequence) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,9 @@ class StoredLines {
   Indexed<const std::string*> header();
   /// Reads the ids of tail and head into the index's ends, unless they are known.
   Indexed<void> loadEnds();
+  /// Lines that were what their seals say, and no entries. A scan looks at the beginning of such a line only, so they
+  /// are known once they were read.
+  const std::set<Sequence>& notEntries();
   /// The head of a fork. Unlike in the index's ends, a head entry that names an entry that is nowhere moves nothing.
   Indexed<std::string> headOfFork(const IsShared& isShared);
 
@@ -105,6 +109,8 @@ class StoredLines {
   RecentLines recent_;
   std::string header_;
   std::uint64_t headerGeneration_ = 0;
+  std::set<Sequence> notEntries_;
+  std::uint64_t notEntriesGeneration_ = 0;
 };
 
 }  // namespace bough

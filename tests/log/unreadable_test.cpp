@@ -233,6 +233,24 @@ TEST_F(Unreadable, ASealedLineThatIsNotJsonCostsThatEntry) {
   EXPECT_TRUE(isUnreadable(entries[6]));
   EXPECT_EQ(entries[6].id, "f");
   EXPECT_EQ(idsOf(branch("g")), (Ids{"a", "b", "c", "d", "e", "f", "g"}));
+  EXPECT_EQ(must(store->sessionState("s")).problemCount, 1U);
+}
+
+TEST_F(Unreadable, ASealedLineThatIsNotJsonIsCountedByWhoeverLooksAtAllLines) {
+  makeChain();
+  store.reset();
+  std::string log = bytes();
+  const std::string text = log.substr(0, log.size() - 1);
+  const auto seal = findSeal(std::string_view(text).substr(text.rfind('\n') + 1));
+  ASSERT_TRUE(seal);
+  appendSealedLine(log, R"({"id":"f","parentId":"e","type":"message","payload":{]})", seal->digits, 1, 1);
+  std::ofstream(path(), std::ios::binary) << log;
+  open();
+  EXPECT_EQ(must(store->repairSession("s")).damagedLines, 1U);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.type = std::string(kUnreadableType)})).size(), 0U) << "not read yet";
+  must(store->loadSessionEntries("s"));
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.type = std::string(kUnreadableType)})).size(), 1U);
 }
 
 // What an index has counted was complete: a changed byte in the last batch is damage, and nothing of it is set aside.

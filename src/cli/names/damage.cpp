@@ -107,7 +107,18 @@ Result<void> readWhole(const Context& context, SessionStore& store, const std::s
                                .sessionId = next}));
     }
     const auto state = store.sessionState(next);
-    if (!state || !state->origin) return {};
+    if (!state) return {};
+    // Lines that are what their seals say, and no entries: the index does not know them.
+    const auto isUnread = [](const Problem& each) { return each.kind == ProblemKind::Damage; };
+    if (report && next == sessionId && state->problemCount == 0) {
+      if (const auto places = std::ranges::count_if(report->problems, isUnread); places > 0) {
+        BOUGH_TRY(tell(context, {.what = fmt::format("{} of session {} cannot be read",
+                                                     counted(static_cast<std::uint64_t>(places), "place"),
+                                                     idAndTitle(store, next)),
+                                 .sessionId = next}));
+      }
+    }
+    if (!state->origin) return {};
     next = state->origin->sessionId;
   }
   return {};

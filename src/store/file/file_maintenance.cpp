@@ -66,6 +66,10 @@ Result<RepairReport> FileMaintenance::repair(const std::string& sessionId) {
   report.removedFiles = std::move(left.removed);
   report.otherCopies = std::move(left.otherCopies);
   if (!report.otherCopies.empty()) report.path = log->path();
+  if (!report.refusal) {
+    BOUGH_TRY(const std::uint64_t notEntries, countNotEntries(*log, store_.serializer));
+    report.damagedLines += notEntries;
+  }
   if (const auto from = session->origin(); from && !report.refusal) {
     if (auto shared = ForkHistory::ofFork(backend_, sessionId, *from); !shared) report.refusal = shared.error();
   }

@@ -127,14 +127,17 @@ void checkNamed(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog&
   }
 }
 
-// A line that its seal covers: it decodes, and its attachment is there and right.
-void checkEntry(const std::string& line, std::uint64_t offset, const EntrySerializer& serializer,
-                SharingSessions& sessions, VerifySink& sink) {
+// The entry of a line that its seal covers, or why it is none.
+Result<Entry> entryOf(const std::string& line, const EntrySerializer& serializer) {
   if (const auto whole = json::check(line); !whole) {
-    return sink.add(ProblemKind::Damage, offset, line.size(),
-                    fmt::format("a sealed line is not JSON: {}", whole.error().reason));
+    return fail(ErrorCode::Damaged, fmt::format("a sealed line is not JSON: {}", whole.error().reason));
   }
-  const auto entry = serializer.decode(line);
+  return serializer.decode(line);
+}
+
+// Its attachment is there and right.
+void checkAttachment(const Result<Entry>& entry, const std::string& line, std::uint64_t offset,
+                     SharingSessions& sessions, VerifySink& sink) {
   if (!entry) return sink.add(ProblemKind::Damage, offset, line.size(), entry.error().message);
   const auto reference = readAttachmentReference(entry->payload);
   if (!reference) return;
@@ -171,12 +174,22 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
   checkOrigin(sink, shared, origin);
   checkNamed(sink, shared, log);
   auto checked = log.readAll([&](Sequence sequence, const std::string& line) {
-    checkEntry(line, log.offsetOf(sequence), serializer, session.sessions(), sink);
+    const auto entry = entryOf(line, serializer);
+    checkAttachment(entry, line, log.offsetOf(sequence), session.sessions(), sink);
     return true;
   });
   if (!checked) return std::unexpected(checked.error());
   std::ranges::stable_sort(report.problems, {}, &Problem::offset);
   return report;
+}
+
+Result<std::uint64_t> countNotEntries(SessionLog& log, const EntrySerializer& serializer) {
+  std::uint64_t count = 0;
+  BOUGH_TRY(log.readAll([&](Sequence, const std::string& line) {
+    if (!entryOf(line, serializer)) ++count;
+    return true;
+  }));
+  return count;
 }
 
 }  // namespace bough

@@ -12,4 +12,7 @@ namespace bough {
 /// `session`: of that log, for what it shares and its attachments.
 Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const EntrySerializer& serializer);
 
+/// How many of the lines that an index has are no entries: whoever sealed them had checked nothing.
+Result<std::uint64_t> countNotEntries(SessionLog& log, const EntrySerializer& serializer);
+
 }  // namespace bough

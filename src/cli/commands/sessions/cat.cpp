@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/json/json_scan.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
@@ -11,13 +12,19 @@ namespace {
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
   BOUGH_TRY(auto session, openForReading(context, name));
-  auto done = session.store->exportSession(session.sessionId, [](std::string_view line) {
+  std::uint64_t broken = 0;  // lines that were sealed as they are
+  auto done = session.store->exportSession(session.sessionId, [&](std::string_view line) {
+    if (!json::check(line)) ++broken;
     printJsonLine(line);
     return !outputClosed();
   });
   if (!done) return std::unexpected(done.error());
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
-  if (state.problemCount > 0) return kProblem;  // some lines are missing here
+  if (broken > 0 && state.problemCount == 0) {
+    printMessage(fmt::format("{} not JSON; `bough verify {}` says where",
+                             counted(broken, "line here is", "lines here are"), exactId(session.sessionId)));
+  }
+  if (broken > 0 || state.problemCount > 0) return kProblem;  // some lines are missing here
   if (state.trailingBytes > 0) {
     printMessage(fmt::format("the last {} not a complete entry; if nothing is writing now, run `bough verify {}`",
                              counted(state.trailingBytes, "byte is", "bytes are"), session.sessionId));

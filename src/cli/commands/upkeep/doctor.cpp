@@ -97,6 +97,10 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
   if (!missing->empty()) {
     return bad(*missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
   }
+  // The catalog has read every line, of which the state knows little more than where it is.
+  if (const auto row = titles.row(id); row && row->condition == SessionCondition::Damaged && !deep) {
+    return bad(row->problem, fmt::format("`bough verify {}`", exactId(id)));
+  }
   if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
     return Finding{
         .health = Health::Bad,
@@ -362,9 +366,11 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   checkSettings(store, findings);
   checkSessions(store, options.deep, findings);
   checkMissing(store, findings);
-  checkCatalog(store, options.deep, findings);
+  std::ranges::move(ofCatalog, std::back_inserter(findings));
   if (!options.deep) return findings;
   if (options.removeUnused) {
+  Findings ofCatalog;  // it is brought up to date first: what it says of a session counts
+  checkCatalog(store, options.deep, ofCatalog);
     auto unused = store.findUnusedAttachments();
     if (!unused) return std::unexpected(unused.error());
     auto removed = store.removeUnusedAttachments(*unused);
