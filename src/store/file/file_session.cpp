@@ -5,6 +5,7 @@
 #include "base/model/unreadable.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
+#include "log/format/line.h"
 #include "store/file/open_logs.h"
 #include "store/file/parts/turn_number.h"
 #include "store/file/rules_work.h"
@@ -20,11 +21,20 @@ std::size_t weightOf(const std::vector<Entry>& entries) {
   return bytes;
 }
 
+// The first entry of a log, which no other tool wrote.
+Result<Entry> firstEntry(SessionLog& log, const SessionLog::Header& line, const EntrySerializer& serializer) {
+  BOUGH_TRY(Entry first, serializer.decode(line.text));
+  if (first.type != entry_type::kSessionHeader && !findSeal(line.text)) {
+    BOUGH_TRY(refuseOthersFile(first, log.sessionId(), log.path()));
+  }
+  return first;
+}
+
 }  // namespace
 
 Result<SessionState> stateOfLog(SessionLog& log, const EntrySerializer& serializer) {
   BOUGH_TRY(const auto line, log.header());
-  BOUGH_TRY(const Entry first, serializer.decode(line.text));
+  BOUGH_TRY(const Entry first, firstEntry(log, line, serializer));
   BOUGH_TRY(SessionState state, log.state());
   HeaderInfo info = readHeader(first);
   state.origin = std::move(info.origin);
@@ -121,7 +131,7 @@ Result<SessionState> FileSession::state() {
 Result<Entry> FileSession::header() {
   BOUGH_TRY(const auto open, log());
   BOUGH_TRY(const auto first, open->header());
-  return store_.serializer.decode(first.text);
+  return firstEntry(*open, first, store_.serializer);
 }
 
 // Without a look at the file when nothing hints that it is another one: an append finds out under its lock.
@@ -136,7 +146,7 @@ Result<FileSession::Target> FileSession::target() {
   }
   BOUGH_TRY(auto open, log());
   BOUGH_TRY(const auto first, open->header());
-  BOUGH_TRY(const Entry entry, store_.serializer.decode(first.text));
+  BOUGH_TRY(const Entry entry, firstEntry(*open, first, store_.serializer));
   Target found{.log = std::move(open), .generation = first.generation, .origin = readHeader(entry).origin};
   const std::lock_guard lock(here.mutex);
   if (here.log == found.log) {

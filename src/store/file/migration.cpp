@@ -286,6 +286,9 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
                 "see `bough verify`");
   }
   BOUGH_TRY(auto first, old.at(0));
+  if (old.isDraft() && first.type != entry_type::kSessionHeader) {
+    BOUGH_TRY(refuseOthersFile(first, sessionId, log.path()));
+  }
   MigrationResult plan{.sessionId = std::string(sessionId),
                        .fromFormat = readHeader(first).format,
                        .toFormat = serializer.schemaVersion(),

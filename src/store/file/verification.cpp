@@ -168,6 +168,7 @@ Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const E
     sink.add(ProblemKind::Header, 0, state.bytes, state.bytes == 0 ? "the file is empty" : "no entry can be read");
     return report;
   }
+  if (!header) sink.add(ProblemKind::Header, 0, 0, fmt::format("{}; {}", header.error().message, header.error().hint));
   if (header && readHeader(*header).format > serializer.schemaVersion()) {
     sink.add(ProblemKind::Header, 0, 0, unknownFormat(readHeader(*header).format));
   }

@@ -5,6 +5,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/try.h"
 
 namespace bough {
 namespace {
@@ -68,6 +69,22 @@ Error newerFormatError(int format, std::string_view sessionId, std::string_view 
           .hint = "upgrade bough; until then it can be read, not written"};
 }
 
+Result<void> refuseOthersFile(const Entry& first, std::string_view sessionId, std::string_view path) {
+  if (first.payload != "{}" || first.extra.empty()) return {};
+  const std::string members = "{" + first.extra + "}";
+  const auto has = [&](std::string_view name) { return json::findMember(members, name).has_value(); };
+  const bool isPlain = (first.type == "user" || first.type == "assistant" || first.type == "system") && has("content");
+  const bool isCall = (first.type == "tool_call" || first.type == "tool_use" || first.type == "tool_result") &&
+                      (has("content") || has("name") || has("tool_call_id"));
+  const bool isPi = first.type == "session" || (first.type == entry_type::kMessage && has("message"));
+  if (!isPlain && !isCall && !isPi) return {};
+  return fail(ErrorCode::Damaged,
+              fmt::format("session {} is no log of bough, but the lines of another tool ({})", sessionId, path),
+              fmt::format("`bough show {0}` reads them as they are; to bring them into the store, move the file out "
+                          "of it and `bough import` it from there",
+                          path));
+}
+
 Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
                          int known) {
   const int format = readHeader(first).format;
@@ -78,6 +95,7 @@ Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::st
                 fmt::format("session {} is in format {}: it can be read, not written", sessionId, format),
                 fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
   }
+  BOUGH_TRY(refuseOthersFile(first, sessionId, path));
   if (offset > 0) {
     return fail(
         ErrorCode::MigrationNeeded,

@@ -31,6 +31,9 @@ HeaderInfo readHeader(const Entry& first);
 /// Refuses to write to a session that is not in the format `known`. `first` is its first entry, at `offset` of `path`.
 Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
                          int known);
+/// Refuses a file that another tool wrote and that only looks like a draft without a header: its lines have their
+/// content beside the payload, so that every entry would be empty.
+Result<void> refuseOthersFile(const Entry& first, std::string_view sessionId, std::string_view path);
 Error newerFormatError(int format, std::string_view sessionId, std::string_view path);
 /// What is wrong with a format that is newer, or no number at all.
 std::string unknownFormat(int format);
