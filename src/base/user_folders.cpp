@@ -33,6 +33,15 @@ std::string homeFolder() {
   return absolute(environmentVariable("HOME"));
 }
 
+Result<std::string> withHome(const std::string& path) {
+  if (path != "~" && !path.starts_with("~/")) return path;
+  const std::string home = homeFolder();
+  if (!home.empty()) return home + path.substr(1);
+  return fail(ErrorCode::InvalidArgument,
+              path + " is below your home folder, which is not known: HOME is not set to an absolute path",
+              "set HOME, or name the absolute path");
+}
+
 std::string userFolder(UserFolder kind) {
   const Place place = placeOf(kind);
   if (std::string chosen = absolute(environmentVariable(place.variable)); !chosen.empty()) return chosen;

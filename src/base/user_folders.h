@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "bough/error.h"
+
 namespace bough {
 
 /// Empty when the variable is not set.
@@ -10,6 +12,9 @@ std::string environmentVariable(const std::string& name);
 
 /// HOME, when it is an absolute path; else empty.
 std::string homeFolder();
+
+/// A path, with that folder in the place of a `~` that it begins with. InvalidArgument when there is none.
+Result<std::string> withHome(const std::string& path);
 
 enum class UserFolder { Data, Config, Cache };
 

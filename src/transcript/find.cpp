@@ -1,5 +1,6 @@
 // Finds the transcripts of all agents in their default folders, and the places for new ones.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -27,13 +28,27 @@ bool isWanted(const Agent& agent, const std::vector<std::string>& names) {
   return agent.folders != nullptr && (names.empty() || std::ranges::find(names, agent.name) != names.end());
 }
 
+// Whether it is known where the agent keeps its files.
+bool hasFolder(const Agent& agent, const TranscriptHome& home) {
+  return hasUserFolder(home) || std::ranges::any_of(agent.folderVariables, [&](std::string_view name) {
+           return !home.variable(std::string(name)).empty();
+         });
+}
+
+Error noFolder(const std::string& whose, std::span<const std::string_view> variables) {
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("where sessions of {} are is not known: HOME is not set to an absolute path", whose),
+              fmt::format("set HOME{}{}", variables.empty() ? "" : ", or ", fmt::join(variables, " or ")))
+      .error();
+}
+
 // Folders, each with the agents that keep sessions in it.
 using Roots = std::vector<std::pair<std::string, std::vector<const Agent*>>>;
 
 Roots rootsOf(const TranscriptHome& home, const std::vector<std::string>& names) {
   Roots roots;
   for (const Agent& agent : agents()) {
-    if (!isWanted(agent, names)) continue;
+    if (!isWanted(agent, names) || !hasFolder(agent, home)) continue;
     for (std::string& folder : agent.folders(home)) {
       const auto found = std::ranges::find(roots, folder, [](const auto& each) { return each.first; });
       auto& owners = found == roots.end() ? roots.emplace_back(std::move(folder), std::vector<const Agent*>()) : *found;
@@ -73,14 +88,19 @@ Result<TranscriptWalk> eachTranscript(const TranscriptHome& home, const std::vec
                                       const std::function<bool(FoundTranscript&&)>& use) {
   for (const std::string& name : agentNames) {
     const Agent* agent = findAgent(name);
-    if (agent != nullptr && agent->folders != nullptr) continue;
+    if (agent != nullptr && agent->folders != nullptr) {
+      if (!hasFolder(*agent, home)) return std::unexpected(noFolder(name, agent->folderVariables));
+      continue;
+    }
     return fail(ErrorCode::InvalidArgument,
                 agent == nullptr ? fmt::format("bough knows no agent \"{}\"", name)
                                  : fmt::format("{} has no folder of its own", name),
                 "name a file or a folder instead");
   }
+  const Roots roots = rootsOf(home, agentNames);
+  if (roots.empty()) return std::unexpected(noFolder("other agents", {}));
   TranscriptWalk report;
-  for (const auto& [root, owners] : rootsOf(home, agentNames)) {
+  for (const auto& [root, owners] : roots) {
     const bool goesOn = walkFolder(root, report, [&](const std::string& path, std::size_t relativeAt) {
       const auto owner = std::ranges::find_if(
           owners, [&](const Agent* agent) { return agent->isTranscript(std::string_view(path).substr(relativeAt)); });
@@ -134,6 +154,7 @@ Result<TranscriptPlace> placeForTranscript(const TranscriptHome& home, const Tra
                 fmt::format("the session's folder \"{}\" cannot be a path", text::excerpt(facts.cwd, 60)),
                 "--cwd-map OLD=NEW names another");
   }
+  if (!hasFolder(*agent, home)) return std::unexpected(noFolder(facts.agent, agent->folderVariables));
   return agent->place(home, facts);
 }
 

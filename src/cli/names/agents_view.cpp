@@ -28,7 +28,8 @@ Result<std::string> listFolder() {
   BOUGH_TRY(const std::string cache, cacheFolder());
   const TranscriptHome usual{.home = homeFolder(), .variable = [](const std::string&) { return std::string(); }};
   const auto folders = transcriptFolders(transcriptHome(), {});
-  const bool isUsual = folders == transcriptFolders(usual, {}) && cache.starts_with(usual.home + "/");
+  const bool isUsual =
+      !usual.home.empty() && folders == transcriptFolders(usual, {}) && cache.starts_with(usual.home + "/");
   if (isUsual) return cache + "/transcripts";
   return fmt::format("{}/transcripts-{}", cache,
                      Sha256::of(fmt::format("{}", fmt::join(folders, "\n"))).substr(0, kShort));

@@ -63,8 +63,7 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
 Result<std::string> textOrFile(const std::string& given, const std::string& name) {
   if (!given.starts_with('@')) return given;
   constexpr std::size_t kMost = std::size_t{1} << 20;
-  const bool atHome = given.starts_with("@~/");
-  const std::string path = atHome ? homeFolder() + given.substr(2) : given.substr(1);
+  BOUGH_TRY(const std::string path, withHome(given.substr(1)));
   auto text = readNamedFile(path, kMost);
   if (!text) {
     text.error().hint = text.error().message.contains("is larger")

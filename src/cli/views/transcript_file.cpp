@@ -17,6 +17,7 @@
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/names/foreign.h"
 #include "cli/terminal/output.h"
 #include "cli/views/compatibility_text.h"
@@ -27,17 +28,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// `~` at the beginning, which a shell leaves as it is after `=`.
-std::string withHome(const std::string& folder) {
-  if (folder != "~" && !folder.starts_with("~/")) return folder;
-  const std::string home = transcriptHome().home;
-  return home.empty() ? folder : home + folder.substr(1);
-}
-
-// Where a project is now; a name below the present folder may be short.
+// Where a project is now; a name below the present folder may be short. A shell leaves `~` as it is after `=`.
 Result<std::string> presentFolder(const std::string& folder) {
   const bool isWindows = folder.starts_with("\\\\") || (folder.size() > 1 && folder[1] == ':');
-  const std::string path = withHome(folder);
+  BOUGH_TRY(const std::string path, withHome(folder));
   if (path.starts_with('/') || isWindows) return path;
   std::error_code error;
   const fs::path whole = fs::absolute(path, error).lexically_normal();
@@ -55,7 +49,8 @@ Result<std::vector<MovedFolder>> movesOf(const std::string& folder, const std::v
     // A folder's name may have a `=` in it: that of the session decides.
     for (std::size_t at = map.find('='); at != std::string::npos; at = map.find('=', at + 1)) {
       if (at == 0 || at + 1 == map.size()) continue;
-      MovedFolder each{.from = withHome(map.substr(0, at)), .to = map.substr(at + 1)};
+      MovedFolder each{.from = {}, .to = map.substr(at + 1)};
+      BOUGH_TRY(each.from, withHome(map.substr(0, at)));
       const bool fits = movedFolder(folder, {each}).has_value();
       if (fits || !move) move = std::move(each);
       if (fits) break;

@@ -179,6 +179,8 @@ Agent openclaw() {
   agent.misfit = openClawMisfit;
   agent.makeReader = []() { return makePiReader("openclaw"); };
   agent.addFactsBeside = addOpenClawFactsBeside;
+  static constexpr std::string_view kFolder[] = {"OPENCLAW_STATE_DIR"};
+  agent.folderVariables = kFolder;
   agent.folders = openClawFolders;
   agent.isTranscript = isTranscript;
   agent.place = openClawPlace;

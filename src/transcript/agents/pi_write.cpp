@@ -231,15 +231,18 @@ class PiWriter : public Writer {
   std::string lastTime_;
 };
 
-// PI_CODING_AGENT_DIR, else ~/.pi/agent.
+constexpr const char* kSessionsVariable = "PI_CODING_AGENT_SESSION_DIR";
+
+// PI_CODING_AGENT_DIR, else ~/.pi/agent; empty when there is neither.
 std::string rootOf(const TranscriptHome& home) {
-  const std::string named = home.variable("PI_CODING_AGENT_DIR");
-  return named.empty() ? home.home + "/.pi/agent" : named;
+  std::string named = home.variable("PI_CODING_AGENT_DIR");
+  return named.empty() && hasUserFolder(home) ? home.home + "/.pi/agent" : named;
 }
 
 std::vector<std::string> piFolders(const TranscriptHome& home) {
-  std::vector<std::string> folders = {rootOf(home) + "/sessions"};
-  if (std::string other = home.variable("PI_CODING_AGENT_SESSION_DIR"); !other.empty()) folders.push_back(other);
+  std::vector<std::string> folders;
+  if (const std::string root = rootOf(home); !root.empty()) folders.push_back(root + "/sessions");
+  if (std::string other = home.variable(kSessionsVariable); !other.empty()) folders.push_back(other);
   return folders;
 }
 
@@ -252,7 +255,7 @@ std::string folderName(std::string_view cwd) {
 }
 
 Result<TranscriptPlace> piPlace(const TranscriptHome& home, const TranscriptFacts& facts) {
-  std::string folder = home.variable("PI_CODING_AGENT_SESSION_DIR");
+  std::string folder = home.variable(kSessionsVariable);
   if (folder.empty()) folder = rootOf(home) + "/sessions/" + folderName(facts.cwd);
   std::string time = formatTimestamp(parseTimestamp(facts.created).value_or(0));
   std::ranges::replace_if(time, [](char c) { return c == ':' || c == '.'; }, '-');
@@ -277,6 +280,8 @@ Agent pi() {
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("pi"); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<PiWriter>(); };
+  static constexpr std::string_view kFolder[] = {"PI_CODING_AGENT_DIR", kSessionsVariable};
+  agent.folderVariables = kFolder;
   agent.folders = piFolders;
   agent.isTranscript = [](std::string_view relative) { return relative.ends_with(".jsonl"); };
   agent.place = piPlace;

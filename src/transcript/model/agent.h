@@ -147,7 +147,9 @@ struct Agent {
   /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
   /// found. Optional.
   std::string (*findParent)(const std::string& path, const std::string& parentSession) = nullptr;
-  /// The folders it keeps sessions in. Optional.
+  /// Variables of which each names its folder; without them that is below the user's.
+  std::span<const std::string_view> folderVariables = {};
+  /// The folders it keeps sessions in. Asked where there is such a variable, or a user's folder. Optional.
   std::vector<std::string> (*folders)(const TranscriptHome& home) = nullptr;
   /// Whether a file below one of them (`relative`, with slashes) is a transcript, by its name.
   bool (*isTranscript)(std::string_view relative) = nullptr;
@@ -158,6 +160,11 @@ struct Agent {
   /// Keeps a file of Writer::beside. `path`: of the transcript. Optional.
   Result<void> (*keepBeside)(const std::string& path, const std::string& name, std::string_view bytes) = nullptr;
 };
+
+/// Whether it is known where the user's folder is.
+inline bool hasUserFolder(const TranscriptHome& home) {
+  return home.home.starts_with('/');
+}
 
 /// The table, in the order in which files are compared with it: the most particular formats first.
 std::span<const Agent> agents();

@@ -80,7 +80,7 @@ std::string namedStore(const Words& words) {
     if (words[i].starts_with(kAssigned)) named = words[i].substr(kAssigned.size());
     if (words[i] == "--store" && i + 2 < words.size()) {
       named = words[++i];
-      if (named.starts_with("~/")) named.replace(0, 1, homeFolder());
+      named = withHome(named).value_or("");
     }
   }
   return named;

@@ -107,8 +107,10 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
                   "name a folder with --out");
     }
     files = all;
+    TranscriptHome anywhere = transcriptHome();
+    anywhere.home = "/";  // only the names of the files are wanted
     for (const TranscriptFacts& file : files) {
-      BOUGH_TRY(const auto place, placeForTranscript(transcriptHome(), file));
+      BOUGH_TRY(const auto place, placeForTranscript(anywhere, file));
       paths.push_back(options.output + place.path.substr(place.path.rfind('/')));
       BOUGH_TRY(checkNew(paths.back()));
     }

@@ -42,6 +42,8 @@ Agent claudeCode() {
   agent.isRecord = isClaudeRecord;
   agent.makeReader = [] { return claude_code::makeReader(); };
   agent.makeWriter = [] { return claude_code::makeWriter(); };
+  static constexpr std::string_view kFolder[] = {"CLAUDE_CONFIG_DIR"};
+  agent.folderVariables = kFolder;
   agent.folders = claude_code::folders;
   agent.isTranscript = claude_code::isTranscript;
   agent.place = claude_code::place;

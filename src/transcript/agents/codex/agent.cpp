@@ -38,6 +38,8 @@ Agent codexRollout() {
   agent.makeWriter = [] { return codex::makeWriter(); };
   agent.writeTree = codex::writeTree;
   agent.findParent = codex::findRollout;
+  static constexpr std::string_view kFolder[] = {"CODEX_HOME"};
+  agent.folderVariables = kFolder;
   agent.folders = codex::folders;
   agent.isTranscript = codex::isTranscript;
   agent.place = codex::place;

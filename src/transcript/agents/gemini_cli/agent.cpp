@@ -58,6 +58,8 @@ Agent row() {
   agent.isRecord = isGeminiRecord;
   agent.makeReader = [] { return gemini_cli::makeReader(); };
   agent.makeWriter = [] { return gemini_cli::makeWriter(); };
+  static constexpr std::string_view kFolder[] = {"GEMINI_CLI_HOME"};
+  agent.folderVariables = kFolder;
   agent.folders = gemini_cli::folders;
   agent.isTranscript = gemini_cli::isTranscript;
   agent.place = gemini_cli::place;
