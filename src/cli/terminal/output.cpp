@@ -71,6 +71,8 @@ unsigned hazardAt(std::string_view text, std::size_t& size) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   size = 1;
   if (byte(0) == 0x7F) return 0x7F;
+  // Valid JSON has none; but a line that was stored by another writer may be none.
+  if (!text.empty() && byte(0) < 0x20 && byte(0) != '\t' && byte(0) != '\n' && byte(0) != '\r') return byte(0);
   size = 2;
   if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return byte(1);
   if (byte(0) == 0xD8 && byte(1) == 0x9C) return 0x061C;
@@ -97,6 +99,28 @@ std::string safeJson(std::string_view json) {
     json.remove_prefix(size);
   }
   return out;
+}
+
+// The first place in `text` where DEL, a C1 control or a mark that turns the direction of writing is, with its size.
+std::size_t findHazard(std::string_view text, std::size_t& size) {
+  for (std::size_t at = 0; (at = text.find_first_of("\x7F\xC2\xE2", at)) != std::string_view::npos; ++at) {
+    const unsigned found = hazardAt(text.substr(at), size);
+    const bool turns = (found >= 0x202A && found <= 0x202E) || (found >= 0x2066 && found <= 0x2069);
+    if (turns || (found >= 0x7F && found < 0xA0)) return at;
+  }
+  return std::string_view::npos;
+}
+
+// The last guard before a terminal, of whatever text: as text::printable shows what a terminal could act on. Codes that
+// begin with ESC are our own here.
+std::string shownText(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0, size = 0; (at = findHazard(text, size)) != std::string_view::npos;) {
+    out += text.substr(0, at);
+    out += size == 1 ? "\u2421" : "\uFFFD";
+    text.remove_prefix(at + size);
+  }
+  return out += text;
 }
 
 // Makes room below, scrolling if need be, and remembers the place above it with its colours.
@@ -127,7 +151,9 @@ std::string fittedOnStderr(std::string text) {
 
 void printText(std::string_view text) {
   const std::lock_guard lock(printing);
-  writeAbove(STDOUT_FILENO, text);
+  std::size_t size = 0;
+  const bool isSafe = captured != nullptr || !stdoutIsTerminal() || findHazard(text, size) == std::string_view::npos;
+  isSafe ? writeAbove(STDOUT_FILENO, text) : writeAbove(STDOUT_FILENO, shownText(text));
 }
 
 void printCodes(std::string_view codes) {
@@ -165,7 +191,7 @@ void printLine(std::string_view line) {
 }
 
 void printJsonPart(std::string_view json) {
-  ::isatty(STDOUT_FILENO) == 1 ? printText(safeJson(json)) : printText(json);
+  stdoutIsTerminal() ? printText(safeJson(json)) : printText(json);
 }
 
 void printJsonLine(std::string_view json) {

@@ -11,7 +11,8 @@
 
 namespace bough::cli {
 
-/// Writes to stdout. After the reader has gone away further text is dropped; see outputClosed().
+/// Writes to stdout. After the reader has gone away further text is dropped; see outputClosed(). On a terminal DEL, C1
+/// controls and marks that turn the direction of writing are replaced by visible signs, wherever they came from.
 void printText(std::string_view text);
 void printLine(std::string_view line);
 /// JSON, and the end of its line. On a terminal what a terminal could act on (DEL, C1 controls, marks that turn the

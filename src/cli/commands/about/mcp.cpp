@@ -20,7 +20,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   while (!outputClosed()) {
     const auto line = input.nextLine();
     if (!line && line.error().code == ErrorCode::InvalidArgument) {  // it is too long
-      printLine(serve::McpServer::refuse(line.error()));
+      printJsonLine(serve::McpServer::refuse(line.error()));
       BOUGH_TRY(const auto more, input.skipLine());
       if (!more) break;
       continue;
@@ -28,7 +28,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     if (!line) return std::unexpected(line.error());
     if (!*line) break;
     const std::string answer = server.handle((*line)->text);
-    if (!answer.empty()) printLine(answer);
+    if (!answer.empty()) printJsonLine(answer);
   }
   BOUGH_TRY(store->close());
   return kDone;

@@ -28,6 +28,18 @@ struct Options {
   bool all = false;
 };
 
+// How much of a piece of UTF-8 is whole characters.
+std::size_t wholeCharacters(std::string_view text) {
+  constexpr std::size_t kLongest = 4;
+  for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte >= 0x80 && byte < 0xC0) continue;
+    const std::size_t size = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : kLongest;
+    return size > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
 // Where the pieces of an export go: a new file, or standard output.
 class Output {
  public:
@@ -40,17 +52,25 @@ class Output {
   }
 
   [[nodiscard]] TranscriptSink sink() const {
-    return [file = file_.get()](std::string_view piece) -> Result<void> {
+    return [file = file_.get(), cut = cut_](std::string_view piece) -> Result<void> {
       if (file != nullptr) return file->add(piece);
-      printText(piece);
+      *cut += piece;
+      const std::string rest = cut->substr(wholeCharacters(*cut));
+      cut->resize(cut->size() - rest.size());
+      printJsonPart(*cut);
+      *cut = rest;
       return {};
     };
   }
 
-  Result<void> save() { return file_ ? file_->save() : Result<void>(); }
+  Result<void> save() {
+    printJsonPart(*cut_);
+    return file_ ? file_->save() : Result<void>();
+  }
 
  private:
   std::unique_ptr<NewFile> file_;
+  std::shared_ptr<std::string> cut_ = std::make_shared<std::string>();  // a character of which the rest is to come
 };
 
 // For a tool that is not an agent.
@@ -72,7 +92,7 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("sessionId", session.sessionId);
     writer.member("format", options.agent).member("file", options.output);
-    printLine(writer.key("report").raw(report.toJson()).endObject().text());
+    printJsonLine(writer.key("report").raw(report.toJson()).endObject().text());
   } else if (!context.json && !report.lossyFields.empty()) {
     printMessage(fmt::format("{} has no place for:", options.agent));
     printLosses(report);
@@ -173,7 +193,7 @@ Result<ExitCode> run(const Context& context, Options options) {
     writer.member("file", options.output).member("entries", made.written.entries);
     writer.member("verbatim", made.written.verbatim).member("sameBytes", made.written.sameBytes);
     writer.member("carried", made.written.carried).key("report").raw(made.written.report.toJson()).endObject();
-    printLine(writer.text());
+    printJsonLine(writer.text());
   } else if (!context.json) {
     printWritten(made);
   }

@@ -97,7 +97,7 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
       writer.beginObject().member("offset", damage.offset).member("bytes", damage.sizeBytes);
       writer.member("reason", damage.reason).member("recovered", damage.recovered).endObject();
     }
-    return printLine(writer.endArray().endObject().text());
+    return printJsonLine(writer.endArray().endObject().text());
   }
   const std::string what = done.created         ? counted(done.appended, "new entry", "new entries")
                            : done.appended == 0 ? std::string("nothing new")

@@ -150,7 +150,7 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
     writer.memberOrNull("cwd", made.facts.cwd).member("cwdMissing", isFolderMissing(made.facts.cwd));
     writer.member("command", place.command).member("written", !dryRun && !isThere);
     writer.member("carried", made.written.carried).key("report").raw(made.written.report.toJson()).endObject();
-    return printLine(writer.text());
+    return printJsonLine(writer.text());
   }
   printWritten(made);
   if (!instead.empty()) {

@@ -99,7 +99,7 @@ Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff
     writer.key("entries").beginArray();
     auto done = forEachEntry(end, nodes, [&](const Entry& entry) {
       writer.raw(entryJson(entry, viewEntry(entry)));
-      cli::printText(out);
+      printJsonPart(out);
       out.clear();
     });
     writer.endArray().endObject();

@@ -56,7 +56,7 @@ Result<ExitCode> migrateDocument(const Context& context, const std::string& path
   BOUGH_TRY(writeOrResumeFile(target, lines));
   const auto count = static_cast<std::uint64_t>(std::ranges::count(lines, '\n'));
   if (context.json) {
-    printLine(fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count));
+    printJsonLine(fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count));
   } else {
     printFitted(fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));
   }

@@ -53,7 +53,7 @@ Result<ExitCode> setDefault(const Context& context, const std::string& text) {
                                    formatDuration(age)));
     return kDone;
   }
-  printLine(fmt::format(R"({{"schema":1,"defaultTimeToLiveMs":{}}})", age == 0 ? "null" : fmt::format("{}", age)));
+  printJsonLine(fmt::format(R"({{"schema":1,"defaultTimeToLiveMs":{}}})", age == 0 ? "null" : fmt::format("{}", age)));
   return kDone;
 }
 

@@ -57,7 +57,7 @@ Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   auto removed = store.removeUnusedAttachments(unused);
   if (!removed) return std::unexpected(removed.error());
   if (context.json) {
-    printLine(fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed));
+    printJsonLine(fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed));
   } else {
     printFitted(fmt::format("removed {} that no entry names", counted(*removed, "attachment")));
   }
@@ -117,7 +117,7 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
     writer.beginObject().member("schema", 1).member("agent", agent).member("file", options.output);
     writer.member("messages", report.messages).member("entries", written.entries);
     writer.member("recovered", report.recovered).member("unreadable", report.unreadable);
-    printLine(writer.member("leftOut", written.leftOut).endObject().text());
+    printJsonLine(writer.member("leftOut", written.leftOut).endObject().text());
     return kDone;
   }
   printFitted(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),

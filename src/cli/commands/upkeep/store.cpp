@@ -48,7 +48,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("store", shownLocation(location));
     writer.member("versionBefore", schema.versionBefore);
-    printLine(writer.member("version", schema.version).endObject().text());
+    printJsonLine(writer.member("version", schema.version).endObject().text());
     return kDone;
   }
   const bool same = schema.versionBefore == schema.version;
