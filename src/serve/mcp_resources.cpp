@@ -137,6 +137,7 @@ RpcResult<std::string> readResource(SessionStore& store, std::string_view params
   const auto address = parseAddress(*uri);
   if (!address) return rpcFail(RpcCode::InvalidParams, fmt::format("not a resource of bough: {}", *uri), data);
   auto text = readAddress(store, *address);
+  if (text) text = withNotRead(store, std::move(*text), {address->sessionId});
   if (!text) {
     RpcError error = rpcError(text.error());
     error.data = data;

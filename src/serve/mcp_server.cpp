@@ -157,7 +157,7 @@ RpcResult<std::string> McpServer::callTool(std::string_view params) {
   }
   std::string_view arguments = json::findMember(params, "arguments").value_or("{}");
   if (json::kindOf(arguments) == json::Kind::Null) arguments = "{}";
-  auto text = runTool(*tool, {.store = store_, .catalog = catalog_}, arguments);
+  auto text = runTool(*tool, store_, catalog_, arguments);
   std::string result = R"({"content":[{"type":"text","text":)";
   if (text) {
     json::appendQuoted(result, *text);

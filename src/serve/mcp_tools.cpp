@@ -34,7 +34,8 @@ Result<std::string> caughtUp(ToolWorld world, bool search = false) {
 // A session that the catalog has not taken in is found by its id.
 Result<std::string> namedSession(ToolWorld world, const std::string& name, bool outOfDate) {
   auto found = findSession(world.catalog, name);
-  if (!found && outOfDate && world.store.sessionState(name)) return name;
+  if (!found && outOfDate && world.store.sessionState(name)) found = name;
+  if (found) world.used.push_back(*found);
   return found;
 }
 
@@ -304,8 +305,14 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
 }
 
 // What changes a session takes its whole id: a name that is merely close must not change another one.
+Result<std::string> exactSession(ToolWorld world, const ToolArguments& arguments) {
+  BOUGH_TRY(auto session, arguments.text("session"));
+  world.used.push_back(session);
+  return session;
+}
+
 Result<std::string> appendMessage(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, arguments.text("session"));
+  BOUGH_TRY(const auto session, exactSession(world, arguments));
   BOUGH_TRY(const auto role, arguments.text("role"));
   BOUGH_TRY(const auto text, arguments.text("text"));
   if (role != "user" && role != "assistant") {
@@ -317,7 +324,7 @@ Result<std::string> appendMessage(ToolWorld world, const ToolArguments& argument
 }
 
 Result<std::string> labelEntry(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, arguments.text("session"));
+  BOUGH_TRY(const auto session, exactSession(world, arguments));
   BOUGH_TRY(const auto entry, arguments.text("entry"));
   BOUGH_TRY(const auto label, arguments.text("label"));
   BOUGH_TRY(world.store.labelEntry(session, entry, label));
@@ -325,7 +332,7 @@ Result<std::string> labelEntry(ToolWorld world, const ToolArguments& arguments) 
 }
 
 Result<std::string> forkSession(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, arguments.text("session"));
+  BOUGH_TRY(const auto session, exactSession(world, arguments));
   BOUGH_TRY(auto entry, arguments.text("entry", ""));
   NewSession made;
   BOUGH_TRY(made.title, arguments.text("title", ""));
@@ -403,7 +410,7 @@ const McpTool* findTool(std::string_view name, bool write) {
   return tool == kTools.end() || (tool->writes && !write) ? nullptr : &*tool;
 }
 
-Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_view arguments) {
+Result<std::string> runTool(const McpTool& tool, SessionStore& store, Catalog& catalog, std::string_view arguments) {
   if (json::kindOf(arguments) != json::Kind::Object) {
     return fail(ErrorCode::InvalidArgument, "the arguments are not an object");
   }
@@ -414,7 +421,9 @@ Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_vi
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no argument \"{}\"", shortText(name)),
                 fmt::format("{} takes {}", tool.name, fmt::join(known, ", ")));
   }
-  return tool.run(world, ToolArguments(arguments));
+  std::vector<std::string> used;
+  BOUGH_TRY(auto result, tool.run({.store = store, .catalog = catalog, .used = used}, ToolArguments(arguments)));
+  return withNotRead(store, std::move(result), std::move(used));
 }
 
 std::string listTools(bool write) {

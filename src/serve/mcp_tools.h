@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bough/catalog.h"
 #include "bough/error.h"
@@ -15,6 +16,7 @@ namespace bough::serve {
 struct ToolWorld {
   SessionStore& store;
   Catalog& catalog;
+  std::vector<std::string>& used;  ///< The sessions that a tool's result is about.
 };
 
 struct McpTool {
@@ -29,7 +31,7 @@ struct McpTool {
 /// Null when there is no such tool, or when it writes and `write` is false.
 const McpTool* findTool(std::string_view name, bool write);
 /// Runs a tool. InvalidArgument when `arguments` is not an object.
-Result<std::string> runTool(const McpTool& tool, ToolWorld world, std::string_view arguments);
+Result<std::string> runTool(const McpTool& tool, SessionStore& store, Catalog& catalog, std::string_view arguments);
 /// The result of tools/list.
 std::string listTools(bool write);
 

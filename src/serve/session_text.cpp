@@ -4,8 +4,12 @@
 
 #include <algorithm>
 
+#include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/message.h"
+#include "bough/torn.h"
 #include "bough/tree.h"
 
 namespace bough::serve {
@@ -51,7 +55,45 @@ Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& session
   return length - std::min(length, stretch.last);
 }
 
+// What of a session, or of the history that it shares, cannot be read; empty: nothing that is known.
+std::string problemOf(SessionStore& store, const std::string& sessionId) {
+  const auto state = store.sessionState(sessionId);
+  if (!state) return {};
+  const std::uint64_t places = state->problemCount + state->lostPayloads;
+  if (places > 0) return counted(places, "place") + " cannot be read";
+  if (!state->lostSession.empty())
+    return fmt::format("its beginning is lost with part of session {}", state->lostSession);
+  const auto missing = missingFromLog(store, sessionId);
+  if (!missing) return "whether it held more once is not known: " + missing.error().message;
+  if (!missing->empty()) return *missing;
+  if (state->trailingBytes > 0) return counted(state->trailingBytes, "byte") + " at the end are not a complete batch";
+  if (!state->origin) return {};
+  const auto lost = store.loadSessionEntries(sessionId, {.type = std::string(kUnreadableType)});
+  return lost && !lost->empty() ? counted(lost->size(), "place") + " of the history that it shares cannot be read" : "";
+}
+
 }  // namespace
+
+std::string withNotRead(SessionStore& store, std::string result, std::vector<std::string> sessionIds) {
+  std::ranges::sort(sessionIds);
+  const auto repeated = std::ranges::unique(sessionIds);
+  sessionIds.erase(repeated.begin(), repeated.end());
+  const bool isObject = result.starts_with('{');
+  json::Writer writer;
+  writer.beginArray();
+  std::string lines;
+  for (const std::string& id : sessionIds) {
+    const std::string problem = problemOf(store, id);
+    if (problem.empty()) continue;
+    writer.beginObject().member("sessionId", id).member("problem", problem).endObject();
+    lines += fmt::format("note: session {}: {}\n", id, problem);
+  }
+  if (lines.empty()) return result;
+  if (!isObject) return result + (result.ends_with('\n') ? "" : "\n") + lines;
+  if (json::findMember(result, "notRead")) return result;
+  result.pop_back();
+  return result + R"(,"notRead":)" + writer.endArray().take() + "}";
+}
 
 std::string entryText(const Entry& entry) {
   std::string text;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json/json_write.h"
 #include "bough/catalog.h"
@@ -39,5 +40,9 @@ struct Stretch {
 };
 /// As an object with the entries of that stretch, and `next`: the place to read on from, or null.
 Result<std::string> readStretch(SessionStore& store, const std::string& sessionId, const Stretch& stretch);
+
+/// A result, and which of the sessions it is about cannot be read whole: as `notRead` in an object, else as lines after
+/// the text.
+std::string withNotRead(SessionStore& store, std::string result, std::vector<std::string> sessionIds);
 
 }  // namespace bough::serve

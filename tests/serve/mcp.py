@@ -130,6 +130,21 @@ def check_damage():
         check("nothing is said of other sessions", "notRead" not in client.tool("search_sessions", query="heron", session="whole"))
         rows = {row["sessionId"]: row.get("problem") for row in client.tool("list_sessions")["sessions"]}
         check("a list says which sessions are damaged", rows["hurt"] and not rows["whole"], rows)
+        for tool, arguments in (("read_session", {}), ("list_branches", {}), ("diff_branches", {"otherSession": "whole"})):
+            told = client.tool(tool, session="hurt", **arguments).get("notRead", [])
+            check(f"{tool} says that a part of the session cannot be read", [each["sessionId"] for each in told] == ["hurt"], told)
+        check("so does a tree", "note: session hurt: 1 place cannot be read" in client.tool("session_tree", session="hurt"))
+        check("and nothing is said of a whole one", "notRead" not in client.tool("read_session", session="whole"))
+        read = client.request("resources/read", uri="bough://session/hurt")["result"]["contents"][0]["text"]
+        check("a resource says it, too", json.loads(read)["notRead"] == [{"sessionId": "hurt", "problem": "1 place cannot be read"}], read)
+        client.close()
+        client = Client(store, "--write")
+        told = client.tool("append_message", session="hurt", role="user", text="more")
+        check("what is written to it says it", told["entryId"] and told["notRead"], told)
+        fork = client.tool("fork_session", session="hurt")
+        check("a fork says it of what it was made from", [each["sessionId"] for each in fork["notRead"]] == ["hurt"], fork)
+        told = client.tool("read_session", session=fork["sessionId"]).get("notRead", [])
+        check("and its own reading of what it shares", [each["sessionId"] for each in told] == [fork["sessionId"]], told)
         client.close()
 
 

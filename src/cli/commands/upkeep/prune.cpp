@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/upkeep/prune_agents.h"
 #include "cli/names/catalog_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/when.h"
@@ -75,6 +76,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   }
   BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(auto session, resolveSessionToChange(*store, options.session, !context.json));
+  BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
   BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
   if (!context.json) {
     const std::string name = idAndTitle(*store, session);

@@ -5,6 +5,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/confirm.h"
@@ -52,6 +53,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   std::vector<std::string> sessions;
   for (const std::string& name : options.sessions) {
     BOUGH_TRY(auto session, asking ? resolveSession(*store, name) : resolveSessionToChange(*store, name, false));
+    BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
     sessions.push_back(std::move(session));
   }
   if (!options.yes) {
