@@ -41,6 +41,7 @@ struct Finding {
   Health health = Health::Good;
   std::string what;
   std::string advice;
+  bool isOpen = false;  // of a session whose end may be being written
 };
 
 using Findings = std::vector<Finding>;
@@ -85,7 +86,9 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
   if (deep) {
     auto report = store.verifySession(id);
     if (!report) return bad(report.error().message, report.error().hint);
-    problems = report->problemCount;
+    // What follows the last complete batch is told apart below.
+    const auto torn = std::ranges::count(report->problems, ProblemKind::Torn, &Problem::kind);
+    problems = report->problemCount - static_cast<std::uint64_t>(torn);
   }
   if (problems > 0)
     return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactId(id)));
@@ -109,10 +112,12 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
   }
   if (state->trailingBytes > 0) {
     return Finding{
-        .health = Health::Note,
-        .what = fmt::format("{}: {} after the last complete batch, left by a crash or being written", titles.name(id),
-                            counted(state->trailingBytes, "byte")),
-        .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", exactId(id))};
+        .health = state->trailingInDoubt ? Health::Note : Health::Bad,
+        .what = fmt::format("{}: {} after the last complete batch, {}", titles.name(id),
+                            counted(state->trailingBytes, "byte"),
+                            state->trailingInDoubt ? "left by a crash or being written" : "left by a crash"),
+        .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", exactId(id)),
+        .isOpen = state->trailingInDoubt};
   }
   if (state->format < jsonEntrySerializer().schemaVersion()) {
     return Finding{.health = Health::Note,
@@ -120,6 +125,26 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
                    .advice = fmt::format("`bough migrate {}`; the old file is kept", exactId(id))};
   }
   return std::nullopt;
+}
+
+// Of so many sessions.
+Finding verdict(std::size_t count, std::size_t damaged, std::size_t open, bool deep) {
+  const std::string checked = deep ? "; every byte was checked" : "";
+  if (count == 0) return {.what = "there are no sessions yet", .advice = {}};
+  if (damaged > 0) {
+    return {.health = Health::Bad,
+            .what = fmt::format("{} of {} {} damaged{}", damaged, counted(count, "session"),
+                                damaged == 1 ? "is" : "are", checked),
+            .advice = deep ? "" : "--deep checks every byte"};
+  }
+  if (open > 0) {
+    return {.health = Health::Note,
+            .what = fmt::format("{} of {} may be being written, the others are good{}", open, counted(count, "session"),
+                                checked),
+            .advice = "look again when nothing writes to the store"};
+  }
+  const std::string all = count == 1 ? "the session is" : fmt::format("all {} sessions are", count);
+  return {.what = fmt::format("{} good{}", all, checked), .advice = {}};
 }
 
 void checkSessions(SessionStore& store, bool deep, Findings& findings) {
@@ -133,27 +158,17 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   Progress progress("checking sessions", sessions->size());
   SessionTitles titles(store);
   std::size_t damaged = 0;
+  std::size_t open = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
     if (auto finding = checkSession(store, titles, (*sessions)[i], deep); finding && !isGone(store, (*sessions)[i])) {
       if (finding->health == Health::Bad) ++damaged;
+      if (finding->isOpen) ++open;
       found.push_back(std::move(*finding));
     }
     progress.update(i + 1);
   }
-  const std::string checked = deep ? "; every byte was checked" : "";
-  findings.push_back(
-      damaged == 0 ? Finding{.what = fmt::format("{}{}",
-                                                 sessions->empty() ? "there are no sessions yet"
-                                                 : sessions->size() == 1
-                                                     ? "the session is good"
-                                                     : fmt::format("all {} sessions are good", sessions->size()),
-                                                 sessions->empty() ? "" : checked),
-                             .advice = {}}
-                   : Finding{.health = Health::Bad,
-                             .what = fmt::format("{} of {} {} damaged{}", damaged, counted(sessions->size(), "session"),
-                                                 damaged == 1 ? "is" : "are", checked),
-                             .advice = deep ? "" : "--deep checks every byte"});
+  findings.push_back(verdict(sessions->size(), damaged, open, deep));
   std::ranges::move(found, std::back_inserter(findings));
 }
 
@@ -364,13 +379,13 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
     findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   }
   checkSettings(store, findings);
+  Findings ofCatalog;  // it is brought up to date first: what it says of a session counts
+  checkCatalog(store, options.deep, ofCatalog);
   checkSessions(store, options.deep, findings);
   checkMissing(store, findings);
   std::ranges::move(ofCatalog, std::back_inserter(findings));
   if (!options.deep) return findings;
   if (options.removeUnused) {
-  Findings ofCatalog;  // it is brought up to date first: what it says of a session counts
-  checkCatalog(store, options.deep, ofCatalog);
     auto unused = store.findUnusedAttachments();
     if (!unused) return std::unexpected(unused.error());
     auto removed = store.removeUnusedAttachments(*unused);
