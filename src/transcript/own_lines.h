@@ -2,12 +2,40 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "transcript/model/agent.h"
 #include "transcript/model/entry_list.h"
 
 namespace bough::transcript {
+
+/// Lines as the bytes of a file.
+class LinesSource : public ByteSource {
+ public:
+  explicit LinesSource(std::function<std::optional<std::string>()> next) : next_(std::move(next)) {}
+
+  Result<std::size_t> read(std::span<char> out) override {
+    while (used_ == line_.size()) {
+      auto line = next_();
+      if (!line) return 0;
+      line_ = std::move(*line);
+      used_ = 0;
+    }
+    const std::size_t size = line_.copy(out.data(), out.size(), used_);
+    used_ += size;
+    return size;
+  }
+
+ private:
+  std::function<std::optional<std::string>()> next_;
+  std::string line_;
+  std::size_t used_ = 0;  // of the line
+};
 
 class OwnLines {
  public:

@@ -7,9 +7,11 @@
 
 #include "base/bytes/flat_map.h"
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "transcript/adapted_lines.h"
 #include "transcript/carrier_lines.h"
+#include "transcript/hidden_places.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/carrying.h"
 #include "transcript/model/clean_line.h"
@@ -26,29 +28,6 @@ namespace {
 using namespace transcript;
 
 constexpr std::size_t kNone = EntryTree::kNone;
-
-// Lines as the bytes of a file.
-class LinesSource : public ByteSource {
- public:
-  explicit LinesSource(std::function<std::optional<std::string>()> next) : next_(std::move(next)) {}
-
-  Result<std::size_t> read(std::span<char> out) override {
-    while (used_ == line_.size()) {
-      auto line = next_();
-      if (!line) return 0;
-      line_ = std::move(*line);
-      used_ = 0;
-    }
-    const std::size_t size = line_.copy(out.data(), out.size(), used_);
-    used_ += size;
-    return size;
-  }
-
- private:
-  std::function<std::optional<std::string>()> next_;
-  std::string line_;
-  std::size_t used_ = 0;  // of the line
-};
 
 // A clean copy begins with the header, wherever that was. False when the file has lost it.
 bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order) {
@@ -126,6 +105,7 @@ class TranscriptWriting {
     if (head_ == kNone && !beginsWithCopy()) return tree_.noHead();
     writer_->keepsBeside = options_.keepBeside != nullptr;
     writer_->sessionId = options_.facts.sessionId;
+    writer_->cwd = options_.facts.cwd;
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report, head_);
     std::string text;
     if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
@@ -320,6 +300,7 @@ class TranscriptWriting {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       own_[i] = isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
+    inPlace_ = hiddenPlaces(entries_, tree_, own_);
     if (!options_.clean) return;
     for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;
     own_ = lines_.wholeRecords(own_);
@@ -338,7 +319,8 @@ class TranscriptWriting {
     std::vector<bool> isMixed(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::size_t parent = tree_.parent(i);
-      isMixed[i] = (parent != kNone && isMixed[parent]) || !isCopied(i);
+      const bool isPlaced = inPlace_[i] && entries_.isHidden(i);
+      isMixed[i] = (parent != kNone && isMixed[parent]) || !(isPlaced || isCopied(i));
     }
     std::vector<std::size_t> leaves = whole_ ? tree_.leaves() : std::vector{head_};
     std::erase_if(leaves, [&](std::size_t leaf) { return leaf == kNone || !isMixed[leaf]; });
@@ -365,19 +347,27 @@ class TranscriptWriting {
       messages_->skip(place);
       return copy(place, item, text);
     }
-    if (entry.redacted && entries_.isTalk(place)) {
-      addLossy("redacted");
-      if (entries_.isHidden(place)) {
+    if (entry.redacted || isUnreadable(entry)) skippedLine_ = true;
+    Entry said;
+    item.isInPlace = inPlace_[place];
+    if (entry.redacted && entries_.isTalk(place)) addLossy("redacted");
+    if (entries_.isTalk(place) && entries_.isHidden(place)) {
+      if (!item.isInPlace) {
         standIns_[entry.id] = item.parentId;
         return;
       }
+      said = entry;
+      said.type = entry_type::kMessage;
+      item.entry = &said;
+      item.messages = {hiddenMessage(entries_, tree_, place, agent_.dialect)};
+    } else {
+      item.messages = messages_->take(place);
     }
-    item.messages = messages_->take(place);
     item.isApplied = messages_->edits().isApplied(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
-    if (options_.clean) parents_.addWritten(lines, entry);
+    if (options_.clean || entries_.lacksSome()) parents_.addWritten(lines, entry);
     // Entries after one that left nothing continue from what that one continues.
     if (lines.empty()) {
       const bool isMissed = entries_.isTalk(place) && !item.isApplied && !messages_->edits().leavesOut(place);
@@ -407,7 +397,11 @@ class TranscriptWriting {
     const bool isWhole = carries == nullptr || carries->isWhole;
     if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
     std::string bytes = line.value_or("");
-    if (options_.clean) bytes = parents_.clean(bytes, *item.entry, item.parentId);
+    if (options_.clean) {
+      bytes = parents_.clean(bytes, *item.entry, item.parentId);
+    } else if (entries_.lacksSome()) {
+      bytes = parents_.relinked(bytes, *item.entry, item.parentId);
+    }
     writer_->copied(item, bytes);
     if (bytes.empty()) return;
     // A record that broke off must not swallow a line that did not follow it in the agent's file.
@@ -459,6 +453,7 @@ class TranscriptWriting {
   OwnLines lines_;
   CleanParents parents_ = CleanParents(agent_);
   std::vector<bool> own_ = std::vector<bool>(entries_.size());  // by place: the agent wrote it itself
+  std::vector<bool> inPlace_;                                   // by place: hidden, with a line in the agent's file
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of what is written

@@ -128,6 +128,13 @@ class PiWriter : public Writer {
     return id;
   }
 
+  std::string idOf(const Item& item) {
+    if (!item.isInPlace || !isForeignId(item.entry->id)) return freshId(item.entry->id);
+    std::string id = foreignIdOf(item.entry->id);
+    taken_.insert(hashOf(id));
+    return id;
+  }
+
   void base(json::Writer& writer, const std::string& id, const std::string& parent, const Entry& entry) {
     writer.member("id", id).memberOrNull("parentId", parent).member("timestamp", timeOf(entry));
     lastId_ = id;
@@ -142,7 +149,7 @@ class PiWriter : public Writer {
   // Begins the line of an entry; endLine ends it.
   json::Writer& line(const Item& item, std::string_view type, std::string& out) {
     line_.emplace(out);
-    const std::string id = freshId(item.entry->id);
+    const std::string id = idOf(item);
     line_->beginObject().member("type", type);
     base(*line_, id, ids_.of(item.parentId), *item.entry);
     ids_.set(item.entry->id, id);
@@ -159,7 +166,7 @@ class PiWriter : public Writer {
     std::uint32_t part = 0;
     for (const std::string& message : item.messages) {
       for (const std::string& one : writePiMessages(message, answerOf(item), toolNames_, notHeld)) {
-        const std::string id = freshId(part == 0 ? item.entry->id : fmt::format("{}+{}", item.entry->id, part));
+        const std::string id = part == 0 ? idOf(item) : freshId(fmt::format("{}+{}", item.entry->id, part));
         json::Writer writer(out);
         writer.beginObject().member("type", "message");
         base(writer, id, parent, *item.entry);

@@ -49,6 +49,8 @@ struct Item {
   bool isMoreOfAnswer = false;
   /// An edit of a message: that was written with what the edit says.
   bool isApplied = false;
+  /// It stands in the place of a line of the agent's own, whose id other lines name.
+  bool isInPlace = false;
 };
 
 class EntryList;  // entry_list.h
@@ -95,6 +97,7 @@ class Writer {
   };
   bool keepsBeside = false;    ///< Files of `beside` are kept where the agent looks for them.
   std::string sessionId;       ///< The agent's.
+  std::string cwd;             ///< The session's folder, for a file that begins with lines of the agent's own.
   std::vector<Beside> beside;  ///< Until the driver takes them.
 
   /// The entry that the session continues from, where entries travel. It may have no line: then `end` gets one that it

@@ -134,8 +134,35 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
   return out;
 }
 
+std::string CleanParents::relinked(std::string_view bytes, const Entry& entry, const std::string& parentId) {
+  const auto origin = originOf(entry);
+  if (agent_.parentMember.empty() || !origin) return std::string(bytes);
+  const auto written = lastIds_.find(parentId);
+  const bool isTalk = isConversation(entryKind(entry.type));
+  std::string parent = !isTalk ? lastTalk_ : written == lastIds_.end() ? foreignIdOf(parentId) : written->second;
+  std::string out;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    std::string line(bytes.substr(0, end));
+    bytes.remove_prefix(end);
+    const std::size_t begin = line.find_first_not_of(" \t\r\n");
+    if (begin != std::string::npos && line[begin] == '{' && json::check(line)) {
+      const auto named = json::findMember(line, agent_.parentMember);
+      const std::string name = named ? json::decodeString(*named).value_or("") : "";
+      // One that the agent's own file lacks stays as it is there.
+      if (!name.empty() && !origin->fixed && !written_.contains(hashOf(name))) replaceId(line, *named, parent);
+      if (std::string id = add(line, entry); !id.empty()) parent = std::move(id);
+    }
+    out += line;
+  }
+  return out;
+}
+
 void CleanParents::addWritten(std::string_view lines, const Entry& entry) {
-  if (std::string id = add(lines, entry); !isForeignId(entry.id) && !id.empty()) newIds_[entry.id] = std::move(id);
+  std::string id = add(lines, entry);
+  if (id.empty()) return;
+  lastIds_[entry.id] = id;
+  if (!isForeignId(entry.id)) newIds_[entry.id] = std::move(id);
 }
 
 // Returns the id of the last line that has one.

@@ -30,6 +30,9 @@ class CleanParents {
   /// copy before them, or is written with another id. `parentId`: the entry that the first of them continues; empty: a
   /// root.
   std::string clean(std::string_view bytes, const Entry& entry, const std::string& parentId);
+  /// An entry's own `bytes` as they are, but for a parent that was hidden: a line that named one which is not in the
+  /// file before it names `parentId` there, or the line before it in the same entry.
+  std::string relinked(std::string_view bytes, const Entry& entry, const std::string& parentId);
   /// The lines of an entry that is written again.
   void addWritten(std::string_view lines, const Entry& entry);
 
@@ -43,6 +46,7 @@ class CleanParents {
   NumberSet lines_;                                       // hashes of lines as they were, where they have an id
   std::string lastTalk_;                                  // the id of the conversation's last line
   std::unordered_map<std::string, std::string> newIds_;   // of an entry with another id than its line, the line's
+  std::unordered_map<std::string, std::string> lastIds_;  // of an entry that was written again, its last line's
   std::unordered_map<std::string, std::string> renamed_;  // of an id that was used before, the last one in its place
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json/json_write.h"
+#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "message/dialect/entry_message.h"
 #include "transcript/model/carried.h"
@@ -26,6 +27,10 @@ std::uint32_t asNumber(std::size_t bytes) {
 // What an entry takes in memory, about.
 std::size_t bytesOf(const Entry& entry) {
   return sizeof(Entry) + entry.payload.size() + entry.meta.size() + entry.extra.size();
+}
+
+bool wasErased(const Entry& stored) {
+  return stored.payload.starts_with(R"({"erased":{)");
 }
 
 // A message that says of each result of another one that it was redacted. Nothing when that one answers no call.
@@ -77,9 +82,8 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
     BOUGH_TRY(std::vector<Entry> entries, cursor.next(kBlockEntries));
     if (entries.empty()) break;
     for (Entry& entry : entries) {
-      BOUGH_TRY(const bool answersCalls, replaceResults(entry, size()));
       add(entry, keepId(entry.id));
-      outlines_.back().answersCalls = answersCalls;
+      BOUGH_TRY(noteHidden(entry, size() - 1));
       if (isKept) bytes += bytesOf(entry);
       isKept = isKept && bytes <= keptBytes;
       if (isKept) kept_.push_back(std::move(entry));
@@ -90,16 +94,33 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
   return {};
 }
 
-// Which calls a hidden message answered is read from what is hidden; nothing else of it is used.
-Result<bool> EntryList::replaceResults(Entry& entry, std::size_t place) const {
-  if (!entry.redacted || !message::isMessageType(entry.type)) return false;
+// Who said a hidden message, and which calls it answered is read from what is hidden; nothing else of
+// it is used.
+Result<void> EntryList::noteHidden(const Entry& entry, std::size_t place) {
+  if (!entry.redacted || !isTalk(place)) return {};
   BOUGH_TRY(const auto stored, session_->load({.fromSequence = place, .limit = 1, .showRedacted = true}));
-  if (stored.empty() || stored.front().id != entry.id) return false;
-  auto results = redactedResults(stored.front());
-  if (!results) return false;
-  entry.type = entry_type::kMessage;
-  entry.payload = std::move(*results);
-  return true;
+  if (stored.empty() || stored.front().id != entry.id) return {};
+  Hidden& hidden = hidden_[place];
+  hidden.isErased = wasErased(stored.front());
+  if (hidden.isErased) return {};
+  if (!isMessage(place)) return {};
+  const auto message = normalizeEntry(stored.front());
+  if (message) hidden.role = message->role;
+  if (auto results = redactedResults(stored.front())) replace(place, entry, std::move(*results));
+  return {};
+}
+
+void EntryList::replace(std::size_t place, const Entry& entry, std::string payload) {
+  auto results = std::make_shared<Entry>(entry);
+  results->type = entry_type::kMessage;
+  results->payload = std::move(payload);
+  outlines_[place].isMessage = true;
+  replaced_[place] = std::move(results);
+}
+
+const EntryList::Hidden* EntryList::hidden(std::size_t place) const {
+  const auto found = hidden_.find(place);
+  return found == hidden_.end() ? nullptr : &found->second;
 }
 
 void EntryList::add(const Entry& entry, std::string_view id) {
@@ -111,6 +132,7 @@ void EntryList::add(const Entry& entry, std::string_view id) {
   outline.isMessage = message::isMessageType(entry.type);
   outline.isRedacted = entry.redacted;
   if (isConversation(outline.kind)) {
+    lacksSome_ = lacksSome_ || entry.redacted || isUnreadable(entry);
     const std::size_t parent = entry.parentId && !entry.parentId->empty() ? find(*entry.parentId) : kNone;
     if (parent != kNone) outline.parent = static_cast<Sequence>(parent);
   }
@@ -136,6 +158,7 @@ std::size_t EntryList::find(std::string_view id) const {
 }
 
 EntryPin EntryList::at(std::size_t place) const {
+  if (const auto found = replaced_.find(place); found != replaced_.end()) return found->second;
   if (entries_ != nullptr) return {EntryPin(), &(*entries_)[place]};
   const auto block = blockOf(place);
   if (block) return {block, &block->entries[place - block->first]};
@@ -190,7 +213,6 @@ Result<EntryList::Block> EntryList::readBlock(std::size_t place) const {
   bool isSame = block.entries.size() == sequences.size();
   for (std::size_t i = 0; isSame && i < sequences.size(); ++i) isSame = block.entries[i].id == id(first + i);
   if (!isSame) return fail(ErrorCode::Conflict, "the session was rewritten while it was read", "try again");
-  for (std::size_t i = first; i < end; ++i) BOUGH_TRY(replaceResults(block.entries[i - first], i));
   for (const Entry& entry : block.entries) block.bytes += bytesOf(entry);
   return block;
 }

@@ -10,6 +10,7 @@
 
 #include <bough/entry.h>
 #include <bough/error.h>
+#include <bough/message.h>
 #include <bough/session.h>
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "transcript/model/id_places.h"
@@ -48,7 +50,16 @@ class EntryList {
   [[nodiscard]] bool isRedacted(std::size_t place) const { return outlines_[place].isRedacted; }
   /// Redacted, and nothing is in its place. A message that answered calls is a message that says of each that its
   /// result was redacted.
-  [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !outlines_[place].answersCalls; }
+  [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !replaced_.contains(place); }
+  /// What is known of a redacted entry of the conversation besides its place in the tree.
+  struct Hidden {
+    bool isErased = false;     ///< For good: nobody knows what it said, or who.
+    std::optional<Role> role;  ///< Who said it, when it is a message.
+  };
+  /// Null of any other entry, and where the session is not at hand.
+  [[nodiscard]] const Hidden* hidden(std::size_t place) const;
+  /// Whether an entry of the conversation is redacted, or cannot be read.
+  [[nodiscard]] bool lacksSome() const { return lacksSome_; }
   [[nodiscard]] std::size_t payloadBytes(std::size_t place) const { return outlines_[place].payloadBytes; }
   /// How many bytes the entry takes in a line of another agent's file (carried.h).
   [[nodiscard]] std::size_t carriedBytes(std::size_t place) const { return outlines_[place].carriedBytes; }
@@ -73,7 +84,6 @@ class EntryList {
     EntryKind kind = EntryKind::Other;
     bool isMessage = false;
     bool isRedacted = false;
-    bool answersCalls = false;  // redacted, and holds the places of results
   };
   struct Block {
     std::size_t first = 0;
@@ -85,19 +95,23 @@ class EntryList {
   Result<void> readSession(std::size_t keptBytes);
   void addAll(const std::vector<Entry>& entries);
   void add(const Entry& entry, std::string_view id);
-  [[nodiscard]] Result<bool> replaceResults(Entry& entry, std::size_t place) const;
+  Result<void> noteHidden(const Entry& entry, std::size_t place);
+  void replace(std::size_t place, const Entry& entry, std::string payload);
   [[nodiscard]] std::string_view keepId(std::string_view id);
   [[nodiscard]] std::shared_ptr<const Block> blockOf(std::size_t place) const;
   [[nodiscard]] Result<Block> readBlock(std::size_t place) const;
 
   std::vector<Outline> outlines_;
-  IdPlaces places_;                              // of entries of the conversation
+  IdPlaces places_;  // of entries of the conversation
+  std::unordered_map<std::size_t, Hidden> hidden_;
+  std::unordered_map<std::size_t, EntryPin> replaced_;  // messages of results in the place of hidden ones
   std::deque<std::string> ids_;                  // of a session: many in each text, which never grows beyond its room
   const std::vector<Entry>* entries_ = nullptr;  // all of them, when they are in memory
   std::vector<Entry> kept_;                      // likewise, when they are its own
   std::optional<Session> session_;
   mutable std::deque<std::shared_ptr<const Block>> blocks_;  // the one used last first
   mutable std::size_t blockBytes_ = 0;
+  bool lacksSome_ = false;
   mutable std::optional<Error> error_;
 };
 

@@ -43,6 +43,9 @@ class ClaudeWriter : public Writer {
 
   void item(const Item& item, std::string& out) override {
     noteOwnId(*item.entry);
+    if (item.isInPlace && isForeignId(item.entry->id)) {
+      ownIds_.emplace(item.entry->id, foreignIdOf(item.entry->id));
+    }
     const std::string& type = item.entry->type;
     if (type == entry_type::kCompactionSummary) return writeCompaction(item, out);
     if (type == entry_type::kBranchSummary) return writeSummary(item, out);
@@ -100,7 +103,8 @@ class ClaudeWriter : public Writer {
 
   void endLine(json::Writer& writer, const Item& item, std::string_view uuid, std::string& out) {
     writer.member("uuid", uuid).member("timestamp", item.entry->timestamp).member("userType", "external");
-    writer.member("entrypoint", kEntrypoint).member("cwd", facts_.cwd).member("sessionId", facts_.sessionId);
+    writer.member("entrypoint", kEntrypoint).member("cwd", facts_.cwd.empty() ? cwd : facts_.cwd);
+    writer.member("sessionId", facts_.sessionId.empty() ? sessionId : facts_.sessionId);
     writer.member("version", kVersion).member("gitBranch", "").endObject();
     out += '\n';
   }

@@ -1,0 +1,176 @@
+// Redacted and erased entries of imported sessions, in a file of the agent that wrote them.
+#include <bough/maintenance.h>
+#include <bough/store.h>
+#include <bough/transcript.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "support/temp_folder.h"
+#include "transcript/files.h"
+
+namespace bough {
+namespace {
+
+// A session of another agent, in a store.
+struct Imported {
+  std::unique_ptr<SessionStore> store = memoryStore();
+  TempFolder folder{};
+  std::string id{};
+
+  Imported(const std::string& name, std::string_view bytes) {
+    const std::string path = std::filesystem::path(folder.path()) / name;
+    writeBytes(path, bytes);
+    id = import(*store, path).sessionId;
+  }
+
+  void hide(const std::string& entryId, bool erases) const {
+    if (!erases) {
+      const auto done = store->redactEntry(id, entryId, "me", "private");
+      ASSERT_TRUE(done) << done.error().message;
+      return;
+    }
+    const auto done =
+        store->maintenance().erase({.sessionId = id, .entryIds = {entryId}, .by = "me", .reason = "private"});
+    ASSERT_TRUE(done) << done.error().message;
+  }
+
+  // The file of the same agent, and whether it is said to be the agent's own bytes.
+  std::string written(const std::string& agent, bool* sameBytes = nullptr) const {
+    const auto source = TranscriptSource::open(*store, id);
+    EXPECT_TRUE(source);
+    const auto facts = factsForExport(*store, id, agent, *source);
+    EXPECT_TRUE(facts);
+    std::string bytes;
+    const auto done =
+        writeTranscript(*source, {.agent = agent, .facts = *facts}, [&](std::string_view piece) -> Result<void> {
+          bytes += piece;
+          return {};
+        });
+    EXPECT_TRUE(done) << (done ? "" : done.error().message);
+    if (done && sameBytes != nullptr) *sameBytes = done->sameBytes;
+    return bytes;
+  }
+
+  // That file, read again.
+  ReadFile readAgain(const std::string& agent) const {
+    const std::string path = std::filesystem::path(folder.path()) / "again.jsonl";
+    writeBytes(path, written(agent));
+    return readAll(path);
+  }
+
+  // All that the store keeps.
+  std::string stored() const {
+    std::string all;
+    const auto entries = store->loadSessionEntries(id, {.showRedacted = true});
+    EXPECT_TRUE(entries);
+    for (const Entry& entry : entries.value()) all += entry.payload + '\n';
+    return all;
+  }
+};
+
+std::string uuid(int number) {
+  return fmt::format("00000000-0000-4000-8000-{:012}", number);
+}
+
+std::string claudeLine(int number, int parent, std::string_view type, std::string_view message) {
+  return fmt::format(R"({{"parentUuid":{},"isSidechain":false,"type":"{}","message":{},"uuid":"{}",)"
+                     R"("timestamp":"2026-01-01T00:00:0{}.000Z","cwd":"/p","sessionId":"{}"}})"
+                     "\n",
+                     parent == 0 ? "null" : '"' + uuid(parent) + '"', type, message, uuid(number), number, uuid(99));
+}
+
+std::string claudeTalk() {
+  const auto answer = [](std::string_view id, std::string_view text) {
+    return fmt::format(R"({{"id":"{}","role":"assistant","content":[{{"type":"text","text":"{}"}}]}})", id, text);
+  };
+  return claudeLine(1, 0, "user", R"({"role":"user","content":"first words"})") +
+         claudeLine(2, 1, "assistant", answer("m1", "first answer")) +
+         claudeLine(3, 2, "user", R"({"role":"user","content":"a secret"})") +
+         claudeLine(4, 3, "assistant", answer("m2", "second answer"));
+}
+
+std::string piTalk(std::string_view header, std::string_view answerId) {
+  std::string out(header);
+  out +=
+      R"({"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first words","timestamp":1}})"
+      "\n";
+  out += fmt::format(
+      R"({{"type":"message","id":"{0}","parentId":"aaaa0001","timestamp":"2026-01-01T00:00:02.000Z","message":{{"role":"user","content":"a secret","timestamp":2}}}})"
+      "\n"
+      R"({{"type":"message","id":"aaaa0003","parentId":"{0}","timestamp":"2026-01-01T00:00:03.000Z","message":{{"role":"user","content":"last words","timestamp":3}}}})"
+      "\n",
+      answerId);
+  return out;
+}
+
+void expectWholeBranch(const Imported& session, const std::string& agent, const std::string& hiddenId) {
+  const auto before = session.store->loadSessionEntries(session.id);
+  ASSERT_TRUE(before);
+  const std::string head = session.store->sessionState(session.id)->headId;
+  for (const bool erases : {false, true}) {
+    SCOPED_TRACE(agent + (erases ? ", erased" : ", redacted"));
+    session.hide(hiddenId, erases);
+    bool sameBytes = true;
+    const std::string bytes = session.written(agent, &sameBytes);
+    EXPECT_FALSE(sameBytes);
+    EXPECT_FALSE(bytes.contains("a secret")) << bytes;
+    EXPECT_TRUE(bytes.contains(erases ? "[erased]" : "[redacted]")) << bytes;
+    const ReadFile again = session.readAgain(agent);
+    EXPECT_EQ(again.report.recovered + again.report.unreadable, 0U);
+    std::map<std::string, std::string> parents;
+    for (const Entry& entry : again.entries) parents[entry.id] = entry.parentId.value_or("");
+    for (const Entry& entry : *before) {
+      if (entry.type != entry_type::kMessage) continue;
+      EXPECT_TRUE(parents.contains(entry.id)) << entry.id;
+      EXPECT_EQ(parents[entry.id], entry.parentId.value_or("")) << entry.id;
+    }
+    EXPECT_EQ(again.report.headId, head);
+  }
+}
+
+TEST(Hidden, ALineOfClaudeCodeThatIsRedactedKeepsItsPlace) {
+  expectWholeBranch(Imported("s.jsonl", claudeTalk()), "claude-code", uuid(3));
+}
+
+TEST(Hidden, ALineOfPiThatIsRedactedKeepsItsPlace) {
+  constexpr std::string_view kHeader =
+      R"({"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"})"
+      "\n";
+  expectWholeBranch(Imported("s.jsonl", piTalk(kHeader, "aaaa0002")), "pi", "aaaa0002");
+  expectWholeBranch(Imported("s.jsonl", piTalk(kHeader, "another-id")), "pi", "another-id");
+}
+
+TEST(Hidden, TheRootOfASessionKeepsItsPlace) {
+  const Imported session("s.jsonl", claudeTalk());
+  session.hide(uuid(1), false);
+  const ReadFile again = session.readAgain("claude-code");
+  EXPECT_EQ(story(again.entries, again.report.headId),
+            "user: [redacted]\nassistant: first answer\nuser: a secret\nassistant: second answer\n");
+}
+
+// The results of parallel calls name the lines of their calls, of which one entry is left.
+TEST(Hidden, LinesThatNameAPartOfARedactedAnswerContinueWhatStandsForIt) {
+  const auto call = [](std::string_view id) {
+    return fmt::format(
+        R"({{"id":"m1","role":"assistant","content":[{{"type":"tool_use","id":"{}","name":"t","input":{{}}}}]}})", id);
+  };
+  const auto result = [](std::string_view id) {
+    return fmt::format(R"({{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{}","content":"r"}}]}})",
+                       id);
+  };
+  const Imported session("s.jsonl",
+                         claudeLine(1, 0, "user", R"({"role":"user","content":"go"})") +
+                             claudeLine(2, 1, "assistant", call("c1")) + claudeLine(3, 2, "assistant", call("c2")) +
+                             claudeLine(4, 2, "user", result("c1")) + claudeLine(5, 3, "user", result("c2")));
+  session.hide(uuid(3), false);
+  const ReadFile again = session.readAgain("claude-code");
+  EXPECT_EQ(again.report.recovered + again.report.unreadable, 0U);
+  EXPECT_TRUE(story(again.entries, again.report.headId).starts_with("user: go\nassistant: [redacted]\n"))
+      << story(again.entries, again.report.headId);
+}
+
+}  // namespace
+}  // namespace bough
