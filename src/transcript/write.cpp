@@ -350,7 +350,7 @@ class TranscriptWriting {
     if (entry.redacted || isUnreadable(entry)) skippedLine_ = true;
     Entry said;
     item.isInPlace = inPlace_[place];
-    if (entry.redacted && entries_.isTalk(place)) addLossy("redacted");
+    if (entry.redacted && entries_.isTalk(place)) addLossy(entries_.isUnreadable(place) ? "unreadable" : "redacted");
     if (entries_.isTalk(place) && entries_.isHidden(place)) {
       if (!item.isInPlace) {
         standIns_[entry.id] = item.parentId;

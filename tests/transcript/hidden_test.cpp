@@ -172,5 +172,50 @@ TEST(Hidden, LinesThatNameAPartOfARedactedAnswerContinueWhatStandsForIt) {
       << story(again.entries, again.report.headId);
 }
 
+// Calls of one answer, and their results, each as an entry of its own.
+Imported piCalls() {
+  std::string out =
+      R"({"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"})"
+      "\n"
+      R"({"type":"message","id":"aaaa0001","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"go","timestamp":1}})"
+      "\n"
+      R"({"type":"message","id":"aaaa0002","parentId":"aaaa0001","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"t","arguments":{}},{"type":"toolCall","id":"c2","name":"t","arguments":{}}],"timestamp":2}})"
+      "\n";
+  for (int i = 1; i <= 2; ++i) {
+    out += fmt::format(
+        R"({{"type":"message","id":"aaaa000{}","parentId":"aaaa000{}","timestamp":"2026-01-01T00:00:03.000Z","message":{{"role":"toolResult","toolCallId":"c{}","toolName":"t","content":[{{"type":"text","text":"result {}"}}],"isError":false,"timestamp":3}}}})"
+        "\n",
+        i + 2, i + 1, i, i);
+  }
+  out +=
+      R"({"type":"message","id":"aaaa0005","parentId":"aaaa0004","timestamp":"2026-01-01T00:00:05.000Z","message":{"role":"user","content":"thanks","timestamp":5}})"
+      "\n";
+  return Imported("s.jsonl", out);
+}
+
+TEST(Hidden, AnErasedResultIsAResultThatSaysSoForEveryAgent) {
+  const Imported session = piCalls();
+  session.hide("aaaa0003", true);
+  for (const std::string_view agent : transcriptAgents()) {
+    SCOPED_TRACE(agent);
+    const std::string bytes = session.written(std::string(agent));
+    EXPECT_TRUE(bytes.contains("The result was erased.")) << bytes;
+    EXPECT_TRUE(bytes.contains("result 2"));
+    EXPECT_FALSE(bytes.contains("result 1"));
+    EXPECT_FALSE(bytes.contains("interrupted"));
+  }
+  session.hide("aaaa0004", true);
+  for (const std::string_view agent : transcriptAgents()) {
+    SCOPED_TRACE(agent);
+    const std::string bytes = session.written(std::string(agent));
+    const std::size_t first = bytes.find("The result was erased.");
+    EXPECT_NE(bytes.find("The result was erased.", first + 1), std::string::npos) << bytes;
+  }
+  const ReadFile again = session.readAgain("pi");
+  EXPECT_EQ(story(again.entries, again.report.headId),
+            "user: go\ncall c1 t {}\ncall c2 t {}\nresult c1 The result was erased.\n"
+            "result c2 The result was erased.\nuser: thanks\n");
+}
+
 }  // namespace
 }  // namespace bough

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json/json_write.h"
@@ -33,22 +34,40 @@ bool wasErased(const Entry& stored) {
   return stored.payload.starts_with(R"({"erased":{)");
 }
 
-// A message that says of each result of another one that it was redacted. Nothing when that one answers no call.
-std::optional<std::string> redactedResults(const Entry& stored) {
-  const auto message = normalizeEntry(stored);
+struct CallName {
+  std::string id;
+  std::string name;
+};
+
+// What a message says of calls.
+struct Calling {
+  bool isAnswer = false;  // of a model
+  std::vector<CallName> calls;
+  std::vector<CallName> results;
+};
+
+std::optional<Calling> callingIn(const Entry& entry) {
+  const auto message = normalizeEntry(entry);
   if (!message) return std::nullopt;
+  Calling calling{.isAnswer = message->role == Role::Assistant, .calls = {}, .results = {}};
+  for (const Block& block : message->blocks) {
+    const bool isCall = block.kind == BlockKind::ToolCall;
+    if (!isCall && block.kind != BlockKind::ToolResult) continue;
+    (isCall ? calling.calls : calling.results).push_back({block.id.decode(), block.name.decode()});
+  }
+  return calling;
+}
+
+// A message that says the same of each of these results.
+std::string resultsPayload(const std::vector<CallName>& results, std::string_view text) {
   json::Writer writer;
   writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", "tool");
   writer.key("content").beginArray();
-  bool answers = false;
-  for (const Block& block : message->blocks) {
-    if (block.kind != BlockKind::ToolResult) continue;
-    answers = true;
-    writer.beginObject().member("type", "tool_result").member("id", block.id.decode());
-    if (!block.name.empty()) writer.member("name", block.name.decode());
-    writer.member("content", "The result was redacted.").endObject();
+  for (const CallName& result : results) {
+    writer.beginObject().member("type", "tool_result").member("id", result.id);
+    if (!result.name.empty()) writer.member("name", result.name);
+    writer.member("content", text).endObject();
   }
-  if (!answers) return std::nullopt;
   return writer.endArray().endObject().endObject().take();
 }
 
@@ -65,6 +84,7 @@ EntryList::EntryList(std::vector<Entry>&& entries) : entries_(&kept_), kept_(std
 void EntryList::addAll(const std::vector<Entry>& entries) {
   outlines_.reserve(entries.size());
   for (const Entry& entry : entries) add(entry, entry.id);
+  inferResults();
 }
 
 Result<std::shared_ptr<const EntryList>> EntryList::ofSession(Session session, std::size_t keptBytes) {
@@ -91,6 +111,7 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
     if (!isKept) kept_ = {};
   }
   if (isKept) entries_ = &kept_;
+  inferResults();
   return {};
 }
 
@@ -106,15 +127,79 @@ Result<void> EntryList::noteHidden(const Entry& entry, std::size_t place) {
   if (!isMessage(place)) return {};
   const auto message = normalizeEntry(stored.front());
   if (message) hidden.role = message->role;
-  if (auto results = redactedResults(stored.front())) replace(place, entry, std::move(*results));
+  const auto calling = callingIn(stored.front());
+  if (calling && !calling->results.empty()) {
+    replace(place, entry, resultsPayload(calling->results, "The result was redacted."));
+  }
   return {};
+}
+
+// Damaged, or erased, or hidden where the session is not at hand.
+bool EntryList::mayHoldResults(std::size_t place) const {
+  if (!isTalk(place) || replaced_.contains(place)) return false;
+  if (isUnreadable(place)) return true;
+  const Hidden* known = hidden(place);
+  return isRedacted(place) && isMessage(place) && (known == nullptr || known->isErased);
+}
+
+void EntryList::inferResults() {
+  for (std::size_t i = 0; lacksSome_ && i < size(); ++i) {
+    if (mayHoldResults(i)) inferResults(i);
+  }
+}
+
+// Which calls an entry answered that nobody can read: those right before it that no other one answers. Where more such
+// entries follow, each has one result.
+void EntryList::inferResults(std::size_t place) {
+  constexpr std::size_t kNear = 4096;
+  const auto callingAt = [&](std::size_t at) {
+    const bool isReadable = isMessage(at) && !isHidden(at);
+    return isReadable ? callingIn(*this->at(at)) : std::nullopt;
+  };
+  std::vector<CallName> open;
+  std::unordered_set<std::string> answered;
+  bool isAtCalls = false;
+  std::size_t steps = 0;
+  for (std::size_t up = parent(place); up != kNone && ++steps < kNear; up = parent(up)) {
+    const auto calling = callingAt(up);
+    if (!calling || !calling->isAnswer) {
+      if (isAtCalls || (calling && calling->results.empty())) break;
+      if (!calling) continue;
+      for (const CallName& result : calling->results) answered.insert(result.id);
+      continue;
+    }
+    isAtCalls = true;
+    open.insert(open.begin(), calling->calls.begin(), calling->calls.end());
+  }
+  if (open.empty()) return;
+  std::size_t others = 0;
+  std::unordered_set<std::size_t> after = {place};
+  for (std::size_t next = place + 1; next < std::min(size(), place + kNear); ++next) {
+    if (!isTalk(next) || !after.contains(parent(next))) continue;
+    const auto calling = callingAt(next);
+    if (calling && calling->results.empty()) continue;
+    others += static_cast<std::size_t>(mayHoldResults(next));
+    after.insert(next);
+    for (std::size_t i = 0; calling && i < calling->results.size(); ++i) answered.insert(calling->results[i].id);
+  }
+  std::erase_if(open, [&](const CallName& call) { return answered.contains(call.id); });
+  if (open.empty()) return;
+  if (others > 0) open.resize(1);
+  const bool isDamaged = isUnreadable(place);
+  const bool isErased = !isDamaged && hidden(place) != nullptr;
+  replace(place, *at(place),
+          resultsPayload(open, isDamaged  ? "The result cannot be read: its entry is damaged."
+                               : isErased ? "The result was erased."
+                                          : "The result was redacted."));
 }
 
 void EntryList::replace(std::size_t place, const Entry& entry, std::string payload) {
   auto results = std::make_shared<Entry>(entry);
   results->type = entry_type::kMessage;
   results->payload = std::move(payload);
+  results->redacted = true;  // it does not travel
   outlines_[place].isMessage = true;
+  outlines_[place].isRedacted = true;
   replaced_[place] = std::move(results);
 }
 
@@ -131,8 +216,9 @@ void EntryList::add(const Entry& entry, std::string_view id) {
   outline.kind = entryKind(entry.type);
   outline.isMessage = message::isMessageType(entry.type);
   outline.isRedacted = entry.redacted;
+  outline.isUnreadable = bough::isUnreadable(entry);
   if (isConversation(outline.kind)) {
-    lacksSome_ = lacksSome_ || entry.redacted || isUnreadable(entry);
+    lacksSome_ = lacksSome_ || entry.redacted || bough::isUnreadable(entry);
     const std::size_t parent = entry.parentId && !entry.parentId->empty() ? find(*entry.parentId) : kNone;
     if (parent != kNone) outline.parent = static_cast<Sequence>(parent);
   }

@@ -48,6 +48,8 @@ class EntryList {
   [[nodiscard]] bool isTalk(std::size_t place) const { return isConversation(kind(place)); }
   [[nodiscard]] bool isMessage(std::size_t place) const { return outlines_[place].isMessage; }
   [[nodiscard]] bool isRedacted(std::size_t place) const { return outlines_[place].isRedacted; }
+  /// Damaged: nobody knows what it is.
+  [[nodiscard]] bool isUnreadable(std::size_t place) const { return outlines_[place].isUnreadable; }
   /// Redacted, and nothing is in its place. A message that answered calls is a message that says of each that its
   /// result was redacted.
   [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !replaced_.contains(place); }
@@ -84,6 +86,7 @@ class EntryList {
     EntryKind kind = EntryKind::Other;
     bool isMessage = false;
     bool isRedacted = false;
+    bool isUnreadable = false;
   };
   struct Block {
     std::size_t first = 0;
@@ -96,6 +99,9 @@ class EntryList {
   void addAll(const std::vector<Entry>& entries);
   void add(const Entry& entry, std::string_view id);
   Result<void> noteHidden(const Entry& entry, std::size_t place);
+  void inferResults();
+  void inferResults(std::size_t place);
+  [[nodiscard]] bool mayHoldResults(std::size_t place) const;
   void replace(std::size_t place, const Entry& entry, std::string payload);
   [[nodiscard]] std::string_view keepId(std::string_view id);
   [[nodiscard]] std::shared_ptr<const Block> blockOf(std::size_t place) const;
