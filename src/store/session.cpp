@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "store/rules/header.h"
+#include "store/rules/twin_lines.h"
 #include "store/session_store_impl.h"
 
 namespace bough {
@@ -239,9 +240,22 @@ Result<AppendResult> Session::appendBranchSummary(const BranchSummary& summary) 
 
 Result<AppendResult> Session::redact(const std::string& entryId, const std::string& by,
                                      const std::string& reason) const {
-  json::Writer writer;
-  writer.beginObject().member("entryId", entryId).member("by", by).member("reason", reason).endObject();
-  return state_->append(entry_type::kRedaction, writer.take(), Durability::Sync);
+  // What says the same is hidden with it; the entry's own redaction comes last.
+  BOUGH_TRY(state_->ready());
+  std::vector<std::string> hidden;
+  if (!entryId.empty()) {
+    BOUGH_TRY(hidden, twinsOf(*state_->stored, {entryId}, /*alsoHidden=*/false));
+  }
+  hidden.push_back(entryId);
+  AppendRequest request;
+  for (const std::string& each : hidden) {
+    json::Writer writer;
+    writer.beginObject().member("entryId", each).member("by", by).member("reason", reason).endObject();
+    Entry& entry = request.entries.emplace_back();
+    entry.type = entry_type::kRedaction;
+    entry.payload = writer.take();
+  }
+  return state_->store->append(state_->stored, std::move(request), Durability::Sync);
 }
 
 }  // namespace bough

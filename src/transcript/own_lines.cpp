@@ -8,14 +8,27 @@
 #include "transcript/model/origin.h"
 
 namespace bough::transcript {
+namespace {
+
+// From 1 on. A stranger may have named more than a number can tell apart.
+std::uint8_t numberOf(const std::string& agent, std::vector<std::string>& agents) {
+  auto found = std::ranges::find(agents, agent);
+  if (found == agents.end() && agents.size() < std::numeric_limits<std::uint8_t>::max()) {
+    found = agents.insert(agents.end(), agent);
+  }
+  return static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - agents.begin() + 1, 255));
+}
+
+}  // namespace
 
 OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
   std::vector<std::string> agents;  // by their number, from 1 on
   bool hasId = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto origin = originOf(*entries.at(i));
-    if (!origin) continue;
     Line& line = lines_[i];
+    line.isPart = entries.isMessage(i) && origin && !origin->hasLine && origin->sizeBytes == 0;
+    if (!origin) continue;
     line.at = origin->at;
     line.sizeBytes = origin->sizeBytes;
     line.isAgents = origin->agent == agent.name;
@@ -25,12 +38,7 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
       hasId = hasId || isForeignId(entries.id(i));
       canBranch_ = hasId;
     }
-    // A stranger may have named more than a number can tell apart.
-    auto found = std::ranges::find(agents, origin->agent);
-    if (found == agents.end() && agents.size() < std::numeric_limits<std::uint8_t>::max()) {
-      found = agents.insert(agents.end(), origin->agent);
-    }
-    line.agent = static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - agents.begin() + 1, 255));
+    line.agent = numberOf(origin->agent, agents);
   }
 }
 
@@ -53,7 +61,8 @@ std::vector<bool> OwnLines::wholeRecords(const std::vector<bool>& own) const {
   std::vector<bool> whole(lines_.size());
   for (std::size_t begin = 0; begin < lines_.size();) {
     const Line& first = lines_[begin];
-    bool areOwn = own[begin];
+    // A part without the entry that holds the line: that one was erased.
+    bool areOwn = own[begin] && !first.isPart;
     std::size_t end = begin + 1;
     for (; first.agent != 0 && end < lines_.size(); ++end) {
       const Line& next = lines_[end];

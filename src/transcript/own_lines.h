@@ -46,6 +46,7 @@ class OwnLines {
     bool isAgents = false;   ///< That is the agent whose file is written.
     bool isSameFormat = false;
     bool isTorn = false;
+    bool isPart = false;  ///< A message whose line another entry holds.
   };
 
   OwnLines(const EntryList& entries, const Agent& agent);

@@ -300,6 +300,8 @@ class TranscriptWriting {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       own_[i] = isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
+    // A line that several entries came from says what all of them say.
+    if (entries_.lacksSome()) own_ = lines_.wholeRecords(own_);
     inPlace_ = hiddenPlaces(entries_, tree_, own_);
     if (!options_.clean) return;
     for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;

@@ -217,5 +217,97 @@ TEST(Hidden, AnErasedResultIsAResultThatSaysSoForEveryAgent) {
             "result c2 The result was erased.\nuser: thanks\n");
 }
 
+// What says `secret` is in no file and, once it is erased, in no store.
+void expectGone(const Imported& session, const std::string& agent, const std::string& entryId,
+                const std::string& secret) {
+  for (const bool erases : {false, true}) {
+    SCOPED_TRACE(agent + (erases ? ", erased" : ", redacted"));
+    ASSERT_TRUE(session.stored().contains(secret));
+    session.hide(entryId, erases);
+    for (const std::string_view to : transcriptAgents()) {
+      const std::string bytes = session.written(std::string(to));
+      EXPECT_FALSE(bytes.contains(secret)) << to << '\n' << bytes;
+    }
+    const auto shown = session.store->loadSessionEntries(session.id);
+    ASSERT_TRUE(shown);
+    for (const Entry& entry : *shown) {
+      EXPECT_TRUE(entry.type == entry_type::kMessage || !entry.payload.contains(secret)) << entry.payload;
+    }
+    EXPECT_EQ(session.stored().contains(secret), !erases) << session.stored();
+  }
+}
+
+TEST(Hidden, WhatClaudeCodeRepeatsOfAPromptGoesWithIt) {
+  const std::string queued =
+      fmt::format(R"({{"type":"queue-operation","operation":"enqueue","content":"a secret","sessionId":"{}"}})"
+                  "\n",
+                  uuid(99));
+  const std::string last =
+      fmt::format(R"({{"type":"last-prompt","lastPrompt":"a secret","leafUuid":"{}","sessionId":"{}"}})"
+                  "\n",
+                  uuid(4), uuid(99));
+  const std::string other =
+      fmt::format(R"({{"type":"queue-operation","operation":"enqueue","content":"first words","sessionId":"{}"}})"
+                  "\n",
+                  uuid(99));
+  const Imported session("s.jsonl", other + queued + claudeTalk() + last);
+  expectGone(session, "claude-code", uuid(3), "a secret");
+  EXPECT_TRUE(session.written("claude-code").contains(other));
+}
+
+TEST(Hidden, WhatCodexShowsBesideItsItemsGoesWithThem) {
+  const auto line = [](std::string_view type, std::string_view payload) {
+    return fmt::format(R"({{"timestamp":"2026-01-01T00:00:01.000Z","type":"{}","payload":{}}})"
+                       "\n",
+                       type, payload);
+  };
+  const auto item = [&](std::string_view role, std::string_view kind, std::string_view text) {
+    return line(
+        "response_item",
+        fmt::format(R"({{"type":"message","role":"{}","content":[{{"type":"{}","text":"{}"}}]}})", role, kind, text));
+  };
+  const std::string head = line(
+      "session_meta",
+      R"({"id":"00000000-0000-4000-8000-000000000007","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p","originator":"codex_cli_rs","cli_version":"0.166.0","source":"cli"})");
+  const std::string begin = head + item("user", "input_text", "a secret");
+  const std::string bytes = begin + line("event_msg", R"({"type":"user_message","message":"a  secret","images":[]})") +
+                            item("assistant", "output_text", "an answer") +
+                            line("event_msg", R"({"type":"agent_message","message":"an answer"})");
+  const Imported session("s.jsonl", bytes);
+  const std::string question = fmt::format("00000000-0000-4000-8000-000000000007:{}", head.size());
+  session.hide(question, false);
+  EXPECT_FALSE(session.written("codex").contains("a  secret")) << session.written("codex");
+  const Imported other("s.jsonl", bytes);
+  expectGone(other, "codex", question, "secret");
+  EXPECT_TRUE(other.written("codex").contains(R"({"type":"agent_message","message":"an answer"})"));
+}
+
+TEST(Hidden, ResultsThatGeminiWritesTwiceGoTwice) {
+  const std::string result = R"({"functionResponse":{"id":"c1","name":"t","response":{"output":"a secret"}}})";
+  const std::string bytes =
+      R"({"sessionId":"00000000-0000-4000-8000-000000000007","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z","kind":"main"})"
+      "\n"
+      R"({"id":"u1","timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":[{"text":"go"}]})"
+      "\n" +
+      fmt::format(
+          R"({{"id":"a1","timestamp":"2026-01-01T00:00:02.000Z","type":"gemini","content":"looking","toolCalls":[{{"id":"c1","name":"t","args":{{}},"result":[{}],"status":"success"}}]}})"
+          "\n"
+          R"({{"id":"u2","timestamp":"2026-01-01T00:00:03.000Z","type":"user","content":[{}]}})"
+          "\n"
+          R"({{"id":"a2","timestamp":"2026-01-01T00:00:04.000Z","type":"gemini","content":"done"}})"
+          "\n",
+          result, result);
+  const Imported session("s.jsonl", bytes);
+  std::string results;
+  const auto read = session.store->loadSessionEntries(session.id);
+  ASSERT_TRUE(read);
+  for (const Entry& entry : *read) {
+    const auto message = normalizeEntry(entry);
+    if (message && !message->blocks.empty() && message->blocks.front().kind == BlockKind::ToolResult)
+      results = entry.id;
+  }
+  expectGone(session, "gemini-cli", results, "a secret");
+}
+
 }  // namespace
 }  // namespace bough

@@ -9,6 +9,7 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "store/rules/header.h"
+#include "store/rules/twin_lines.h"
 
 namespace bough {
 namespace {
@@ -49,6 +50,22 @@ Result<void> addHolderOfLine(SharingBackend& backend, ErasurePlan& plan, const s
   return {};
 }
 
+// Lines of other agents' files that repeat what is erased.
+Result<void> addTwins(SharingBackend& backend, ErasurePlan& plan, StoredSession& session,
+                      const std::vector<std::string>& entryIds, IdGenerator& ids,
+                      const std::function<void(const Entry&)>& use) {
+  BOUGH_TRY(const auto twins, twinsOf(session, entryIds, /*alsoHidden=*/true));
+  if (twins.empty()) return {};
+  BOUGH_TRY(const auto loaded, session.load({.ids = twins, .asStored = true}));
+  for (const Entry& entry : loaded.entries) {
+    if (isErasedPayload(entry.payload)) continue;
+    BOUGH_TRY(const auto owner, ownerOf(backend, plan.sessionId, entry.id));
+    BOUGH_TRY(addTarget(plan, owner, entry, ids));
+    use(entry);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure, IdGenerator& ids, Clock& clock,
@@ -72,7 +89,10 @@ Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure,
     found.insert(entry.id);
   }
   const auto missing = std::ranges::find_if(erasure.entryIds, [&](const auto& id) { return !found.contains(id); });
-  if (missing == erasure.entryIds.end()) return plan;
+  if (missing == erasure.entryIds.end()) {
+    BOUGH_TRY(addTwins(backend, plan, *session, erasure.entryIds, ids, use));
+    return plan;
+  }
   return fail(ErrorCode::NotFound,
               fmt::format("session {} has no entry {}", erasure.sessionId, missing->substr(0, 130)),
               "`bough show --all` lists the entries with their ids");

@@ -1,17 +1,20 @@
 #include "transcript/model/entry_list.h"
 
 #include <bough/transcript.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <unordered_set>
 #include <utility>
 
+#include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
 #include "message/dialect/entry_message.h"
 #include "transcript/model/carried.h"
+#include "transcript/model/origin.h"
 
 namespace bough::transcript {
 namespace {
@@ -124,6 +127,8 @@ Result<void> EntryList::noteHidden(const Entry& entry, std::size_t place) {
   Hidden& hidden = hidden_[place];
   hidden.isErased = wasErased(stored.front());
   if (hidden.isErased) return {};
+  const auto origin = originOf(stored.front());
+  if (origin && !origin->hasLine) dropLine(place, *origin);
   if (!isMessage(place)) return {};
   const auto message = normalizeEntry(stored.front());
   if (message) hidden.role = message->role;
@@ -132,6 +137,29 @@ Result<void> EntryList::noteHidden(const Entry& entry, std::size_t place) {
     replace(place, entry, resultsPayload(calling->results, "The result was redacted."));
   }
   return {};
+}
+
+// The line that a hidden entry came from says what is hidden. It is with the first of the entries before it that came
+// from it.
+void EntryList::dropLine(std::size_t place, const Origin& origin) {
+  while (place-- > 0) {
+    const EntryPin entry = at(place);
+    const auto other = originOf(*entry);
+    if (isRedacted(place)) continue;
+    if (!other || other->agent != origin.agent || other->at != origin.at) return;
+    if (!other->hasLine) continue;
+    auto without = std::make_shared<Entry>(*entry);
+    without->payload = "{";
+    json::ObjectReader members(entry->payload);
+    while (const auto member = members.next()) {
+      if (member->key == "transcript") continue;
+      if (without->payload.size() > 1) without->payload += ',';
+      without->payload += fmt::format("\"{}\":{}", member->key, member->value);
+    }
+    without->payload += '}';
+    replaced_[place] = std::move(without);
+    return;
+  }
 }
 
 // Damaged, or erased, or hidden where the session is not at hand.

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "transcript/model/id_places.h"
+#include "transcript/model/origin.h"
 
 namespace bough::transcript {
 
@@ -99,6 +100,7 @@ class EntryList {
   void addAll(const std::vector<Entry>& entries);
   void add(const Entry& entry, std::string_view id);
   Result<void> noteHidden(const Entry& entry, std::size_t place);
+  void dropLine(std::size_t place, const Origin& origin);
   void inferResults();
   void inferResults(std::size_t place);
   [[nodiscard]] bool mayHoldResults(std::size_t place) const;
@@ -110,7 +112,8 @@ class EntryList {
   std::vector<Outline> outlines_;
   IdPlaces places_;  // of entries of the conversation
   std::unordered_map<std::size_t, Hidden> hidden_;
-  std::unordered_map<std::size_t, EntryPin> replaced_;  // messages of results in the place of hidden ones
+  // Messages of results in the place of hidden ones, and entries without the line of which a part is hidden.
+  std::unordered_map<std::size_t, EntryPin> replaced_;
   std::deque<std::string> ids_;                  // of a session: many in each text, which never grows beyond its room
   const std::vector<Entry>* entries_ = nullptr;  // all of them, when they are in memory
   std::vector<Entry> kept_;                      // likewise, when they are its own

@@ -323,8 +323,10 @@ Command define() {
       .summary = "Remove the content of entries for good, with a receipt",
       .details =
           "Unlike `bough redact`, nothing of the content is left: it goes from the log, from copies that other "
-          "sessions of the store have, from entries that were converted from it or imported with the same line, from "
-          "torn bytes, old formats, archives, the trash, attachments, the catalog and what was typed in the chat. The "
+          "sessions of the store have, from entries that were converted from it, imported with the same line or kept "
+          "of a "
+          "line that repeats it, from torn bytes, old formats, archives, the trash, attachments, the catalog and what "
+          "was typed in the chat. The "
           "tree "
           "stays: ids, parents, types and times. What the entries cost is no longer in `bough usage`. A receipt says "
           "who erased it, why and when, and has the SHA-256 "
