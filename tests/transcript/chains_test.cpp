@@ -98,6 +98,16 @@ TEST_F(Chains, AnAnswerStaysOneWhereASubagentWritesBetweenItsLines) {
             "assistant: end\n");
 }
 
+TEST_F(Chains, ALineWithoutAnIdIsNotTakenForAPartOfTheAnswerBeforeIt) {
+  const ReadFile file = written({{"u1", "", "", "\"go\""},
+                                 {"a1", "u1", "m1", words("one")},
+                                 {"", "a1", "m2", words("other")},
+                                 {"", "a1", "", words("said")},
+                                 {"a2", "a1", "m3", call("c1")},
+                                 {"", "a2", "m3", call("c2")}});
+  EXPECT_EQ(shapesOf(file.entries), "u go | a one | a other | u said | a c1 c2");
+}
+
 TEST_F(Chains, AnAnswerIsReadThoughOneOfItsLinesLostItsRole) {
   TempFolder folder;
   const std::string path = folder / (std::string(kSession) + ".jsonl");

@@ -45,14 +45,15 @@ bool HeldAnswer::join(const Record& record) {
 }
 
 bool HeldAnswer::belongs(const Line& line) const {
-  if (line.uuid.empty() || (!isTalkLine(line) && !uuids_.contains(line.uuid))) return true;
-  if (isOfOtherChain(line)) return otherChainLines_ < kMaxOtherChainLines;
-  if (!line.parentUuid || !uuids_.contains(*line.parentUuid) || uuids_.contains(line.uuid)) return false;
+  if (!isTalkLine(line) && !uuids_.contains(line.uuid)) return true;
+  if (!line.uuid.empty() && isOfOtherChain(line)) return otherChainLines_ < kMaxOtherChainLines;
+  // Damage may have taken its id from a line of the answer, and what it continues. Another one without is on its own.
+  const bool isNamed = line.parentUuid && uuids_.contains(*line.parentUuid) && !uuids_.contains(line.uuid);
   if (line.type == "assistant") {
-    return isKind(partsOf(line).content, json::Kind::Array) && line.isSidechain == isSidechain_ &&
-           answerKey(line) == key_;
+    return (isNamed || line.uuid.empty()) && isKind(partsOf(line).content, json::Kind::Array) &&
+           line.isSidechain == isSidechain_ && answerKey(line) == key_;
   }
-  return line.type == "user" && isAllResults(partsOf(line).content);
+  return isNamed && line.type == "user" && isAllResults(partsOf(line).content);
 }
 
 bool HeldAnswer::isOfOtherChain(const Line& line) const {

@@ -216,7 +216,10 @@ class ClaudeReader : public Reader {
       writer.key(name).raw(member->keyIs("content") ? content : isUsage ? usage : member->value);
     }
     writer.endObject();
-    Line line = blocks.back();
+    // The last one that has an id.
+    const auto named =
+        std::ranges::find_if(blocks.rbegin(), blocks.rend(), [](const Line& block) { return !block.uuid.empty(); });
+    Line line = named == blocks.rend() ? blocks.back() : *named;
     line.parentUuid = blocks.front().parentUuid;
     line.timestamp = blocks.front().timestamp;
     line.message = writer.text();
@@ -224,8 +227,11 @@ class ClaudeReader : public Reader {
     noteFacts(line, out.facts);
     giveMessage(whole, line, std::move(holes), out);
     const std::string key = answerKey(line);
-    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) out.mean(blocks[i].uuid, out.entryFor(line.uuid));
-    for (const Line& block : blocks) answers_.addBlock(key, block.uuid);
+    for (const Line& block : blocks) {
+      if (block.uuid.empty()) continue;
+      if (block.uuid != line.uuid) out.mean(block.uuid, out.entryFor(line.uuid));
+      answers_.addBlock(key, block.uuid);
+    }
   }
 
   void give(const Record& record, const Line& line, Builder& out) {
