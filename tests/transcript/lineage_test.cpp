@@ -2,6 +2,7 @@
 #include "transcript/agents/codex/lineage.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "files.h"
 #include "support/temp_folder.h"
@@ -87,6 +88,19 @@ TEST(CodexLineage, AThreadThatWasForkedOftenHasItsWholeHistory) {
   const auto branch = store->loadSessionEntries(imported->sessionId, {.branch = state->headId});
   ASSERT_TRUE(branch);
   EXPECT_EQ(branch->size(), 100U);
+}
+
+TEST(CodexLineage, AFileMayContinueAPartOfAPackedOne) {
+  const TempFolder folder;
+  const std::string begin = forkOf(1, 0, 0);
+  const std::string parent = begin + std::string(1 << 20, ' ') + "\n" + forkOf(1, 0, 0);
+  std::string packed(ZSTD_compressBound(parent.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), parent.data(), parent.size(), 3));
+  writeBytes(fileOf(folder, 1).string() + ".zst", packed);
+  writeBytes(fileOf(folder, 2), forkOf(2, 1, begin.size()));
+  const ReadFile file = readAll(fileOf(folder, 2));
+  EXPECT_EQ(damageText(file.report), "");
+  EXPECT_NE(file.report.facts.parentEntryId, "");
 }
 
 TEST(CodexLineage, FilesThatContinueOneAnotherInACircleAreReadEachByItself) {

@@ -55,6 +55,7 @@ class ZstdUnpacking : public ByteSource {
   }
 
   Result<std::size_t> read(std::span<char> out) override {
+    if (out.empty()) return std::size_t{0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
     while (to.pos == 0) {
       if (in_.pos == in_.size) {

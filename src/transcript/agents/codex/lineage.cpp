@@ -22,6 +22,7 @@ class Beginning : public ByteSource {
  public:
   Beginning(ByteSource& source, std::uint64_t sizeBytes) : source_(source), left_(sizeBytes) {}
   Result<std::size_t> read(std::span<char> out) override {
+    if (left_ == 0) return std::size_t{0};
     auto got = source_.read(out.first(static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), left_))));
     if (got) left_ -= *got;
     return got;
