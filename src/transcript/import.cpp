@@ -116,6 +116,7 @@ class Import {
     tail_ = std::move(state.tailId);
     if (!out_.created) {
       BOUGH_TRY(lookBack());
+      BOUGH_TRY(checkItIsTheSameSession());
     }
     BOUGH_TRY(readRest());
     BOUGH_TRY(addFacts());
@@ -175,6 +176,7 @@ class Import {
       BOUGH_TRY(store_.readOwnEntries(out_.sessionId, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
         ++count;
         known_.insert(hashOf(entry.id));
+        noteSession(entry);
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
@@ -204,6 +206,35 @@ class Import {
     covered_ = out_.rewritten || !isWhole || fromBeginning_ ? 0 : lastEnd;
     if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
     return {};
+  }
+
+  // Which sessions of the agent this one was imported from.
+  void noteSession(const Entry& entry) {
+    if (!holdsFacts(entry)) return;
+    const auto stored = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
+    if (json::findString(*stored, "agent") != facts_.agent) return;
+    hasSession_ = true;
+    isSameSession_ |= json::findString(*stored, "sessionId").value_or("") == facts_.sessionId;
+  }
+
+  // An id that somebody chose may be that of a session of another file. A file continues it under another id of its own
+  // when it has lines of it.
+  Result<void> checkItIsTheSameSession() {
+    if (options_.sessionId.empty() || !hasSession_ || isSameSession_ || covered_ > 0) return {};
+    bool hasOwn = false;
+    const auto look = [&](Entry&& entry) -> Result<void> {
+      if (!isConversation(entryKind(entry.type))) return {};
+      const auto stored = store_.loadEntry(out_.sessionId, entry.id);
+      hasOwn = stored && (stored->redacted || lineOf(*stored) == lineOf(entry));
+      return fail(ErrorCode::Conflict, "");  // the first one says enough
+    };
+    const auto read = readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
+    if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
+    if (hasOwn) return {};
+    return fail(
+        ErrorCode::AlreadyExists,
+        fmt::format("session {} was imported from another session of {} than {}", out_.sessionId, facts_.agent, path_),
+        "give the import another id: --id ID");
   }
 
   // A file of another agent continues the session when it brings the session's own entries back.
@@ -329,6 +360,9 @@ class Import {
     bool wasMoved = false;  // it is not the last entry
   } importedHead_;
   std::string lastTime_;  // of the last entry of the file, stored or read
+  // Of the facts that the session has: some are the agent's, and some of them of the file's own session.
+  bool hasSession_ = false;
+  bool isSameSession_ = false;
 };
 
 }  // namespace
