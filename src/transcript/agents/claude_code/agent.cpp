@@ -1,4 +1,7 @@
 // Claude Code and the Claude Agent SDK: projects/<slug>/<session>.jsonl, lines with `uuid` and `parentUuid`.
+#include <algorithm>
+#include <iterator>
+
 #include "transcript/agents/agents.h"
 #include "transcript/agents/claude_code/line.h"
 #include "transcript/agents/claude_code/place.h"
@@ -17,11 +20,67 @@ bool isClaudeRecord(std::string_view object) {
   return (line.isString("sessionId") && !line.has("projectHash")) || (line.has("leafUuid") && line.has("summary"));
 }
 
+// Lines beside the conversation, which only name their session.
+bool isOfKnownType(std::string_view type) {
+  constexpr std::string_view kTypes[] = {"agent-color",
+                                         "agent-name",
+                                         "agent-setting",
+                                         "ai-title",
+                                         "api-request",
+                                         "api-request-blob",
+                                         "api-request-shape",
+                                         "assistant",
+                                         "atis-latch",
+                                         "attachment",
+                                         "attribution-snapshot",
+                                         "bridge-session",
+                                         "content-replacement",
+                                         "continued-in",
+                                         "cost-state",
+                                         "custom-title",
+                                         "data-flow-incomplete",
+                                         "data-flow-records",
+                                         "derived-from",
+                                         "dev-mods",
+                                         "file-history-delta",
+                                         "file-history-snapshot",
+                                         "frame-link",
+                                         "history-suppression",
+                                         "isolation-latch",
+                                         "last-prompt",
+                                         "marble-origami-commit",
+                                         "marble-origami-reset",
+                                         "marble-origami-snapshot",
+                                         "mode",
+                                         "permission-mode",
+                                         "pr-link",
+                                         "progress",
+                                         "queue-operation",
+                                         "relocated",
+                                         "repl-mode",
+                                         "resume-head-vouch",
+                                         "summary",
+                                         "system",
+                                         "tag",
+                                         "tombstone",
+                                         "tools-used",
+                                         "user",
+                                         "worktree-state"};
+  return std::ranges::find(kTypes, type) != std::end(kTypes);
+}
+
+// Programs of all kinds write a type and a session's id: of such a line the type must be one of Claude Code's.
+bool tells(std::string_view object) {
+  if (!isClaudeRecord(object)) return false;
+  const Members line(object);
+  return line.has("uuid") || line.has("leafUuid") || isOfKnownType(line.text("type"));
+}
+
 std::string misfit(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
-    if (isClaudeRecord(object) && line.text("type") != "session") return {};
+    if (tells(object) && line.text("type") != "session") return {};
   }
   return "it has no lines with \"uuid\" and \"parentUuid\"";
 }
