@@ -76,13 +76,15 @@ template <typename Operation>
 auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
   BOUGH_TRY(enter());
   bool replaced = false;
+  bool doubted = false;
   for (int tries = 1;; ++tries) {
     const auto before = generation();
     auto result = operation();
-    const bool written = quiet && (!result || catalog::fileStateOf(store.folder()) != quiet);
+    const bool written = quiet && catalog::fileStateOf(store.folder()) != quiet;
     if ((result && !written) || memory) return result;
-    if (written) {
-      // Somebody wrote to it meanwhile, or seems to have.
+    if (written || (quiet && !std::exchange(doubted, true))) {
+      // Somebody wrote to it meanwhile, or seems to have: what fails a second time in a file that stays as it is,
+      // fails.
       BOUGH_TRY(openAgain());
     } else if (result.error().code == ErrorCode::Damaged) {
       if (readOnly || std::exchange(replaced, true)) return result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "base/try.h"
 #include "catalog/catalog_state.h"
@@ -83,6 +84,14 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
     Query(database, "INSERT INTO search(search) VALUES('integrity-check')").run();
     if (auto read = database.take(); !read) found.push_back("the index for search: " + read.error().message);
   }
+  // A row that remembers what its log has lost says more than the log does.
+  std::set<std::string> remembered;
+  {
+    Query query(database, "SELECT sessionId FROM session WHERE lostId <> ''");
+    while (query.next()) remembered.insert(query.text(0));
+  }
+  BOUGH_TRY(database.take());
+  // From here on the database may be another one: whoever catches up may open it again.
   BOUGH_TRY(auto fresh, open(state_->store, {.inMemory = true}));
   BOUGH_TRY(fresh->catchUp({}));
   BOUGH_TRY(auto wrong, differences(*fresh, *this));
@@ -96,14 +105,10 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
       return still == later.end() || still->second != each.second;
     });
   }
-  // A row that remembers what its log has lost says more than the log does.
-  {
-    Query query(database, "SELECT sessionId FROM session WHERE lostId <> ''");
-    while (query.next()) wrong.erase(query.text(0));
-  }
-  BOUGH_TRY(database.take());
   for (const auto& [sessionId, rows] : wrong) {
-    if (found.size() < kMaxFindings) found.push_back(fmt::format("session {} is not as its log says", sessionId));
+    if (!remembered.contains(sessionId) && found.size() < kMaxFindings) {
+      found.push_back(fmt::format("session {} is not as its log says", sessionId));
+    }
   }
   return found;
 }

@@ -42,6 +42,23 @@ TEST_F(ReadOnlyTest, ACatalogOfAReadOnlyStoreIsUsedUnlessItsLogHoldsMore) {
   }
 }
 
+// Nobody writes to such a catalog, so what fails in it goes on failing. A check that finds the log longer than the
+// catalog goes on in another database.
+TEST_F(ReadOnlyTest, WhatFailsInACatalogOfAReadOnlyStoreFails) {
+  make({.sessionId = "a"}, {said("user", "alpha", "e1")});
+  open(true).reset();
+  append("a", {said("user", "beta", "e2")});
+  std::filesystem::remove(folder / "catalog.db-shm");
+  std::filesystem::remove(folder / "catalog.db-wal");
+  const NotRoot notRoot(folder.path());
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  const auto catalog = must(Catalog::open(*store));
+  EXPECT_EQ(catalog->session("nobody").error().code, ErrorCode::NotFound);
+  EXPECT_EQ(must(catalog->check(true)), std::vector<std::string>());
+  EXPECT_EQ(must(catalog->session("a")).userMessages, 2u);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+}
+
 TEST_F(ReadOnlyTest, AReaderThatMayNotWriteGoesOnAfterAnErasure) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1"), said("user", "beta", "e2"), said("user", "gamma", "e3")});
   std::vector<std::string> ids{"e1", "e2"};
