@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/json/json_scan.h"
 #include "crash/ledger.h"
 
@@ -131,6 +133,47 @@ void cutErasureEverywhere() {
 
 TEST(Erasing, IsFinishedOrNeverBegunAfterACrashAtAnyPoint) {
   cutErasureEverywhere();
+}
+
+// What a damaged line said is known from the line alone, and a part of it was set aside.
+TEST(Erasing, OfADamagedEntryIsFinishedAfterADeathAnywhere) {
+  SimFileSystem base;
+  std::string id;
+  {
+    Ledger ledger;
+    World world(base, options());
+    ASSERT_TRUE(ledger.create(world, "a"));
+    for (const std::string each : {"m0", "m1", "m3"}) ASSERT_TRUE(ledger.append(world, "a", {message(each, 300)}));
+  }
+  std::string log = base.contents("/store/sessions/a.jsonl").value_or("");
+  const std::size_t begin = log.find(R"({"id":"m1")");
+  base.put("/store/sessions/a.torn", log.substr(begin + 60, log.find('\n', begin) - begin - 60) + "\n");
+  log[begin] = '#';
+  base.put("/store/sessions/a.jsonl", log);
+  auto files = base.processCrash();
+  {
+    World world(*files, options(), 2);
+    const auto entries = world->loadSessionEntries("a");
+    ASSERT_TRUE(entries);
+    const auto lost = std::ranges::find(*entries, "unreadable", &Entry::type);
+    ASSERT_NE(lost, entries->end());
+    id = lost->id;
+    ASSERT_TRUE(world->maintenance().erase({.sessionId = "a", .entryIds = {id}, .by = "me", .reason = "a request"}));
+  }
+  ASSERT_EQ(filesWithSecrets(*files), std::vector<std::string>{});
+  std::size_t finished = 0;
+  for (std::uint64_t operation = 0; operation <= files->operationCount(); ++operation) {
+    auto later = files->processCrash({.operation = operation, .bytes = {}});
+    SCOPED_TRACE("the process died after " + files->operationName(operation));
+    World world(*later, options(), 3);
+    ASSERT_TRUE(world.isOpen());
+    const auto entry = world->loadEntry("a", id);
+    ASSERT_TRUE(entry) << entry.error().message;
+    if (!entry->redacted) continue;
+    ++finished;
+    EXPECT_EQ(filesWithSecrets(*later), std::vector<std::string>{});
+  }
+  EXPECT_GT(finished, 5U);
 }
 
 // A call that fails leaves the journal to whoever opens the store next.

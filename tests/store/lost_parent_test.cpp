@@ -177,6 +177,23 @@ TEST_F(LostEntry, TheForkAndItsForksTellOfTheLoss) {
   EXPECT_TRUE(must(store->verifySession("g")).problems.front().message.contains("entry e2 of session p"));
 }
 
+// Only somebody's hand makes such lines.
+TEST_F(LostEntry, RedactionsThatAreEachOthersParentsAreDropped) {
+  std::filesystem::remove(logPath("p"));
+  std::filesystem::remove(folder / "sessions/p.idx");
+  std::ofstream log(logPath("f"), std::ios::app);
+  for (const auto& [id, parent] : {std::pair("r1", "r1"), std::pair("r2", "r3"), std::pair("r3", "r2")}) {
+    log << R"({"id":")" << id << R"(","parentId":")" << parent
+        << R"(","timestamp":"2026-01-01T00:00:00.000Z","type":"redaction","payload":{"entryId":"e1"}})" << "\n"
+        << R"({"id":"below-)" << id << R"(","parentId":")" << id
+        << R"(","timestamp":"2026-01-01T00:00:00.000Z","type":"message","payload":{}})" << "\n";
+  }
+  log.close();
+  store = open();
+  must(store->maintenance().detachRest("f"));
+  EXPECT_EQ(idsOf(*store, "f", {.type = "message"}), (Ids{"f1", "below-r1", "below-r2", "below-r3"}));
+}
+
 TEST_F(LostEntry, AForkOfAForkTellsThatTheFirstSessionIsLost) {
   std::filesystem::remove(logPath("p"));
   std::filesystem::remove(folder / "sessions/p.idx");

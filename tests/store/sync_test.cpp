@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json/json_scan.h"
+#include "bough/catalog.h"
 #include "store/copy_support.h"
 #include "support/temp_folder.h"
 
@@ -234,6 +235,37 @@ TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
     EXPECT_EQ(side->store->sessionState("s")->headId, "c");
     EXPECT_EQ(side->store->verifySession("s")->problemCount, 0U);
   }
+}
+
+// Of a line that cannot be read, type and time are gone with it.
+TEST(Sync, ADamagedEntryThatIsErasedInBothStoresIsTheSame) {
+  const TempFolder folder;
+  StoreSide right = openSide(folder / "right");
+  {
+    StoreSide left = openSide(folder / "left");
+    ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+    ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", "a secret"), message("b")}));
+    ASSERT_TRUE(syncSession(left, right, "s"));
+    const auto catalog = Catalog::open(*left.store);  // remembers the ids
+    ASSERT_TRUE(catalog && (*catalog)->catchUp());
+  }
+  const std::string log = folder / "left/sessions/s.jsonl";
+  std::ifstream file(log);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  bytes[bytes.find("secret")] = '#';
+  std::ofstream(log) << bytes;
+  StoreSide left = openSide(folder / "left");
+  for (StoreSide* side : {&left, &right}) {
+    const auto erased =
+        side->store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "a request"});
+    ASSERT_TRUE(erased) << erased.error().message;
+  }
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("c")}));
+  for (int i = 0; i < 2; ++i) {
+    const auto synced = syncSession(left, right, "s");
+    ASSERT_TRUE(synced) << synced.error().message;
+  }
+  EXPECT_TRUE(right.store->loadEntry("s", "c"));
 }
 
 // A sync that ended after one side had got everything, and before the other had.

@@ -137,11 +137,10 @@ Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std:
 
 bool isSame(const Entry& left, const Entry& right) {
   const auto parent = [](const Entry& entry) { return entry.parentId.value_or(""); };
-  if (left.id != right.id || parent(left) != parent(right) || left.type != right.type ||
-      left.timestamp != right.timestamp || left.runId != right.runId) {
-    return false;
-  }
+  if (left.id != right.id || parent(left) != parent(right)) return false;
+  // Where a line could not be read when it was erased, its type and its time went with it.
   if (isErasedPayload(left.payload) && isErasedPayload(right.payload)) return true;
+  if (left.type != right.type || left.timestamp != right.timestamp || left.runId != right.runId) return false;
   const bool samePayload = left.payload == right.payload || (left.type == entry_type::kSessionHeader &&
                                                              isSameHeaderPayload(left.payload, right.payload));
   return samePayload && left.meta == right.meta && left.extra == right.extra;

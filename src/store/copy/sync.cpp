@@ -67,7 +67,8 @@ struct Print {
   bool inBoth = false;
 };
 
-// What was erased has a receipt of its own in each store: its content does not count.
+// What was erased has a receipt of its own in each store: its content does not count, nor do its type and its time,
+// which go with a line that cannot be read.
 Print printOf(const Entry& entry) {
   Sha256 sum;
   const auto add = [&](const std::string& part) {
@@ -75,9 +76,11 @@ Print printOf(const Entry& entry) {
     sum.add(part);
   };
   const bool erased = isErasedPayload(entry.payload);
-  for (const std::string* part : {&entry.type, &entry.timestamp, &entry.runId}) add(*part);
   if (!erased) {
-    for (const std::string* part : {&entry.payload, &entry.meta, &entry.extra}) add(*part);
+    for (const std::string* part :
+         {&entry.type, &entry.timestamp, &entry.runId, &entry.payload, &entry.meta, &entry.extra}) {
+      add(*part);
+    }
   }
   sum.add(entry.parentId.value_or(""));
   return {.content = shortened(sum.hex()), .erased = erased};

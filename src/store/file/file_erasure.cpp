@@ -76,9 +76,7 @@ Result<void> FileErasure::readDamaged() {
     line.resize(*got);
     while (line.ends_with('\n') || line.ends_with('\r')) line.pop_back();
     target.setLine(line);
-    if (const std::size_t payload = line.find("\"payload\""); payload != std::string::npos) {
-      addTraces(traces_, std::string_view(line).substr(payload));
-    }
+    addTracesOfLine(traces_, line);
   }
   return {};
 }

@@ -63,10 +63,15 @@ Result<EntryIds> idsOf(const std::vector<Entry>& entries, const std::string& for
   return present;
 }
 
-// The parent of an entry, or where that is gone, the nearest one before it that is there.
+// The parent of an entry, or where that is gone, the nearest one before it that is there. In a log that somebody wrote
+// by hand, entries may be each other's parents.
 std::string parentIn(const EntryIds& present, const std::unordered_map<std::string, std::string>& dropped,
                      std::string parent) {
-  for (auto next = dropped.find(parent); next != dropped.end(); next = dropped.find(parent)) parent = next->second;
+  auto next = dropped.find(parent);
+  for (std::size_t steps = dropped.size(); steps > 0 && next != dropped.end(); --steps) {
+    parent = next->second;
+    next = dropped.find(parent);
+  }
   return present.contains(parent) ? parent : "";
 }
 

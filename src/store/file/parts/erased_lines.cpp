@@ -70,6 +70,11 @@ void addTraces(ErasureTraces& traces, std::string_view payload) {
   }
 }
 
+void addTracesOfLine(ErasureTraces& traces, std::string_view line) {
+  const std::size_t payload = line.find("\"payload\"");
+  if (payload != std::string_view::npos) addTraces(traces, line.substr(payload));
+}
+
 Result<ErasedLines> LineEraser::run(ByteSource& source, std::string_view path) {
   LineReader reader(source, 0);
   for (;;) {
@@ -148,6 +153,7 @@ Result<void> LineEraser::eraseDamaged(std::string_view text, const ErasureTarget
   found_.changed = true;
   found_.targets.insert(target.entryId);
   found_.headId = target.entryId;
+  if (!out_) addTracesOfLine(found_.traces, text);
   const auto own = findSeal(text);
   repaired_ = own ? sealDigits(before_, text.substr(0, own->bodyLength), own->placeText) : SealDigits();
   sealLost_ = !own;

@@ -34,6 +34,8 @@ struct ErasureTraces {
   [[nodiscard]] std::size_t size() const { return telling.size() + likely.size(); }
 };
 void addTraces(ErasureTraces& traces, std::string_view payload);
+/// The same for a line that cannot be read, as far as its payload can be found.
+void addTracesOfLine(ErasureTraces& traces, std::string_view line);
 
 /// What was found in a file.
 struct ErasedLines {
