@@ -292,6 +292,17 @@ void checkErasure(const std::string& location, Findings& findings) {
        .advice = "wait if another process is erasing; else `bough erase` of any of them says what is wrong"});
 }
 
+// It is the only one to say whether what a crash left at the end of a log was complete once.
+void checkDamagedCatalog(const std::string& location, Findings& findings) {
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::path(location) / "catalog.db.damaged", error)) return;
+  findings.push_back(
+      {.health = Health::Note,
+       .what = "catalog.db.damaged is what the catalog was when it was found damaged; it is asked before an incomplete "
+               "batch is set aside",
+       .advice = "`bough reindex` does without it, and removes it"});
+}
+
 // Sessions of which two files are there: one is read, the other may hold something else.
 void checkCopies(SessionStore& store, const std::string& location, Findings& findings) {
   constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
@@ -375,6 +386,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
     checkForeign(store, location, options.fix, findings);
     checkCopies(store, location, findings);
     checkErasure(location, findings);
+    checkDamagedCatalog(location, findings);
   } else {
     findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   }
