@@ -155,6 +155,7 @@ class _Reader(Handle):
         self._reads = _Reads()
         self._position = c.call_text(position_call, handle)
         self._kept: Deque[Entry] = deque()  # read for a loop, and not given yet
+        self._giving = threading.Lock()  # the position is that of what was given last, whichever thread got it
 
     def _given(self, part: Part) -> Part:
         if part:
@@ -167,10 +168,11 @@ class _Reader(Handle):
 
     def _give_kept(self, count: int) -> Part:
         part: Part = []
-        with contextlib.suppress(IndexError):  # another thread may take the last one
-            while len(part) < count:
-                part.append(self._kept.popleft())
-        return self._given(part)
+        with self._giving:
+            with contextlib.suppress(IndexError):  # another thread may take the last one
+                while len(part) < count:
+                    part.append(self._kept.popleft())
+            return self._given(part)
 
     @property
     def position(self) -> str:
