@@ -13,7 +13,7 @@
 namespace bough::catalog {
 
 /// The file's version; one of another version is rebuilt (older) or left alone (newer).
-inline constexpr int kSchemaVersion = 15;
+inline constexpr int kSchemaVersion = 16;
 inline constexpr const char* kFileName = "catalog.db";
 /// A damaged catalog that another one was made for. The store asks it what it had counted (catalog_row.h).
 inline constexpr const char* kDamagedFileName = "catalog.db.damaged";

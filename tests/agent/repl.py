@@ -109,6 +109,28 @@ def test_ctrl_c_stops_the_model_and_not_the_chat(folder, bough):
     chat.close()
 
 
+def test_what_was_said_last_is_what_was_typed(folder, bough):
+    chat = Chat(folder, bough, "bough chat --yes")
+    pathlib.Path(f"{folder}/place/notes.md").write_text("what the file holds\n")
+    chat.say("see @notes.md")
+    chat.say("write e.txt: one")
+    chat.say("/undo")
+    chat.key("C-d")
+    chat.wait(lambda screen: "To come back" in screen and screen.rstrip().endswith("ready>"))
+    chat.type("clear; bough chat")
+    screen = chat.ready()
+    check("› write e.txt: one" in screen and "I undid" not in screen, "the chat's own words are left out", screen)
+    chat.say("/back")
+    chat.say("/back")
+    chat.key("C-d")
+    chat.wait(lambda screen: screen.rstrip().endswith("ready>"))
+    chat.type("clear; bough chat")
+    screen = chat.ready()
+    check("› see @notes.md" in screen, "what was typed is there", screen)
+    check("<file" not in screen.split("You said")[0], "without the file that was sent with it", screen)
+    chat.close()
+
+
 def test_tools_are_asked_for(folder, bough):
     chat = Chat(folder, bough, "bough chat --new")
     chat.type("bash echo ran-$((1+1))")

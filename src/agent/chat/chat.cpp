@@ -19,6 +19,7 @@
 #include "agent/parts/prompts.h"
 #include "agent/providers/models.h"
 #include "agent/providers/offline.h"
+#include "base/model/typed_text.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -289,8 +290,8 @@ Result<ToolOutcome> Chat::runCommand(const std::string& command, std::function<v
   const ToolCall call{.id = {}, .name = "bash", .arguments = std::move(arguments)};
   BOUGH_TRY(recordSetup());
   ToolOutcome outcome = prepareCall(builtInTools(), call, environment).run(cancel_);
-  std::string meta = json::Writer().beginObject().member("command", withoutKeys(command)).endObject().take();
-  const std::string said = fmt::format("I ran this command myself:\n$ {}\n{}", withoutKeys(command), outcome.text);
+  std::string meta = json::Writer().beginObject().member(kOwnCommandMember, withoutKeys(command)).endObject().take();
+  const std::string said = fmt::format("{}\n$ {}\n{}", kOwnCommandBegin, withoutKeys(command), outcome.text);
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return outcome;
 }
@@ -299,10 +300,10 @@ Result<UndoReport> Chat::undoFiles() {
   BOUGH_TRY(const Held held, hold());
   BOUGH_TRY(UndoReport report, undoFileChanges(store_, at_, environment_.folder));
   if (report.restored.empty() && report.removed.empty()) return report;
-  std::string said = "I undid your changes of files in that turn:";
+  std::string said(kUndoneBegin);
   for (const std::string& path : report.restored) said += fmt::format("\n{} holds again what it held before", path);
   for (const std::string& path : report.removed) said += fmt::format("\n{} is removed", path);
-  std::string meta = json::Writer().beginObject().member("undo", report.turnId).endObject().take();
+  std::string meta = json::Writer().beginObject().member(kUndoneMember, report.turnId).endObject().take();
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return report;
 }

@@ -8,6 +8,7 @@
 
 #include "agent/parts/json_parts.h"
 #include "base/bytes/base64.h"
+#include "base/model/typed_text.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 
@@ -108,8 +109,7 @@ Result<ReadFile> readFile(const std::string& name, const Place& place) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is neither text in UTF-8 nor an image nor a PDF", name),
                 "nothing was sent; name the file without @");
   }
-  return ReadFile{textBlock(fmt::format("<file path={}>\n{}\n</file>", json::quoted(name), content.bytes)),
-                  fmt::format("{} ({})", name, size)};
+  return ReadFile{textBlock(sentFile(name, content.bytes)), fmt::format("{} ({})", name, size)};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/json/json_checked.h"
 #include "base/json/json_scan.h"
 #include "base/model/shown.h"
+#include "base/model/typed_text.h"
 #include "base/model/usage_counts.h"
 #include "base/model/uuid.h"
 
@@ -74,7 +75,7 @@ void readMessage(const Message& message, bool wantText, bool wantSpoken, EntryFa
       facts.failureCount += block.isError ? 1 : 0;
       if (!block.idMissing) facts.results.push_back(block.id.decode());
     } else if (wantSpoken && block.kind == BlockKind::Text && facts.role == EntryRole::User &&
-               facts.spoken.size() < 4096) {
+               facts.spoken.size() < 4096 && (facts.spoken.empty() || !isSent(block.text.escaped))) {
       addLine(facts.spoken, block.text.escaped);
     }
     if (wantText) addText(facts.text, block);
@@ -86,6 +87,11 @@ void readUnknown(std::string_view message, bool wantText, EntryFacts& facts) {
   const auto role = json::findString(message, "role");
   if (role) facts.role = parseRole(*role == "model" ? "assistant" : *role).value_or(EntryRole::Other);
   if (wantText) addLine(facts.text, message);
+}
+
+// Whether the user typed none of it: the chat tells the model of an undo and of a command.
+bool isTold(const Entry& entry, const Message& message) {
+  return !message.blocks.empty() && isToldByChat(entry, message.blocks.front().text.escaped);
 }
 
 // An entry that was converted from others: the session it came from counts what was paid for it.
@@ -232,7 +238,8 @@ EntryFacts readContent(const Entry& entry, const PayloadParts& parts, bool wantT
     return facts;
   }
   const auto message = normalize(stored, *dialect);
-  message ? readMessage(*message, wantText, wantSpoken, facts) : readUnknown(stored, wantText, facts);
+  message ? readMessage(*message, wantText, wantSpoken && !isTold(entry, *message), facts)
+          : readUnknown(stored, wantText, facts);
   // Servers that do not say which model answered: the agent knows.
   if (facts.usage && facts.model.empty() && !entry.meta.empty()) {
     facts.model = withoutProvider(json::findString(entry.meta, "model").value_or(""));

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "base/model/shown.h"
+#include "base/model/typed_text.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "cli/repl/chat_session.h"
@@ -16,13 +17,14 @@ namespace {
 constexpr std::size_t kQuestionLines = 4;
 constexpr std::size_t kAnswerLines = 12;
 
-// The texts of a message; empty for tool calls, results and thinking.
+// The texts of a message, of the user's own what was typed; empty for tool calls, results and thinking.
 std::string textOf(const Entry& entry, std::string_view speaker) {
   const EntryView view = viewEntry(entry);
   if (!view.isMessage || view.speaker != speaker) return {};
   std::string out;
   for (const EntryPart& part : view.parts) {
-    if (part.kind == BlockKind::Text) out += (out.empty() ? "" : "\n") + part.text;
+    const bool isTyped = out.empty() ? !isToldByChat(entry, part.text) : !isSent(part.text);
+    if (part.kind == BlockKind::Text && isTyped) out += (out.empty() ? "" : "\n") + part.text;
   }
   return out;
 }

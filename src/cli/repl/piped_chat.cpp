@@ -5,6 +5,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "base/model/typed_text.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 #include "cli/repl/chat_listener.h"
@@ -78,7 +79,7 @@ Result<ExitCode> sayOnce(OpenedChat& opened, Input& input, const std::string& pr
   BOUGH_TRY(auto message, opened.chat->readPrompt(prompt, agent::PromptFiles::Anywhere));
   BOUGH_TRY(const std::string piped, pipedContext(input));
   if (piped.find_first_not_of(" \t\r\n") != std::string::npos) {
-    message.blocks.push_back(agent::textBlock(fmt::format("<stdin>\n{}\n</stdin>", piped)));
+    message.blocks.push_back(agent::textBlock(sentInput(piped)));
   }
   BOUGH_TRY(auto report, opened.chat->say(message));
   if (report.aborted) return CancelOnSignal::exitCode();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/model/typed_text.h"
 #include "base/text/text.h"
 #include "cli/terminal/fitted.h"
 #include "cli/views/entry_view.h"
@@ -32,7 +33,8 @@ void addText(std::vector<PickerLine>& out, std::string_view text, std::size_t wi
 std::vector<PickerLine> previewOf(const Entry& entry, std::size_t width) {
   std::vector<PickerLine> out;
   for (const EntryPart& part : viewEntry(entry).parts) {
-    if (part.kind == BlockKind::Text) addText(out, part.text, width);
+    const bool isFile = !out.empty() && isSent(part.text);  // the prompt names it
+    if (part.kind == BlockKind::Text && !isFile) addText(out, part.text, width);
     if (part.kind == BlockKind::ToolCall) {
       const std::string call = fmt::format("● {}  {}", part.name, briefArguments(part.text));
       out.push_back({.text = text::excerptToWidth(call, width)});
