@@ -111,8 +111,8 @@ class Chat {
   [[nodiscard]] Result<bool> isInterrupted() const { return agent::isInterrupted(store_, at_); }
 
   /// Puts back the files that `write` and `edit` have changed in the last turn, and tells the model so. A file that was
-  /// changed since, or is outside of the folder, is left alone. Called again, it undoes the turn before. NotFound when
-  /// there is nothing to undo.
+  /// changed since, or is outside of the folder, is left alone. Called again, it undoes the turn before, also when
+  /// nothing of this one could be put back. NotFound when there is nothing to undo.
   [[nodiscard]] Result<UndoReport> undoFiles();
 
   /// Changes the model from here on. Returns in one line what the other provider cannot see of the conversation.

@@ -299,7 +299,11 @@ Result<ToolOutcome> Chat::runCommand(const std::string& command, std::function<v
 Result<UndoReport> Chat::undoFiles() {
   BOUGH_TRY(const Held held, hold());
   BOUGH_TRY(UndoReport report, undoFileChanges(store_, at_, environment_.folder));
-  if (report.restored.empty() && report.removed.empty()) return report;
+  if (report.restored.empty() && report.removed.empty()) {
+    // The model need not know; the next undo goes on with the turn before.
+    BOUGH_TRY(appendNow(entry_type::kCustom, passedPayload(report.turnId)));
+    return report;
+  }
   std::string said(kUndoneBegin);
   for (const std::string& path : report.restored) said += fmt::format("\n{} holds again what it held before", path);
   for (const std::string& path : report.removed) said += fmt::format("\n{} is removed", path);

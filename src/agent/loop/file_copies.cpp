@@ -7,18 +7,19 @@
 #include <ranges>
 #include <set>
 
-#include "agent/loop/interruption.h"
 #include "agent/loop/journal.h"
 #include "agent/parts/json_parts.h"
 #include "agent/tools/builtin.h"
 #include "base/bytes/base64.h"
 #include "base/bytes/sha256.h"
+#include "base/model/typed_text.h"
 #include "base/try.h"
 
 namespace bough::agent {
 namespace {
 
 constexpr std::string_view kCopyKind = "file_copy";
+constexpr std::string_view kPassedKind = "undo_passed";
 
 struct Copy {
   bool existed = false;
@@ -36,7 +37,21 @@ struct ChangedFile {
 struct ChangedTurn {
   std::string entryId{};  // of what the user said
   std::map<std::string, ChangedFile> files{};
+  bool isPassed = false;  // an undo was tried already
 };
+
+// The turn of which an earlier undo could put nothing back.
+std::optional<std::string> passedIn(const Entry& entry) {
+  if (entry.type != entry_type::kCustom || json::findString(entry.payload, "kind") != kPassedKind) return std::nullopt;
+  return json::findString(entry.payload, "turn");
+}
+
+// Whether a turn begins with this message: what the user said, or another program in the user's name.
+bool beginsTurn(const Entry& entry) {
+  const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(std::unexpected(Error{}));
+  if (!message || message->role != Role::User || message->blocks.empty()) return false;
+  return !isToldByChat(entry, message->blocks.front().text.escaped);
+}
 
 std::optional<Copy> copyIn(const Entry& entry) {
   if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
@@ -59,24 +74,27 @@ bool isAsBefore(const ChangedFile& file) {
   return file.sumsAfter.size() == 1 && *file.sumsAfter.begin() == Sha256::of(file.before->bytes);
 }
 
-// The newest turn with changes that was not undone, from the end of a branch; none when it does not reach back so far.
-std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries) {
+// The newest turn with changes that is none of `undone`, from the end of a branch; none when it does not reach back so
+// far.
+std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<std::string> undone) {
   ChangedTurn turn;
-  std::set<std::string> undone;
+  std::set<std::string> passed;
   for (const Entry& entry : std::views::reverse(entries)) {
     if (auto copy = copyIn(entry)) {
       // Going back, so that the oldest one stays.
       turn.files[json::findString(entry.payload, "path").value_or("")].before = std::move(copy);
     }
-    if (entry.meta.empty()) continue;
-    if (auto which = json::findString(entry.meta, "undo")) undone.insert(std::move(*which));
-    if (const auto changed = json::findMember(entry.meta, "changedFile")) {
+    if (auto which = passedIn(entry)) passed.insert(std::move(*which));
+    if (auto which = entry.meta.empty() ? std::nullopt : json::findString(entry.meta, kUndoneMember)) {
+      undone.insert(std::move(*which));
+    }
+    if (const auto changed = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "changedFile")) {
       turn.files[json::findString(*changed, "path").value_or("")].sumsAfter.insert(
           json::findString(*changed, "sha256").value_or(""));
     }
-    const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(std::unexpected(Error{}));
-    if (!message || message->role != Role::User || json::findString(entry.meta, "agent") != kAgentName) continue;
+    if (!beginsTurn(entry)) continue;
     turn.entryId = entry.id;
+    turn.isPassed = passed.contains(entry.id);
     std::erase_if(turn.files, [](const auto& each) { return isAsBefore(each.second); });
     if (!turn.files.empty() && !undone.contains(entry.id)) return turn;
     turn = {};
@@ -117,6 +135,23 @@ void removeFolders(const WorkingFolder& folder, const Folders& folders, UndoRepo
   }
 }
 
+UndoReport putBack(const ChangedTurn& turn, const WorkingFolder& folder) {
+  UndoReport report{.turnId = turn.entryId};
+  Folders folders;
+  for (const auto& [path, file] : turn.files) {
+    bool removed = false;
+    const std::string problem = putBack(folder, path, file, removed);
+    if (!problem.empty()) {
+      report.notDone.push_back(fmt::format("{}: {}", path, problem));
+    } else {
+      (removed ? report.removed : report.restored).push_back(path);
+      if (removed) addNewFolders(path, file.before->newFolders, folders);
+    }
+  }
+  removeFolders(folder, folders, report);
+  return report;
+}
+
 }  // namespace
 
 std::string fileCopyPayload(std::string_view toolCallId, const Place& place, const Secrets& secrets) {
@@ -144,31 +179,26 @@ std::string changedFileMeta(const Place& place) {
   return writer.member("sha256", *sum).endObject().endObject().take();
 }
 
+std::string passedPayload(std::string_view turnId) {
+  return json::Writer().beginObject().member("kind", kPassedKind).member("turn", turnId).endObject().take();
+}
+
 Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder) {
-  std::optional<ChangedTurn> turn;
-  if (!at.headId.empty()) {
+  std::set<std::string> tried;
+  while (!at.headId.empty()) {
+    std::optional<ChangedTurn> turn;
     BOUGH_TRY(loadBack(store, at.sessionId, at.headId, [&](const std::vector<Entry>& read) {
-      turn = findTurn(read);
+      turn = findTurn(read, tried);
       return turn.has_value();
     }));
+    if (!turn) break;
+    UndoReport report = putBack(*turn, folder);
+    const bool isDone = !report.restored.empty() || !report.removed.empty();
+    if (isDone || !turn->isPassed) return report;
+    tried.insert(turn->entryId);
   }
-  if (!turn)
-    return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back",
-                "only what the tools write and edit have changed can be put back; `git diff` shows other changes");
-  UndoReport report{.turnId = turn->entryId};
-  Folders folders;
-  for (const auto& [path, file] : turn->files) {
-    bool removed = false;
-    const std::string problem = putBack(folder, path, file, removed);
-    if (!problem.empty()) {
-      report.notDone.push_back(fmt::format("{}: {}", path, problem));
-    } else {
-      (removed ? report.removed : report.restored).push_back(path);
-      if (removed) addNewFolders(path, file.before->newFolders, folders);
-    }
-  }
-  removeFolders(folder, folders, report);
-  return report;
+  return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back",
+              "only what the tools write and edit have changed can be put back; `git diff` shows other changes");
 }
 
 }  // namespace bough::agent

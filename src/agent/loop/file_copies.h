@@ -17,8 +17,11 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place, con
 /// The meta of a result: what the file holds now.
 std::string changedFileMeta(const Place& place);
 
-/// Puts back what the last turn with changes, that was not undone yet, has changed in the folder. NotFound when there
-/// is none.
+/// The payload of an entry that says: of the changes of that turn none could be put back.
+std::string passedPayload(std::string_view turnId);
+
+/// Puts back what the last turn with changes, that was not undone yet, has changed in the folder. A turn that was
+/// passed and of which still nothing can be put back does not count. NotFound when there is none.
 Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder);
 
 }  // namespace bough::agent

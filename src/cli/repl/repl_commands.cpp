@@ -348,6 +348,8 @@ Result<void> ReplCommands::undo(const std::string&) {
   for (const std::string& path : report.restored) printFitted("restored " + text::printable(path));
   for (const std::string& path : report.removed) printFitted("removed " + text::printable(path));
   for (const std::string& each : report.notDone) printFitted("left as it is: " + text::printable(each));
+  if (report.restored.empty() && report.removed.empty())
+    printFitted("nothing was put back; /undo again goes to the turn before");
   return {};
 }
 
