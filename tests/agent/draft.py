@@ -296,6 +296,46 @@ def test_words_and_lines_of_a_draft(folder, bough):
     chat.close()
 
 
+def test_what_was_typed_comes_back_from_the_history(folder, bough):
+    chat = Chat(folder, bough)
+    shows = lambda line: chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {line}".rstrip())
+    chat.type("nothing above", enter=False)
+    chat.key("Up", "Down")
+    chat.type("!", enter=False)
+    shows("nothing above!")
+    chat.key("C-u")
+    chat.say("one")
+    chat.say("two")
+    chat.type("draft", enter=False)
+    chat.key(*["Up"] * 5)
+    shows("one")
+    chat.type(" changed", enter=False)
+    chat.key("C-n")
+    shows("two")
+    chat.key("Up")
+    shows("one changed")  # as it was left
+    chat.key(*["Down"] * 5)
+    shows("draft")
+    chat.key("C-u")
+    long = "<" + "word " * 400 + ">"
+    chat.tmux("set-buffer", long)
+    chat.tmux("paste-buffer", "-p")
+    chat.wait(lambda screen: chat.last(screen).endswith(">"))
+    chat.key("Up")
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} two")
+    chat.key("Down")
+    chat.wait(lambda screen: screen.rstrip().endswith(">") and screen.replace("\n", "").count("word ") == 400)
+    chat.key("C-c")
+    chat.ready()
+    chat.key("C-r")
+    chat.type("on", enter=False)
+    chat.key("Escape")
+    chat.wait(lambda screen: chat.last(screen).endswith("one"))
+    chat.key("Down")
+    shows("two")  # the one after what was found
+    chat.close()
+
+
 def test_words_and_lines_end_where_characters_end(folder, bough):
     chat = Chat(folder, bough)
     chat.type("pre\u0301 cafe\u0301", enter=False)

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "base/text/text.h"
 #include "cli/terminal/graphemes.h"
@@ -29,6 +31,7 @@ constexpr const char* kPasteOff = "\033[?2004l";
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
 // What no key sends. The first sends the text, whatever it ends in.
 constexpr const char* kSend = "\033[999~";
+constexpr const char* kSearch = "\033[995~";
 constexpr const char* kSetMark = "\033[997~";
 constexpr const char* kKillToMark = "\033[996~";
 constexpr const char* kDeleteLeftWord = "\033[997~\033b\033[996~";
@@ -92,6 +95,11 @@ struct LineEditor::State {
   std::string prompt{};
   Complete complete;
   Keep keep;
+  // The way through the history: where it is, from 1, or 0 for the draft, and the texts that were left as they were
+  // typed.
+  std::size_t at = 0;
+  std::map<std::size_t, std::string> left{};
+  bool isSearched = false;  // libedit has put a line of the history there
 
   static State& of(EditLine* edit) {
     State* state = nullptr;
@@ -178,14 +186,39 @@ struct LineEditor::State {
     return line->lastchar == line->buffer ? static_cast<unsigned char>(CC_EOF) : deleteRight(edit, key);
   }
 
-  // Up and Down move inside a text of several lines; at its edges they go through the history (Ctrl-P, Ctrl-N).
+  // libedit's own functions keep the beginning of a draft only, and nothing of a line that was recalled and changed.
+  static unsigned char recall(EditLine* edit, bool older) {
+    State& state = of(edit);
+    const LineInfo* line = el_line(edit);
+    const std::string now(line->buffer, line->lastchar);
+    if (std::exchange(state.isSearched, false) && state.at == 0) {
+      if (const auto found = state.history.numberOf(now)) state.at = *found;
+    }
+    if (!older && state.at == 0) return CC_ERROR;
+    const std::size_t to = older ? state.at + 1 : state.at - 1;
+    const auto known = state.left.find(to);
+    const auto wanted = known != state.left.end() ? std::optional(known->second) : state.history.at(to);
+    if (!wanted && to > 0) return CC_ERROR;
+    state.left[state.at] = now;
+    state.at = to;
+    el_cursor(edit, characterCount(behindCursor(line)));
+    el_deletestr(edit, characterCount(now));
+    (void)el_insertstr(edit, wanted.value_or("").c_str());  // fails when it is empty
+    return CC_REFRESH;
+  }
+  static unsigned char goOlder(EditLine* edit, int) { return recall(edit, true); }
+  static unsigned char goNewer(EditLine* edit, int) { return recall(edit, false); }
+  static unsigned char search(EditLine* edit, int) {
+    of(edit).isSearched = true;
+    el_push(edit, kSearch);
+    return CC_NORM;
+  }
+
+  // Up and Down move inside a text of several lines; at its edges they go through the history, as Ctrl-P and Ctrl-N.
   static unsigned char goUp(EditLine* edit, int) {
     const std::string_view before = beforeCursor(el_line(edit));
     const std::size_t lineBegin = before.rfind('\n');
-    if (lineBegin == std::string_view::npos) {
-      el_push(edit, "\020");
-      return CC_NORM;
-    }
+    if (lineBegin == std::string_view::npos) return recall(edit, true);
     const std::size_t aboveBegin = before.substr(0, lineBegin).rfind('\n') + 1;  // 0 when there is none
     const std::string_view above = before.substr(aboveBegin, lineBegin - aboveBegin);
     const std::string_view passed = text::cutToWidth(above, text::displayWidth(before.substr(lineBegin + 1)));
@@ -196,10 +229,7 @@ struct LineEditor::State {
     const std::string_view before = beforeCursor(line);
     const std::string_view after = behindCursor(line);
     const std::size_t lineEnd = after.find('\n');
-    if (lineEnd == std::string_view::npos) {
-      el_push(edit, "\016");
-      return CC_NORM;
-    }
+    if (lineEnd == std::string_view::npos) return recall(edit, false);
     const std::size_t lineBegin = before.rfind('\n') + 1;
     const std::string_view below = after.substr(lineEnd + 1);
     const std::string_view passed =
@@ -251,7 +281,10 @@ struct LineEditor::State {
     bind("bough-paste", "paste", &paste, {"\033[200~"});
     bind("bough-up", "one line up", &goUp, {"\033[A", "\033OA"});
     bind("bough-down", "one line down", &goDown, {"\033[B", "\033OB"});
-    el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    bind("bough-older", "the line before in the history", &goOlder, {"^P"});
+    bind("bough-newer", "the line after in the history", &goNewer, {"^N"});
+    bind("bough-search", "search the history", &search, {"^R"});
+    el_set(edit, EL_BIND, kSearch, "em-inc-search-prev", nullptr);
     // Ctrl and Alt with the arrows, as terminals send them.
     bind("bough-left-word", "one word back", &goLeftWord,
          {"\033b", "\033B", "\033[1;5D", "\033[1;3D", "\033[5D", "\033Od"});
@@ -295,6 +328,9 @@ LineEditor::Input LineEditor::read(const std::string& prompt, const std::string&
   Input input;
   state_->prompt = prompt;
   state_->history.refresh();
+  state_->at = 0;
+  state_->left.clear();
+  state_->isSearched = false;
   EditInput terminalInput(state_->edit, kPasteOn);  // redraws while libedit reads
   el_resize(state_->edit);
   printText(kPasteOn);

@@ -176,6 +176,23 @@ void TypedHistory::refreshTo(const FileVersion& now) {
   linesInFile_ = countLines(path_);
 }
 
+std::optional<std::string> TypedHistory::at(std::size_t number) const {
+  HistEvent event{};
+  int found = number == 0 ? -1 : ::history(lines_, &event, H_FIRST);
+  for (; found >= 0 && number > 1; --number) found = ::history(lines_, &event, H_NEXT);
+  return found < 0 ? std::nullopt : std::optional<std::string>(event.str);
+}
+
+std::optional<std::size_t> TypedHistory::numberOf(const std::string& line) const {
+  HistEvent event{};
+  std::size_t number = 1;
+  for (int found = ::history(lines_, &event, H_FIRST); found >= 0; found = ::history(lines_, &event, H_NEXT)) {
+    if (line == event.str) return number;
+    ++number;
+  }
+  return std::nullopt;
+}
+
 // Whether it is not the newest line already.
 bool TypedHistory::enter(const std::string& line) const {
   HistEvent event{};

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,10 @@ class TypedHistory {
 
   /// For the editor; always the same.
   [[nodiscard]] struct history* lines() const { return lines_; }
+  /// The line of that number, from the newest, which is 1.
+  [[nodiscard]] std::optional<std::string> at(std::size_t number) const;
+  /// The number of the newest line that is this text.
+  [[nodiscard]] std::optional<std::size_t> numberOf(const std::string& line) const;
   /// What the file holds now, when it has changed.
   void refresh();
   /// A file that cannot be written is no error: the line is then only in memory.
