@@ -91,6 +91,12 @@ def test_long_text_is_paged_and_short_text_is_not(folder, bough):
     terminal.wait(lambda text: "Line 40" in text)
     terminal.type("q", enter=False)
     terminal.wait(lambda text: text.rstrip().endswith(PROMPT))
+    screen = terminal.run("PAGER=less bough show short")
+    check("A short one" in screen and "ESC[" not in screen, "a pager by its name alone does so, too", screen)
+    terminal.type("clear; LESS=M PAGER=less bough show short")
+    terminal.wait(lambda text: "ESC[" in text and "(END)" in text)  # as its user has told it
+    terminal.type("q", enter=False)
+    terminal.wait(lambda text: text.rstrip().endswith(PROMPT))
     terminal.close()
 
 

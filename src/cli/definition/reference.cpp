@@ -60,6 +60,7 @@ constexpr auto kEnvironment = std::to_array<ManualRow>({
      "How many seconds to wait for each host of a store in PostgreSQL. Default: 5. Other variables of libpq hold, "
      "too."},
     {"PAGER", "The program that shows long texts page by page on a terminal; empty or cat: none. Default: less -FRX."},
+    {"LESS", "Options of less. Where it is not set, the pager gets FRX: colors, and short texts stay on the screen."},
     {"NO_COLOR", "When it is set and not empty, no colors are used."},
     {"CLICOLOR_FORCE", "When it is set and not 0, colors are used, also where there is no terminal."},
     {"TERM", "dumb: lists in the place of pickers."},

@@ -82,8 +82,9 @@ std::string pagerCommand() {
   if (chosen == nullptr && (terminal.empty() || terminal == "dumb")) return {};
   const std::string pager = chosen == nullptr ? "command -v less >/dev/null && exec less -FRX; exec cat" : chosen;
   if (pager.empty() || pager == "cat") return {};
-  // What is printed is UTF-8 in every locale; less would show its bytes in that of C.
-  return "export LESSCHARSET=\"${LESSCHARSET-utf-8}\"; " + pager;
+  // What is printed is UTF-8 in every locale; less would show its bytes in that of C. As other programs do, it is told
+  // to show colors and to leave short texts on the screen, unless the user has told it something else.
+  return "export LESSCHARSET=\"${LESSCHARSET-utf-8}\" LESS=\"${LESS-FRX}\"; " + pager;
 }
 
 }  // namespace

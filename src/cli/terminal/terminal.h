@@ -26,8 +26,8 @@ bool colorsAreUsed();
 std::string styled(Style style, std::string_view text);
 
 /// While it lives, and stdout is a terminal, what is printed goes through $PAGER (default `less -FRX`, which leaves
-/// short texts on the screen). An empty PAGER or `cat` means none. If the pager cannot start, the text goes to the
-/// terminal itself.
+/// short texts on the screen; another less is told so by $LESS, unless that is set). An empty PAGER or `cat` means none.
+/// If the pager cannot start, the text goes to the terminal itself.
 class Pager {
  public:
   explicit Pager(bool wanted = true);
