@@ -4,6 +4,7 @@
 
 #include "base/json/json_write.h"
 #include "base/system/environment.h"
+#include "base/system/file_io.h"
 #include "base/system/file_system.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
@@ -21,13 +22,37 @@ struct Options {
   bool onlyNew = false;
 };
 
-// Only one process takes in what is new; who comes later need not wait for it. Null when there is one.
-std::unique_ptr<File> onlyOne(const SessionStore& store) {
+// The turn to write the catalog, which SQLite knows nothing of: null when another process has it. Who takes in what is
+// new need not wait for another who does. Two who rebuild at the same time would take from each other what they have
+// done, so each waits; also for long work of the other kind, but not without end. Where there can be no such file,
+// there are no turns.
+std::unique_ptr<File> takeTurn(const SessionStore& store, bool onlyNew) {
+  constexpr int kWaitMs = 120'000;
   const auto root = systemEnvironment().files.openRoot(store.folder(), false);
   if (!root) return nullptr;
   auto file = (*root)->open("catalog.db", OpenMode::OpenOrCreate);
-  // SQLite does not look at this lock.
-  return file && (*file)->tryLock(LockKind::Exclusive) ? std::move(*file) : nullptr;
+  if (!file) return nullptr;
+  if ((*file)->tryLock(LockKind::Exclusive)) return std::move(*file);
+  if (onlyNew) return nullptr;
+  printMessage("another process is at work on the catalog; waiting for it");
+  return lockWithin(**file, LockKind::Exclusive, kWaitMs, "catalog.db") ? std::move(*file) : nullptr;
+}
+
+// What the catalog holds, whoever took it in.
+Result<CatchUpReport> withContents(Catalog& catalog, CatchUpReport report) {
+  constexpr std::size_t kPage = 1'000;
+  report.sessions = 0;
+  report.entries = 0;
+  for (std::optional<ListPlace> last;;) {
+    BOUGH_TRY(const auto rows, catalog.list({.filter = {}, .limit = kPage, .after = last, .models = false}));
+    for (const SessionSummary& row : rows) {
+      if (row.condition == SessionCondition::Missing) continue;
+      ++report.sessions;
+      report.entries += row.entries;
+    }
+    if (rows.size() < kPage) return report;
+    last = {.activeMs = rows.back().activeMs, .sessionId = rows.back().sessionId};
+  }
 }
 
 CatchUpReport joined(CatchUpReport rows, CatchUpReport texts) {
@@ -42,7 +67,7 @@ CatchUpReport joined(CatchUpReport rows, CatchUpReport texts) {
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore());
   // Held until the catalog is closed: closing any file of that name would end SQLite's locks.
-  const std::unique_ptr<File> turn = options.onlyNew ? onlyOne(*store) : nullptr;
+  const std::unique_ptr<File> turn = takeTurn(*store, options.onlyNew);
   if (options.onlyNew && !turn && !store->folder().empty()) {
     printMessage("another process is taking in what is new");
     return kDone;
@@ -65,6 +90,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     report = indexed ? joined(std::move(*report), std::move(*indexed)) : std::move(indexed);
   }
   bar.reset();
+  if (report && !options.onlyNew) report = withContents(**catalog, std::move(*report));
   if (!report) return std::unexpected(report.error());
   for (const std::string& note : (*catalog)->notes()) printMessage("note: " + text::printable(note));
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
