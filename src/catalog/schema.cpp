@@ -132,12 +132,13 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
 // While SQLite's log is missing, the file itself holds everything and nobody has it open for writing. Who writes to it
 // later changes its time, provided that the clock of the file system has moved on since it was last written.
 std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& root, const CatalogOptions& options) {
-  constexpr std::uint64_t kTickNs = 20'000'000;
+  constexpr std::uint64_t kTickMs = 20;
+  constexpr std::uint64_t kNsPerMs = 1'000'000;
   const auto log = root.info("catalog.db-wal");
   if (log || log.error() != ENOENT) return std::nullopt;
   const auto state = stateIn(root);
-  const std::uint64_t nowNs = systemEnvironment().clock.nowMs() * 1'000'000;
-  if (!state || state->modifiedNs + kTickNs > nowNs) return std::nullopt;
+  const std::uint64_t nowMs = systemEnvironment().clock.nowMs();
+  if (!state || state->modifiedNs / kNsPerMs + kTickMs >= nowMs) return std::nullopt;
   auto database = Database::open(folder + "/" + kFileName, OpenAs::Immutable, options.busyTimeoutMs);
   if (!database) return std::nullopt;
   const int version = versionOf(**database);

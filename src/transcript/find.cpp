@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text/epoch.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
@@ -63,10 +64,8 @@ Roots rootsOf(const TranscriptHome& home, const std::vector<std::string>& names)
 bool giveFile(FoundTranscript file, const std::function<bool(FoundTranscript&&)>& use) {
   struct stat info{};
   if (::lstat(file.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return true;
-  constexpr std::int64_t kSecond = 1'000'000'000;
   file.sizeBytes = static_cast<std::uint64_t>(info.st_size);
-  file.modifiedNs =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.st_mtim.tv_sec * kSecond + info.st_mtim.tv_nsec));
+  file.modifiedNs = epochNsOf(info.st_mtim);
   return use(std::move(file));
 }
 

@@ -1,4 +1,5 @@
 #include "base/text/timestamp.h"
+#include "base/text/epoch.h"
 
 #include <gtest/gtest.h>
 
@@ -57,6 +58,20 @@ TEST(Timestamps, AreReadWithOffsetsAndFractions) {
       {"1970-01-01T01:00:00+01:00", 0},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(parseTimestamp(text), expected) << text;
+}
+
+TEST(Timestamps, OfAClockThatIsFarOffStayWithinWhatCanBeWritten) {
+  EXPECT_EQ(epochMsOf({.tv_sec = 1'794'700'020, .tv_nsec = 862'999'999}), 1'794'700'020'862U);
+  EXPECT_EQ(epochMsOf({.tv_sec = -1, .tv_nsec = 999'999'999}), 0U);
+  EXPECT_EQ(epochMsOf({.tv_sec = 9'223'372'037, .tv_nsec = 0}), 9'223'372'037'000U) << "in 2262";
+  EXPECT_EQ(epochMsOf({.tv_sec = 253'402'300'799, .tv_nsec = 999'999'999}), kLastEpochMs);
+  for (const std::int64_t seconds : {INT64_C(253'402'300'800), INT64_C(1'000'000'000'000), INT64_MAX}) {
+    EXPECT_EQ(formatTimestamp(epochMsOf({.tv_sec = seconds, .tv_nsec = 0})), "9999-12-31T23:59:59.999Z");
+  }
+  EXPECT_EQ(epochNsOf({.tv_sec = -5, .tv_nsec = 0}), 0U);
+  EXPECT_EQ(epochNsOf({.tv_sec = 9'223'372'037, .tv_nsec = 1}), 9'223'372'037'000'000'001U);
+  EXPECT_LE(epochNsOf({.tv_sec = INT64_C(18'446'744'072), .tv_nsec = 0}),
+            epochNsOf({.tv_sec = INT64_MAX, .tv_nsec = 0}));
 }
 
 TEST(Timestamps, ThatAreNoneAreRefused) {

@@ -115,6 +115,27 @@ TEST_F(SimStore, BufferedEntriesOutlastAFullDisk) {
   EXPECT_EQ(idsOf(*open(), "s"), (Ids{"b1", "b2", "b4"}));
 }
 
+// Where the clock ends, time stands still; entries go on.
+TEST_F(SimStore, AClockBeyondAllYearsLosesNoEntry) {
+  auto store = open();
+  must(store->createSession({.sessionId = "s"}));
+  std::vector<Entry> expected = must(store->loadSessionEntries("s"));
+  for (const std::uint64_t farMs : {UINT64_C(253'402'300'800'000), UINT64_C(1) << 48, UINT64_C(1) << 60}) {
+    world.clock().advance(farMs);
+    for (int i = 0; i < 3; ++i) {
+      const AppendResult appended = must(store->appendSessionEntries("s", {message("x", "")}));
+      expected.push_back(must(store->loadEntry("s", appended.lastAppendedEntryId)));
+      EXPECT_EQ(expected.back().timestamp, "9999-12-31T23:59:59.999Z");
+      EXPECT_EQ(expected.back().parentId, i == 0 && expected.size() == 2 ? "" : expected[expected.size() - 2].id);
+    }
+    must(store->branchFromEntry("s", expected.back().id));
+  }
+  const auto entries = must(open()->loadSessionEntries("s"));
+  ASSERT_EQ(entries.size(), expected.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) EXPECT_EQ(entries[i].id, expected[i].id);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+}
+
 // Whether threads that append while the disk works on another append share a sync, in one try at it.
 bool shareASync(SimFileSystem& files, SessionStore& store) {
   constexpr int kThreads = 8;

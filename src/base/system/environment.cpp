@@ -2,14 +2,14 @@
 
 #include <sys/random.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
+#include <ctime>
 #include <random>
 #include <utility>
 
 #include "base/system/file_system.h"
 #include "base/system/process_state.h"
+#include "base/text/epoch.h"
 
 namespace bough {
 namespace {
@@ -17,10 +17,10 @@ namespace {
 class SystemClock final : public Clock {
  public:
   std::uint64_t nowMs() override {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    // A clock that was set before 1970 says 1970.
-    const auto nowMs = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-    return static_cast<std::uint64_t>(std::max<decltype(nowMs)>(nowMs, 0));
+    // Not that of std::chrono, whose nanoseconds end in the year 2262 and begin again long before 1970.
+    timespec now{};
+    (void)::clock_gettime(CLOCK_REALTIME, &now);
+    return epochMsOf(now);
   }
 };
 

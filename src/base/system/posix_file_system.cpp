@@ -21,6 +21,7 @@
 #include "base/system/folder_stream.h"
 #include "base/system/posix_watcher.h"
 #include "base/system/process_state.h"
+#include "base/text/epoch.h"
 #include "base/try.h"
 
 namespace bough {
@@ -63,17 +64,13 @@ class Name {
   std::array<char, 258> text_{};
 };
 
-std::uint64_t toNs(const struct timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 FileInfo toInfo(const struct stat& s) {
   return {.sizeBytes = static_cast<std::uint64_t>(s.st_size),
           .identity = {.device = s.st_dev, .inode = s.st_ino},
           .isDirectory = S_ISDIR(s.st_mode),
           .isRegular = S_ISREG(s.st_mode),
-          .modifiedNs = toNs(s.st_mtim),
-          .changedNs = toNs(s.st_ctim),
+          .modifiedNs = epochNsOf(s.st_mtim),
+          .changedNs = epochNsOf(s.st_ctim),
           .linkCount = s.st_nlink};
 }
 

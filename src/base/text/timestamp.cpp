@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 
+#include "base/text/epoch.h"
+
 namespace bough {
 namespace {
 
@@ -98,8 +100,7 @@ std::string formatTimestamp(std::uint64_t epochMs) {
 
 // A clock beyond the year 9999 has no four digits for it; it stays at the last moment that can be written.
 void formatTimestamp(std::uint64_t epochMs, std::string& text) {
-  constexpr std::uint64_t kLastMs = 253'402'300'799'999;
-  epochMs = std::min(epochMs, kLastMs);
+  epochMs = std::min(epochMs, kLastEpochMs);
   text = textOfSecond(epochMs / 1000);
   putDigits(text.data() + 20, 3, static_cast<std::int64_t>(epochMs % 1000));
 }

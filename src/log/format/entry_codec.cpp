@@ -11,6 +11,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
+#include "base/text/epoch.h"
 #include "base/text/timestamp.h"
 #include "base/text/utf8.h"
 #include "base/try.h"
@@ -114,8 +115,7 @@ Result<json::Layout> checkJson(const Entry& entry) {
 bool takeEpochMs(std::string& target, std::string_view value) {
   std::uint64_t ms = 0;
   const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), ms);
-  constexpr std::uint64_t kYear9999 = 253402300799999;
-  if (status != std::errc{} || end != value.data() + value.size() || ms > kYear9999) return false;
+  if (status != std::errc{} || end != value.data() + value.size() || ms > kLastEpochMs) return false;
   target = formatTimestamp(ms);
   return true;
 }
@@ -199,9 +199,12 @@ class JsonEntrySerializer final : public EntrySerializer {
       if ((seen & bit) != 0) continue;
       seen |= bit;
       if (!assign(entry, known, *member)) {
+        const std::string_view wanted = known == Known::Payload || known == Known::Meta ? "a JSON object"
+                                        : known == Known::Timestamp ? "a JSON string, or milliseconds of 1970 to 9999"
+                                                                    : "a JSON string";
         return fail(ErrorCode::Damaged,
-                    fmt::format("{}{} is not a JSON {}", entry.id.empty() ? "" : fmt::format("entry {}: ", entry.id),
-                                member->key, known == Known::Payload || known == Known::Meta ? "object" : "string"));
+                    fmt::format("{}{} is not {}", entry.id.empty() ? "" : fmt::format("entry {}: ", entry.id),
+                                member->key, wanted));
       }
     }
     if (members.error()) {

@@ -1,0 +1,32 @@
+// Times of the system as numbers since 1970, whatever its clock says.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+
+namespace bough {
+
+/// The last moment of the year 9999: later ones have no form in RFC 3339.
+inline constexpr std::uint64_t kLastEpochMs = 253'402'300'799'999;
+
+/// Milliseconds. A time before 1970 counts as 1970, one after 9999 as its last moment.
+inline std::uint64_t epochMsOf(const timespec& time) {
+  constexpr std::uint64_t kSecond = 1000;
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  if (time.tv_sec < 0) return 0;
+  const auto seconds = static_cast<std::uint64_t>(time.tv_sec);
+  if (seconds > kLastEpochMs / kSecond) return kLastEpochMs;
+  return seconds * kSecond + static_cast<std::uint64_t>(time.tv_nsec / kMillisecond);
+}
+
+/// Nanoseconds, as far as they have room: to the year 2554.
+inline std::uint64_t epochNsOf(const timespec& time) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  constexpr std::uint64_t kLastSeconds = UINT64_MAX / kSecond - 1;
+  if (time.tv_sec < 0) return 0;
+  return std::min(static_cast<std::uint64_t>(time.tv_sec), kLastSeconds) * kSecond +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace bough
