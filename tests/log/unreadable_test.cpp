@@ -339,6 +339,49 @@ TEST_F(Unreadable, AnAppendToAForkGoesOnFromTheHeadBeforeTheLostOne) {
   EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "d", "e", "f"}));
 }
 
+// What was acknowledged is recognized by its id, wherever the head is by now, and goes on where it was.
+TEST_F(Unreadable, ARetriedAppendToAForkStaysWhereItWasWhenTheHeadIsLost) {
+  must(store->createSession({.sessionId = "p"}));
+  must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
+  must(store->branchFromEntry("p", "b", {.sessionId = "s"}));
+  append("c", "b");
+  must(store->appendSessionEntries("s", {message("y", "d")}));  // after c
+  append("e", "a");
+  must(store->moveHead("s", "c"));
+  overwrite("c", 0, R"({"id":"X")");  // the head entry names nothing now
+  const AppendResult again = must(store->appendSessionEntries("s", {message("y", "d")}));
+  EXPECT_EQ(again.appendedCount, 0U);
+  EXPECT_EQ(again.duplicateCount, 1U);
+  EXPECT_EQ(must(store->loadEntry("s", "d")).parentId, "c");
+  Entry named = message("y", "d");
+  named.parentId = "c";  // as whoever appended it was told
+  EXPECT_EQ(must(store->appendSessionEntries("s", {named})).duplicateCount, 1U);
+  // The rest of a batch whose beginning was stored goes on from it, not from the head.
+  const AppendResult rest = must(store->appendSessionEntries("s", {message("y", "d"), message("z", "f")}));
+  EXPECT_EQ(rest.appendedCount, 1U);
+  EXPECT_EQ(must(store->loadEntry("s", "f")).parentId, "d");
+  EXPECT_EQ(store->appendSessionEntries("s", {message("other", "d")}).error().code, ErrorCode::IdConflict);
+}
+
+// The lost entry itself, sent again with the parent that it had.
+TEST_F(Unreadable, ARetriedAppendOfTheLostHeadOfAForkIsAttachedWhereItWas) {
+  must(store->createSession({.sessionId = "p"}));
+  must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
+  must(store->branchFromEntry("p", "b", {.sessionId = "s"}));
+  append("c", "b");
+  append("d", "b");
+  must(store->moveHead("s", "c"));
+  must(store->appendSessionEntries("s", {message("y", "lost")}));  // after c
+  append("last", "d");
+  must(store->moveHead("s", "lost"));
+  overwrite("lost", 0, std::string(20, '#'));
+  EXPECT_EQ(must(store->sessionState("s")).headId, "last");
+  Entry again = message("y", "lost");
+  again.parentId = "c";
+  EXPECT_EQ(must(store->appendSessionEntries("s", {again})).appendedCount, 1U);
+  EXPECT_EQ(idsOf(branch("lost")), (Ids{"a", "b", "c", "lost"}));
+}
+
 // Without an index nothing proves that the batch was complete.
 TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
   makeChain();
