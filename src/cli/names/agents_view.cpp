@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <map>
+#include <memory>
 
 #include "base/bytes/sha256.h"
 #include "base/text/counted.h"
@@ -23,7 +26,7 @@ namespace {
 
 // A list knows all files that it ever saw and that still exist. So other folders of the agents (CLAUDE_CONFIG_DIR,
 // another HOME) have a list of their own: sessions of one must not appear in the other.
-Result<std::string> listFolder() {
+Result<std::string> usualListFolder() {
   constexpr std::size_t kShort = 16;
   BOUGH_TRY(const std::string cache, cacheFolder());
   const TranscriptHome usual{.home = homeFolder(), .variable = [](const std::string&) { return std::string(); }};
@@ -33,6 +36,26 @@ Result<std::string> listFolder() {
   if (isUsual) return cache + "/transcripts";
   return fmt::format("{}/transcripts-{}", cache,
                      Sha256::of(fmt::format("{}", fmt::join(folders, "\n"))).substr(0, kShort));
+}
+
+bool canBeMade(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::path at = folder;
+  while (!std::filesystem::exists(at, error) && at.has_relative_path()) at = at.parent_path();
+  return std::filesystem::is_directory(at, error) && ::access(at.c_str(), W_OK | X_OK) == 0;
+}
+
+// Where nothing can be kept, all the same is read: into a folder that goes with this process.
+Result<std::string> listFolder() {
+  static std::map<std::string, std::shared_ptr<std::string>> passing;
+  BOUGH_TRY(const std::string usual, usualListFolder());
+  if (const auto found = passing.find(usual); found != passing.end()) return *found->second;
+  if (canBeMade(usual)) return usual;
+  BOUGH_TRY(const auto folder, makePassingFolder());
+  printMessage(fmt::format("note: {} cannot be written to, so the agents' files are read again each time",
+                           text::printable(usual)));
+  passing.emplace(usual, folder);
+  return *folder;
 }
 
 // The agents' files.

@@ -29,31 +29,21 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kInMemoryBytes = std::uintmax_t{32} << 20;
 
-// A folder that goes when it is no longer used.
-class PassingFolder {
- public:
-  explicit PassingFolder(std::string path) : path_(std::move(path)) {}
-  PassingFolder(const PassingFolder&) = delete;
-  PassingFolder& operator=(const PassingFolder&) = delete;
-  ~PassingFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
+}  // namespace
 
- private:
-  std::string path_;
-};
-
-Result<std::string> makePassingFolder() {
+Result<std::shared_ptr<std::string>> makePassingFolder() {
   std::error_code error;
   std::string pattern = (fs::temp_directory_path(error) / "bough-XXXXXX").string();
   if (error || ::mkdtemp(pattern.data()) == nullptr) {
     return fail(ErrorCode::Io, "cannot make a temporary folder", "set TMPDIR to a folder that can be written to");
   }
-  return pattern;
+  const auto remove = [](std::string* path) {
+    std::error_code ignored;
+    fs::remove_all(*path, ignored);
+    delete path;
+  };
+  return std::shared_ptr<std::string>(new std::string(std::move(pattern)), remove);
 }
-
-}  // namespace
 
 Result<std::string> cacheFolder() {
   if (const auto cache = userFolder(UserFolder::Cache); !cache.empty()) return cache + "/bough";
@@ -102,8 +92,9 @@ Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
     size += own.value_or(0);
   }
   if (isUnknown || size > kInMemoryBytes) {
-    BOUGH_TRY(location, makePassingFolder());
-    session.passing = std::make_shared<PassingFolder>(location);
+    BOUGH_TRY(const auto folder, makePassingFolder());
+    location = *folder;
+    session.passing = folder;
   }
   BOUGH_TRY(session.store, SessionStore::open(location));
   return session;

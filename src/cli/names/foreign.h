@@ -17,6 +17,9 @@ TranscriptHome transcriptHome();
 /// The folder of what can be made again: $XDG_CACHE_HOME/bough, else ~/.cache/bough.
 Result<std::string> cacheFolder();
 
+/// A temporary folder, by its path; it goes with the result.
+Result<std::shared_ptr<std::string>> makePassingFolder();
+
 /// Whether a file is the transcript of an agent that bough knows; the error says why it is none.
 Result<std::string> agentOfFile(const std::string& path);
 
