@@ -26,6 +26,7 @@ class CarrierLines {
   [[nodiscard]] const Line* find(std::size_t place) const;
   /// The entry whose line carries this one; EntryTree::kNone when none does.
   [[nodiscard]] std::size_t carrierOf(std::size_t place) const;
+  [[nodiscard]] bool isCarried(std::size_t place) const { return carrierOf(place) != EntryTree::kNone; }
 
  private:
   std::unordered_map<std::size_t, Line> lines_;               // by the place of the line's entry

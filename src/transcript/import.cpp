@@ -96,6 +96,41 @@ Result<bool> isBeginningOfDocument(SessionStore& store, const std::string& path,
   return tree.commonAncestor(head, mine) == mine;
 }
 
+// Which sessions of an agent one was imported from, by the facts that it has.
+class SessionsBefore {
+ public:
+  void note(const Entry& entry, const TranscriptFacts& file) {
+    if (!holdsFacts(entry)) return;
+    const auto facts = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
+    if (json::findString(*facts, "agent") != file.agent) return;
+    (json::findString(*facts, "sessionId").value_or("") == file.sessionId ? isSame_ : isOther_) = true;
+  }
+  [[nodiscard]] bool areOthers() const { return isOther_ && !isSame_; }
+
+ private:
+  bool isSame_ = false;
+  bool isOther_ = false;
+};
+
+// An id that somebody chose may be that of a session of another file. A file whose own session is another one continues
+// it when it has lines of it.
+Result<void> checkLines(SessionStore& store, const std::string& sessionId, const std::string& path,
+                        const ImportOptions& options) {
+  bool hasOwn = false;
+  const auto look = [&](Entry&& entry) -> Result<void> {
+    if (!isConversation(entryKind(entry.type))) return {};
+    const auto stored = store.loadEntry(sessionId, entry.id);
+    hasOwn = stored && (stored->redacted || lineOf(*stored) == lineOf(entry));
+    return fail(ErrorCode::Conflict, "");  // the first one says enough
+  };
+  const auto read = readTranscript(path, {.agent = options.agent, .fromOffset = 0}, look);
+  if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
+  if (hasOwn) return {};
+  return fail(ErrorCode::AlreadyExists,
+              fmt::format("session {} was imported from another session than that of {}", sessionId, path),
+              "give the import another id: --id ID");
+}
+
 class Import {
  public:
   /// `fromBeginning`: reads the whole file, whatever the session has of it.
@@ -116,7 +151,10 @@ class Import {
     tail_ = std::move(state.tailId);
     if (!out_.created) {
       BOUGH_TRY(lookBack());
-      BOUGH_TRY(checkItIsTheSameSession());
+      const bool isSure = options_.sessionId.empty() || covered_ > 0;
+      if (!isSure && sessions_.areOthers()) {
+        BOUGH_TRY(checkLines(store_, out_.sessionId, path_, options_));
+      }
     }
     BOUGH_TRY(readRest());
     BOUGH_TRY(addFacts());
@@ -176,7 +214,7 @@ class Import {
       BOUGH_TRY(store_.readOwnEntries(out_.sessionId, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
         ++count;
         known_.insert(hashOf(entry.id));
-        noteSession(entry);
+        sessions_.note(entry, facts_);
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
@@ -208,35 +246,6 @@ class Import {
     return {};
   }
 
-  // Which sessions of the agent this one was imported from.
-  void noteSession(const Entry& entry) {
-    if (!holdsFacts(entry)) return;
-    const auto stored = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
-    if (json::findString(*stored, "agent") != facts_.agent) return;
-    hasSession_ = true;
-    isSameSession_ |= json::findString(*stored, "sessionId").value_or("") == facts_.sessionId;
-  }
-
-  // An id that somebody chose may be that of a session of another file. A file continues it under another id of its own
-  // when it has lines of it.
-  Result<void> checkItIsTheSameSession() {
-    if (options_.sessionId.empty() || !hasSession_ || isSameSession_ || covered_ > 0) return {};
-    bool hasOwn = false;
-    const auto look = [&](Entry&& entry) -> Result<void> {
-      if (!isConversation(entryKind(entry.type))) return {};
-      const auto stored = store_.loadEntry(out_.sessionId, entry.id);
-      hasOwn = stored && (stored->redacted || lineOf(*stored) == lineOf(entry));
-      return fail(ErrorCode::Conflict, "");  // the first one says enough
-    };
-    const auto read = readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
-    if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
-    if (hasOwn) return {};
-    return fail(
-        ErrorCode::AlreadyExists,
-        fmt::format("session {} was imported from another session of {} than {}", out_.sessionId, facts_.agent, path_),
-        "give the import another id: --id ID");
-  }
-
   // A file of another agent continues the session when it brings the session's own entries back.
   Result<void> checkItCarriesTheSession() {
     bool sawOwn = false;
@@ -266,7 +275,7 @@ class Import {
   // Two ids may have one hash.
   [[nodiscard]] bool isKnown(const std::string& id) const {
     if (!known_.contains(hashOf(id))) return false;
-    if (std::ranges::find(batch_, id, &Entry::id) != batch_.end()) return true;
+    if (std::ranges::find(batch_.entries, id, &Entry::id) != batch_.entries.end()) return true;
     const auto stored = store_.loadEntry(out_.sessionId, id);
     return stored || stored.error().code != ErrorCode::NotFound;
   }
@@ -277,13 +286,13 @@ class Import {
     }
     if (isKnown(entry.id)) return {};
     known_.insert(hashOf(entry.id));
-    const bool isFull = batch_.size() >= kBatchEntries || batchBytes_ >= kBatchBytes;
-    if (isFull && (batch_.size() >= kMaxLineEntries || !isSameLine(batch_.back(), entry))) {
+    const bool isFull = batch_.entries.size() >= kBatchEntries || batch_.bytes >= kBatchBytes;
+    if (isFull && (batch_.entries.size() >= kMaxLineEntries || !isSameLine(batch_.entries.back(), entry))) {
       BOUGH_TRY(appendBatch());
     }
-    batchBytes_ += entry.payload.size();
+    batch_.bytes += entry.payload.size();
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
-    batch_.push_back(std::move(entry));
+    batch_.entries.push_back(std::move(entry));
     return {};
   }
 
@@ -297,9 +306,9 @@ class Import {
   }
 
   Result<void> appendBatch() {
-    batchBytes_ = 0;
-    if (batch_.empty()) return {};
-    BOUGH_TRY(const auto done, append(std::exchange(batch_, {})));
+    batch_.bytes = 0;
+    if (batch_.entries.empty()) return {};
+    BOUGH_TRY(const auto done, append(std::exchange(batch_.entries, {})));
     out_.appended += done.appendedCount;
     return {};
   }
@@ -351,8 +360,11 @@ class Import {
   std::uint64_t covered_ = 0;
   NumberSet known_;  // hashes of the ids of entries that the session has, or will have with this batch
   NumberSet given_;  // where the lines begin of what the session has
-  std::vector<Entry> batch_;
-  std::size_t batchBytes_ = 0;
+  struct {
+    std::vector<Entry> entries{};
+    std::size_t bytes = 0;
+  } batch_;
+  SessionsBefore sessions_;
   OtherEntries others_{store_, out_.sessionId};
   // Where the agent went on at the last import.
   struct {
@@ -360,9 +372,6 @@ class Import {
     bool wasMoved = false;  // it is not the last entry
   } importedHead_;
   std::string lastTime_;  // of the last entry of the file, stored or read
-  // Of the facts that the session has: some are the agent's, and some of them of the file's own session.
-  bool hasSession_ = false;
-  bool isSameSession_ = false;
 };
 
 }  // namespace

@@ -201,7 +201,7 @@ class TranscriptWriting {
   // The agent's own line of an entry, as it goes into the file.
   std::optional<std::string> ownLine(std::size_t place) {
     const CarrierLines::Line* carries = carriers_.find(place);
-    const bool standsElsewhere = carries == nullptr && isCarried(place);
+    const bool standsElsewhere = carries == nullptr && carriers_.isCarried(place);
     if (standsElsewhere || inherited_[place]) return "";  // in another line, in another file
     auto line = lineOf(*entries_.at(place));
     if (line && isAdapted(options_)) line = adapted(*line, options_);
@@ -212,8 +212,6 @@ class TranscriptWriting {
     for (const std::size_t each : carries->places) cargo.push_back(asStored(entries_.at(each)));
     return withCarried(*line, cargo, carries->own);
   }
-
-  [[nodiscard]] bool isCarried(std::size_t place) const { return carriers_.carrierOf(place) != kNone; }
 
   // Text of lines that wait for what they carry.
   void hold(std::string lines, std::size_t place, std::string& text) {
@@ -264,7 +262,7 @@ class TranscriptWriting {
   }
 
   [[nodiscard]] bool hasOwnLine(std::size_t place) const {
-    return !isCarried(place) && !inherited_[place] && lines_[place].isAgents;
+    return !carriers_.isCarried(place) && !inherited_[place] && lines_[place].isAgents;
   }
 
   void sortOwnLines() {
@@ -298,7 +296,8 @@ class TranscriptWriting {
   // Which entries the agent wrote itself.
   void findOwn() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      own_[i] = isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
+      own_[i] =
+          carriers_.isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
     // A line that several entries came from says what all of them say.
     if (entries_.lacksSome()) own_ = lines_.wholeRecords(own_);
@@ -352,7 +351,10 @@ class TranscriptWriting {
     if (entry.redacted || isUnreadable(entry)) skippedLine_ = true;
     Entry said;
     item.isInPlace = inPlace_[place];
-    if (entry.redacted && entries_.isTalk(place)) addLossy(entries_.isUnreadable(place) ? "unreadable" : "redacted");
+    if (entry.redacted && entries_.isTalk(place)) {
+      const EntryList::Hidden* hidden = entries_.hidden(place);
+      addLossy(hidden != nullptr && hidden->isDamaged ? "unreadable" : "redacted");
+    }
     if (entries_.isTalk(place) && entries_.isHidden(place)) {
       if (!item.isInPlace) {
         standIns_[entry.id] = item.parentId;

@@ -19,7 +19,7 @@ constexpr std::size_t kTelling = 24;   // a shorter one is in many texts by chan
 constexpr std::size_t kMostLong = 512;
 
 // Names whose texts are the same in many lines.
-bool saysSomething(std::string_view name) {
+bool mayBeSaid(std::string_view name) {
   constexpr std::string_view kSame[] = {
       "agent",     "agentId",    "call_id",      "callId",         "cli_version", "created",
       "cwd",       "cwdPath",    "dialect",      "entrypoint",     "gitBranch",   "id",
@@ -47,13 +47,13 @@ void eachText(std::string_view json, const UseText& use) {
     const bool isName = next != std::string_view::npos && json[next] == ':';
     if (isName) {
       name = quoted.substr(1, quoted.size() - 2);
-    } else if (saysSomething(name)) {
+    } else if (mayBeSaid(name)) {
       use(name, quoted);
     }
   }
 }
 
-std::string plain(std::string_view quoted) {
+std::string wordsOf(std::string_view quoted) {
   std::string text;
   json::appendDecoded(text, quoted.substr(1, quoted.size() - 2));
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
@@ -86,7 +86,7 @@ void TwinLines::add(const Entry& entry) {
     std::string all;
     const std::string value = "\"" + std::string(member->key) + "\":" + std::string(member->value);
     eachText(value, [&](std::string_view name, std::string_view quoted) {
-      std::string text = plain(quoted);
+      std::string text = wordsOf(quoted);
       if (name == "text") all += text;  // a line may have them joined
       addText(std::move(text));
     });
@@ -131,12 +131,12 @@ bool TwinLines::isTwin(const Entry& entry) const {
   eachText(entry.payload, [&](std::string_view name, std::string_view quoted) {
     if (found) return;
     if (name != "line") {
-      found = repeats(plain(quoted));
+      found = repeats(wordsOf(quoted));
       return;
     }
     std::string piece;
     json::appendDecoded(piece, quoted.substr(1, quoted.size() - 2));
-    eachText(piece, [&](std::string_view, std::string_view each) { found = found || repeats(plain(each)); });
+    eachText(piece, [&](std::string_view, std::string_view each) { found = found || repeats(wordsOf(each)); });
   });
   return found;
 }

@@ -49,20 +49,19 @@ class EntryList {
   [[nodiscard]] bool isTalk(std::size_t place) const { return isConversation(kind(place)); }
   [[nodiscard]] bool isMessage(std::size_t place) const { return outlines_[place].isMessage; }
   [[nodiscard]] bool isRedacted(std::size_t place) const { return outlines_[place].isRedacted; }
-  /// Damaged: nobody knows what it is.
-  [[nodiscard]] bool isUnreadable(std::size_t place) const { return outlines_[place].isUnreadable; }
   /// Redacted, and nothing is in its place. A message that answered calls is a message that says of each that its
   /// result was redacted.
-  [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !replaced_.contains(place); }
-  /// What is known of a redacted entry of the conversation besides its place in the tree.
+  [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !outlines_[place].answersCalls; }
+  /// What is known of an entry of the conversation that is redacted, or damaged and held results, besides its place.
   struct Hidden {
     bool isErased = false;     ///< For good: nobody knows what it said, or who.
+    bool isDamaged = false;    ///< The same, and nobody meant it.
     std::optional<Role> role;  ///< Who said it, when it is a message.
   };
   /// Null of any other entry, and where the session is not at hand.
   [[nodiscard]] const Hidden* hidden(std::size_t place) const;
   /// Whether an entry of the conversation is redacted, or cannot be read.
-  [[nodiscard]] bool lacksSome() const { return lacksSome_; }
+  [[nodiscard]] bool lacksSome() const { return lacking_ != nullptr; }
   [[nodiscard]] std::size_t payloadBytes(std::size_t place) const { return outlines_[place].payloadBytes; }
   /// How many bytes the entry takes in a line of another agent's file (carried.h).
   [[nodiscard]] std::size_t carriedBytes(std::size_t place) const { return outlines_[place].carriedBytes; }
@@ -76,7 +75,9 @@ class EntryList {
   [[nodiscard]] EntryPin at(std::size_t place) const;
 
   /// Fails when an entry could not be read.
-  [[nodiscard]] Result<void> check() const { return error_ ? Result<void>(std::unexpected(*error_)) : Result<void>(); }
+  [[nodiscard]] Result<void> check() const {
+    return cache_.error ? Result<void>(std::unexpected(*cache_.error)) : Result<void>();
+  }
 
  private:
   struct Outline {
@@ -88,6 +89,30 @@ class EntryList {
     bool isMessage = false;
     bool isRedacted = false;
     bool isUnreadable = false;
+    bool answersCalls = false;  // hidden, and results that say so are in its place
+  };
+  // What is redacted, erased or damaged (lacking_entries.cpp).
+  class Lacking {
+   public:
+    explicit Lacking(EntryList& list) : list_(list) {}
+    /// The next entry of the session.
+    Result<void> note(const Entry& entry, std::size_t place);
+    /// After the last one: results that say what became of those that nobody can read.
+    void inferResults();
+    [[nodiscard]] const Hidden* find(std::size_t place) const;
+    /// What stands in an entry's place; null: the entry itself.
+    [[nodiscard]] const EntryPin* replacement(std::size_t place) const;
+
+   private:
+    void dropLine(std::size_t place, const Origin& origin);
+    void inferResults(std::size_t place);
+    [[nodiscard]] bool mayHoldResults(std::size_t place) const;
+    void replace(std::size_t place, const Entry& entry, std::string payload);
+
+    EntryList& list_;
+    std::unordered_map<std::size_t, Hidden> hidden_;
+    // Messages of results in the place of hidden ones, and entries without the line of which a part is hidden.
+    std::unordered_map<std::size_t, EntryPin> replaced_;
   };
   struct Block {
     std::size_t first = 0;
@@ -99,29 +124,23 @@ class EntryList {
   Result<void> readSession(std::size_t keptBytes);
   void addAll(const std::vector<Entry>& entries);
   void add(const Entry& entry, std::string_view id);
-  Result<void> noteHidden(const Entry& entry, std::size_t place);
-  void dropLine(std::size_t place, const Origin& origin);
-  void inferResults();
-  void inferResults(std::size_t place);
-  [[nodiscard]] bool mayHoldResults(std::size_t place) const;
-  void replace(std::size_t place, const Entry& entry, std::string payload);
   [[nodiscard]] std::string_view keepId(std::string_view id);
   [[nodiscard]] std::shared_ptr<const Block> blockOf(std::size_t place) const;
   [[nodiscard]] Result<Block> readBlock(std::size_t place) const;
 
   std::vector<Outline> outlines_;
-  IdPlaces places_;  // of entries of the conversation
-  std::unordered_map<std::size_t, Hidden> hidden_;
-  // Messages of results in the place of hidden ones, and entries without the line of which a part is hidden.
-  std::unordered_map<std::size_t, EntryPin> replaced_;
+  IdPlaces places_;                              // of entries of the conversation
   std::deque<std::string> ids_;                  // of a session: many in each text, which never grows beyond its room
   const std::vector<Entry>* entries_ = nullptr;  // all of them, when they are in memory
   std::vector<Entry> kept_;                      // likewise, when they are its own
   std::optional<Session> session_;
-  mutable std::deque<std::shared_ptr<const Block>> blocks_;  // the one used last first
-  mutable std::size_t blockBytes_ = 0;
-  bool lacksSome_ = false;
-  mutable std::optional<Error> error_;
+  struct Cache {
+    std::deque<std::shared_ptr<const Block>> blocks;  // the one used last first
+    std::size_t bytes = 0;
+    std::optional<Error> error;
+  };
+  mutable Cache cache_;
+  std::shared_ptr<Lacking> lacking_;
 };
 
 }  // namespace bough::transcript

@@ -1,0 +1,184 @@
+// Redacted, erased and damaged entries in a list: what is known of them, and what stands in their place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "base/json/json_scan.h"
+#include "base/json/json_write.h"
+#include "base/try.h"
+#include "transcript/model/entry_list.h"
+#include "transcript/model/origin.h"
+
+namespace bough::transcript {
+namespace {
+
+bool wasErased(const Entry& stored) {
+  return stored.payload.starts_with(R"({"erased":{)");
+}
+
+struct CallName {
+  std::string id;
+  std::string name;
+};
+
+// What a message says of calls.
+struct Calling {
+  bool isAnswer = false;  // of a model
+  std::vector<CallName> calls;
+  std::vector<CallName> results;
+};
+
+std::optional<Calling> callingIn(const Entry& entry) {
+  const auto message = normalizeEntry(entry);
+  if (!message) return std::nullopt;
+  Calling calling{.isAnswer = message->role == Role::Assistant, .calls = {}, .results = {}};
+  for (const Block& block : message->blocks) {
+    const bool isCall = block.kind == BlockKind::ToolCall;
+    if (!isCall && block.kind != BlockKind::ToolResult) continue;
+    (isCall ? calling.calls : calling.results).push_back({block.id.decode(), block.name.decode()});
+  }
+  return calling;
+}
+
+// A message that says the same of each of these results.
+std::string resultsPayload(const std::vector<CallName>& results, std::string_view text) {
+  json::Writer writer;
+  writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", "tool");
+  writer.key("content").beginArray();
+  for (const CallName& result : results) {
+    writer.beginObject().member("type", "tool_result").member("id", result.id);
+    if (!result.name.empty()) writer.member("name", result.name);
+    writer.member("content", text).endObject();
+  }
+  return writer.endArray().endObject().endObject().take();
+}
+
+}  // namespace
+
+// Who said a hidden message, and which calls it answered is read from what is hidden; nothing else of
+// it is used.
+Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
+  if (!entry.redacted || !list_.isTalk(place)) return {};
+  BOUGH_TRY(const auto stored, list_.session_->load({.fromSequence = place, .limit = 1, .showRedacted = true}));
+  if (stored.empty() || stored.front().id != entry.id) return {};
+  Hidden& hidden = hidden_[place];
+  hidden.isErased = wasErased(stored.front());
+  if (hidden.isErased) return {};
+  const auto origin = originOf(stored.front());
+  if (origin && !origin->hasLine) dropLine(place, *origin);
+  if (!list_.isMessage(place)) return {};
+  const auto message = normalizeEntry(stored.front());
+  if (message) hidden.role = message->role;
+  const auto calling = callingIn(stored.front());
+  if (calling && !calling->results.empty()) {
+    replace(place, entry, resultsPayload(calling->results, "The result was redacted."));
+  }
+  return {};
+}
+
+// The line that a hidden entry came from says what is hidden. It is with the first of the entries before it that came
+// from it.
+void EntryList::Lacking::dropLine(std::size_t place, const Origin& origin) {
+  while (place-- > 0) {
+    const EntryPin entry = list_.at(place);
+    const auto other = originOf(*entry);
+    if (list_.isRedacted(place)) continue;
+    if (!other || other->agent != origin.agent || other->at != origin.at) return;
+    if (!other->hasLine) continue;
+    auto without = std::make_shared<Entry>(*entry);
+    without->payload = "{";
+    json::ObjectReader members(entry->payload);
+    while (const auto member = members.next()) {
+      if (member->key == "transcript") continue;
+      if (without->payload.size() > 1) without->payload += ',';
+      without->payload += fmt::format("\"{}\":{}", member->key, member->value);
+    }
+    without->payload += '}';
+    replaced_[place] = std::move(without);
+    return;
+  }
+}
+
+// Damaged, or erased, or hidden where the session is not at hand.
+bool EntryList::Lacking::mayHoldResults(std::size_t place) const {
+  if (!list_.isTalk(place) || replaced_.contains(place)) return false;
+  if (list_.outlines_[place].isUnreadable) return true;
+  const Hidden* known = find(place);
+  return list_.isRedacted(place) && list_.isMessage(place) && (known == nullptr || known->isErased);
+}
+
+void EntryList::Lacking::inferResults() {
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    if (mayHoldResults(i)) inferResults(i);
+  }
+}
+
+// Which calls an entry answered that nobody can read: those right before it that no other one answers. Where more such
+// entries follow, each has one result.
+void EntryList::Lacking::inferResults(std::size_t place) {
+  constexpr std::size_t kNear = 4096;
+  const auto callingAt = [&](std::size_t at) {
+    const bool isReadable = list_.isMessage(at) && !list_.isHidden(at);
+    return isReadable ? callingIn(*list_.at(at)) : std::nullopt;
+  };
+  std::vector<CallName> open;
+  std::unordered_set<std::string> answered;
+  bool isAtCalls = false;
+  std::size_t steps = 0;
+  for (std::size_t up = list_.parent(place); up != kNone && ++steps < kNear; up = list_.parent(up)) {
+    const auto calling = callingAt(up);
+    if (!calling || !calling->isAnswer) {
+      if (isAtCalls || (calling && calling->results.empty())) break;
+      if (!calling) continue;
+      for (const CallName& result : calling->results) answered.insert(result.id);
+      continue;
+    }
+    isAtCalls = true;
+    open.insert(open.begin(), calling->calls.begin(), calling->calls.end());
+  }
+  if (open.empty()) return;
+  std::size_t others = 0;
+  std::unordered_set<std::size_t> after = {place};
+  for (std::size_t next = place + 1; next < std::min(list_.size(), place + kNear); ++next) {
+    if (!list_.isTalk(next) || !after.contains(list_.parent(next))) continue;
+    const auto calling = callingAt(next);
+    if (calling && calling->results.empty()) continue;
+    others += static_cast<std::size_t>(mayHoldResults(next));
+    after.insert(next);
+    for (std::size_t i = 0; calling && i < calling->results.size(); ++i) answered.insert(calling->results[i].id);
+  }
+  std::erase_if(open, [&](const CallName& call) { return answered.contains(call.id); });
+  if (open.empty()) return;
+  if (others > 0) open.resize(1);
+  const bool isDamaged = list_.outlines_[place].isUnreadable;
+  const bool isErased = !isDamaged && find(place) != nullptr;
+  if (isDamaged) hidden_[place].isDamaged = true;
+  replace(place, *list_.at(place),
+          resultsPayload(open, isDamaged  ? "The result cannot be read: its entry is damaged."
+                               : isErased ? "The result was erased."
+                                          : "The result was redacted."));
+}
+
+void EntryList::Lacking::replace(std::size_t place, const Entry& entry, std::string payload) {
+  auto results = std::make_shared<Entry>(entry);
+  results->type = entry_type::kMessage;
+  results->payload = std::move(payload);
+  results->redacted = true;  // it does not travel
+  Outline& outline = list_.outlines_[place];
+  outline.isMessage = outline.isRedacted = outline.answersCalls = true;
+  replaced_[place] = std::move(results);
+}
+
+const EntryPin* EntryList::Lacking::replacement(std::size_t place) const {
+  const auto found = replaced_.find(place);
+  return found == replaced_.end() ? nullptr : &found->second;
+}
+
+const EntryList::Hidden* EntryList::Lacking::find(std::size_t place) const {
+  const auto found = hidden_.find(place);
+  return found == hidden_.end() ? nullptr : &found->second;
+}
+
+}  // namespace bough::transcript
