@@ -172,5 +172,25 @@ TEST(Documents, OfLinesThatWerePackedWithGzipAreRead) {
   }
 }
 
+// What the program adds for its model is not what a person said, also where it is in one message with that.
+TEST(GeminiContext, WhatStandsBeforeAPersonsWordsDoesNotHideThem) {
+  const TempFolder folder;
+  const std::string path = folder / "s.jsonl";
+  const std::string bytes =
+      R"({"sessionId":"00000000-0000-4000-8000-000000000007","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z","kind":"main"})"
+      "\n"
+      R"({"id":"u0","timestamp":"2026-01-01T00:00:01.000Z","type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI."}]})"
+      "\n"
+      R"({"id":"u1","timestamp":"2026-01-01T00:00:02.000Z","type":"user","content":[{"text":"<hook_context>be brief</hook_context>\n"},{"text":"first words"}]})"
+      "\n"
+      R"({"id":"u2","timestamp":"2026-01-01T00:00:03.000Z","type":"user","content":"<hook_context>x</hook_context> and words"})"
+      "\n";
+  writeBytes(path, bytes);
+  const ReadFile file = readAll(path);
+  EXPECT_EQ(story(file.entries, file.report.headId),
+            "user: first words\nuser: <hook_context>x</hook_context> and words\n");
+  EXPECT_EQ(writeAll(file.entries, {.agent = "gemini-cli", .facts = file.report.facts}), bytes);
+}
+
 }  // namespace
 }  // namespace bough

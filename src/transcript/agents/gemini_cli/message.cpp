@@ -1,5 +1,6 @@
 #include "transcript/agents/gemini_cli/message.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "base/json/json_write.h"
@@ -93,17 +94,36 @@ class Assembling {
     ++count_;
   }
 
+  static std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t begin = text.find_first_not_of(kBlanks);
+    return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  }
+
+  // A text that the program gives its model beside what was said.
+  static bool isContext(std::string_view part) {
+    const std::string whole = textPart(part).empty() ? "" : json::decodeString(textPart(part)).value_or("");
+    const std::string_view text = trimmed(whole);
+    for (const std::string_view name : {"session_context>", "hook_context>"}) {
+      if (!text.starts_with('<') || !text.substr(1).starts_with(name)) continue;
+      const std::size_t end = text.find("</" + std::string(name));
+      return end == std::string_view::npos || end + name.size() + 2 == text.size();
+    }
+    return false;
+  }
+
   void assembleUser() {
+    if (parts_.empty()) out_.what = "empty";
+    // What the program adds may stand before what a person said.
+    const std::size_t said = static_cast<std::size_t>(std::ranges::find_if_not(parts_, isContext) - parts_.begin());
+    if (!parts_.empty() && said == parts_.size()) out_.what = "context";
+    parts_.erase(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(said));
     std::string first;
     for (const std::string_view part : parts_) {
       if (!textPart(part).empty()) first += json::decodeString(textPart(part)).value_or("");
     }
-    const std::size_t begin = first.find_first_not_of(" \t\r\n");
-    const std::string_view text =
-        begin == std::string::npos ? std::string_view() : std::string_view(first).substr(begin);
-    if (text.starts_with("<session_context>") || text.starts_with("<hook_context>")) out_.what = "context";
+    const std::string_view text = trimmed(first);
     if (text.starts_with('/') || text.starts_with('?')) out_.what = "command";
-    if (parts_.empty()) out_.what = "empty";
     if (!out_.what.empty()) return;
     out_.speaker = Speaker::User;
     out_.text = first;
