@@ -172,6 +172,23 @@ TEST(Documents, OfLinesThatWerePackedWithGzipAreRead) {
   }
 }
 
+TEST(Documents, OfGeminiAreKnownWhereOneOfTheirNamesIsDamaged) {
+  const TempFolder folder;
+  const std::string path = folder / "s.json";
+  const std::string bytes = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/gemini-cli/document.json");
+  writeBytes(path, bytes);
+  const std::size_t messages = readAll(path).report.messages;
+  for (const std::string_view name : {"sessionId", "projectHash", "startTime", "lastUpdated"}) {
+    for (const std::string_view other : {"\x01", "\xFF", "\"", "x"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, other));
+      std::string damaged = bytes;
+      damaged.replace(damaged.find(name) + 2, 1, other);
+      writeBytes(path, damaged);
+      EXPECT_EQ(readAll(path).report.messages, messages);
+    }
+  }
+}
+
 // What the program adds for its model is not what a person said, also where it is in one message with that.
 TEST(GeminiContext, WhatStandsBeforeAPersonsWordsDoesNotHideThem) {
   const TempFolder folder;

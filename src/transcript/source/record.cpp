@@ -377,6 +377,18 @@ class DocumentCut {
   std::vector<Record> records_;
 };
 
+// After the bracket of a list that is named so, wherever it is in the text; npos when there is none.
+std::size_t beginOfList(std::string_view document, std::string_view name) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::string quoted = '"' + std::string(name) + '"';
+  const std::size_t named = name.empty() ? std::string_view::npos : document.find(quoted);
+  if (named == std::string_view::npos) return named;
+  const std::size_t colon = document.find_first_not_of(kBlanks, named + quoted.size());
+  if (colon == std::string_view::npos || document[colon] != ':') return std::string_view::npos;
+  const std::size_t bracket = document.find_first_not_of(kBlanks, colon + 1);
+  return bracket != std::string_view::npos && document[bracket] == '[' ? bracket + 1 : std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName,
@@ -391,6 +403,16 @@ Result<std::vector<Record>> documentRecords(std::string_view document, std::stri
   }
   if (tree.empty()) return fail(ErrorCode::Damaged, "the file is not JSON", "");
   const json::Tree::Index list = listName.empty() ? 0 : tree.isObject(0) ? tree.find(0, listName) : json::Tree::kNone;
+  if (!tree.isArray(list) && broken) {
+    // The damage is before the list.
+    const std::size_t begin = beginOfList(document, listName);
+    if (begin != std::string_view::npos) {
+      DocumentCut cut(document);
+      cut.add(RecordKind::Damaged, begin, {}, broken->reason);
+      cut.addFound(listName, isRecord, broken->reason);
+      return cut.take();
+    }
+  }
   if (!tree.isArray(list)) {
     return fail(ErrorCode::Damaged, fmt::format("the document has no list \"{}\"", listName), "");
   }

@@ -25,12 +25,17 @@ bool isDocument(const Sample& sample) {
   const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || sample.bytes[begin] != '{') return false;
   const std::string_view bytes = sample.bytes.substr(begin);
-  if (bytes.find("\"projectHash\"") == std::string_view::npos) return false;
-  if (bytes.find("\"sessionId\"") == std::string_view::npos) return false;
+  const std::size_t list = bytes.find("\"messages\"");
+  // One of the names before the list may be damaged.
+  std::size_t names = 0;
+  for (const std::string_view name : {"\"sessionId\"", "\"projectHash\"", "\"startTime\"", "\"lastUpdated\""}) {
+    names += static_cast<std::size_t>(bytes.substr(0, list).contains(name));
+  }
+  const bool hasBoth = bytes.contains("\"projectHash\"") && bytes.contains("\"sessionId\"");
+  if (!hasBoth && (names < 3 || list == std::string_view::npos)) return false;
   const auto end = json::skipValue(bytes, 0);
   if (end) return Members(bytes.substr(0, *end)).isArray("messages");
   // A header on a line of its own would have ended; one that broke off is before a line with an object of its own.
-  const std::size_t list = bytes.find("\"messages\"");
   return list != std::string_view::npos && bytes.substr(1, list).find_first_of("{}") == std::string_view::npos;
 }
 

@@ -168,9 +168,13 @@ class GeminiReader : public Reader {
 
   // In the older form, one document, the facts are in what surrounds the list of messages.
   static void takeFrame(std::string_view raw, TranscriptFacts& facts) {
-    if (raw.find('{') != std::string_view::npos) noteFacts(std::string(raw) + "]}", facts);
+    const auto note = [&](const std::string& object) {
+      if (json::check(object)) noteFacts(object, facts);
+    };
+    const std::size_t begin = raw.find('{');
+    if (begin != std::string_view::npos) note(std::string(raw.substr(begin)) + "]}");
     const std::size_t end = raw.find(']');
-    if (end != std::string_view::npos) noteFacts("{\"messages\":[" + std::string(raw.substr(end)), facts);
+    if (end != std::string_view::npos) note("{\"messages\":[" + std::string(raw.substr(end)));
   }
 
   static void keep(const Record& record, std::string_view what, std::string_view info, Builder& out) {
