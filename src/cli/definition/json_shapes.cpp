@@ -11,8 +11,10 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "parts: Part[]}",
      "An entry as people read it. `role` is user, assistant, system or tool; of entries that are not messages, their "
      "type."},
-    {"Part", "{kind: text, name: text | null, text: text, isError: bool}",
-     "`name` is the tool of a call or a result, `text` its arguments or what it returned."},
+    {"Part", "{kind: text, name: text | null, callId: text | null, text: text, isError: bool}",
+     "`name` is the tool of a call or a result (null for a result whose call is not there), `callId` the id of the "
+     "call, "
+     "`text` its arguments or what it returned."},
     {"Session",
      "{sessionId: text, key: text | null, agent: text | null, cwd: text | null, title: text | null, titleSource: text, "
      "created: text, lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, "

@@ -8,7 +8,6 @@
 
 #include "agent/chat/setup.h"
 #include "base/json/json_write.h"
-#include "base/model/unreadable.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
@@ -21,12 +20,12 @@
 #include "cli/repl/tree_picker.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/output_file.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
+#include "cli/views/tool_results.h"
 
 namespace bough::cli {
 
@@ -300,8 +299,9 @@ Result<void> ReplCommands::showHistory(const std::string& words) {
   if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", kSayFirst);
   BOUGH_TRY(const auto entries,
             loadMessages(chat().store(), chat().sessionId(), {.last = count, .branch = chat().place().headId}));
+  CallNames names(chat().store(), chat().sessionId());
   for (const Entry& entry : entries)
-    printText(renderEntry(entry, viewEntry(entry), {.width = terminalWidth(), .format = usualFormat()}));
+    printText(renderEntry(entry, names.view(entry), {.width = terminalWidth(), .format = usualFormat()}));
   return {};
 }
 
@@ -382,22 +382,6 @@ Result<void> ReplCommands::compact(const std::string& words) {
   printFitted(report ? fmt::format("a summary replaces {} in the context; nothing was removed from the session",
                                    counted(report->messages, "message"))
                      : "the context is too short to compact");
-  return {};
-}
-
-Result<void> ReplCommands::exportTo(const std::string& words) {
-  if (words.empty()) return fail(ErrorCode::InvalidArgument, "no file was named", "/export FILE");
-  if (chat().place().headId.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", kSayFirst);
-  BOUGH_TRY(const auto entries, loadMessages(chat().store(), chat().sessionId(), {.branch = chat().place().headId}));
-  BOUGH_TRY(const Existing existing, checkOutputFile(words, /*replace=*/false, "name another file"));
-  std::string text;
-  for (const Entry& entry : entries) {
-    text += renderEntry(entry, viewEntry(entry), {.full = true, .format = EntryFormat::Markdown});
-  }
-  BOUGH_TRY(writeOutputFile(words, text, existing));
-  const auto lost = static_cast<std::size_t>(std::ranges::count_if(entries, isUnreadable));
-  printFitted(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
-                          lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));
   return {};
 }
 

@@ -46,6 +46,10 @@ std::string lastSaid(SessionStore& store, const std::string& sessionId, const st
   return spokenLine(summary.speaker, summary.text);
 }
 
+bool lacksName(const EntryPart& part) {
+  return part.kind == BlockKind::ToolResult && !part.callId.empty() && part.name == part.callId;
+}
+
 std::string entryJson(const Entry& entry, const EntryView& view) {
   json::Writer writer;
   writer.beginObject().member("schema", 2).member("entryId", entry.id);
@@ -53,7 +57,8 @@ std::string entryJson(const Entry& entry, const EntryView& view) {
   writer.member("type", entry.type).member("timestamp", entry.timestamp).member("role", view.speaker);
   writer.member("redacted", entry.redacted).key("parts").beginArray();
   for (const EntryPart& part : view.parts) {
-    writer.beginObject().member("kind", toString(part.kind)).memberOrNull("name", part.name);
+    writer.beginObject().member("kind", toString(part.kind));
+    writer.memberOrNull("name", lacksName(part) ? "" : part.name).memberOrNull("callId", part.callId);
     writer.member("text", part.text).member("isError", part.isError).endObject();
   }
   return writer.endArray().endObject().take();

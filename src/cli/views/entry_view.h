@@ -56,6 +56,8 @@ std::string briefArguments(std::string_view arguments);
 Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted);
 /// "[user] Hello": the last message of the branch that ends in this entry, in one line. Empty when there is none near.
 std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId);
+/// Whether a result has its call's id in the place of its tool's name (CallNames finds the name).
+bool lacksName(const EntryPart& part);
 /// As one JSON object, with `schema`.
 std::string entryJson(const Entry& entry, const EntryView& view);
 

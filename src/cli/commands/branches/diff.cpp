@@ -16,6 +16,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/tool_results.h"
 
 namespace bough::cli::diff_command {
 namespace {
@@ -47,7 +48,7 @@ Result<void> forEachEntry(const Side& side, const std::vector<Sequence>& nodes, 
   });
 }
 
-void printEntry(char mark, Style style, const Entry& entry, const Options& options) {
+void printEntry(char mark, Style style, const Entry& entry, const Options& options, CallNames& names) {
   const bool terminal = stdoutIsTerminal();
   if (!options.full) {
     const EntrySummary summary = summarizeEntry(entry, saidGraphemes(100));
@@ -60,7 +61,7 @@ void printEntry(char mark, Style style, const Entry& entry, const Options& optio
   const PrintStyle whole{
       .full = true, .width = terminalWidth() - std::min(terminalWidth(), kMark), .format = usualFormat()};
   std::string_view text;
-  const std::string rendered = renderEntry(entry, viewEntry(entry), whole);
+  const std::string rendered = renderEntry(entry, names.view(entry), whole);
   for (text = rendered; !text.empty();) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (end > 0) printLine(styled(style, std::string(1, mark)) + " " + std::string(text.substr(0, end)));
@@ -84,7 +85,8 @@ Result<ExitCode> printText(const Side& left, const Side& right, const BranchDiff
   const auto side = [&](char mark, Style style, const Side& end, const std::vector<Sequence>& nodes) {
     const std::string where = end.entryId.empty() ? end.name : shortId(end.entryId) + " of " + end.name;
     printFitted(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)), 4);
-    return forEachEntry(end, nodes, [&](const Entry& entry) { printEntry(mark, style, entry, options); });
+    CallNames names(*end.named.store, end.named.sessionId);
+    return forEachEntry(end, nodes, [&](const Entry& entry) { printEntry(mark, style, entry, options, names); });
   };
   BOUGH_TRY(side('-', Style::Red, left, diff.left));
   BOUGH_TRY(side('+', Style::Green, right, diff.right));
@@ -97,8 +99,9 @@ Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff
   const auto list = [&](std::string_view name, const Side& end, const std::vector<Sequence>& nodes) {
     writer.key(name).beginObject().member("sessionId", end.named.sessionId).memberOrNull("entryId", end.entryId);
     writer.key("entries").beginArray();
+    CallNames names(*end.named.store, end.named.sessionId);
     auto done = forEachEntry(end, nodes, [&](const Entry& entry) {
-      writer.raw(entryJson(entry, viewEntry(entry)));
+      writer.raw(entryJson(entry, names.view(entry)));
       printJsonPart(out);
       out.clear();
     });

@@ -15,6 +15,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/tool_results.h"
 
 namespace bough::cli::replay_command {
 namespace {
@@ -37,22 +38,22 @@ std::string clockText(std::uint64_t ms) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-void printJson(const ReplayStep& step) {
+void printJson(const ReplayStep& step, CallNames& names) {
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("place", step.place);
   writer.member("sinceStartMs", step.sinceStartMs).member("sincePreviousMs", step.sincePreviousMs);
-  writer.member("failed", step.failed).key("entry").raw(entryJson(step.entry, viewEntry(step.entry))).endObject();
+  writer.member("failed", step.failed).key("entry").raw(entryJson(step.entry, names.view(step.entry))).endObject();
   printJsonLine(writer.text());
 }
 
-void printStep(const ReplayStep& step, std::size_t total, const Options& options) {
+void printStep(const ReplayStep& step, std::size_t total, const Options& options, CallNames& names) {
   const std::string place = fmt::format("{:>{}}/{}", step.place, std::to_string(total).size(), total);
   const std::string time =
       fmt::format("{:>9} {:>9}", clockText(step.sinceStartMs), "+" + clockText(step.sincePreviousMs));
   const std::string mark = step.failed ? styled(Style::Red, " ✗ failed") : "";
   if (options.full) {
     printLine(fmt::format("{}{}", styled(Style::Dim, place + " " + time), mark));
-    printText(renderEntry(step.entry, viewEntry(step.entry),
+    printText(renderEntry(step.entry, names.view(step.entry),
                           {.full = true, .width = terminalWidth(), .format = usualFormat()}));
     return;
   }
@@ -103,10 +104,11 @@ Result<ExitCode> play(const NamedSession& session, SessionReplay& replay, const 
                       const Options& options) {
   bool asking = options.step;
   Input input;
+  CallNames names(*session.store, session.sessionId);
   while (!outputClosed()) {
     BOUGH_TRY(auto step, replay.next());
     if (!step) return kDone;
-    context.json ? printJson(*step) : printStep(*step, replay.size(), options);
+    context.json ? printJson(*step, names) : printStep(*step, replay.size(), options, names);
     if (!options.step) {
       if (!step->failed || options.keepGoing) continue;
       if (!context.json) explainStop(*step, session, options, replay.size());

@@ -20,6 +20,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
+#include "cli/views/tool_results.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli::follow_command {
@@ -122,11 +123,12 @@ Result<std::string> lastLine(SessionStore& store, const std::string& session) {
   return std::string();
 }
 
-void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style, bool isFile) {
+void printEntries(const std::vector<Entry>& entries, const Context& context, const PrintStyle& style, CallNames& names,
+                  bool isFile) {
   for (const Entry& entry : entries) {
     const MadeFrom from = isFile || !context.json ? madeFrom(entry) : MadeFrom::Nothing;
     if (from == MadeFrom::TornLine || (isFile && from == MadeFrom::File)) continue;
-    const EntryView view = viewEntry(entry);
+    const EntryView view = names.view(entry);
     context.json ? printJsonLine(entryJson(entry, view)) : printText(renderEntry(entry, view, style));
   }
 }
@@ -151,13 +153,14 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   StopOnSignal stop;
   BOUGH_TRY(stop.start(follower));
   const PrintStyle style{.full = options.full, .width = terminalWidth(), .format = usualFormat()};
+  CallNames names(*session.store, session.sessionId);
   const auto idleMs = static_cast<int>(options.idleSeconds * 1000);
   if (stdoutIsTerminal() && !context.json)
     printMessage(fmt::format("following {}; Ctrl-C ends", idAndTitle(*session.store, session.sessionId)));
   while (!outputClosed()) {
     BOUGH_TRY(auto entries, follower.next(idleMs == 0 ? -1 : idleMs));
     if (entries.empty()) break;
-    printEntries(entries, context, style, !files.empty());
+    printEntries(entries, context, style, names, !files.empty());
     for (const Entry& entry : entries) {
       if (madeFrom(entry) == MadeFrom::Line) line = entry.id;
     }

@@ -10,7 +10,6 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/sessions/tool_results.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
@@ -18,6 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/session_head.h"
+#include "cli/views/tool_results.h"
 
 namespace bough::cli::show_command {
 namespace {
@@ -56,14 +56,14 @@ bool foldsCalls(EntryFormat format) {
 }
 
 // `next`: where the entries that follow these begin; none after the last.
-void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options,
+void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options, CallNames& names,
                   ResultFolding& folding, std::optional<std::uint64_t> next) {
   std::vector<const Entry*> shown;
   std::vector<EntryView> views;
   for (const Entry& entry : entries) {
     if (!options.all && !isTold(entry)) continue;
     shown.push_back(&entry);
-    views.push_back(viewEntry(entry));
+    views.push_back(names.view(entry));
   }
   PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options)};
   ToolResults results;
@@ -133,12 +133,13 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
   if (!context.json) {
     BOUGH_TRY(printHead(store, session, wanted.branch.value_or(""), formatOf(options)));
   }
+  CallNames names(store, session);
   if (options.last > 0) {
     wanted.last = options.last;
     BOUGH_TRY(const auto entries,
               options.all ? store.loadSessionEntries(session, wanted) : loadMessages(store, session, wanted));
     ResultFolding folding(store, session, wanted);
-    printEntries(entries, context, options, folding, std::nullopt);
+    printEntries(entries, context, options, names, folding, std::nullopt);
     return kDone;
   }
   wanted.limit = kPart;
@@ -148,7 +149,7 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
     BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
     if (entries.empty()) break;
     wanted.fromSequence += entries.size();
-    printEntries(entries, context, options, folding, wanted.fromSequence);
+    printEntries(entries, context, options, names, folding, wanted.fromSequence);
   }
   return kDone;
 }

@@ -1,4 +1,4 @@
-// Results of tools, shown with their calls: of a session that is read part by part.
+// Results of tools, shown with their calls or by the names of these: of a session that is read part by part.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "bough/store.h"
@@ -41,6 +42,24 @@ class ResultFolding {
       seen_;                                  ///< Results in what was looked through, by their calls.
   std::set<std::string, std::less<>> shown_;  ///< Calls whose results were shown before the part that holds them.
   std::vector<EntryPart> kept_;
+};
+
+/// Entries as people read them, where a result has the name of its call's tool also when the provider repeats only the
+/// call's id (Anthropic, OpenAI). Given in the order of the session; the call of a result may stand before the first.
+class CallNames {
+ public:
+  CallNames(SessionStore& store, std::string sessionId) : store_(store), sessionId_(std::move(sessionId)) {}
+
+  EntryView view(const Entry& entry);
+
+ private:
+  void learn(const EntryView& view);
+  void lookBack(const Entry& entry);
+
+  SessionStore& store_;
+  std::string sessionId_;
+  std::unordered_map<std::string, std::string> names_;  ///< Of tools, by the ids of their calls.
+  std::size_t misses_ = 0;                              ///< How often a call was looked for in vain.
 };
 
 }  // namespace bough::cli

@@ -1,4 +1,4 @@
-#include "cli/commands/sessions/tool_results.h"
+#include "cli/views/tool_results.h"
 
 #include <algorithm>
 #include <utility>
@@ -72,6 +72,41 @@ bool ResultFolding::readOn(std::uint64_t next) {
     ++ahead_.fromSequence;
   }
   return true;
+}
+
+EntryView CallNames::view(const Entry& entry) {
+  constexpr std::size_t kMostMisses = 16;
+  EntryView view = viewEntry(entry);
+  learn(view);
+  for (EntryPart& part : view.parts) {
+    if (!lacksName(part)) continue;
+    auto found = names_.find(part.callId);
+    if (found == names_.end() && misses_ < kMostMisses) {
+      lookBack(entry);
+      found = names_.find(part.callId);
+      if (found == names_.end()) ++misses_;
+    }
+    if (found != names_.end()) part.name = found->second;
+  }
+  return view;
+}
+
+void CallNames::learn(const EntryView& view) {
+  constexpr std::size_t kMostNames = 100'000;
+  for (const EntryPart& part : view.parts) {
+    if (part.kind != BlockKind::ToolCall || part.callId.empty()) continue;
+    if (names_.size() >= kMostNames) names_.clear();  // a result that comes so late looks back
+    names_.insert_or_assign(part.callId, part.name);
+  }
+}
+
+void CallNames::lookBack(const Entry& entry) {
+  constexpr std::size_t kMessages = 64;
+  if (!entry.parentId || entry.parentId->empty()) return;
+  const auto before = store_.loadSessionEntries(
+      sessionId_, {.last = kMessages, .branch = *entry.parentId, .types = {std::string(entry_type::kMessage)}});
+  if (!before) return;
+  for (const Entry& each : *before) learn(viewEntry(each));
 }
 
 }  // namespace bough::cli
