@@ -9,14 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "base/text/text.h"
 #include "cli/terminal/graphemes.h"
 #include "cli/terminal/line/edit_input.h"
+#include "cli/terminal/line/history_walk.h"
 #include "cli/terminal/line/pasted_files.h"
-#include "cli/terminal/line/typed_history.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -87,19 +86,14 @@ CompletionStep completionStep(const Completion& found, std::string_view line) {
 
 struct LineEditor::State {
   State(std::string historyFile, Complete completes, Keep keeps)
-      : history(std::move(historyFile)), complete(std::move(completes)), keep(std::move(keeps)) {}
+      : walk(std::move(historyFile)), complete(std::move(completes)), keep(std::move(keeps)) {}
 
   EditLine* edit = nullptr;
   std::FILE* output = nullptr;  // of libedit
-  TypedHistory history;
+  HistoryWalk walk;
   std::string prompt{};
   Complete complete;
   Keep keep;
-  // The way through the history: where it is, from 1, or 0 for the draft, and the texts that were left as they were
-  // typed.
-  std::size_t at = 0;
-  std::map<std::size_t, std::string> left{};
-  bool isSearched = false;  // libedit has put a line of the history there
 
   static State& of(EditLine* edit) {
     State* state = nullptr;
@@ -186,39 +180,11 @@ struct LineEditor::State {
     return line->lastchar == line->buffer ? static_cast<unsigned char>(CC_EOF) : deleteRight(edit, key);
   }
 
-  // libedit's own functions keep the beginning of a draft only, and nothing of a line that was recalled and changed.
-  static unsigned char recall(EditLine* edit, bool older) {
-    State& state = of(edit);
-    const LineInfo* line = el_line(edit);
-    const std::string now(line->buffer, line->lastchar);
-    if (std::exchange(state.isSearched, false) && state.at == 0) {
-      if (const auto found = state.history.numberOf(now)) state.at = *found;
-    }
-    if (!older && state.at == 0) return CC_ERROR;
-    const std::size_t to = older ? state.at + 1 : state.at - 1;
-    const auto known = state.left.find(to);
-    const auto wanted = known != state.left.end() ? std::optional(known->second) : state.history.at(to);
-    if (!wanted && to > 0) return CC_ERROR;
-    state.left[state.at] = now;
-    state.at = to;
-    el_cursor(edit, characterCount(behindCursor(line)));
-    el_deletestr(edit, characterCount(now));
-    (void)el_insertstr(edit, wanted.value_or("").c_str());  // fails when it is empty
-    return CC_REFRESH;
-  }
-  static unsigned char goOlder(EditLine* edit, int) { return recall(edit, true); }
-  static unsigned char goNewer(EditLine* edit, int) { return recall(edit, false); }
-  static unsigned char search(EditLine* edit, int) {
-    of(edit).isSearched = true;
-    el_push(edit, kSearch);
-    return CC_NORM;
-  }
-
   // Up and Down move inside a text of several lines; at its edges they go through the history, as Ctrl-P and Ctrl-N.
   static unsigned char goUp(EditLine* edit, int) {
     const std::string_view before = beforeCursor(el_line(edit));
     const std::size_t lineBegin = before.rfind('\n');
-    if (lineBegin == std::string_view::npos) return recall(edit, true);
+    if (lineBegin == std::string_view::npos) return of(edit).walk.go(edit, /*older=*/true);
     const std::size_t aboveBegin = before.substr(0, lineBegin).rfind('\n') + 1;  // 0 when there is none
     const std::string_view above = before.substr(aboveBegin, lineBegin - aboveBegin);
     const std::string_view passed = text::cutToWidth(above, text::displayWidth(before.substr(lineBegin + 1)));
@@ -229,7 +195,7 @@ struct LineEditor::State {
     const std::string_view before = beforeCursor(line);
     const std::string_view after = behindCursor(line);
     const std::size_t lineEnd = after.find('\n');
-    if (lineEnd == std::string_view::npos) return recall(edit, false);
+    if (lineEnd == std::string_view::npos) return of(edit).walk.go(edit, /*older=*/false);
     const std::size_t lineBegin = before.rfind('\n') + 1;
     const std::string_view below = after.substr(lineEnd + 1);
     const std::string_view passed =
@@ -281,9 +247,16 @@ struct LineEditor::State {
     bind("bough-paste", "paste", &paste, {"\033[200~"});
     bind("bough-up", "one line up", &goUp, {"\033[A", "\033OA"});
     bind("bough-down", "one line down", &goDown, {"\033[B", "\033OB"});
-    bind("bough-older", "the line before in the history", &goOlder, {"^P"});
-    bind("bough-newer", "the line after in the history", &goNewer, {"^N"});
-    bind("bough-search", "search the history", &search, {"^R"});
+    const auto older = [](EditLine* line, int) { return of(line).walk.go(line, /*older=*/true); };
+    const auto newer = [](EditLine* line, int) { return of(line).walk.go(line, /*older=*/false); };
+    const auto search = [](EditLine* line, int) -> unsigned char {
+      of(line).walk.noteSearch();
+      el_push(line, kSearch);
+      return CC_NORM;
+    };
+    bind("bough-older", "the line before in the history", older, {"^P"});
+    bind("bough-newer", "the line after in the history", newer, {"^N"});
+    bind("bough-search", "search the history", search, {"^R"});
     el_set(edit, EL_BIND, kSearch, "em-inc-search-prev", nullptr);
     // Ctrl and Alt with the arrows, as terminals send them.
     bind("bough-left-word", "one word back", &goLeftWord,
@@ -311,7 +284,7 @@ LineEditor::LineEditor(std::string historyFile, Complete complete, Keep keep)
   el_set(edit, EL_EDITOR, "emacs");
   el_set(edit, EL_SIGNAL, 0);
   el_set(edit, EL_GETCFN, &EditInput::next);
-  el_set(edit, EL_HIST, ::history, state_->history.lines());
+  el_set(edit, EL_HIST, ::history, state_->walk.lines());
   state_->bindKeys();
 }
 
@@ -321,16 +294,13 @@ LineEditor::~LineEditor() {
 }
 
 void LineEditor::remember(const std::string& line) {
-  state_->history.add(state_->keep(line));
+  state_->walk.remember(state_->keep(line));
 }
 
 LineEditor::Input LineEditor::read(const std::string& prompt, const std::string& draft) {
   Input input;
   state_->prompt = prompt;
-  state_->history.refresh();
-  state_->at = 0;
-  state_->left.clear();
-  state_->isSearched = false;
+  state_->walk.begin();
   EditInput terminalInput(state_->edit, kPasteOn);  // redraws while libedit reads
   el_resize(state_->edit);
   printText(kPasteOn);
