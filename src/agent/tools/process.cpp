@@ -10,13 +10,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <deque>
 #include <optional>
 
-#include "agent/tools/credentials.h"
 #include "agent/tools/process_keeper.h"
+#include "agent/tools/tool_variables.h"
 #include "base/system/file_io.h"
-#include "base/text/address.h"
 #include "base/text/counted.h"
 #include "base/try.h"
 #include "bough/agent/tools.h"
@@ -58,32 +56,6 @@ class Excerpt {
   std::string head_;
   std::string tail_;
   std::uint64_t total_ = 0;
-};
-
-// What a program gets of this process's variables: no keys, and addresses without their passwords.
-class ToolVariables {
- public:
-  ToolVariables() {
-    const std::vector<std::string> keys = Secrets::variables();
-    for (char** each = environ; *each != nullptr; ++each) {
-      const std::string_view entry(*each);
-      const std::string_view name = entry.substr(0, entry.find('='));
-      if (std::ranges::find(keys, name) != keys.end()) continue;
-      const bool isAddress = name.size() < entry.size() && mayHoldPassword(name);
-      if (isAddress)
-        changed_.push_back(std::string(name) + "=" + text::withoutPasswords(entry.substr(name.size() + 1)));
-      pointers_.push_back(isAddress ? changed_.back().data() : *each);
-    }
-    pointers_.push_back(nullptr);
-  }
-  ToolVariables(const ToolVariables&) = delete;
-  ToolVariables& operator=(const ToolVariables&) = delete;
-  ~ToolVariables() = default;
-  [[nodiscard]] char* const* get() const { return pointers_.data(); }
-
- private:
-  std::deque<std::string> changed_;  // stay where they are
-  std::vector<char*> pointers_;
 };
 
 // Found here, because a forked child must not search.

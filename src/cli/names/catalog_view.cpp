@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "agent/tools/tool_variables.h"
 #include "base/model/out_of_date.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
@@ -66,8 +67,10 @@ bool startReindex(const SessionStore& store, bool search) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  // A folder needs no keys, and a command of a model could read them there.
+  const agent::ToolVariables variables;
   pid_t process = 0;
-  const int problem = ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), environ);
+  const int problem = ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), variables.get());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return problem == 0;
