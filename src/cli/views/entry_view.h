@@ -29,7 +29,7 @@ enum class EntryFormat : std::uint8_t {
   Html,
 };
 
-/// Results of tools by the ids of their calls: shown with the call.
+/// Results of tools by the ids of their calls, of one entry: shown with the call.
 using ToolResults = std::map<std::string, const EntryPart*, std::less<>>;
 
 /// How an entry is printed, and how much of it.

@@ -7,33 +7,33 @@
 
 namespace bough::cli {
 
-ToolResults ResultFolding::fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next) {
-  std::set<std::string, std::less<>> waiting;
-  ToolResults results;
+std::vector<ToolResults> ResultFolding::fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next) {
+  std::vector<ToolResults> results(views.size());
+  std::map<std::string, std::size_t, std::less<>> waiting;  // the last call of an id, by the entry that holds it
   std::size_t count = 0;
   for (const EntryView& view : views) count += view.parts.size();
   kept_.clear();
   kept_.reserve(count);  // results point into it; a call brings one at most
-  const auto keep = [&](EntryPart part) {
+  const auto keep = [&](std::size_t entry, EntryPart part) {
     kept_.push_back(std::move(part));
-    results[kept_.back().callId] = &kept_.back();
+    results[entry][kept_.back().callId] = &kept_.back();
   };
-  for (EntryView& view : views) {
-    std::erase_if(view.parts, [&](EntryPart& part) {
-      if (part.kind == BlockKind::ToolCall && !part.callId.empty() && !results.contains(part.callId)) {
-        waiting.insert(part.callId);
-      }
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    std::erase_if(views[i].parts, [&](EntryPart& part) {
+      // Some servers use an id again: then an earlier call without a result has none.
+      if (part.kind == BlockKind::ToolCall && !part.callId.empty()) waiting.insert_or_assign(part.callId, i);
       if (part.kind != BlockKind::ToolResult) return false;
       if (shown_.erase(part.callId) > 0) return true;
-      if (waiting.erase(part.callId) == 0) return false;
-      keep(std::move(part));
+      const auto call = waiting.extract(part.callId);
+      if (call.empty()) return false;
+      keep(call.mapped(), std::move(part));
       return true;
     });
   }
-  for (const std::string& callId : waiting) {
+  for (const auto& [callId, entry] : waiting) {
     auto part = next ? lookAhead(callId, *next) : std::nullopt;
     if (!part) continue;
-    keep(std::move(*part));
+    keep(entry, std::move(*part));
     shown_.insert(callId);
   }
   return results;
@@ -48,6 +48,7 @@ std::optional<EntryPart> ResultFolding::lookAhead(const std::string& callId, std
     if (seen == seen_.end()) continue;
     const auto place = std::ranges::find_if(seen->second, [&](const Place& each) { return each.at >= next; });
     if (place == seen->second.end()) continue;
+    if (place->isCall) return std::nullopt;
     const auto entry = store_.loadEntry(sessionId_, place->entryId);
     if (!entry) return std::nullopt;
     EntryView view = viewEntry(*entry);
@@ -66,8 +67,9 @@ bool ResultFolding::readOn(std::uint64_t next) {
   if (isAllSeen_) return false;
   for (const Entry& entry : *entries) {
     for (const EntryPart& part : viewEntry(entry).parts) {
-      if (part.kind != BlockKind::ToolResult) continue;
-      seen_[part.callId].push_back({.at = ahead_.fromSequence, .entryId = entry.id});
+      const bool isCall = part.kind == BlockKind::ToolCall;
+      if (!isCall && part.kind != BlockKind::ToolResult) continue;
+      seen_[part.callId].push_back({.at = ahead_.fromSequence, .entryId = entry.id, .isCall = isCall});
     }
     ++ahead_.fromSequence;
   }

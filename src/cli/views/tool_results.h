@@ -22,14 +22,15 @@ class ResultFolding {
   ResultFolding(SessionStore& store, std::string sessionId, LoadOptions wanted)
       : store_(store), sessionId_(std::move(sessionId)), ahead_(std::move(wanted)) {}
 
-  /// The results for the calls of a part; they live until the next part. `next`: where that begins; none after the
-  /// last.
-  ToolResults fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next);
+  /// The results for the calls of each entry of a part; they live until the next part. `next`: where that begins; none
+  /// after the last.
+  std::vector<ToolResults> fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next);
 
  private:
   struct Place {
     std::uint64_t at = 0;
-    std::string entryId;
+    std::string entryId = {};
+    bool isCall = false;  ///< The same id again: what comes after is not the result of an earlier call.
   };
   std::optional<EntryPart> lookAhead(const std::string& callId, std::uint64_t next);
   bool readOn(std::uint64_t next);
@@ -39,7 +40,7 @@ class ResultFolding {
   LoadOptions ahead_;  ///< What is looked through next.
   bool isAllSeen_ = false;
   std::map<std::string, std::vector<Place>, std::less<>>
-      seen_;                                  ///< Results in what was looked through, by their calls.
+      seen_;                                  ///< Results, and more calls, in what was looked through.
   std::set<std::string, std::less<>> shown_;  ///< Calls whose results were shown before the part that holds them.
   std::vector<EntryPart> kept_;
 };

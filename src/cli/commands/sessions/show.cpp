@@ -66,12 +66,10 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
     views.push_back(names.view(entry));
   }
   PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options)};
-  ToolResults results;
-  if (!context.json && !options.full && foldsCalls(style.format)) {
-    results = folding.fold(views, next);
-    style.results = &results;
-  }
+  std::vector<ToolResults> results;
+  if (!context.json && !options.full && foldsCalls(style.format)) results = folding.fold(views, next);
   for (std::size_t i = 0; i < shown.size() && !outputClosed(); ++i) {
+    if (!results.empty()) style.results = &results[i];
     if (context.json) {
       printJsonLine(entryJson(*shown[i], views[i]));
     } else if (!views[i].parts.empty() || style.results == nullptr) {
