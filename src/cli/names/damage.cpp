@@ -159,24 +159,26 @@ bool isInTrash(SessionStore& store, const std::string& sessionId) {
 std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState& state) {
   const std::string& lost = state.lostSession;
   if (lost.empty()) return std::nullopt;
-  const std::string rest = fmt::format("without one `bough repair --detach {}` makes what is left a session of its own",
-                                       exactId(state.sessionId));
+  const std::string rest =
+      fmt::format("`bough repair --detach {}` makes what is left a session of its own", exactId(state.sessionId));
   const auto there = store.sessionState(lost);
   // An odd name is no session's.
   if (!there && (there.error().code == ErrorCode::NotFound || there.error().code == ErrorCode::InvalidArgument)) {
     return LostHistory{.what = fmt::format("session {}, which is not in the store", lost),
                        .advice = isInTrash(store, lost)
                                      ? fmt::format("`bough trash --restore {}` brings it back", shellWord(lost))
-                                     : "bring its file back from a copy; " + rest};
+                                     : "bring its file back from a copy; without one " + rest};
   }
   // Where its header cannot be read, nobody knows what it continues itself.
   if (there && there->format == 0 && there->problemCount > 0) {
-    return LostHistory{.what = fmt::format("session {}, whose header cannot be read", lost),
-                       .advice = fmt::format("`bough migrate {}` makes that header again", exactId(lost))};
+    return LostHistory{
+        .what = fmt::format("session {}, whose header cannot be read", lost),
+        .advice = fmt::format("`bough migrate {}` makes that header again where it can be known; otherwise {}",
+                              exactId(lost), rest)};
   }
   return LostHistory{
       .what = fmt::format("an entry of session {} that is lost", lost),
-      .advice = fmt::format("bring that entry back from a copy: `bough verify {}` says what is wrong; {}",
+      .advice = fmt::format("bring that entry back from a copy: `bough verify {}` says what is wrong; without one {}",
                             exactId(lost), rest)};
 }
 

@@ -115,12 +115,16 @@ Result<std::optional<UsageReport>> scanUsage(const Options& options, const Sessi
   return sumUsage(std::move(scanned->answers), wanted);
 }
 
-// What was given as a session may be a folder. A name that can be both is a session's.
+// What was given as a session may be a folder. A name that can be both is a session's, except one or two characters
+// with which some id happens to end.
 Result<Options> withFolder(const Context& context, Options options) {
   const std::string& name = options.session;
   if (name.empty() || !isFolderName(name)) return options;
   const bool isPath = name.find('/') != std::string::npos || name == "." || name == "..";
-  if (!isPath && openCatalogViewOf(context, name)) return options;
+  if (!isPath) {
+    const auto view = openCatalogViewOf(context, name);
+    if (view && (name.size() > 2 || view->sessionId.starts_with(name))) return options;
+  }
   options.filter.folder = std::exchange(options.session, {});
   return options;
 }
