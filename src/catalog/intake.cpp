@@ -12,6 +12,7 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "catalog/database/answers.h"
+#include "catalog/schema.h"
 #include "catalog/search/search_index.h"
 #include "catalog/tally/title.h"
 
@@ -138,7 +139,9 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   if (error.retryable) return std::unexpected(error);
   // What the system refuses, it may allow later without a change of the file: such a session is tried each time.
   const bool sure = error.code == ErrorCode::Damaged || error.code == ErrorCode::NewerFormat;
-  const std::string stamp = sure ? row_.stamp : "?" + row_.stamp;
+  // A row that says nothing else of the session is not one of which only the rest is to be read.
+  const bool isCarried = before_.stamp == kCarriedStamp;
+  const std::string stamp = isCarried ? std::string(kCarriedStamp) : sure ? row_.stamp : "?" + row_.stamp;
   if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
   before_.stamp = stamp;
   if (texts_ != nullptr) {
@@ -165,7 +168,7 @@ Result<void> Intake::readLog(const SessionState& state) {
   if (!same) {
     BOUGH_TRY(noteLoss(store_, row_, state));
   }
-  if (!same || wasDamaged) startAnew();
+  if (!same || wasDamaged || before_.stamp == kCarriedStamp) startAnew();
   if (!row_.lostId.empty()) {
     BOUGH_TRY(const bool isBack, holds(store_, row_, row_.lostId));
     if (isBack) row_.lostId.clear();

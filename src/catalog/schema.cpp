@@ -71,8 +71,8 @@ CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER N
   digest INTEGER NOT NULL);
 )sql";
 
-constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "used", "copied",  "usage",  "model",
-                                    "redacted", "branch", "session", "meta", "outside", "waiting"};
+constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "used", "copied",  "usage",   "model",
+                                    "redacted", "branch", "session", "meta", "outside", "waiting", "keptCounts"};
 
 std::string versionPragma() {
   return fmt::format("PRAGMA user_version = {};", kSchemaVersion);
@@ -83,11 +83,46 @@ int versionOf(Database& database) {
   return version.next() ? static_cast<int>(version.integer(0)) : 0;
 }
 
-// Makes the tables unless another process was first.
+// What a catalog of another version, or one that an erasure emptied, had counted of the logs of a store. Not of files
+// of other agents, which have no logs.
+bool keepCounts(Database& database) {
+  {
+    Query columns(database,
+                  "SELECT count(*) FROM pragma_table_info('counted') WHERE name IN "
+                  "('sessionId', 'headerId', 'lastId', 'entries', 'bytes', 'lostId', 'lostEntries')");
+    constexpr std::int64_t kColumns = 7;
+    if (!columns.next() || columns.integer(0) != kColumns) return false;
+  }
+  Query outside(database, "SELECT 1 FROM sqlite_schema WHERE name = 'outside'");
+  if (outside.next()) return false;
+  database.execute(
+      "CREATE TEMP TABLE kept AS SELECT sessionId, headerId, lastId, entries, bytes, lostId, lostEntries FROM counted");
+  return true;
+}
+
+// Rows that say this and nothing else; all else is read again.
+void carryCounts(Database& database) {
+  database.execute(fmt::format(
+      "INSERT OR IGNORE INTO session(sessionId, stamp, headerId, lastId, taken, indexed, countedBytes, lostId, "
+      "lostEntries, changeGroup, key, agent, writtenBy, cwd, originSession, originEntry, title, titleSource, "
+      "titleEntry, createdMs, firstMs, activeMs, users, assistants, tools, systems, calls, failures, input, output, "
+      "cacheRead, cacheWrite, reasoning, cacheWriteHour, lastMessageId, lastModel, entries, bytes, branches, headId, "
+      "condition, problem, pinned) SELECT sessionId, '{}', headerId, lastId, entries, entries, bytes, lostId, "
+      "lostEntries, 0, '', '', '', '', '', '', '', 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, "
+      "0, '', 0, '', 0 FROM kept; DROP TABLE kept",
+      kCarriedStamp));
+}
+
+// Makes the tables unless another process was first. What the catalog had counted may be the only proof that the last
+// batch of a log was complete.
 Result<void> makeTables(Database& database, bool memory) {
   if (!memory) database.execute("PRAGMA journal_mode = WAL");
   Transaction transaction(database);
-  if (versionOf(database) != kSchemaVersion) resetSchema(database);
+  if (versionOf(database) != kSchemaVersion) {
+    const bool keeps = !memory && keepCounts(database);
+    resetSchema(database);
+    if (keeps) carryCounts(database);
+  }
   return transaction.commit();
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bough/catalog.h"
@@ -17,6 +18,9 @@ inline constexpr int kSchemaVersion = 16;
 inline constexpr const char* kFileName = "catalog.db";
 /// A damaged catalog that another one was made for. The store asks it what it had counted (catalog_row.h).
 inline constexpr const char* kDamagedFileName = "catalog.db.damaged";
+
+/// The stamp of a row that only says what an earlier catalog had counted of a log.
+inline constexpr std::string_view kCarriedStamp = "carried";
 
 /// Tells whether the file was changed meanwhile.
 struct FileState {

@@ -1,6 +1,7 @@
 // A batch that somebody has counted was complete once: what is wrong in it later is damage, not a torn tail.
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "base/model/unreadable.h"
 #include "bough/catalog.h"
@@ -25,6 +26,13 @@ class Counted : public StoreTest {
     log.replace(log.find(word), damaged.size(), damaged);
     spill(logPath("s"), log);
     store = open();
+  }
+  // As a catalog is that another version of bough made.
+  void makeCatalogOlder() const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((folder / "catalog.db").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, "PRAGMA user_version = 1", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
   }
   void cutAfter(int lines) {
     store.reset();
@@ -78,6 +86,39 @@ TEST_F(Counted, ByACatalogRowForRepairToo) {
   damage();
   EXPECT_EQ(must(store->repairSession("s")).tornBytes, 0U);
   expectDamage();
+}
+
+// The rows of a catalog of another version are read again, and what they had counted is kept.
+TEST_F(Counted, ByARowOfAnOlderCatalog) {
+  count();
+  makeCatalogOlder();
+  damage();
+  must(Catalog::open(*store));
+  expectDamage();
+  EXPECT_TRUE(must(must(Catalog::open(*store))->check(true)).empty());
+}
+
+TEST_F(Counted, ByARowOfAnOlderCatalogThatWasReadAgain) {
+  count();
+  makeCatalogOlder();
+  damage();
+  count();
+  const auto catalog = must(Catalog::open(*store));
+  const SessionSummary row = must(catalog->session("s"));
+  EXPECT_EQ(row.condition, SessionCondition::Damaged);
+  EXPECT_EQ(row.entries, 4U);
+  expectDamage();
+}
+
+TEST_F(Counted, ByARowOfACatalogThatAnErasureEmptied) {
+  must(store->createSession({.sessionId = "other"}));
+  must(store->appendSessionEntries("other", {message("secret", "o1")}));
+  count();
+  must(store->maintenance().erase({.sessionId = "other", .entryIds = {"o1"}, .by = "me", .reason = "r"}));
+  damage();
+  expectDamage();
+  count();
+  EXPECT_EQ(must(must(Catalog::open(*store))->session("other")).condition, SessionCondition::Live);
 }
 
 // An erasure writes the log again: what is damaged in it stays where it is.
@@ -200,6 +241,26 @@ TEST_F(Counted, AShorterLogIsNamedUntilTheCatalogIsRebuilt) {
   must(catalog->rebuild());
   EXPECT_EQ(must(missingFromLog(*store, "s")), "");
   EXPECT_EQ(must(catalog->session("s")).condition, SessionCondition::Live);
+}
+
+TEST_F(Counted, AShorterLogIsNamedByTheNextVersionOfTheCatalog) {
+  must(store->appendSessionEntries("s", {message("m4", "e4")}));
+  whole_ = slurp(logPath("s"));
+  fill("gone", 2);
+  count();
+  cutAfter(4);
+  std::filesystem::remove(logPath("gone"));
+  makeCatalogOlder();
+  count();
+  const std::string missing = "the catalog had counted 5 entries up to e4, and the log holds 4 without it";
+  EXPECT_EQ(must(missingFromLog(*store, "s")), missing);
+  count();
+  EXPECT_EQ(must(missingFromLog(*store, "s")), missing);
+  const auto catalog = must(Catalog::open(*store));
+  EXPECT_EQ(must(catalog->session("s")).condition, SessionCondition::Damaged);
+  EXPECT_EQ(must(catalog->session("gone")).condition, SessionCondition::Missing);
+  must(catalog->rebuild());
+  EXPECT_EQ(must(missingFromLog(*store, "s")), "");
 }
 
 TEST_F(Counted, AShorterLogThatComesBackIsGood) {

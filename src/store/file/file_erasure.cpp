@@ -269,7 +269,8 @@ Result<void> FileErasure::removeDerived() {
                                          "catalog.db-journal"};
   constexpr std::size_t kSetAside = 3;
   const std::span<const std::string_view> names(kNames);
-  for (const std::string_view name : emptyCatalog(store_.root->path()) ? names.first(kSetAside) : names) {
+  for (const std::string_view name :
+       emptyCatalog(store_.root->path(), report_.rewritten) ? names.first(kSetAside) : names) {
     if (auto gone = store_.root->remove(name); !gone && gone.error() != ENOENT) {
       return std::unexpected(systemError(gone.error(), "remove", fmt::format("{}/{}", store_.root->path(), name)));
     }

@@ -188,13 +188,55 @@ Result<std::vector<CatalogRow>> readCatalogRows(const std::string& folder) {
   return readCatalog(folder + "/" + kCatalogFile, {});
 }
 
-bool emptyCatalog(const std::string& folder) {
+namespace {
+
+// Leaves what the catalog had counted where it is looked for: the next one takes it over. Best effort.
+void keepCounts(sqlite3* database, const Rows& rows, const std::vector<std::string>& rewritten) {
+  const auto run = [&](const char* sql) { return sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK; };
+  if (rows.empty() || !run("BEGIN IMMEDIATE")) return;
+  bool done = run(
+      "CREATE TABLE keptCounts(sessionId TEXT PRIMARY KEY, headerId TEXT, lastId TEXT, entries INTEGER, bytes INTEGER, "
+      "lostId TEXT, lostEntries INTEGER) WITHOUT ROWID;"
+      "CREATE VIEW counted AS SELECT sessionId, headerId, lastId, entries, bytes, lostId, lostEntries FROM keptCounts");
+  sqlite3_stmt* prepared = nullptr;
+  if (done) {
+    done = sqlite3_prepare_v2(database, "INSERT INTO keptCounts VALUES(?, ?, ?, ?, ?, ?, ?)", -1, &prepared, nullptr) ==
+           SQLITE_OK;
+  }
+  const std::unique_ptr<sqlite3_stmt, Close> insert(prepared);
+  for (const CatalogRow& row : rows) {
+    if (!done) break;
+    int column = 0;
+    const auto text = [&](const std::string& value) {
+      sqlite3_bind_text(prepared, ++column, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
+    };
+    const auto number = [&](std::uint64_t value) {
+      sqlite3_bind_int64(prepared, ++column, static_cast<sqlite3_int64>(value));
+    };
+    // In a log that was written again the bytes are others.
+    const bool isRewritten = std::ranges::find(rewritten, row.sessionId) != rewritten.end();
+    text(row.sessionId);
+    text(row.headerId);
+    text(row.lastId);
+    number(row.entries);
+    number(isRewritten ? 0 : row.bytes);
+    text(row.lostId);
+    number(row.lostEntries);
+    done = sqlite3_step(prepared) == SQLITE_DONE && sqlite3_reset(prepared) == SQLITE_OK;
+  }
+  if (!done || !run("COMMIT")) (void)run("ROLLBACK");
+}
+
+}  // namespace
+
+bool emptyCatalog(const std::string& folder, const std::vector<std::string>& rewritten) {
   constexpr int kBusyTimeoutMs = 5000;
   const NoForkMeanwhile noFork;
   if (forkCount() > 0) return false;
   std::error_code error;
   const std::filesystem::path path = std::filesystem::path(folder) / kCatalogFile;
   if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
+  const auto counted = readCatalogRows(folder);
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
   const std::unique_ptr<sqlite3, Close> database(opened);
@@ -206,6 +248,7 @@ bool emptyCatalog(const std::string& folder) {
   (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr);
   const bool emptied = run("VACUUM");
   (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr);
+  if (emptied && counted) keepCounts(opened, *counted, rewritten);
   return emptied &&
          sqlite3_wal_checkpoint_v2(opened, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK;
 }

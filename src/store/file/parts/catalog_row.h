@@ -38,7 +38,8 @@ Result<std::optional<CatalogRow>> readCatalogRow(const std::string& folder, std:
 
 /// Takes everything out of the catalog's file, and leaves the file where it is: programs that have it open see that it
 /// is empty. A file that is removed under them leaves its write-ahead log to the next one of that name, which takes the
-/// old pages in. False when there is no such file, or it cannot be done within seconds.
-bool emptyCatalog(const std::string& folder);
+/// old pages in. What it had counted of the logs stays, of `rewritten` ones without the place of their end. False when
+/// there is no such file, or it cannot be done within seconds.
+bool emptyCatalog(const std::string& folder, const std::vector<std::string>& rewritten);
 
 }  // namespace bough
