@@ -102,7 +102,9 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   if (wish.copy > 0) made.facts = factsOfCopy(made.facts, wish.copy);
   BOUGH_TRY(auto moves, movesOf(folder, wish.cwdMap));
   made.facts.cwd = mapFolder(folder, moves, /*isQuiet=*/wish.copy > 0);
-  if (wish.needsFolder && made.facts.cwd.empty()) made.facts.cwd = fs::current_path().string();
+  if (wish.needsFolder && made.facts.cwd.empty()) {
+    made.facts.cwd = wish.folder.empty() ? fs::current_path().string() : wish.folder;
+  }
   const WriteTranscriptOptions options{.agent = wish.agent,
                                        .facts = made.facts,
                                        .headId = wish.at,

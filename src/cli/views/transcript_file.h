@@ -22,8 +22,9 @@ struct TranscriptWish {
   std::vector<std::string> cwdMap;  ///< OLD=NEW.
   bool branchOnly = false;
   bool bare = false;         ///< Without the original entries (WriteTranscriptOptions::bare).
-  bool needsFolder = false;  ///< A session without a folder gets the present one.
-  unsigned copy = 0;         ///< Not 0: as a session with an id of its own (factsOfCopy).
+  bool needsFolder = false;  ///< A session without a folder gets `folder`, or the present one.
+  std::string folder = {};
+  unsigned copy = 0;  ///< Not 0: as a session with an id of its own (factsOfCopy).
   /// As WriteTranscriptOptions::keepBeside.
   std::function<Result<void>(const std::string& name, std::string_view bytes)> keepBeside = {};
 };

@@ -44,6 +44,28 @@ bool isFolderMissing(const std::string& folder) {
   return !folder.empty() && !(isAbsolute(folder) && std::filesystem::is_directory(folder, error));
 }
 
+// The agent's file of a session that is not where bough would put it: written in another folder or another time zone,
+// or by the agent itself. Empty when there is none.
+std::string fileElsewhere(const TranscriptFacts& facts) {
+  constexpr std::size_t kInName = 8;  // of the id
+  std::string found;
+  const auto isOfSession = [&](const std::string& path) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    const bool isLive = name.ends_with(".jsonl") || name.ends_with(".jsonl.zst");
+    if (!isLive || path.contains("/archived_sessions/") || !name.contains(facts.sessionId.substr(0, kInName))) {
+      return false;
+    }
+    const auto other = peekTranscript(path);
+    return other && other->agent == facts.agent && other->sessionId == facts.sessionId;
+  };
+  // Agents without folders of their own have no such file.
+  (void)eachTranscript(transcriptHome(), {facts.agent}, [&](FoundTranscript&& file) {
+    if (isOfSession(file.path)) found = std::move(file.path);
+    return found.empty();
+  });
+  return found;
+}
+
 // Where the agent looks for the session. A file that is there is compared with what would be written; it is never
 // changed.
 class Target {
@@ -59,6 +81,12 @@ class Target {
     }
     std::error_code error;
     isFree_ = !std::filesystem::exists(place_.path, error);
+    if (std::string other = isFree_ ? fileElsewhere(facts) : ""; !other.empty()) {
+      place_.path = std::move(other);
+      isFree_ = false;
+    }
+    const auto present = isFree_ ? Result<TranscriptFacts>() : peekTranscript(place_.path);
+    if (!isFree_ && present && present->cwd != facts.cwd) otherFolder_ = present->cwd;
     if (!isFree_) present_.open(place_.path, std::ios::binary);
     return {};
   }
@@ -83,6 +111,8 @@ class Target {
 
   [[nodiscard]] const TranscriptPlace& place() const { return place_; }
   [[nodiscard]] bool holdsOther() const { return holdsOther_; }
+  // That of the file, when it is another one than the session's.
+  [[nodiscard]] const std::string& otherFolder() const { return otherFolder_; }
   // After the last piece.
   [[nodiscard]] bool holdsSame() {
     return !isFree_ && !holdsOther_ && present_.peek() == std::ifstream::traits_type::eof();
@@ -103,6 +133,7 @@ class Target {
   bool isFree_ = false;
   bool holdsOther_ = false;
   TranscriptPlace place_;
+  std::string otherFolder_;
   std::ifstream present_;
   std::unique_ptr<NewFile> file_;
 };
@@ -112,7 +143,7 @@ class Target {
 Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish, bool dryRun) {
   constexpr unsigned kMostCopies = 1'000;
   std::string instead;
-  for (; wish.copy < kMostCopies; ++wish.copy) {
+  while (wish.copy < kMostCopies) {
     Target target(dryRun);
     wish.keepBeside = [&](const std::string& name, std::string_view bytes) {
       return target.keepBeside(wish.agent, name, bytes);
@@ -126,7 +157,13 @@ Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, 
       BOUGH_TRY(target.save());
       return Resumed{.made = std::move(*made), .place = target.place(), .isThere = isThere, .instead = instead};
     }
+    // A session without a folder got that of the time when it was written.
+    if (wish.folder.empty() && !target.otherFolder().empty()) {
+      wish.folder = target.otherFolder();
+      continue;
+    }
     if (instead.empty()) instead = target.place().path;
+    ++wish.copy;
   }
   return fail(ErrorCode::AlreadyExists, fmt::format("{} and {} copies of it exist already", instead, kMostCopies),
               "remove those that are not needed");
