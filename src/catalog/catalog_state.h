@@ -107,6 +107,7 @@ auto Catalog::State::answered(Question question) -> decltype(question()) {
     if (caughtUp && generation() != caughtUp) {
       BOUGH_TRY(catchUp({.search = searched}));
     }
+    const catalog::Snapshot snapshot(*database);
     auto answer = question();
     if (caughtUp && (answer || answer.error().code == ErrorCode::NotFound)) {
       BOUGH_TRY(mustBe(*caughtUp));

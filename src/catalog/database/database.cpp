@@ -232,6 +232,13 @@ std::string_view Query::view(int column) const {
   return {bytes == nullptr ? "" : bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
+Snapshot::~Snapshot() {
+  const NoForkMeanwhile noFork;
+  // What a question made for itself (temporary tables) stays.
+  if (sqlite3_exec(database_.handle(), "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK) return;
+  (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
 Transaction::~Transaction() {
   if (!open_) return;
   const NoForkMeanwhile noFork;

@@ -148,4 +148,16 @@ class Transaction {
   bool open_ = true;
 };
 
+/// Lets all queries of one answer see the file as it is at the first of them, whoever writes to it meanwhile.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& database) : database_(database) { database_.execute("BEGIN"); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot();
+
+ private:
+  Database& database_;
+};
+
 }  // namespace bough::catalog
