@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/try.h"
 #include "catalog/database/usage_columns.h"
@@ -135,8 +137,8 @@ void collect(Database& database, const SessionRow& row, CatalogChange& change) {
 // One round: some outdated sessions are read, and what was found is handed over.
 class Round {
  public:
-  Round(SessionStore& store, CatalogSource& source, const CatchUpOptions& options, CatchUpReport& report)
-      : store_(store), source_(source), options_(options), report_(report) {}
+  Round(SessionStore& store, CatalogSource& source, bool search, CatchUpReport& report)
+      : store_(store), source_(source), search_(search), report_(report) {}
 
   /// Adds the session to the round. False when only a part of its texts was taken in.
   Result<bool> add(CatalogedSession& outdated) {
@@ -148,7 +150,7 @@ class Round {
     const std::string sessionId = change.before.summary.sessionId;
     const std::string stamp = change.before.stamp;
     // What others can find in a session that has to be read again must not go for it.
-    const bool search = options_.search || (change.before.taken == 0 && change.before.indexed > 0);
+    const bool search = search_ || (change.before.taken == 0 && change.before.indexed > 0);
     if (change.before.taken > 0) {
       restore(*database_, change.before);
     } else {
@@ -190,65 +192,128 @@ class Round {
  private:
   SessionStore& store_;
   CatalogSource& source_;
-  const CatchUpOptions& options_;
+  bool search_;
   CatchUpReport& report_;
   std::unique_ptr<Database> database_;
   std::vector<CatalogChange> changes_;
   std::uint64_t bytes_ = 0;
 };
 
-Result<void> takeOnce(SessionStore& store, CatalogSource& source, const CatchUpOptions& options,
-                      CatchUpReport& report) {
-  CatchUpProgress progress;
-  std::string after;
-  std::string partly;  // the session of which more texts are to come, and how many entries it had in the index before
-  std::uint64_t partlyIndexed = 0;
-  for (;;) {
-    BOUGH_TRY(auto outdated, source.outdated(options.search, after, kSessionsAtOnce));
-    if (outdated.sessions.empty()) return {};
-    progress.totalSessions = progress.doneSessions + outdated.total;
-    Round round(store, source, options, report);
-    bool isWhole = true;
+// Nothing that may be a session's id is between the two.
+std::string justBefore(std::string sessionId) {
+  --sessionId.back();
+  return sessionId + '~';
+}
+
+// One catch-up: rounds until nothing is outdated.
+class SourceCatchUp {
+ public:
+  SourceCatchUp(SessionStore& store, CatalogSource& source, const CatchUpOptions& options)
+      : store_(store), source_(source), options_(options) {}
+
+  /// Again after a Conflict, which leaves what was reported and the session of which texts are to come.
+  Result<void> run() {
+    progress_ = {};
+    partlyIndexed_.reset();
+    std::string after;
+    for (;;) {
+      BOUGH_TRY(const bool goesOn, takeRest());
+      if (!goesOn) return {};
+      BOUGH_TRY(const auto more, takePage(after));
+      if (!more) return {};
+    }
+  }
+  CatchUpReport report;
+
+ private:
+  // False when nothing is left or the caller does not want more.
+  Result<bool> takePage(std::string& after) {
+    BOUGH_TRY(auto outdated, source_.outdated(options_.search, after, kSessionsAtOnce));
+    if (outdated.sessions.empty()) return false;
+    progress_.totalSessions = progress_.doneSessions + outdated.total;
+    Round round(store_, source_, options_.search, report);
     for (CatalogedSession& session : outdated.sessions) {
-      const std::uint64_t before = round.bytes();
-      const std::string sessionId = session.summary.sessionId;
-      const std::uint64_t indexed = session.taken == 0 ? 0 : session.indexed;
-      BOUGH_TRY(isWhole, round.add(session));
-      // Without progress another process is at work on the session: it is left to that one.
-      isWhole = isWhole || (sessionId == partly && indexed <= partlyIndexed);
-      progress.doneBytes += round.bytes() - before;
-      if (isWhole) {
-        after = sessionId;
-        ++progress.doneSessions;
-      } else {
-        partly = sessionId;
-        partlyIndexed = indexed;
-      }
-      if (round.isFull() || !isWhole) {
+      after = session.summary.sessionId;
+      BOUGH_TRY(const bool isWhole, take(round, session));
+      if (!isWhole || round.isFull()) {
         BOUGH_TRY(round.handOver());
       }
-      if (options.progress && !options.progress(progress)) {
+      if (!tell()) {
         BOUGH_TRY(round.handOver());
-        return {};
+        return false;
       }
-      if (!isWhole) break;
+      if (!isWhole) return true;
     }
     BOUGH_TRY(round.handOver());
-    if (isWhole && outdated.total <= outdated.sessions.size()) return {};
+    return outdated.total > outdated.sessions.size();
   }
-}
+
+  // The rest of the texts of the session of which a part was taken in. A list asks for it, too: with the first part all
+  // texts went that a session had which has to be read again, and no list would be told of it any more. False when the
+  // caller does not want more.
+  Result<bool> takeRest() {
+    while (!partly_.empty()) {
+      BOUGH_TRY(auto outdated, source_.outdated(true, justBefore(partly_), 1));
+      if (outdated.sessions.empty() || outdated.sessions.front().summary.sessionId != partly_) {
+        partly_.clear();
+        return true;
+      }
+      CatalogedSession& session = outdated.sessions.front();
+      // Without progress another process is at work on the session: it is left to that one. Nobody is when it has to be
+      // read from the start once more, because somebody has erased again.
+      if (session.taken == 0 ? ++restarts_ > kMostTries : partlyIndexed_ && session.indexed <= *partlyIndexed_) {
+        partly_.clear();
+        return true;
+      }
+      progress_.totalSessions = std::max(progress_.totalSessions, progress_.doneSessions + 1);
+      Round round(store_, source_, true, report);
+      BOUGH_TRY(const bool isWhole, take(round, session));
+      BOUGH_TRY(round.handOver());
+      if (isWhole) partly_.clear();
+      if (!tell()) return false;
+    }
+    return true;
+  }
+
+  // False when only a part of its texts was taken in.
+  Result<bool> take(Round& round, CatalogedSession& session) {
+    const std::uint64_t before = round.bytes();
+    const std::string sessionId = session.summary.sessionId;
+    const std::uint64_t indexed = session.taken == 0 ? 0 : session.indexed;
+    BOUGH_TRY(const bool isWhole, round.add(session));
+    progress_.doneBytes += round.bytes() - before;
+    if (isWhole) {
+      ++progress_.doneSessions;
+    } else {
+      partly_ = sessionId;
+      partlyIndexed_ = indexed;
+    }
+    return isWhole;
+  }
+
+  // False when the caller does not want more.
+  bool tell() { return !options_.progress || options_.progress(progress_); }
+
+  SessionStore& store_;
+  CatalogSource& source_;
+  const CatchUpOptions& options_;
+  CatchUpProgress progress_;
+  std::string partly_;                          // the session of which more texts are to come
+  std::optional<std::uint64_t> partlyIndexed_;  // how many of its entries were in the index before the last part
+  int restarts_ = 0;
+};
 
 }  // namespace
 
 Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options) {
-  CatchUpReport report;
-  auto taken = takeOnce(store, source, options, report);
+  SourceCatchUp catchUp(store, source, options);
+  auto taken = catchUp.run();
   // Each of the others that had seen less can be first once.
   for (int tries = 1; !taken && taken.error().code == ErrorCode::Conflict && tries < kMostTries; ++tries) {
-    taken = takeOnce(store, source, options, report);
+    taken = catchUp.run();
   }
   if (!taken) return std::unexpected(asBusy(std::move(taken.error())));
-  return report;
+  return std::move(catchUp.report);
 }
 
 Error asBusy(Error conflict) {

@@ -40,6 +40,16 @@ class SharedPostgresCatalog : public FreshPostgresStore {
     must(mine_->catchUp({.search = true}));
     must(mine_->count());
   }
+  // A session with more text than is handed over at a time, in the catalog with all of it.
+  void makeLongSession(const std::string& id) {
+    must(store_->createSession({.sessionId = id}));
+    const std::string hay(1 << 20, 'h');
+    for (int i = 0; i < 10; ++i) {
+      must(store_->appendSessionEntries(id, {message(id + std::to_string(i), hay + " needle")}));
+    }
+    must(mine_->catchUp({.search = true}));
+  }
+  std::size_t needles() { return must(mine_->search("needle")).size(); }
   void erase(const std::string& id) {
     must(other_->maintenance().erase({.sessionId = "s", .entryIds = {id}, .by = "me", .reason = "why"}));
   }
@@ -108,6 +118,51 @@ TEST_F(SharedPostgresCatalog, ShowsASessionOfWhichAnotherHasErased) {
   must(mine_->catchUp({.search = true}));
   EXPECT_EQ(must(mine_->session("s")).entries, 7U);
   EXPECT_TRUE(must(mine_->search("second")).empty());
+}
+
+TEST_F(SharedPostgresCatalog, AListAfterAnErasureLeavesAllOtherWordsOfALongSession) {
+  makeLongSession("s");
+  makeLongSession("t");
+  EXPECT_EQ(needles(), 20U);
+  erase("s3");
+  EXPECT_EQ(needles(), 19U);
+  must(theirs_->catchUp());
+  EXPECT_EQ(must(theirs_->count()), 2U);
+  EXPECT_EQ(needles(), 19U);
+  // What nobody has searched in stays out of the index.
+  must(store_->createSession({.sessionId = "r"}));
+  must(store_->appendSessionEntries("r", {message("", "needle")}));
+  must(other_->catalog()->forgetAll());
+  must(theirs_->catchUp());
+  EXPECT_EQ(must(theirs_->count()), 3U);
+  EXPECT_EQ(needles(), 19U);
+  EXPECT_EQ(must(theirs_->catchUp({.search = true})).sessions, 1U);
+  EXPECT_EQ(needles(), 20U);
+}
+
+TEST_F(SharedPostgresCatalog, SoDoesAListDuringWhichAnotherErasesAgainOrRedacts) {
+  makeLongSession("s");
+  erase("s3");
+  int parts = 0;
+  must(theirs_->catchUp({.progress = [&](const CatchUpProgress&) {
+    if (++parts == 1) erase("s8");
+    if (parts == 3) must(other_->redactEntry("s", "s1", "me", "why"));
+    return true;
+  }}));
+  EXPECT_GE(parts, 4);
+  EXPECT_EQ(must(theirs_->count()), 1U);
+  EXPECT_EQ(needles(), 7U);
+}
+
+TEST_F(SharedPostgresCatalog, SoDoesAListThatHadToLookAgainInTheMiddle) {
+  makeLongSession("s");
+  erase("s3");
+  sql("CREATE SEQUENCE " + schema_ + ".keeps");
+  sql("DO $do$ BEGIN EXECUTE regexp_replace(pg_get_functiondef('" + schema_ +
+      ".catalog_keep'::regproc), 'BEGIN', 'BEGIN IF nextval(''" + schema_ +
+      ".keeps'') IN (2, 4) THEN RETURN false; END IF;'); END $do$");
+  must(theirs_->catchUp());
+  EXPECT_EQ(needles(), 9U);
 }
 
 TEST_F(SharedPostgresCatalog, ASessionStaysInItWhenAnotherOfItsIdIsErasedInTheTrash) {
