@@ -153,6 +153,7 @@ Result<std::vector<std::string>> twinsOf(StoredSession& session, const std::vect
     for (const Entry& entry : stored.entries) said.add(entry);
   }
   std::vector<std::string> twins;
+  if (!said.wereImported()) return twins;  // else all of the session is read
   for (std::uint64_t from = 0;;) {
     BOUGH_TRY(
         const auto part,

@@ -19,7 +19,8 @@ class TwinLines {
  public:
   /// Takes in what an entry says, as it is stored; nothing of one that was not imported.
   void add(const Entry& entry);
-  [[nodiscard]] bool empty() const { return texts_.empty(); }
+  /// Whether one of them came from another agent's file.
+  [[nodiscard]] bool wereImported() const { return !agents_.empty(); }
   /// Whether an entry outside the messages keeps a line of the same agent that repeats one of the texts: the whole of
   /// it, a long one among others, or its beginning.
   [[nodiscard]] bool isTwin(const Entry& entry) const;
