@@ -409,6 +409,20 @@ def test_a_loose_name_is_asked_about_before_something_changes(folder, bough):
     terminal.close()
 
 
+def test_an_erasure_names_what_it_would_erase_without_showing_it(folder, bough):
+    terminal = Terminal(folder, bough, width=100)
+    terminal.run("bough new --id leak --title 'About sk-12345' >/dev/null; bough append leak --role user --text 'my key sk-12345, and sk-123456' >/dev/null")
+    terminal.type("clear; bough erase leak --pattern 'sk-[0-9]+' --reason leaked")
+    screen = terminal.wait(lambda text: "[y/N]" in text)
+    check('Erase 2 entries of leak "About [match]", with 3 matches, for good? [y/N]' in screen, "the question", screen)
+    check("my key [match], and [match]" in screen and "sk-1" not in screen, "what matches is not shown", screen)
+    terminal.tmux("send-keys", "C-d")
+    terminal.wait(lambda text: text.rstrip().endswith(PROMPT))
+    screen = terminal.run("bough show leak")
+    check("sk-12345" in screen, "Ctrl-D means no", screen)
+    terminal.close()
+
+
 def test_json_on_a_terminal_holds_nothing_that_acts(folder, bough):
     terminal = Terminal(folder, bough)
     screen = terminal.run("bough cat bad | grep -c $'\\u009b'; bough cat bad")

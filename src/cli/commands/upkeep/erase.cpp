@@ -19,6 +19,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/line/typed_history.h"
@@ -209,12 +210,49 @@ Result<void> forgetTyped(const NamedSession& session, const Erasure& erasure,
   return {};
 }
 
-void printMatches(const std::string& sessionId, const std::vector<Entry>& matches, bool json) {
+// What is to be erased is not shown once more.
+std::string masked(std::string_view text, const TextMatcher& pattern) {
+  std::string out;
+  std::size_t from = 0;
+  for (auto found = pattern.find(text); found && found->end > from; found = pattern.find(text, from)) {
+    out.append(text.substr(from, found->begin - from)).append("[match]");
+    from = found->end;
+  }
+  return out.append(text.substr(from));
+}
+
+// How often the pattern is in an entry, and where it is there first.
+struct Found {
+  std::size_t count = 0;
+  std::string around{};
+};
+
+Found findIn(const Entry& entry, const TextMatcher& pattern) {
+  constexpr std::size_t kBefore = 30;  // bytes
+  constexpr std::size_t kColumns = 60;
+  Found found;
+  for (const std::string* json : {&entry.payload, &entry.meta, &entry.extra}) {
+    anyText(*json, [&](const std::string& text) {
+      for (auto at = pattern.find(text); at; at = pattern.find(text, at->end)) {
+        if (found.count++ > 0) continue;
+        std::size_t begin = at->begin - std::min(at->begin, kBefore);
+        while (begin < at->begin && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80) ++begin;
+        const std::string shown = (begin > 0 ? "…" : "") + masked(std::string_view(text).substr(begin), pattern);
+        found.around = text::excerptToWidth(shown, kColumns);
+      }
+      return false;
+    });
+  }
+  if (found.count == 0) return {.count = 1, .around = "[match] across JSON"};
+  return found;
+}
+
+void printMatches(const std::string& sessionId, const std::vector<Entry>& matches, const TextMatcher& pattern,
+                  bool json) {
   if (!json) {
-    constexpr std::size_t kColumns = 60;
     for (const Entry& entry : matches) {
       printFitted(fmt::format("{}  {}  {}  {}", entry.id, text::printable(entry.type), entry.timestamp,
-                              text::excerptToWidth(entry.payload, kColumns)),
+                              findIn(entry, pattern).around),
                   2);
     }
     return;
@@ -258,21 +296,31 @@ void printReport(const ErasureReport& report, bool json) {
   printJsonLine(writer.endObject().text());
 }
 
+// "2 entries of 0d9a51c2 "A title", with 3 matches"
+std::string whatIsMeant(const std::vector<Entry>& matches, const NamedSession& session, const TextMatcher& pattern) {
+  std::size_t count = 0;
+  for (const Entry& entry : matches) count += findIn(entry, pattern).count;
+  return fmt::format("{} of {}, with {}", counted(matches.size(), "entry"),
+                     masked(idAndTitle(*session.store, session.sessionId), pattern),
+                     counted(count, "match", "matches"));
+}
+
 // What a pattern means is shown and asked about first; false when nothing is to be erased.
 Result<bool> choose(const Context& context, const std::vector<Entry>& matches, const NamedSession& session,
-                    const Options& options) {
+                    const TextMatcher& pattern, const Options& options) {
   if (matches.empty()) {
-    if (context.json) printMatches(session.sessionId, matches, true);
+    if (context.json) printMatches(session.sessionId, matches, pattern, true);
     printMessage("no entry that can be erased matches; nothing is erased");
     return false;
   }
   if (options.yes) return true;
-  printMatches(session.sessionId, matches, context.json);
+  printMatches(session.sessionId, matches, pattern, context.json);
+  const std::string meant = whatIsMeant(matches, session, pattern);
   if (context.json || !stdinIsTerminal()) {
-    printMessage(counted(matches.size(), "entry matches", "entries match") + "; nothing is erased without --yes");
+    printMessage(fmt::format("{}; nothing is erased without --yes", meant));
     return false;
   }
-  return confirm(fmt::format("Erase {} for good?", counted(matches.size(), "entry")));
+  return confirm(fmt::format("Erase {}, for good?", meant));
 }
 
 Result<ExitCode> run(const Context& context, const Options& options) {
@@ -300,7 +348,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                         fmt::join(matches.unreadable, ", "), exactId(session.sessionId)));
       }
       for (const Entry& entry : matches.entries) erasure.entryIds.push_back(entry.id);
-      BOUGH_TRY(const bool sure, choose(context, matches.entries, session, options));
+      BOUGH_TRY(const bool sure, choose(context, matches.entries, session, *pattern, options));
       if (!sure) {
         for (const std::string& each : matches.staying) printMessage(each);
         return matches.staying.empty() ? kDone : kProblem;
