@@ -26,7 +26,7 @@ ASKED = [
     "show bad", "show bad --full", "show bad --all", "show bad --json", "show bad --format text", "show bad --format markdown", "show bad --format html",
     "cat bad", "tree bad", "tree bad --json", "branches bad", "branches bad --json", "labels bad", "labels bad --json", "replay bad", "replay bad --json",
     "diff bad other", "diff bad other --json", "diff bad other --full", "context bad --as gemini", "context bad --as anthropic --explain", "context bad --json",
-    "compat bad", "convert FILE.json --from anthropic --to gemini", "heads", "ls", "ls --long", "ls --json", "ls --agents", "search needle", "search needle --json",
+    "compat bad --to gemini", "compat bad --to gemini --json", "convert FILE.json --from anthropic --to gemini", "heads bad", "heads bad --json", "ls", "ls --long", "ls --json", "ls --agents", "search needle", "search needle --json",
     "usage", "usage --by model", "usage --json", "usage --by session", "verify", "verify bad --json", "verify PI", "verify PI --json", "doctor", "doctor --json",
     "export bad --to pi", "export bad --to claude-code", "export bad --to plain", "export bad --to atif", "export bad --to otel", "export bad --to pi --json --out OUT1",
     "export bad --to codex --out OUT2", "resume bad --in pi --json", "resume bad --in pi", "resume bad --in claude-code --dry-run", "resume bad --in gemini-cli --json --dry-run",
@@ -34,8 +34,8 @@ ASKED = [
     "repair PI --out OUT4 --json", "repair bad", "repair bad --json", "show MISSING", "rename bad NAME", "rename bad NAME --json", "label bad here", "label bad here --json",
     "switch bad here", "redact bad @root --by NAME --reason NAME", "fork bad", "fork bad --json", "restore bad here", "migrate-provider bad --to gemini", "migrate bad",
     "append bad --role user --text NAME --json", "new --title NAME --json", "follow bad --from @start --idle 1", "torn bad", "prune --older-than 0d", "prune bad --pin",
-    "rm other --yes", "trash", "trash --json", "trash --restore other", "archive bad", "archive bad --json", "erase bad --containing needle --by NAME --reason NAME --yes",
-    "erase bad --containing needle --by NAME --reason NAME --json --yes", "copy --from STORE --to COPY", "sync STORE COPY", "store", "reindex", "reindex --json", "home", "",
+    "rm other --yes", "trash", "trash --json", "trash --restore other", "archive bad", "archive bad --json", "erase bad --pattern needle --by NAME --reason NAME --yes",
+    "erase bad --pattern needle --by NAME --reason NAME --json --yes", "copy --from STORE --to COPY", "sync STORE COPY", "reindex", "reindex --json", "",
 ]
 
 
@@ -75,6 +75,8 @@ def main():
             found = HAZARD.search(ESCAPE.sub("", said))
             if found:
                 failed.append(f"bough {line} prints {found.group()!r}: {said[max(0, found.start() - 60):found.end() + 20]!r}")
+            if re.search("there is no (option|command)|is required", said):
+                failed.append(f"bough {line} is no command: {said[:160]!r}")
             if "--json" in words and line.split()[0] not in ("context",):
                 for part in said.split("\n"):
                     if part.startswith("{") and not part.endswith("}"):
@@ -85,7 +87,7 @@ def main():
         if BAD not in kept:
             failed.append("into a file the bytes stay as they are")
         answered = {words[0] for words in COMMANDS if words and not words[0].startswith("-")}
-        missing = answered - {line.split()[0] for line in ASKED if line} - {"help", "version", "completion", "schema", "settings", "chat", "keep", "mcp"}
+        missing = answered - {line.split()[0] for line in ASKED if line} - {"help", "version", "completion", "schema", "settings", "chat", "keep", "mcp", "store"}
         failed += [f"no row for bough {name}" for name in sorted(missing)]
     print("\n".join(failed[:40]) or f"{len(ASKED)} answers hold nothing that a terminal could act on")
     sys.exit(1 if failed else 0)
