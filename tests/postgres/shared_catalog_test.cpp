@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "bough/catalog.h"
 #include "postgres/fresh_store.h"
 #include "support/entries.h"
@@ -50,6 +52,17 @@ class SharedPostgresCatalog : public FreshPostgresStore {
     must(mine_->catchUp({.search = true}));
   }
   std::size_t needles() { return must(mine_->search("needle")).size(); }
+  // Begins a rebuild and returns when it waits for a lock that somebody holds.
+  std::thread rebuildUntilItWaits() {
+    std::thread rebuild([&] { must(other_->catalog()->forgetAll()); });
+    while (sql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0") std::this_thread::yield();
+    return rebuild;
+  }
+  // Whether an append to it would not wait.
+  bool isFree(const std::string& id) {
+    return sql("SELECT count(*) FROM (SELECT 1 FROM " + schema_ + ".sessions WHERE session_id = '" + id +
+               "' FOR NO KEY UPDATE SKIP LOCKED) s") == "1";
+  }
   void erase(const std::string& id) {
     must(other_->maintenance().erase({.sessionId = "s", .entryIds = {id}, .by = "me", .reason = "why"}));
   }
@@ -93,6 +106,40 @@ TEST_F(SharedPostgresCatalog, ARebuildForgetsWhatIsNotThereAndReadsTheRest) {
   EXPECT_EQ(rows[0].title, "first s");
   EXPECT_EQ(rows[0].userMessages, 1U);
   EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 5U);
+}
+
+TEST_F(SharedPostgresCatalog, ARebuildHoldsUpNoAppendsWhileItLooksForWhatIsOfNoSession) {
+  makeSession("s", "main:cli:me");
+  std::thread rebuild;
+  for (const char* const table : {"catalog_sessions", "catalog_answers", "catalog_texts"}) {
+    whileLocked("LOCK TABLE @." + std::string(table) + " IN SHARE MODE", [&] {
+      rebuild = rebuildUntilItWaits();
+      EXPECT_TRUE(isFree("s")) << table;
+    });
+    rebuild.join();
+    must(mine_->catchUp({.search = true}));
+    EXPECT_EQ(must(mine_->search("second")).size(), 1U);
+  }
+}
+
+TEST_F(SharedPostgresCatalog, ARebuildHoldsUpAppendsToAFewSessionsAtATime) {
+  makeSession("a", "main:cli:me");
+  makeSession("z", "main:cli:you");
+  sql("INSERT INTO " + schema_ +
+      ".sessions SELECT (jsonb_populate_record(s, jsonb_build_object('session_id', 'n' || n))).* FROM " + schema_ +
+      ".sessions s, generate_series(1, 2500) n WHERE s.session_id = 'a'");
+  std::thread rebuild;
+  whileLocked("SELECT 1 FROM @.catalog_sessions WHERE session_id = 'z' FOR UPDATE", [&] {
+    rebuild = rebuildUntilItWaits();
+    EXPECT_TRUE(isFree("a"));
+    EXPECT_FALSE(isFree("z"));
+    // What is done is done: it is read again whatever becomes of the rebuild.
+    EXPECT_EQ(sql("SELECT taken FROM " + schema_ + ".catalog_sessions WHERE session_id = 'a'"), "0");
+    EXPECT_EQ(sql("SELECT cataloged FROM " + schema_ + ".sessions WHERE session_id = 'a'"), "f");
+  });
+  rebuild.join();
+  EXPECT_EQ(sql("SELECT count(*) FROM " + schema_ + ".sessions WHERE cataloged"), "0");
+  EXPECT_EQ(sql("SELECT count(*) FROM " + schema_ + ".catalog_sessions WHERE taken > 0"), "0");
 }
 
 TEST_F(SharedPostgresCatalog, ShowsASessionOfWhichAnotherHasErased) {

@@ -8,7 +8,6 @@
 #include "bough/catalog.h"
 #include "bough/store.h"
 #include "postgres/fresh_store.h"
-#include "store/postgres/schema/schema.h"
 #include "support/entries.h"
 
 namespace bough {
@@ -32,22 +31,6 @@ class PostgresTimeout : public FreshPostgresStore {
     StoreOptions options;
     options.lockTimeoutMs = timeoutMs;
     return must(SessionStore::open(sharedServer().url(schema_, role_), options));
-  }
-  // Holds locks while `work` runs.
-  void whileLocked(const std::string& sql, const std::function<void()>& work) const {
-    postgres::Pool pool(must(postgres::parseLocation(sharedServer().url(schema_))));
-    const std::string lock = postgres::inSchema(sql, schema_);
-    auto held = pool.withConnection([&](postgres::Connection& connection) -> postgres::Exchange<void> {
-      const std::vector<postgres::Call> begin{{.sql = "BEGIN"}, {.sql = lock}};
-      auto begun = connection.run(begin, false, pool.deadline());
-      if (!begun) return std::unexpected(begun.error());
-      work();
-      const postgres::Call end{.sql = "ROLLBACK"};
-      auto ended = connection.run(std::span(&end, 1), false, pool.deadline());
-      if (!ended) return std::unexpected(ended.error());
-      return {};
-    });
-    EXPECT_TRUE(held) << held.error().error.message;
   }
   static void expectGood(SessionStore& store, const Ids& expected) {
     EXPECT_EQ(bough::idsOf(store, "s"), expected);

@@ -85,8 +85,19 @@ constexpr Statement kForgetErasedTexts{"catalog_forget_erased_texts",
                                        "DELETE FROM @.catalog_texts WHERE session_id = $1 AND entry_id = ANY ($2)"};
 constexpr Statement kNotCataloged{"catalog_not",
                                   "UPDATE @.sessions SET cataloged = false WHERE session_id = $1 AND cataloged"};
-constexpr Statement kNothingCataloged{"catalog_nothing", "UPDATE @.sessions SET cataloged = false WHERE cataloged"};
-constexpr Statement kNothingTaken{"catalog_nothing_taken", "UPDATE @.catalog_sessions SET taken = 0"};
+// A rebuild goes from id to id: an append to one of these sessions waits until they are done.
+constexpr Statement kLastOfPage{"catalog_page", R"sql(
+SELECT max(p.session_id) FROM (SELECT s.session_id FROM @.sessions s WHERE s.session_id > $1 AND s.trash_id IS NULL
+                                 ORDER BY s.session_id LIMIT 1000) p)sql"};
+// Nobody keeps anything of them meanwhile, which would be taken for what is to be read again.
+constexpr Statement kHoldPage{"catalog_hold", R"sql(
+SELECT count(*) FROM (SELECT 1 FROM @.sessions s WHERE s.session_id > $1 AND s.session_id <= $2 AND s.trash_id IS NULL
+                        ORDER BY s.session_id FOR NO KEY UPDATE) p)sql"};
+constexpr Statement kNothingCataloged{"catalog_nothing", R"sql(
+UPDATE @.sessions SET cataloged = false WHERE session_id > $1 AND session_id <= $2 AND trash_id IS NULL AND cataloged)sql"};
+constexpr Statement kNothingTaken{"catalog_nothing_taken", R"sql(
+UPDATE @.catalog_sessions c SET taken = 0 FROM @.sessions s WHERE c.session_id > $1 AND c.session_id <= $2 AND c.taken > 0
+  AND s.session_id = c.session_id AND s.trash_id IS NULL AND NOT s.cataloged)sql"};
 constexpr Statement kForgetGoneSessions{"catalog_forget_gone", R"sql(
 DELETE FROM @.catalog_sessions c WHERE NOT EXISTS
   (SELECT 1 FROM @.sessions s WHERE s.session_id = c.session_id AND s.trash_id IS NULL))sql"};
@@ -323,10 +334,28 @@ Result<void> PostgresCatalog::forgetAll() {
   waiting_.clear();
   waitingFor_.clear();
   unkept_.clear();
+  // Each by itself, because they look through all of the catalog, and first: when this ends in between, nothing that a
+  // session has is gone, and whatever somebody keeps at the same time is read again after that.
+  for (const Statement* statement : {&kForgetGoneSessions, &kForgetGoneAnswers, &kForgetGoneTexts}) {
+    BOUGH_TRY(database_.run(*statement, {}));
+  }
+  std::string after;
+  for (;;) {
+    Parameters parameters;
+    parameters.text(after);
+    BOUGH_TRY(const Rows last, database_.run(kLastOfPage, std::move(parameters)));
+    if (last.isNull(0, 0)) return {};
+    BOUGH_TRY(forgetPage(after, last.string(0, 0)));
+    after = last.string(0, 0);
+  }
+}
+
+Result<void> PostgresCatalog::forgetPage(const std::string& after, const std::string& last) {
   std::vector<Call> calls;
-  for (const Statement* statement :
-       {&kNothingCataloged, &kNothingTaken, &kForgetGoneSessions, &kForgetGoneAnswers, &kForgetGoneTexts}) {
-    calls.push_back(database_.call(*statement, {}));
+  for (const Statement* statement : {&kHoldPage, &kNothingCataloged, &kNothingTaken}) {
+    Parameters parameters;
+    parameters.text(after).text(last);
+    calls.push_back(database_.call(*statement, std::move(parameters)));
   }
   BOUGH_TRY(database_.pool.run(calls));
   return {};

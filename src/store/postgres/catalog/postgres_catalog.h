@@ -47,6 +47,8 @@ class PostgresCatalog final : public CatalogSource {
   // With the mutex held.
   Result<std::vector<Rows>> runAfterWaiting(std::vector<Call> calls);
   Result<void> allKept();
+  // The sessions after an id, up to another one, are to be read again.
+  Result<void> forgetPage(const std::string& after, const std::string& last);
 
   Database& database_;
   std::mutex mutex_;                     // held while what waited is on its way: a question must not be faster
