@@ -3,13 +3,22 @@
 #include <string>
 #include <string_view>
 
+#include "agent/rules/git_settings.h"
 #include "agent/tools_fixture.h"
 #include "base/json/json_write.h"
 
 namespace bough::agent {
 namespace {
 
-using GitFilesTest = ToolsTest;
+class GitFilesTest : public ToolsTest {
+ protected:
+  bool asksFor(const std::string& path) {
+    return question("write", R"({"path":)" + json::quoted(path) + R"(,"content":"x"})").has_value();
+  }
+  void link(const std::string& target, const std::string& name) const {
+    std::filesystem::create_symlink(target, folder_ / name);
+  }
+};
 
 TEST_F(GitFilesTest, WritesBelowGitAreAskedFor) {
   std::filesystem::create_directories(folder_ / "work/.git/hooks");
@@ -79,6 +88,71 @@ TEST_F(GitFilesTest, WritesThatLeadIntoARepositoryByAnotherNameAreAskedFor) {
     environment_->folder = *WorkingFolder::open(folder_ / path);
     EXPECT_TRUE(asks("pre-commit")) << path;
     EXPECT_TRUE(asks("sub/x")) << path;
+  }
+}
+
+TEST_F(GitFilesTest, WhatALinkAmongTheHooksLeadsToIsAskedFor) {
+  std::filesystem::create_directories(folder_ / "work/.git/hooks");
+  std::filesystem::create_directories(folder_ / "work/.git/info");
+  std::filesystem::create_directories(folder_ / "work/scripts/lib");
+  put("work/scripts/real", "x");
+  link("real", "work/scripts/chained");
+  link("../../scripts/pre-commit", "work/.git/hooks/pre-commit");
+  link("../../scripts/chained", "work/.git/hooks/pre-push");
+  link("../../scripts/lib", "work/.git/hooks/lib");
+  link("../../attributes", "work/.git/info/attributes");
+  for (const char* path : {"scripts/pre-commit", "scripts/real", "scripts/chained", "scripts/lib/new", "attributes"}) {
+    EXPECT_TRUE(asksFor(path)) << path;
+  }
+  for (const char* path : {"scripts/pre-commit.md", "scripts/other", "real"}) EXPECT_FALSE(asksFor(path)) << path;
+  // A worktree has the hooks of the repository that it belongs to.
+  std::filesystem::create_directories(folder_ / "work/tree/scripts");
+  std::filesystem::create_directories(folder_ / "work/main/.git/worktrees/tree");
+  std::filesystem::create_directories(folder_ / "work/main/.git/hooks");
+  put("work/tree/.git", "gitdir: ../main/.git/worktrees/tree\n");
+  put("work/main/.git/worktrees/tree/commondir", "../..\n");
+  link("../../../tree/scripts/check", "work/main/.git/hooks/pre-commit");
+  EXPECT_TRUE(asksFor("tree/scripts/check"));
+  EXPECT_FALSE(asksFor("tree/scripts/other"));
+  // More than anybody looks at.
+  for (int i = 0; i < 1'001; ++i) put("work/.git/hooks/" + std::to_string(i), "");
+  EXPECT_TRUE(asksFor("scripts/other"));
+}
+
+TEST_F(GitFilesTest, TheFolderOfHooksThatSettingsNameIsAskedFor) {
+  std::filesystem::create_directories(folder_ / "work/.git");
+  std::filesystem::create_directories(folder_ / "work/ci");
+  std::filesystem::create_directories(folder_ / "work/.githooks");
+  link("../ci/check", "work/.githooks/pre-push");
+  EXPECT_FALSE(asksFor(".githooks/pre-commit"));
+  put("work/.git/config", "[core]\n\tbare = false\n\thooksPath = .githooks\n");
+  for (const char* path : {".githooks/pre-commit", ".githooks/lib/x", "ci/check"}) EXPECT_TRUE(asksFor(path)) << path;
+  for (const char* path : {"githooks/pre-commit", ".githooks.md", "ci/other"}) EXPECT_FALSE(asksFor(path)) << path;
+  put("work/.git/config", "");
+  put("work/.git/config.worktree", "[core] hookspath=" + folder_ / "work/absolute" + "\n");
+  EXPECT_TRUE(asksFor("absolute/pre-commit"));
+  // Settings may be in a file of the tree, which names more.
+  put("work/.git/config.worktree", "");
+  put("work/.git/config", "[include]\n\tpath = ../shared/settings\n");
+  EXPECT_TRUE(asksFor("shared/settings"));
+  EXPECT_FALSE(asksFor("hooks2/pre-commit"));
+  std::filesystem::create_directories(folder_ / "work/shared");
+  put("work/shared/settings", "[core]\nhooksPath = hooks2\n[include]\npath = settings\n");
+  EXPECT_TRUE(asksFor("hooks2/pre-commit"));
+}
+
+TEST(GitSettingsTest, AreReadAsGitReadsThem) {
+  using Names = std::vector<std::string>;
+  const GitSettings read = readGitSettings(
+      "\xEF\xBB\xBF; hooksPath = no\r\n[Core] HooksPath = one two \t; three\r\n"
+      "hookspath = \" three \" four\\\n five\n[core \"x\"]\nhooksPath = no\n[core.y]\nhooksPath = no\n"
+      "[other]\nhooksPath = no\n[core]\nhooksPath\nhooksPath =\nhooksPathX = no\n"
+      "hooksPath=a\\\"b#no\nworktree = \"x # [core]\"\nhooksPath = \"open\n"
+      "[include]path=~/x\n[includeIf \"gitdir:a]\\\"b/\"]path = y\nother = no\n[include \"a\"]\npath = no\n");
+  EXPECT_EQ(read.hookFolders, (Names{"one two", " three  four five", "a\"b", "open"}));
+  EXPECT_EQ(read.includes, (Names{"~/x", "y"}));
+  for (const char* text : {"", "[", "[core", "[core]hooksPath", "[core]\nhooksPath=\\", "=", "]", "[core]=x\n"}) {
+    EXPECT_TRUE(readGitSettings(text).hookFolders.size() <= 1) << text;
   }
 }
 

@@ -5,9 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <vector>
 
+#include "agent/rules/git_settings.h"
 #include "agent/rules/program_names.h"
+#include "base/user_folders.h"
 
 namespace bough::agent {
 namespace {
@@ -40,30 +45,103 @@ bool anyWord(std::string_view list, Visit visit) {
   return false;
 }
 
-// The folder that a file `.git` names (`gitdir: ../real`), as worktrees and submodules have one.
-std::string namedByFile(const std::string& above, const WorkingFolder& folder) {
-  constexpr std::string_view kBeforeName = "gitdir: ";
+// The folder that is named in a file, such as `.git` (`gitdir: ../real`) of worktrees and submodules.
+std::string namedByFile(const std::string& folderOfFile, std::string_view name, std::string_view beforeName,
+                        const WorkingFolder& folder) {
   constexpr std::size_t kMostBytes = 4'096;
-  const auto place = folder.resolve(above + "/.git");
+  const auto place = folder.resolve(fmt::format("{}/{}", folderOfFile, name));
   const auto text = place ? WorkingFolder::read(*place, kMostBytes) : std::unexpected(place.error());
-  if (!text || !text->bytes.starts_with(kBeforeName)) return {};
-  std::string name = text->bytes.substr(kBeforeName.size());
-  name.erase(std::min(name.find_first_of("\r\n"), name.size()));
-  return name.starts_with('/') ? name : above + "/" + name;
+  if (!text || !text->bytes.starts_with(beforeName)) return {};
+  std::string named = text->bytes.substr(beforeName.size());
+  named.erase(std::min(named.find_first_of("\r\n"), named.size()));
+  if (named.empty()) return {};
+  return named.starts_with('/') ? named : folderOfFile + "/" + named;
 }
 
-// Whether the repository of the folder `above`, or what git obeys in there, leads to this path by links.
-bool leadsTo(const std::string& above, std::string_view path, const WorkingFolder& folder) {
-  if (!isThere(above + "/.git")) return false;
-  const std::string named = namedByFile(above, folder);
-  const std::string repository = named.empty() ? above + "/.git" : named;
-  const auto ends = [&](const std::string& from) {
-    const auto end = folder.resolve(from);
-    return end && isBelow(path, end->path);
-  };
-  return ends(repository) ||
-         anyWord(kObeyedByGit, [&](std::string_view name) { return ends(fmt::format("{}/{}", repository, name)); });
+// A path in settings of git. Empty when nobody knows where it leads.
+std::string pathOfSetting(const std::string& value, const std::string& relativeTo) {
+  const std::string path = withHome(value).value_or("");
+  return path.empty() || path.starts_with('/') ? path : relativeTo + "/" + path;
 }
+
+// Whether something that git obeys leads to one path.
+class Leads {
+ public:
+  Leads(std::string_view path, const WorkingFolder& folder) : path_(path), folder_(folder) {}
+
+  // What is in a folder `above` it, or that folder itself, when it is a repository.
+  [[nodiscard]] bool from(const std::string& above) const {
+    std::vector<std::string> repositories;
+    if (isThere(above + "/.git")) {
+      const std::string named = namedByFile(above, ".git", "gitdir: ", folder_);
+      repositories.push_back(named.empty() ? above + "/.git" : named);
+      if (end(repositories.back())) return true;
+    } else if (isThere(above + "/HEAD")) {
+      repositories.push_back(above);
+    }
+    if (repositories.empty()) return false;
+    // Worktrees share what is in another folder.
+    const std::string shared = namedByFile(repositories.front(), "commondir", "", folder_);
+    if (!shared.empty()) repositories.push_back(shared);
+    return std::ranges::any_of(repositories, [&](const std::string& each) { return fromRepository(each); }) ||
+           fromSettings(repositories, above);
+  }
+
+ private:
+  [[nodiscard]] bool end(const std::string& from) const {
+    const auto place = folder_.resolve(from);
+    return place && isBelow(path_, place->path);
+  }
+
+  [[nodiscard]] bool fromRepository(const std::string& repository) const {
+    return anyWord(kObeyedByGit, [&](std::string_view name) { return end(fmt::format("{}/{}", repository, name)); }) ||
+           fromLinksIn(repository + "/hooks") || fromLinksIn(repository + "/info");
+  }
+
+  // A hook is often a link to a script in the tree.
+  [[nodiscard]] bool fromLinksIn(const std::string& hooks) const {
+    constexpr int kMostFiles = 1'000;
+    std::error_code error;
+    int files = 0;
+    const std::filesystem::directory_iterator end_;
+    for (std::filesystem::directory_iterator each(hooks, error); !error && each != end_; each.increment(error)) {
+      if (++files > kMostFiles) return true;  // nobody knows where the others lead
+      std::error_code unknown;
+      if (each->is_symlink(unknown) && end(each->path().string())) return true;
+    }
+    return false;
+  }
+
+  // The folder of hooks that settings name, and the files with more of them.
+  [[nodiscard]] bool fromSettings(const std::vector<std::string>& repositories, const std::string& above) const {
+    constexpr std::size_t kMostFiles = 30;
+    constexpr std::size_t kMostBytes = 1'000'000;
+    std::vector<std::string> files = {"/etc/gitconfig", pathOfSetting("~/.gitconfig", {}),
+                                      userFolder(UserFolder::Config) + "/git/config"};
+    for (const std::string& each : repositories) {
+      files.push_back(each + "/config");
+      files.push_back(each + "/config.worktree");
+    }
+    for (std::size_t i = 0; i < files.size() && i < kMostFiles; ++i) {
+      const std::string file = files[i];
+      const auto place = folder_.resolve(file);
+      const auto text = place ? WorkingFolder::read(*place, kMostBytes) : std::unexpected(place.error());
+      const GitSettings settings = text ? readGitSettings(text->bytes) : GitSettings();
+      for (const std::string& each : settings.hookFolders) {
+        const std::string hooks = pathOfSetting(each, above);
+        if (end(hooks) || fromLinksIn(hooks)) return true;
+      }
+      for (const std::string& each : settings.includes) {
+        files.push_back(pathOfSetting(each, file.substr(0, file.rfind('/'))));
+        if (end(files.back())) return true;
+      }
+    }
+    return false;
+  }
+
+  std::string_view path_;
+  const WorkingFolder& folder_;
+};
 
 // Whether the folder may be a repository itself, and `rest`, the path below it, belongs to that.
 bool isOfRepository(const std::string& folder, std::string_view rest, bool isWorkingFolder) {
@@ -79,9 +157,10 @@ bool isOfRepository(const std::string& folder, std::string_view rest, bool isWor
 bool isGitsOwn(std::string_view given, const Place& place, const WorkingFolder& folder) {
   if (namesGitsOwn(given) || namesGitsOwn(place.path)) return true;
   const std::string root = folder.path() == "/" ? "" : folder.path();
+  const Leads leads(place.path, folder);
   for (std::size_t slash = place.path.rfind('/'); slash != std::string::npos;) {
     const std::string above = place.path.substr(0, slash);
-    if (leadsTo(above, place.path, folder)) return true;
+    if (leads.from(above)) return true;
     if (isOfRepository(above, std::string_view(place.path).substr(slash + 1), above == root)) return true;
     slash = slash == 0 ? std::string::npos : place.path.rfind('/', slash - 1);
   }

@@ -1,0 +1,105 @@
+#include "agent/rules/git_settings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bough::agent {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+std::string inLowerCase(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+void skip(std::string_view& text, std::string_view characters) {
+  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+}
+
+void skipLine(std::string_view& text) {
+  text.remove_prefix(std::min(text.find('\n'), text.size()));
+}
+
+std::string_view takeUntil(std::string_view& text, std::string_view characters) {
+  const std::string_view taken = text.substr(0, text.find_first_of(characters));
+  text.remove_prefix(taken.size());
+  return taken;
+}
+
+// `[core]`, `[includeIf "gitdir:x"]`; the name has a dot at its end where more follows it.
+std::string takeSection(std::string_view& text) {
+  text.remove_prefix(1);
+  std::string name = inLowerCase(takeUntil(text, " \t\"]\n."));
+  if (!text.starts_with(']')) name += '.';
+  bool isQuoted = false;
+  while (!text.empty() && text.front() != '\n') {
+    const char c = text.front();
+    text.remove_prefix(c == '\\' ? std::min<std::size_t>(2, text.size()) : 1);
+    if (c == '"') isQuoted = !isQuoted;
+    if (c == ']' && !isQuoted) break;
+  }
+  return name;
+}
+
+// What a backslash and this character mean. A line end is left out.
+std::string escaped(char c) {
+  if (c == '\n') return {};
+  return std::string(1, c == 't' ? '\t' : c == 'n' ? '\n' : c == 'b' ? '\b' : c);
+}
+
+std::string takeValue(std::string_view& text) {
+  std::string value;
+  std::size_t kept = 0;  // without the blanks at the end
+  bool isQuoted = false;
+  for (; !text.empty() && text.front() != '\n'; text.remove_prefix(1)) {
+    const char c = text.front();
+    if (!isQuoted && (c == '#' || c == ';')) break;
+    if (c == '"') {
+      isQuoted = !isQuoted;
+    } else if (c == '\\' && text.size() > 1) {
+      text.remove_prefix(text.substr(1).starts_with("\r\n") ? 2 : 1);
+      value += escaped(text.front());
+    } else {
+      value += c;
+    }
+    if (isQuoted || c == '\\' || !kBlanks.contains(c)) kept = value.size();
+  }
+  skipLine(text);
+  value.resize(kept);
+  return value;
+}
+
+}  // namespace
+
+GitSettings readGitSettings(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  GitSettings out;
+  std::string section;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  while (true) {
+    skip(text, " \t\r\n");
+    if (text.empty()) return out;
+    if (text.front() == '[') {
+      section = takeSection(text);
+      continue;
+    }
+    const std::string name = inLowerCase(takeUntil(text, " \t\r\n=#;"));
+    skip(text, kBlanks);
+    if (!text.starts_with('=')) {
+      skipLine(text);
+      continue;
+    }
+    text.remove_prefix(1);
+    skip(text, kBlanks);
+    std::string value = takeValue(text);
+    if (value.empty()) continue;
+    if (section == "core" && name == "hookspath")
+      out.hookFolders.push_back(std::move(value));
+    else if ((section == "include" || section == "includeif.") && name == "path")
+      out.includes.push_back(std::move(value));
+  }
+}
+
+}  // namespace bough::agent
