@@ -128,6 +128,10 @@ bool isForeign(const std::string& path) {
   return agentOfFile(path).has_value();
 }
 
+bool isAmongSessions(const std::string& path) {
+  return !storeOf(path).empty();
+}
+
 bool isPathOfFile(const std::string& name) {
   std::error_code error;
   return isSessionPath(name) && (fs::exists(name, error) || isInDatabase(name));

@@ -20,6 +20,8 @@ bool isPathOfFile(const std::string& name);
 
 /// Whether a file is not a session file of bough's, whose lines have seals or at least its header, but another agent's.
 bool isForeign(const std::string& path);
+/// Whether it lies among the sessions of a store.
+bool isAmongSessions(const std::string& path);
 
 /// The session of a file of bough's: in a store, then it is that store's session; elsewhere, then it can be read but
 /// not written.

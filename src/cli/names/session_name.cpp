@@ -19,7 +19,8 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   if (isSessionPath(name) && isForeign(name)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("{} is a transcript of {}, which is only read", name, *agentOfFile(name)),
-                fmt::format("`bough import {}` brings it into the store", shellWord(name)));
+                isAmongSessions(name) ? "move it out of the store's folder, then `bough import` it from there"
+                                      : fmt::format("`bough import {}` brings it into the store", shellWord(name)));
   }
   if (name.find('/') != std::string::npos) return openPath(name);
   auto store = context.openStore();
