@@ -264,6 +264,16 @@ TEST(CommandRules, PatternsInTheMiddleOfAWordAreAskedAbout) {
       {"make a*", "uniq a*", "uniq dir/a*", "git fetch e*", "rg word a*.txt", "git add a[bc]", "date 0*", "make ~/x"});
 }
 
+TEST(CommandRules, PatternsInQuotesAreLeftToThePrograms) {
+  expectRules(
+      {"rg", "go test", "npm test", "jq", "fd", "pytest", "find", "git", "make", "ls", "uniq"},
+      {"rg 'foo.*bar' src", "go test -run 'Test.*' ./...", "npm test -- 'login*'", "jq '.[]' x.json",
+       "jq '.items[0].name' x.json", "fd 'foo.*' src", "pytest 'test_a.py::test_x[1-2]'", "find . -name '*.cpp'",
+       "rg \"it's a*\" src", "rg --glob='*.h' word", "ls '~'", "git log -- '*.c'", "rg 'two  w*rds' src"},
+      {"rg 'foo'.*bar src", "rg ''* src", "rg \"'\"*\"'\"", "rg 'a' *", "make 'a'*", "git log --''o*", "ls ''~/x",
+       "uniq 'dir/'a*", "rg '*' [a]", "rg \"it's\" * 'x'", "ls 'a*", "make 'SHELL=*'", "git log '--output=*'"});
+}
+
 TEST(CommandRules, WhatGitRunsIsAskedAbout) {
   expectRules({"git", "git mv", "cp", "mv", "ln", "cat", "rg", "find", "tee"},
               {"git mv a.txt b.txt", "cp a.txt b.txt", "cat .git/config", "rg word .git", "find .git -name x",

@@ -20,19 +20,42 @@ namespace {
 constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
 constexpr std::size_t kManyLines = 8;
 
-std::vector<std::string> wordsOf(std::string_view text) {
-  std::vector<std::string> words;
+// The words that follow the allowed ones, and what the shell makes other words of: it leaves alone what is in quotes.
+struct AddedWords {
+  std::vector<std::string> words{};
+  std::vector<std::size_t>
+      patterns{};  // of each word, the first of `*?[`, or a `~` at its beginning, outside of quotes
+  bool isQuoteOpen = false;
+};
+
+AddedWords wordsOf(std::string_view text) {
+  AddedWords out;
   std::string word;
+  std::size_t pattern = std::string::npos;
+  char quote = 0;
+  const auto endWord = [&] {
+    if (!word.empty()) {
+      out.words.push_back(std::exchange(word, {}));
+      out.patterns.push_back(pattern);
+    }
+    pattern = std::string::npos;
+  };
   for (const char c : text) {
-    if (c == '\'' || c == '"') continue;  // the shell takes quotes away: "-ex"ec is -exec
-    if (c != ' ' && c != '\t') {
+    if (c == quote) {
+      quote = 0;  // the shell takes quotes away: "-ex"ec is -exec
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == ' ' || c == '\t') {
+      endWord();  // also in quotes, where the parts may be a program's own words
+    } else {
+      const bool isPattern = c == '*' || c == '?' || c == '[' || (c == '~' && word.empty());
+      if (quote == 0 && isPattern) pattern = std::min(pattern, word.size());
       word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
     }
   }
-  if (!word.empty()) words.push_back(std::move(word));
-  return words;
+  endWord();
+  out.isQuoteOpen = quote != 0;
+  return out;
 }
 
 // `make test SHELL=./x`: programs take such words for settings, and some of those name programs.
@@ -77,9 +100,7 @@ bool isHarmlessForSed(std::string_view script) {
 
 // The shell makes names of files of a pattern, and a file may be called `--output=x`. One in the middle of a word gives
 // names with the same beginning: settings (`a=./x`), addresses, a second file; after a slash only files.
-bool mayBecomeOther(std::string_view program, std::string_view word) {
-  const std::size_t pattern = word.find_first_of("*?[");
-  if (word.starts_with('~')) return true;
+bool mayBecomeOther(std::string_view program, std::string_view word, std::size_t pattern) {
   if (pattern == std::string_view::npos) return false;
   if (pattern == 0 || word.starts_with('-')) return true;
   return !onlyPrints(program) && (!word.substr(0, pattern).contains('/') || writesSecondFile(program));
@@ -158,8 +179,8 @@ std::vector<std::string> wordsOfAllowed(std::string_view allowed) {
   return words;
 }
 
-std::string dangerOfWord(std::string_view program, std::string_view word) {
-  if (mayBecomeOther(program, word) || isSetting(program, word)) {
+std::string dangerOfWord(std::string_view program, std::string_view word, std::size_t pattern) {
+  if (mayBecomeOther(program, word, pattern) || isSetting(program, word)) {
     return fmt::format("{} can run other programs or write files", word);
   }
   if (!onlyReads(program) && namesGitsOwn(word)) return fmt::format("git may run or obey {}", word);
@@ -181,8 +202,9 @@ bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> 
 std::string dangerIn(std::string_view command, std::string_view allowed) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   const std::vector<std::string> named = wordsOfAllowed(allowed);
-  const std::vector<std::string> added = wordsOf(command.substr(allowed.size()));
   if (named.empty()) return "it names no program";
+  const auto [added, patterns, isQuoteOpen] = wordsOf(command.substr(allowed.size()));
+  if (isQuoteOpen) return "a quote in it has no end";
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
   if (!added.empty() && runsItsArguments(program)) return fmt::format("{} runs what its arguments name", program);
@@ -190,14 +212,15 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
   // The first word of tar holds options, with a dash or without.
   bool isBundle = isOneOf(program, {"tar", "gtar", "bsdtar"}) && rules.words.empty();
   std::ptrdiff_t files = std::ranges::count_if(rules.words, isFile);
-  for (const std::string& word : added) {
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const std::string& word = added[i];
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
     // Also after `--`: what npm and cargo find there are options of the program that they run.
     const bool isOption = word.size() > 1 && word != "--" && (word[0] == '-' || word[0] == '+');
     if ((isOption && !isHarmlessOption(program, word)) || (bundle && !isHarmlessOption(program, "-" + word))) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
     }
-    if (std::string danger = dangerOfWord(program, word); !danger.empty()) return danger;
+    if (std::string danger = dangerOfWord(program, word, patterns[i]); !danger.empty()) return danger;
     if (isFile(word) && ++files > 1 && writesSecondFile(program)) {
       return fmt::format("{} is a file that it can write", word);
     }
