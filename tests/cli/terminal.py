@@ -392,6 +392,15 @@ def test_numbers_belong_to_the_terminal_that_listed(folder, bough):
     there.close()
 
 
+def test_a_list_moves_no_numbers_when_a_program_reads_it(folder, bough):
+    terminal = Terminal(folder, bough, width=100)
+    terminal.run("bough new --id numbered-a >/dev/null; bough new --id numbered-b >/dev/null; bough ls -n 2 >/dev/null")
+    terminal.run("bough ls --json --sort created --reverse >/dev/null; bough --json >/dev/null")
+    screen = terminal.run("bough show @1; bough show @2")
+    check("numbered-b has no" in screen and "numbered-a has no" in screen, "the numbers are those that were shown", screen)
+    terminal.close()
+
+
 def test_a_loose_name_is_asked_about_before_something_changes(folder, bough):
     terminal = Terminal(folder, bough)
     terminal.run("bough rename short 'A short title'")

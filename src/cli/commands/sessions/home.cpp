@@ -36,7 +36,7 @@ struct Home {
   std::vector<SessionSummary> attention;  // missing, damaged or unfinished
 };
 
-Result<void> fill(SessionStore& store, Catalog& catalog, Home& home) {
+Result<void> fill(SessionStore& store, Catalog& catalog, bool json, Home& home) {
   BOUGH_TRY(auto total, catalog.count());
   home.total = total;
   BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kShown, .models = false}));
@@ -48,8 +48,8 @@ Result<void> fill(SessionStore& store, Catalog& catalog, Home& home) {
   }
   std::vector<std::string> shown;
   for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
-  // Numbers are a convenience: where they cannot be kept, the page is shown all the same.
-  home.numbered = rememberListing(store, shown).has_value();
+  // Numbers are a convenience: where they cannot be kept, the page is shown all the same. A program sees none.
+  home.numbered = !json && rememberListing(store, shown).has_value();
   return {};
 }
 
@@ -137,7 +137,7 @@ Result<ExitCode> showHome(const Context& context) {
   auto view = openCatalogView(context);
   if (view) {
     home.made = true;
-    BOUGH_TRY(fill(*view->store, *view->catalog, home));
+    BOUGH_TRY(fill(*view->store, *view->catalog, context.json, home));
     if (!context.json && !home.recent.empty() && canPick()) {
       BOUGH_TRY(const auto chosen, pickSession(*view->store, *view->catalog, ""));
       if (!chosen) return kDone;

@@ -335,16 +335,16 @@ std::vector<std::string> orderNames() {
   return names;
 }
 
-// So that @N means what was shown. A list without anything changes nothing.
+// So that @N means what was shown to a person. A list without anything changes nothing.
 void remember(const Context& context, SessionStore& store, const std::vector<SessionSummary>& rows, bool isOfAgents) {
   constexpr std::size_t kMost = 1000;
   std::vector<std::string> shown;
   for (const SessionSummary& row : rows) {
     if (shown.size() < kMost) shown.push_back(row.sessionId);
   }
-  if (shown.empty()) return;
+  if (shown.empty() || context.json) return;
   const auto kept = isOfAgents ? rememberAgents(context, shown) : rememberListing(store, shown);
-  if (!kept && !context.json) {
+  if (!kept) {
     printMessage(fmt::format("note: @N does not name the sessions of this list: {}", kept.error().message));
   }
 }
