@@ -401,6 +401,20 @@ def test_a_list_moves_no_numbers_when_a_program_reads_it(folder, bough):
     terminal.close()
 
 
+def test_a_long_list_says_what_the_next_turn_costs_where_a_folder_is_gone(folder, bough):
+    terminal = Terminal(folder, bough)
+    answer = json.dumps({"type": "message", "payload": {"dialect": "anthropic", "message": {
+        "role": "assistant", "model": "claude-sonnet-4-5", "content": [{"type": "tool_use", "id": "c", "name": "bash", "input": {}}],
+        "usage": {"input_tokens": 102000, "output_tokens": 50}}}})
+    terminal.run(f"bough new --id unfinished --cwd /gone >/dev/null; echo '{answer}' | bough append unfinished >/dev/null")
+    screen = terminal.run("bough ls --long -n 1")
+    check("next turn" in screen and "$0.031 warm" in screen and "unfinished" in screen, "at 80 columns", screen)
+    terminal.tmux("resize-window", "-x", "100", "-y", "24")
+    screen = terminal.run("bough ls --long -n 1")
+    check(re.search(r"state +folder .*\n.*unfinished +gone", screen), "and that it is gone where there is room", screen)
+    terminal.close()
+
+
 def test_a_loose_name_is_asked_about_before_something_changes(folder, bough):
     terminal = Terminal(folder, bough)
     terminal.run("bough rename short 'A short title'")

@@ -280,6 +280,9 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
                    {{.title = "agent", .spare = 1}, {.title = "project", .spare = 2, .cuttable = true}});
     if (!longForm) columns.insert(columns.begin() + 4, Table::Column{.title = "tokens", .align = Right, .spare = 3});
   }
+  // A column of its own goes before what the next turn costs; in the state it would push that out.
+  const bool hasGone = longForm && !isOfAgents && std::ranges::any_of(rows, isFolderGone);
+  if (hasGone) columns.insert(columns.end() - 1, Table::Column{.title = "folder", .spare = 3});
   const bool hasMetadata = std::ranges::any_of(inside, [](const Inside& each) { return !each.metadata.empty(); });
   if (hasMetadata) columns.insert(columns.end() - 1, Table::Column{.title = "metadata", .spare = 8, .cuttable = true});
   Table table(std::move(columns));
@@ -292,7 +295,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
                                       formatAge(row.activeMs, now),
                                       messagesText(row),
                                       formatBytes(row.bytes),
-                                      stateText(row, isOfAgents || longForm),
+                                      stateText(row, isOfAgents),
                                       displayTitle(row)};
     // Without a model nobody said what was used: that is not nothing.
     const std::string tokens = row.models.empty() ? "-" : grouped(totalTokens(row.tokens));
@@ -309,6 +312,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
            next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next, next->warm) : "-",
            next ? nextTurnPrice(*next, !next->warm) : "-", row.models.empty() ? "-" : models});
     }
+    if (hasGone) cells.insert(cells.end() - 1, isFolderGone(row) ? "gone" : "-");
     if (hasMetadata) cells.insert(cells.end() - 1, inside[i].metadata.empty() ? "-" : inside[i].metadata);
     table.add(std::move(cells));
   }
