@@ -52,8 +52,10 @@ std::string displayTitle(const SessionSummary& row) {
 }
 
 void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
+  std::size_t most = 1'000;  // questions to the catalog; the rest have the id of the other session
   for (SessionSummary& row : rows) {
     if (!row.title.empty() || !row.origin) continue;
+    if (most-- == 0) return;
     const auto origin = catalog.list({.filter = {.session = row.origin->sessionId}, .limit = 1, .models = false});
     if (!origin || origin->empty()) continue;
     if (const std::string title = displayTitle(origin->front()); !title.empty()) row.title = "fork of " + title;

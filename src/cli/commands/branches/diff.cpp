@@ -12,6 +12,7 @@
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
@@ -127,7 +128,8 @@ Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff
 // The branch that an entry's name means; without one the head's. An empty session has an empty branch.
 Result<Side> resolveSide(NamedSession named, const std::string& entry) {
   Side side{.named = std::move(named), .entryId = {}, .name = {}};
-  side.name = exactId(side.named.sessionId);
+  const bool isTitled = !side.named.isCopy;  // a copy would be read once more for its title
+  side.name = isTitled ? idAndTitle(*side.named.store, side.named.sessionId) : exactId(side.named.sessionId);
   if (entry.empty()) {
     BOUGH_TRY(auto state, side.named.store->sessionState(side.named.sessionId));
     side.entryId = state.headId;
@@ -153,7 +155,7 @@ Result<Sides> compareSessions(const Context& context, const NamedSession& first,
   BOUGH_TRY(auto one, resolveSide(first, left));
   BOUGH_TRY(auto other, resolveSide(std::move(second), right));
   // A session and its copy have the same id.
-  if (one.named.store != other.named.store && one.name == other.name) {
+  if (one.named.store != other.named.store && one.named.sessionId == other.named.sessionId) {
     one.name = text::printable(name);
     other.name = text::printable(otherName);
   }

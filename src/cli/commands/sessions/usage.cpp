@@ -16,6 +16,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
+#include "cli/names/session_titles.h"
 #include "cli/names/when.h"
 #include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
@@ -129,6 +130,19 @@ Result<Options> withFolder(const Context& context, Options options) {
   return options;
 }
 
+// Rows of sessions that have no title of their own get the one that lists show.
+void titleSessions(Catalog& catalog, std::vector<UsageRow>& rows) {
+  std::size_t most = 1'000;  // questions to the catalog
+  for (UsageRow& row : rows) {
+    if (!row.title.empty()) continue;
+    if (most-- == 0) return;
+    auto listed = catalog.list({.filter = {.session = row.name}, .limit = 1, .models = false});
+    if (!listed || listed->empty()) continue;
+    titleForks(catalog, *listed);
+    row.title = displayTitle(listed->front());
+  }
+}
+
 enum class Damage : std::uint8_t { Told, Kept };
 
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices,
@@ -176,6 +190,7 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
   }
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
   orderRows(report.rows, options.order);
+  if (options.by == "session" && !context.json) titleSessions(*view.catalog, report.rows);
   return report;
 }
 

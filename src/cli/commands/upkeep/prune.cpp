@@ -153,7 +153,7 @@ void printJson(const std::vector<Catalog::Expired>& expired, bool applied, const
   printJsonLine(writer.endArray().endObject().text());
 }
 
-void printTable(const std::vector<Catalog::Expired>& expired) {
+void printTable(Catalog& catalog, const std::vector<Catalog::Expired>& expired) {
   Table table({{.title = "session"},
                {.title = "active", .spare = 1},
                {.title = "expired"},
@@ -161,12 +161,17 @@ void printTable(const std::vector<Catalog::Expired>& expired) {
                {.title = "title"}});
   const std::uint64_t now = nowMs();
   std::vector<std::string> ids;
-  for (const Catalog::Expired& each : expired) ids.push_back(each.session.sessionId);
+  std::vector<SessionSummary> rows;
+  for (const Catalog::Expired& each : expired) {
+    ids.push_back(each.session.sessionId);
+    rows.push_back(each.session);
+  }
   ids = shortIds(ids);
+  titleForks(catalog, rows);
   for (std::size_t i = 0; i < expired.size(); ++i) {
     const Catalog::Expired& each = expired[i];
     table.add({ids[i], formatAge(each.session.activeMs, now), formatAge(each.expiredMs, now),
-               formatBytes(each.session.bytes), each.session.title});
+               formatBytes(each.session.bytes), displayTitle(rows[i])});
   }
   table.print();
 }
@@ -213,7 +218,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   if (!options.apply) {
-    printTable(expired);
+    printTable(*view.catalog, expired);
     printMessage(fmt::format("{} in total; nothing was changed; --apply moves these sessions to the trash",
                              formatBytes(outcome.bytes)));
     return kDone;
