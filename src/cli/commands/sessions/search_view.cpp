@@ -102,16 +102,27 @@ void writeAround(json::Writer& writer, std::string_view key, const std::vector<E
   writer.endArray();
 }
 
-// A title is short: a part of a word is enough. Empty unless it holds all of them; the first one is marked.
+// A title is short: a part of a word is enough. Empty unless it holds all of them; each is marked where it is first.
 std::string partsIn(std::string_view title, const std::vector<std::string>& parts) {
   const std::string lower = inLowerCase(title);
-  const auto holds = [&](const std::string& part) { return lower.contains(inLowerCase(part)); };
-  if (parts.empty() || !std::ranges::all_of(parts, holds)) return {};
-  std::string out(title);
-  const std::size_t at = lower.find(inLowerCase(parts.front()));
-  out.insert(at + parts.front().size(), 1, kMarkEnd);
-  out.insert(at, 1, kMarkBegin);
-  return out;
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (const std::string& part : parts) {
+    const std::size_t at = lower.find(inLowerCase(part));
+    if (at == std::string::npos) return {};
+    places.emplace_back(at, at + part.size());
+  }
+  std::ranges::sort(places);
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t begin = places[i].first;
+    std::size_t end = places[i].second;
+    while (i + 1 < places.size() && places[i + 1].first <= end) end = std::max(end, places[++i].second);
+    out.append(title.substr(done, begin - done)) += kMarkBegin;
+    out.append(title.substr(begin, end - begin)) += kMarkEnd;
+    done = end;
+  }
+  return done == 0 ? std::string() : out.append(title.substr(done));
 }
 
 // Whether a text has one of these words, or a word that begins with one: most texts do not, and need no other look.
