@@ -31,6 +31,13 @@ TEST(Fuzzy, ElseItsLettersInOrderTheCloserTogetherTheBetter) {
   EXPECT_EQ(found({"aXb"}, "abb"), (Rows{}));
 }
 
+TEST(Fuzzy, AccentsMakeNoDifferenceHoweverTheyAreWritten) {
+  const std::vector<std::string> rows = {"Caf\u00e9", "cafe\u0301", "CAFE", "caf\u00c9s", "coffee"};
+  for (const char* typed : {"cafe", "caf\u00e9", "cafe\u0301", "CAF\u00c9"}) {
+    EXPECT_EQ(found(rows, typed), (Rows{0, 1, 2, 3})) << typed;
+  }
+}
+
 TEST(Fuzzy, EveryWordMustMatchAndLettersOfAllScriptsCount) {
   EXPECT_EQ(found({"one two", "two", "one", "two one"}, " one  two "), (Rows{0, 3}));
   EXPECT_EQ(found({"天气预报", "天", "az09", "AZ09"}, "天气"), (Rows{0}));
@@ -40,7 +47,13 @@ TEST(Fuzzy, EveryWordMustMatchAndLettersOfAllScriptsCount) {
 }
 
 TEST(Fuzzy, IdsAreFoundByFourLettersInARow) {
-  const std::vector<std::string> rows = {"seven\x1f" "01a1-7777", "step 7\x1f" "01a1-8888", "x\x1f" "abcd-7000"};
+  const std::vector<std::string> rows = {
+      "seven\x1f"
+      "01a1-7777",
+      "step 7\x1f"
+      "01a1-8888",
+      "x\x1f"
+      "abcd-7000"};
   EXPECT_EQ(found(rows, "7"), (Rows{1})) << "nearly every id has a 7";
   EXPECT_EQ(found(rows, "abc"), (Rows{}));
   EXPECT_EQ(found(rows, "abcd"), (Rows{2}));

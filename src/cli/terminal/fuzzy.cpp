@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text/accents.h"
+
 namespace bough::cli {
 namespace {
 
@@ -12,8 +14,9 @@ char lowered(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
+// É, and E with an accent of its own, as e.
 std::string loweredText(std::string_view text) {
-  std::string out(text);
+  std::string out = text::withoutAccents(text);
   std::ranges::transform(out, out.begin(), lowered);
   return out;
 }

@@ -1,8 +1,8 @@
 // Finds rows by what is typed of them: every word must be in the row, its letters in order.
 //
-// A row is a text of one or more lines; the letters of a word must be in one of them. It is kept in lower case, with a
-// bit for each letter that it has, so that most rows that do not match are passed over without a look at their text.
-// When letters are added to what is typed, only the rows that matched before are looked at again.
+// A row is a text of one or more lines; the letters of a word must be in one of them. It is kept in lower case and
+// without accents, with a bit for each letter that it has, so that most rows that do not match are passed over without
+// a look at their text. When letters are added to what is typed, only the rows that matched before are looked at again.
 //
 // What follows kIds are ids, in which nearly every letter occurs: a word must be in one of them as it is typed, and
 // have at least four letters.
