@@ -62,6 +62,7 @@ constexpr auto kEnvironment = std::to_array<ManualRow>({
     {"PAGER", "The program that shows long texts page by page on a terminal; empty or cat: none. Default: less -FRX."},
     {"LESS", "Options of less. Where it is not set, the pager gets FRX: colors, and short texts stay on the screen."},
     {"NO_COLOR", "When it is set and not empty, no colors are used."},
+    {"CLICOLOR", "When it is 0, no colors are used."},
     {"CLICOLOR_FORCE", "When it is set and not 0, colors are used, also where there is no terminal."},
     {"TERM", "dumb: lists in the place of pickers."},
     {"COLUMNS", "The width of the terminal, when that is not to be asked."},

@@ -121,6 +121,7 @@ bool colorsAreUsed() {
   if (!environmentValue("NO_COLOR").empty()) return false;
   const std::string_view forced = environmentValue("CLICOLOR_FORCE");
   if (!forced.empty() && forced != "0") return true;
+  if (environmentValue("CLICOLOR") == "0") return false;
   const std::string_view terminal = environmentValue("TERM");
   return stdoutIsTerminal() && !terminal.empty() && terminal != "dumb";
 }

@@ -16,8 +16,8 @@ std::size_t terminalWidth();
 
 enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Magenta, Cyan, Italic, Underline, Strike };
 
-/// `always` or `never` use colors, whatever else holds; `auto`: on a terminal, unless NO_COLOR is set, and elsewhere
-/// when CLICOLOR_FORCE is set and not 0.
+/// `always` or `never` use colors, whatever else holds; `auto`: on a terminal, unless NO_COLOR is set or CLICOLOR is
+/// 0, and elsewhere when CLICOLOR_FORCE is set and not 0.
 void useColors(std::string_view when);
 
 bool colorsAreUsed();
@@ -26,8 +26,8 @@ bool colorsAreUsed();
 std::string styled(Style style, std::string_view text);
 
 /// While it lives, and stdout is a terminal, what is printed goes through $PAGER (default `less -FRX`, which leaves
-/// short texts on the screen; another less is told so by $LESS, unless that is set). An empty PAGER or `cat` means none.
-/// If the pager cannot start, the text goes to the terminal itself.
+/// short texts on the screen; another less is told so by $LESS, unless that is set). An empty PAGER or `cat` means
+/// none. If the pager cannot start, the text goes to the terminal itself.
 class Pager {
  public:
   explicit Pager(bool wanted = true);
