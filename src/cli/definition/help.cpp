@@ -198,6 +198,18 @@ std::string onlyBeginning(std::string_view typed, const std::vector<std::string>
   return only;
 }
 
+// The word that begins with what was typed but for one error.
+std::string beginningWithError(std::string_view typed, const std::vector<std::string>& known) {
+  constexpr std::size_t kLeast = 4;  // any shorter word is near to the beginning of many
+  if (typed.size() < kLeast) return {};
+  for (const std::string& each : known) {
+    for (const std::size_t size : {typed.size() - 1, typed.size(), typed.size() + 1}) {
+      if (size < each.size() && text::typingErrors(typed, std::string_view(each).substr(0, size)) == 1) return each;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
@@ -218,7 +230,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
       best = each;
     }
   }
-  return best.empty() && letters >= 3 ? onlyBeginning(typed, known) : best;
+  if (best.empty() && letters >= 3) best = onlyBeginning(typed, known);
+  return best.empty() ? beginningWithError(typed, known) : best;
 }
 
 namespace {
