@@ -17,6 +17,7 @@ namespace {
 constexpr int kPollMs = 20;
 constexpr char kBackspace = 0x08;
 constexpr char kDelete = 0x7F;
+constexpr char kEnd = 0x04;        // Ctrl-D
 constexpr char kEraseLine = 0x15;  // Ctrl-U
 constexpr char kEraseWord = 0x17;  // Ctrl-W
 constexpr char kEscape = 0x1B;
@@ -93,6 +94,10 @@ std::optional<std::string> TypedLines::next() {
     if (byte == kEscape) {
       changed = takeKey() || changed;
       continue;
+    }
+    if (byte == kEnd && asked_() && !shown_ && line_.empty()) {
+      printText("n\n");
+      return "n";
     }
     if (byte != '\n' && byte != '\r') {
       changed = take(byte) || changed;
