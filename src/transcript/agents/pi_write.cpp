@@ -68,7 +68,10 @@ class PiWriter : public Writer {
 
   void copied(const Item& item, std::string_view line) override {
     const std::string id = json::findString(line, "id").value_or("");
-    if (id.empty() || json::findString(line, "type") == "session") return;
+    const bool isHeader = json::findString(line, "type") == "session";
+    if (!isHeader && isConversation(entryKind(item.entry->type))) lacksIds_ = id.empty();
+    if (json::findMember(line, "type")) noteLine(*item.entry);
+    if (id.empty() || isHeader) return;
     if (ids_.of(item.entry->id).empty()) {
       ids_.set(item.entry->id, id);
       taken_.insert(hashOf(id));
@@ -91,9 +94,7 @@ class PiWriter : public Writer {
       line(item, entry.type, out).member("thinkingLevel", thinkingLevelIn(entry.payload).value_or(""));
     } else if (entry.type == entry_type::kCompactionSummary) {
       line(item, "compaction", out).member("summary", payload.text("summary"));
-      // One that keeps nothing names itself.
-      const std::string kept = ids_.of(payload.text("firstKeptEntryId"));
-      line_->member("firstKeptEntryId", kept.empty() ? ids_.of(entry.id) : kept);
+      writeFirstKept(payload.text("firstKeptEntryId"), entry.id);
       line_->member("tokensBefore", json::findUnsigned(entry.payload, "tokensBefore").value_or(0));
     } else if (entry.type == entry_type::kBranchSummary) {
       const std::string from = ids_.of(payload.text("sourceEntryId"));
@@ -135,8 +136,27 @@ class PiWriter : public Writer {
     return id;
   }
 
+  // Lines without ids, as in the first version, name others by their number; the header has 0.
+  void noteLine(const Entry& entry) {
+    if (lacksIds_) numbers_.try_emplace(entry.id, lines_);
+    ++lines_;
+  }
+
+  // One that keeps nothing names itself.
+  void writeFirstKept(const std::string& entryId, const std::string& ownId) {
+    const std::string kept = ids_.of(entryId);
+    const auto number = numbers_.find(entryId);
+    if (!lacksIds_) {
+      line_->member("firstKeptEntryId", kept.empty() ? ids_.of(ownId) : kept);
+    } else {
+      line_->member("firstKeptEntryIndex", number == numbers_.end() ? lines_ : number->second);
+    }
+  }
+
   void base(json::Writer& writer, const std::string& id, const std::string& parent, const Entry& entry) {
-    writer.member("id", id).memberOrNull("parentId", parent).member("timestamp", timeOf(entry));
+    if (!lacksIds_) writer.member("id", id).memberOrNull("parentId", parent);
+    writer.member("timestamp", timeOf(entry));
+    noteLine(entry);
     lastId_ = id;
   }
 
@@ -233,6 +253,9 @@ class PiWriter : public Writer {
   PiIds ids_;
   NumberSet taken_;  // hashes of pi's ids
   ToolNames toolNames_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // of the entries' lines
+  std::uint64_t lines_ = 0;
+  bool lacksIds_ = false;  // the lines before have none: each follows the one before it
   std::optional<json::Writer> line_;
   std::string lastId_;
   std::string lastTime_;

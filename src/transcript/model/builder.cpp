@@ -18,6 +18,11 @@ namespace {
 // When a file holds no time at all: equal input must give equal entries.
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00.000Z";
 
+// What stands for the id of an entry among the agent's ids, when its line has none. It is none of these.
+std::uint64_t hashOfPlace(const std::string& entryId) {
+  return hashOf('\n' + entryId);
+}
+
 // A JSON object without its closing brace.
 std::string opened(std::string_view object) {
   return std::string(object.substr(0, object.rfind('}')));
@@ -103,6 +108,7 @@ bool Builder::isEntry(std::string_view id) const {
 }
 
 bool Builder::isGiven(const std::string& entryId) const {
+  if (known_.contains(hashOfPlace(entryId))) return true;
   return carried_.contains(entryId) || (known_.contains(hashOf(entryId)) && entryIdOf(entryId) == entryId);
 }
 
@@ -288,6 +294,7 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
   entry.payload = std::move(payload);
   ++part_;
   if (!control) lastId_ = entry.id;
+  if (!control && place.id.empty()) known_.insert(hashOfPlace(entry.id));
   if (record.offset < wanted_.fromOffset || error_) return;
   ++report_.entries;
   if (auto used = use_(std::move(entry)); !used) error_ = used.error();
