@@ -210,6 +210,10 @@ struct WriteTranscriptOptions {
   std::vector<MovedFolder> moves = {};
   /// The session gets another id: in lines that the agent wrote itself, `facts.sessionId` takes the place of this one.
   std::string renamedFrom = {};
+  /// An offset in the agent's own file: WrittenTranscript::pastBytes says how long the part before it is now.
+  std::uint64_t pastOffset = 0;
+  /// Not 0: of a file that continues a part of another one (continuedBytes), how long that part is now.
+  std::uint64_t continuedBytes = 0;
   /// Gets what the agent keeps in files beside its transcripts (images, in MyAgents): the name below its folder of such
   /// files, and the bytes. See keepBesideTranscript. Empty: the file is not for the agent's own folder, and what the
   /// agent's own lines do not name stays in the lines.
@@ -223,8 +227,12 @@ struct WrittenTranscript {
   bool sameBytes = false;           ///< Everything was.
   std::uint64_t carried = 0;        ///< Entries that travel in the file as they are stored.
   std::uint64_t leftOut = 0;        ///< Messages of which nothing is there: the format has no place for them.
+  std::uint64_t pastBytes = 0;      ///< See WriteTranscriptOptions::pastOffset.
   CompatibilityReport report = {};  ///< What the agent's format cannot hold.
 };
+
+/// Of a session whose file continues a part of another one, as Codex's forks do: how long that part was. 0: it is none.
+[[nodiscard]] std::uint64_t continuedBytes(const TranscriptSource& entries);
 
 /// Writes a session as a transcript. What the same agent wrote comes out as the same bytes. `out` gets the file in
 /// pieces. What the format cannot hold is in the report, not an error.

@@ -1,11 +1,14 @@
 #include "transcript/adapted_lines.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <optional>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
+#include "transcript/model/entry_list.h"
+#include "transcript/model/origin.h"
 
 namespace bough::transcript {
 namespace {
@@ -27,10 +30,25 @@ std::string withMember(std::string line, std::string_view name, const Change& ch
   return line;
 }
 
+// Where a line says how long a part of another file is that its own continues.
+std::string_view historyBytesIn(std::string_view line) {
+  const auto payload = json::findMember(line, "payload");
+  const auto base = payload ? json::findMember(*payload, "history_base") : std::nullopt;
+  return base ? json::findMember(*base, "end_byte_offset").value_or("") : "";
+}
+
+std::string withHistoryBytes(std::string line, std::uint64_t bytes) {
+  const std::string_view value = historyBytesIn(line);
+  if (!value.empty()) {
+    line.replace(static_cast<std::size_t>(value.data() - line.data()), value.size(), std::to_string(bytes));
+  }
+  return line;
+}
+
 }  // namespace
 
 bool isAdapted(const WriteTranscriptOptions& options) {
-  return !options.moves.empty() || !options.renamedFrom.empty();
+  return !options.moves.empty() || !options.renamedFrom.empty() || options.continuedBytes > 0;
 }
 
 std::string adapted(std::string_view lines, const WriteTranscriptOptions& options) {
@@ -46,10 +64,30 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
     for (const std::string_view name : {"sessionId", "session_id", "id"}) {
       line = withMember(std::move(line), name, rename);
     }
-    out += line;
+    out += options.continuedBytes == 0 ? line : withHistoryBytes(std::move(line), options.continuedBytes);
     lines.remove_prefix(end);
   }
   return out;
 }
 
 }  // namespace bough::transcript
+
+namespace bough {
+
+std::uint64_t continuedBytes(const TranscriptSource& entries) {
+  const transcript::EntryList& list = entries.list();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list.kind(i) != EntryKind::SessionInfo) continue;
+    const auto origin = transcript::originOf(*list.at(i));
+    if (!origin || origin->what != "session_meta") continue;
+    const std::string line = transcript::lineOf(*list.at(i)).value_or("{}");
+    if (!json::check(line)) continue;
+    const std::string_view value = transcript::historyBytesIn(line);
+    std::uint64_t bytes = 0;
+    std::from_chars(value.data(), value.data() + value.size(), bytes);
+    return bytes;
+  }
+  return 0;
+}
+
+}  // namespace bough

@@ -43,20 +43,6 @@ bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<
   return true;
 }
 
-// Of a head entry: where an import noted that the agent left off; kNone when somebody else moved the head.
-std::size_t importedHead(const EntryList& entries, const EntryTree& tree, std::size_t place) {
-  const EntryPin entry = entries.at(place);
-  if (!json::findMember(entry->payload, "transcript")) return EntryTree::kNone;
-  return tree.find(json::findString(entry->payload, "entryId").value_or(""));
-}
-
-bool hasHeadEntry(const EntryList& entries) {
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries.kind(i) == EntryKind::Head) return true;
-  }
-  return false;
-}
-
 // A label, a title or bookkeeping.
 bool isName(const EntryList& entries, std::size_t place) {
   if (entries.kind(place) == EntryKind::Label) return true;
@@ -139,6 +125,7 @@ class TranscriptWriting {
     BOUGH_TRY(flush(text));
     done_.carried = carrying_.count();
     done_.sameBytes = done_.sameBytes && !isAdapted(options_);
+    done_.pastBytes = end_.pastBytes;
     for (const std::string& field : writer_->notHeld) addLossy(field);
     nameWhatIsLeftOut(chosen);
     return std::move(done_);
@@ -152,7 +139,8 @@ class TranscriptWriting {
       return fail(ErrorCode::NotFound, fmt::format("no entry {} in the conversation", options_.headId), "");
     }
     path_ = head_ == kNone ? std::vector<std::size_t>() : tree_.path(head_);
-    if (const std::size_t shared = tree_.find(options_.facts.parentEntryId); shared != kNone && isOwn(shared)) {
+    if (const std::size_t shared = tree_.find(options_.facts.parentEntryId);
+        shared != kNone && (isOwn(shared) || inPlace_[shared])) {
       inherited_ = asSet(entries_.size(), tree_.path(shared));
     }
     std::size_t talks = 0;
@@ -178,7 +166,8 @@ class TranscriptWriting {
       firstKept_.insert(json::findString(summary->payload, "firstKeptEntryId").value_or(""));
     }
     // The end of a file that was being written is part of it only as long as nothing came after it.
-    std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != lastOwn(); });
+    const std::size_t last = lastOwn();
+    std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != last; });
     if (whole_) sortOwnLines();
     const auto lastTalk =
         std::ranges::find_if(order_.rbegin(), order_.rend(), [&](std::size_t i) { return entries_.isTalk(i); });
@@ -292,6 +281,8 @@ class TranscriptWriting {
 
   [[nodiscard]] bool isCopied(std::size_t place) { return copies_ && isOwn(place); }
   [[nodiscard]] bool isOwn(std::size_t place) const { return own_[place]; }
+  // Redacted, and its line is in the file that this one continues.
+  [[nodiscard]] bool isInOtherFile(std::size_t place) const { return inherited_[place] && inPlace_[place]; }
 
   // Which entries the agent wrote itself.
   void findOwn() {
@@ -307,12 +298,10 @@ class TranscriptWriting {
     own_ = lines_.wholeRecords(own_);
   }
 
-  [[nodiscard]] std::size_t lastOwn() {
-    if (lastOwn_ != kNone) return lastOwn_;
-    for (std::size_t i = entries_.size(); i-- > 0 && lastOwn_ == kNone;) {
-      if (isOwn(i)) lastOwn_ = i;
-    }
-    return lastOwn_;
+  [[nodiscard]] std::size_t lastOwn() const {
+    std::size_t last = entries_.size();
+    while (last > 0 && !isOwn(last - 1)) --last;
+    return last == 0 ? kNone : last - 1;
   }
 
   // The ends of the branches that hold more than the agent's own lines.
@@ -332,7 +321,7 @@ class TranscriptWriting {
   [[nodiscard]] bool beginsWithCopy() {
     if (!whole_) return false;
     const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || entries_.isTalk(i); });
-    return first != order_.end() && isCopied(*first);
+    return first != order_.end() && (isCopied(*first) || isInOtherFile(*first));
   }
 
   void write(std::size_t place, std::string& text) {
@@ -349,6 +338,7 @@ class TranscriptWriting {
       return copy(place, item, text);
     }
     if (entry.redacted || isUnreadable(entry)) skippedLine_ = true;
+    if (isInOtherFile(place)) return;
     Entry said;
     item.isInPlace = inPlace_[place];
     if (entry.redacted && entries_.isTalk(place)) {
@@ -412,6 +402,8 @@ class TranscriptWriting {
     const bool atLineEnd = text.empty() ? end_.endsLine : text.back() == '\n';
     if (!atLineEnd && origin->at != end_.copiedEnd) text += '\n';
     end_.copiedEnd = origin->at + origin->sizeBytes;
+    const bool wasPast = std::exchange(end_.isPast, end_.isPast || origin->at >= options_.pastOffset);
+    if (!wasPast) end_.pastBytes = end_.bytes + text.size() + (end_.isPast ? 0 : bytes.size());
     text += bytes;
   }
 
@@ -429,6 +421,7 @@ class TranscriptWriting {
     writer_->beside.clear();
     if (text.empty()) return {};
     end_.endsLine = text.back() == '\n';
+    end_.bytes += text.size();
     BOUGH_TRY(out_(text));
     text.clear();
     return {};
@@ -464,7 +457,6 @@ class TranscriptWriting {
   std::optional<MessageConversion> messages_;
   std::unordered_map<std::string, std::string> standIns_;
   std::size_t head_ = kNone;
-  std::size_t lastOwn_ = kNone;
   std::vector<bool> inherited_ =
       std::vector<bool>(entries_.size());      // entries that the agent has in the file that this one continues
   std::unordered_set<std::string> firstKept_;  // of the summaries that come after what they keep
@@ -477,6 +469,9 @@ class TranscriptWriting {
   struct Done {
     bool endsLine = true;
     std::uint64_t copiedEnd = 0;  // where the line that was copied last ends in the agent's file
+    std::uint64_t bytes = 0;
+    std::uint64_t pastBytes = 0;  // of them, what stands for the agent's lines before `pastOffset`
+    bool isPast = false;
   };
   Done end_;
 };

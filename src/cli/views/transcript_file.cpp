@@ -81,6 +81,24 @@ bool isPlainCopy(const TranscriptWish& wish) {
   return wish.at.empty() && wish.cwdMap.empty() && !wish.branchOnly && !wish.needsFolder && wish.copy == 0;
 }
 
+// A file that continues a part of another one says how long that part is. It may be longer or shorter now, when the
+// other session is exported as well. 0: it is what it was, or that session is not at hand.
+Result<std::uint64_t> continuedNow(SessionStore& store, const TranscriptSource& entries,
+                                   const WriteTranscriptOptions& wish) {
+  const std::uint64_t before = continuedBytes(entries);
+  if (before == 0 || wish.facts.parentSession.empty()) return 0;
+  TranscriptFacts named = wish.facts;
+  named.sessionId = wish.facts.parentSession;
+  const std::string parentId = transcriptSessionId(named);
+  const auto parent = TranscriptSource::open(store, parentId);
+  if (!parent) return 0;
+  WriteTranscriptOptions options{.agent = wish.agent, .moves = wish.moves, .pastOffset = before};
+  BOUGH_TRY(options.facts, factsForExport(store, parentId, wish.agent, *parent));
+  options.facts.cwd = mapFolder(options.facts.cwd, wish.moves, /*isQuiet=*/true);
+  BOUGH_TRY(const auto written, writeTranscript(*parent, options, [](std::string_view) { return Result<void>(); }));
+  return written.pastBytes == before ? 0 : written.pastBytes;
+}
+
 }  // namespace
 
 Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
@@ -105,16 +123,18 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
   if (wish.needsFolder && made.facts.cwd.empty()) {
     made.facts.cwd = wish.folder.empty() ? fs::current_path().string() : wish.folder;
   }
-  const WriteTranscriptOptions options{.agent = wish.agent,
-                                       .facts = made.facts,
-                                       .headId = wish.at,
-                                       .branchOnly = wish.branchOnly,
-                                       .bare = wish.bare,
-                                       .moves = std::move(moves),
-                                       .renamedFrom = wish.copy == 0 ? std::string() : id,
-                                       .keepBeside = wish.keepBeside};
+  WriteTranscriptOptions options{.agent = wish.agent,
+                                 .facts = made.facts,
+                                 .headId = wish.at,
+                                 .branchOnly = wish.branchOnly,
+                                 .bare = wish.bare,
+                                 .moves = std::move(moves),
+                                 .renamedFrom = wish.copy == 0 ? std::string() : id,
+                                 .keepBeside = wish.keepBeside};
   if (begin) {
     BOUGH_TRY(begin(made.facts));
+  } else {
+    BOUGH_TRY(options.continuedBytes, continuedNow(store, entries, options));
   }
   BOUGH_TRY(made.written, writeTranscript(entries, options, out));
   return made;

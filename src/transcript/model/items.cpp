@@ -121,4 +121,17 @@ std::vector<std::string> keptBy(const EntryList& entries, const EntryTree& tree,
   return kept;
 }
 
+std::size_t importedHead(const EntryList& entries, const EntryTree& tree, std::size_t place) {
+  const EntryPin entry = entries.at(place);
+  if (!json::findMember(entry->payload, "transcript")) return EntryTree::kNone;
+  return tree.find(json::findString(entry->payload, "entryId").value_or(""));
+}
+
+bool hasHeadEntry(const EntryList& entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) == EntryKind::Head) return true;
+  }
+  return false;
+}
+
 }  // namespace bough::transcript

@@ -76,4 +76,8 @@ std::vector<bool> allKept(const EntryList& entries, const EntryTree& tree);
 /// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.
 std::vector<std::string> keptBy(const EntryList& entries, const EntryTree& tree, std::size_t place);
 
+/// Of a head entry: where an import noted that the agent left off; kNone when somebody else moved the head.
+std::size_t importedHead(const EntryList& entries, const EntryTree& tree, std::size_t place);
+bool hasHeadEntry(const EntryList& entries);
+
 }  // namespace bough::transcript
