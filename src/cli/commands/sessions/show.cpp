@@ -119,6 +119,34 @@ Result<std::string> entryBeforeCompaction(SessionStore& store, const std::string
   return before.empty() ? *summaries.front().parentId : before;
 }
 
+// The end of another agent's file that is no whole record, as an entry that cannot be read. What an import notes comes
+// after it.
+Result<std::optional<Entry>> tornEnd(SessionStore& store, const std::string& session, const std::string& leaf) {
+  constexpr std::size_t kNear = 8;
+  BOUGH_TRY(const auto last, store.loadSessionEntries(session, {.last = kNear}));
+  for (auto entry = last.rbegin(); entry != last.rend(); ++entry) {
+    const auto transcript = json::findMember(entry->payload, "transcript");
+    if (!transcript) break;
+    if (entry->type == entry_type::kHead || json::findMember(*transcript, "facts")) continue;
+    if (json::findMember(*transcript, "torn") != "true") break;
+    Entry torn = unreadableEntry(entry->id, leaf, json::findUnsigned(*transcript, "at").value_or(0),
+                                 json::findUnsigned(*transcript, "size").value_or(0), "a record that is not complete");
+    torn.timestamp = entry->timestamp;
+    return torn;
+  }
+  return std::nullopt;
+}
+
+Result<void> printTornEnd(SessionStore& store, const std::string& session, const Context& context,
+                          const Options& options, const LoadOptions& wanted) {
+  if (options.all || !options.at.empty() || options.beforeCompaction) return {};
+  BOUGH_TRY(auto torn, tornEnd(store, session, wanted.branch.value_or("")));
+  if (!torn) return {};
+  ResultFolding folding(store, session, wanted);
+  printEntries({std::move(*torn)}, context, options, folding, std::nullopt);
+  return {};
+}
+
 Result<ExitCode> show(SessionStore& store, const std::string& session, const Context& context, const Options& options) {
   LoadOptions wanted;
   if (!options.all || !options.at.empty()) {
@@ -138,6 +166,7 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
               options.all ? store.loadSessionEntries(session, wanted) : loadMessages(store, session, wanted));
     ResultFolding folding(store, session, wanted);
     printEntries(entries, context, options, names, folding, std::nullopt);
+    BOUGH_TRY(printTornEnd(store, session, context, options, wanted));
     return kDone;
   }
   wanted.limit = kPart;
@@ -149,6 +178,7 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
     wanted.fromSequence += entries.size();
     printEntries(entries, context, options, names, folding, wanted.fromSequence);
   }
+  BOUGH_TRY(printTornEnd(store, session, context, options, wanted));
   return kDone;
 }
 
