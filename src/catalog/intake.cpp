@@ -69,6 +69,23 @@ Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& 
   return {};
 }
 
+// Whether a message is older than the one that makes the title. Of the log only that one is read: after an entry of a
+// time to come, or when a clock was set back, every message is late.
+bool saidBeforeTitle(SessionStore& store, const SessionTally& tally) {
+  const SessionRow& row = tally.row;
+  if (!tally.saidLateMs || row.facts.titleSource != TitleSource::Message) return false;
+  std::optional<std::uint64_t> titleMs = tally.titleMs;
+  if (!titleMs) {
+    const auto sequence = store.sequenceOf(row.facts.sessionId, row.titleEntry);
+    if (!sequence) return true;
+    const auto read = store.readOwnEntries(row.facts.sessionId, *sequence, 1, [&](std::uint64_t, Entry& entry) {
+      if (entry.id == row.titleEntry) titleMs = parseTimestamp(entry.timestamp);
+    });
+    if (!read) return true;
+  }
+  return !titleMs || *tally.saidLateMs < *titleMs;
+}
+
 }  // namespace
 
 void forgetSession(Database& database, std::int64_t session, const TextOf& textOf) {
@@ -190,7 +207,7 @@ Result<void> Intake::readLog(const SessionState& state) {
                        .forIndex = texts_ == nullptr,
                        .known = isHere ? &growth_->entries : nullptr},
                       [&](ReadEntry& read) { apply(read); }));
-  if (tally_.titleLost || (tally_.saidLate && row_.facts.titleSource == TitleSource::Message)) {
+  if (tally_.titleLost || saidBeforeTitle(store_, tally_)) {
     BOUGH_TRY(chooseTitle());
   }
   SessionState now = state;
@@ -339,7 +356,7 @@ std::optional<std::string> Intake::storedText(const std::string& entryId) {
   return read ? text : std::nullopt;
 }
 
-// The title was taken away: what is in the log is looked through once more.
+// The title was taken away, or another message was said before it: what is in the log is looked through once more.
 Result<void> Intake::chooseTitle() {
   TitleChoice choice;
   auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken,

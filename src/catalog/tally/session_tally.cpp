@@ -105,9 +105,10 @@ void SessionTally::conversation(const Entry& entry, const EntryFacts& facts, std
     if (!summary.title.empty()) {
       summary.titleSource = TitleSource::Message;
       row.titleEntry = entry.id;
+      titleMs = timeMs;
     }
   } else if (facts.role == EntryRole::User && timeMs < summary.activeMs) {
-    saidLate = true;
+    saidLateMs = std::min(saidLateMs.value_or(timeMs), timeMs);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -42,8 +43,11 @@ class SessionTally {
   /// Those that were met since the caller last emptied it. An answer that was stored block by block is here with each.
   std::vector<TalliedAnswer> answers;
   bool titleLost = false;  ///< An entry took the title away; the caller chooses another.
-  /// A user message is older than an entry before it, as after `bough sync`: the first message may be another one.
-  bool saidLate = false;
+  /// When the message was said that makes the title; none when that message was tallied before.
+  std::optional<std::uint64_t> titleMs;
+  /// The oldest of the user messages that are older than an entry before them, as after `bough sync`. Where it is older
+  /// than the title's, too, the first message is another one.
+  std::optional<std::uint64_t> saidLateMs;
 
   /// Continues with branches that were tallied before.
   void addBranch(Branch branch);
