@@ -274,6 +274,24 @@ TEST(CommandRules, PatternsInQuotesAreLeftToThePrograms) {
        "uniq 'dir/'a*", "rg '*' [a]", "rg \"it's\" * 'x'", "ls 'a*", "make 'SHELL=*'", "git log '--output=*'"});
 }
 
+TEST(CommandRules, WhatNeverTakesEffectIsSaid) {
+  for (const char* allowed : {"wc -l *", "git add *", "make", "CI=1 npm test", "rg 'a b'", "ls *"}) {
+    EXPECT_EQ(whyAllowsNothing(allowed), "") << allowed;
+    EXPECT_TRUE(isAllowedCommand(allowed, {allowed})) << allowed;
+  }
+  for (const char* allowed : {"", "''", " \t", "npm test 'a", "FOO=1", "A=b C='d e'"}) {
+    EXPECT_EQ(whyAllowsNothing(allowed), "it names no program") << allowed;
+    EXPECT_FALSE(isAllowedCommand(allowed, {allowed})) << allowed;
+  }
+  for (const char* allowed : {"git *", "git:*", "wc -l:*"}) {
+    EXPECT_TRUE(whyAllowsNothing(allowed).starts_with("it is no pattern")) << allowed;
+  }
+  EXPECT_EQ(whyAllowsNothing("a; b"), "it has shell syntax");
+  EXPECT_EQ(whyAllowsNothing("make "), "it has a blank at an end");
+  EXPECT_EQ(commandQuestion("wc -l a.txt", {"wc -l *", " *", "*"}),
+            "run: wc -l a.txt\nwc -l * is allowed, but it is no pattern; without the * it allows arguments");
+}
+
 TEST(CommandRules, WhatGitRunsIsAskedAbout) {
   expectRules({"git", "git mv", "cp", "mv", "ln", "cat", "rg", "find", "tee"},
               {"git mv a.txt b.txt", "cp a.txt b.txt", "cat .git/config", "rg word .git", "find .git -name x",

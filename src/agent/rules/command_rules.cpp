@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
 constexpr std::size_t kManyLines = 8;
+// What many write for "with any arguments", which needs nothing here.
+constexpr std::string_view kAnyArguments = " *";
+constexpr std::string_view kIsNoPattern = "it is no pattern; without the * it allows arguments";
 
 // The words that follow the allowed ones, and what the shell makes other words of: it leaves alone what is in quotes.
 struct AddedWords {
@@ -238,10 +241,13 @@ bool isAllowedCommand(std::string_view command, const std::vector<std::string>& 
 }
 
 std::string whyAllowsNothing(std::string_view allowed) {
-  if (allowed.find_first_not_of(" \t'\"") == std::string_view::npos) return "it names no program";
-  if (allowed.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
+  if (std::string danger = dangerIn(allowed, allowed); !danger.empty()) return danger;
   if (allowed.starts_with(' ') || allowed.ends_with(' ')) return "it has a blank at an end";
-  if (allowed.ends_with(" *") || allowed.ends_with(":*")) return "it is no pattern; without the * it allows arguments";
+  // `wc -l *` is a command, `git *` hardly.
+  const bool isOfAll = allowed.ends_with(kAnyArguments) && hasCommands(allowed.substr(0, allowed.find(' ')));
+  if (allowed.ends_with(":*") || (isOfAll && allowed.find(' ') + kAnyArguments.size() == allowed.size())) {
+    return std::string(kIsNoPattern);
+  }
   return {};
 }
 
@@ -253,6 +259,10 @@ std::string commandQuestion(std::string_view command, const std::vector<std::str
                        visibleText(command.substr(0, command.find('\n'))));
   }
   for (const std::string& each : allowed) {
+    const std::string_view meant = std::string_view(each).substr(0, each.size() - kAnyArguments.size());
+    if (each.ends_with(kAnyArguments) && !beginsWith(command, each) && beginsWith(command, meant)) {
+      out += fmt::format("\n{} is allowed, but {}", each, kIsNoPattern);
+    }
     if (!beginsWith(command, each)) continue;
     out += fmt::format("\n{} is allowed, but {}", each, visibleText(dangerIn(command, each)));
   }

@@ -92,6 +92,12 @@ bool mayTakeValue(std::string_view option) {
   return option.starts_with('-') && !option.contains('=') && !holdsWord(kPlainOptions, option);
 }
 
+const CommandsOf* commandsOf(std::string_view program) {
+  const auto* found = std::ranges::find_if(
+      kHarmlessCommands, [&](const CommandsOf& each) { return holdsWord(each.names, familyOf(program)); });
+  return found == std::end(kHarmlessCommands) ? nullptr : found;
+}
+
 // The first script decides: options before it belong to the interpreter.
 std::string dangerousScript(std::string_view program, std::span<const std::string> allowed,
                             std::span<const std::string> added) {
@@ -107,9 +113,8 @@ std::string dangerousCommand(std::string_view program, std::span<const std::stri
   const std::string_view family = familyOf(program);
   if (holdsWord(kInterpreters, family) || holdsWord(kInterpreters, program))
     return dangerousScript(program, allowed, added);
-  const auto* rules =
-      std::ranges::find_if(kHarmlessCommands, [&](const CommandsOf& each) { return holdsWord(each.names, family); });
-  if (rules == std::end(kHarmlessCommands)) return {};
+  const CommandsOf* rules = commandsOf(program);
+  if (rules == nullptr) return {};
   std::string_view last;  // an option that may take the next word as its value
   for (const std::string& word : allowed) {
     if (!isOptionWord(word) && last.empty()) return {};
@@ -125,6 +130,10 @@ std::string dangerousCommand(std::string_view program, std::span<const std::stri
     if (mayTakeValue(word)) last = word;
   }
   return {};
+}
+
+bool hasCommands(std::string_view program) {
+  return commandsOf(program) != nullptr;
 }
 
 }  // namespace bough::agent

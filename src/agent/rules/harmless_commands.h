@@ -14,4 +14,7 @@ namespace bough::agent {
 std::string dangerousCommand(std::string_view program, std::span<const std::string> allowed,
                              std::span<const std::string> added);
 
+/// Whether the first argument of the program says what it does: `git log`.
+bool hasCommands(std::string_view program);
+
 }  // namespace bough::agent
