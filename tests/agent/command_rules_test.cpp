@@ -348,6 +348,15 @@ TEST(CommandRules, ProgramsThatRunWhatTheyAreGivenAreAskedAbout) {
   EXPECT_TRUE(isAllowedCommand("m4 x.m4 y", {"m4 x.m4"}));
 }
 
+TEST(CommandRules, OnlyTheOwnOptionsOfAProgramMakeItList) {
+  expectRules(
+      {"unzip", "dtrx", "dtrx -l", "unar", "unar -l", "patch", "patch -p1 -t", "patch -p1 --dry-run", "unzip -Plt"},
+      {"unzip -l a.zip", "unzip -qv a.zip", "unzip -t a.zip", "dtrx --list a.zip", "dtrx -l a.zip",
+       "patch --dry-run a b", "patch -p1 --dry-run a b", "patch -p1 -t", "dtrx -v"},
+      {"dtrx -v a.zip", "dtrx --dry-run a.zip", "unar -v a.zip", "unar -l a.zip", "patch -p1 -t a b", "patch -v a b",
+       "unzip -q a.zip", "unzip --dry-run a.zip", "unzip -Plt a.zip"});
+}
+
 TEST(CommandRules, SecondFilesAreAskedAbout) {
   expectRules(
       {"cpp", "x86_64-linux-gnu-cpp-14", "clang-cpp", "python3 -m json.tool", "python3 -m json", "pdftotext", "lz4"},

@@ -193,11 +193,8 @@ std::string dangerOfWord(std::string_view program, std::string_view word, std::s
 // Without one of the options that only list what is in a file.
 bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> added) {
   if (!writesWhatFilesName(program.name) || std::ranges::none_of(added, isFile)) return false;
-  const auto onlyLists = [](const std::string& word) {
-    return word == "--dry-run" ||
-           (!word.starts_with("--") && word.starts_with('-') && word.find_first_of("ltvZ") != std::string::npos);
-  };
-  return std::ranges::none_of(program.words, onlyLists) && std::ranges::none_of(added, onlyLists);
+  const auto lists = [&](const std::string& word) { return onlyLists(program.name, word); };
+  return std::ranges::none_of(program.words, lists) && std::ranges::none_of(added, lists);
 }
 
 }  // namespace

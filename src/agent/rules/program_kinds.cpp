@@ -1,5 +1,7 @@
 #include "agent/rules/program_kinds.h"
 
+#include <algorithm>
+
 #include "agent/rules/harmless_options.h"
 #include "agent/rules/program_names.h"
 
@@ -25,8 +27,24 @@ constexpr std::string_view kRunners =
     "abduco rlwrap ccache sccache distcc torsocks torify proxychains tini dumb-init catchsegv envdir npx bunx pnpx uvx "
     "pipx ansible sqlite sqlite3 duckdb wine wsl toolbox distrobox";
 
+// Options with which they only list: short ones, and long ones.
+struct Unpacker {
+  std::string_view names;
+  std::string_view letters;
+  std::string_view words;
+};
+
+constexpr Unpacker kUnpackers[] = {
+    {"unzip", "ltvZ", ""}, {"dtrx", "lt", "--list --table"}, {"unar", "", ""}, {"patch gpatch", "", "--dry-run"}};
+
 bool isInList(std::string_view list, std::string_view program) {
   return holdsWord(list, program) || holdsWord(list, familyOf(program));
+}
+
+const Unpacker* unpackerCalled(std::string_view program) {
+  const auto* found =
+      std::ranges::find_if(kUnpackers, [&](const Unpacker& each) { return isInList(each.names, program); });
+  return found == std::end(kUnpackers) ? nullptr : found;
 }
 
 // The loader of the system runs the file that it is given; an emulator does, too.
@@ -50,7 +68,16 @@ bool writesSecondFile(std::string_view program) {
 }
 
 bool writesWhatFilesName(std::string_view program) {
-  return isInList("unzip unar dtrx patch gpatch", program);
+  return unpackerCalled(program) != nullptr;
+}
+
+bool onlyLists(std::string_view program, std::string_view option) {
+  const Unpacker* unpacker = unpackerCalled(program);
+  if (unpacker == nullptr || !option.starts_with('-')) return false;
+  if (option.starts_with("--")) return holdsWord(unpacker->words, option);
+  // What follows another letter may be its value.
+  const std::size_t first = option.find_first_not_of("-q");
+  return first != std::string_view::npos && unpacker->letters.contains(option[first]);
 }
 
 bool onlyReads(std::string_view program) {

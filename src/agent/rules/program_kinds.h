@@ -14,6 +14,9 @@ bool writesSecondFile(std::string_view program);
 /// Writes whatever files the archive or patch names that it is given, unless an option makes it only list them.
 bool writesWhatFilesName(std::string_view program);
 
+/// Whether the option makes such a program only list what is in a file.
+bool onlyLists(std::string_view program, std::string_view option);
+
 /// Changes no file, whatever it is given, as long as its options are harmless.
 bool onlyReads(std::string_view program);
 
