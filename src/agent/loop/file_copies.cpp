@@ -24,8 +24,10 @@ constexpr std::string_view kPassedKind = "undo_passed";
 struct Copy {
   bool existed = false;
   bool notCopied = false;
+  bool heldKey = false;          // which is why it was not copied
   std::uint64_t newFolders = 0;  // How many folders above it were not there either.
   std::string bytes{};
+  std::string sum{};  // of what it held; empty where that is not known
 };
 
 // What a turn did to a file.
@@ -58,6 +60,7 @@ std::optional<Copy> copyIn(const Entry& entry) {
   if (json::findString(entry.payload, "kind") != kCopyKind) return std::nullopt;
   Copy copy{.existed = memberOr(entry.payload, "existed") == "true",
             .notCopied = memberOr(entry.payload, "notCopied") == "true",
+            .heldKey = memberOr(entry.payload, "heldKey") == "true",
             .newFolders = json::findUnsigned(entry.payload, "newFolders").value_or(0)};
   if (auto text = json::findString(entry.payload, "content")) copy.bytes = std::move(*text);
   if (const auto coded = json::findString(entry.payload, "base64")) {
@@ -65,13 +68,14 @@ std::optional<Copy> copyIn(const Entry& entry) {
     if (!bytes) return std::nullopt;
     copy.bytes = std::move(*bytes);
   }
+  copy.sum = copy.notCopied ? json::findString(entry.payload, "sha256").value_or("") : Sha256::of(copy.bytes);
   return copy;
 }
 
 // A call that failed has left a copy, and the file as it was.
 bool isAsBefore(const ChangedFile& file) {
-  if (!file.before || !file.before->existed || file.before->notCopied || file.sumsAfter.empty()) return false;
-  return file.sumsAfter.size() == 1 && *file.sumsAfter.begin() == Sha256::of(file.before->bytes);
+  if (!file.before || !file.before->existed || file.before->sum.empty()) return false;
+  return file.sumsAfter.size() == 1 && *file.sumsAfter.begin() == file.before->sum;
 }
 
 // The newest turn with changes that is none of `undone`, from the end of a branch; none when it does not reach back so
@@ -105,6 +109,7 @@ std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<
 // Empty when it was done; else why not.
 std::string putBack(const WorkingFolder& folder, const std::string& path, const ChangedFile& file, bool& removed) {
   if (!file.before) return "there is no copy of it";
+  if (file.before->heldKey) return "it held a key before, so there is no copy of it";
   if (file.before->notCopied) return "it could not be copied before";
   const auto place = folder.resolve(path);
   if (!place) return place.error().message;
@@ -161,8 +166,13 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place, con
   const bool unreadable = !content && content.error().code != ErrorCode::NotFound;
   writer.member("existed", content.has_value() || unreadable);
   if (place.names.size() > 1) writer.member("newFolders", static_cast<std::uint64_t>(place.names.size() - 1));
-  if (unreadable || (content && (content->bytes.size() > kMostCopiedBytes || secrets.areIn(content->bytes)))) {
+  const bool isLong = content && content->bytes.size() > kMostCopiedBytes;
+  const bool heldKey = content && secrets.areIn(content->bytes);
+  if (unreadable || isLong || heldKey) {
     writer.member("notCopied", true);
+    if (heldKey) writer.member("heldKey", true);
+    // So that a change that failed is known to be none.
+    if (const auto sum = WorkingFolder::digest(place)) writer.member("sha256", *sum);
   } else if (content && json::check(json::quoted(content->bytes))) {
     writer.member("content", content->bytes);
   } else if (content) {
