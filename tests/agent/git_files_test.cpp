@@ -139,6 +139,12 @@ TEST_F(GitFilesTest, TheFolderOfHooksThatSettingsNameIsAskedFor) {
   std::filesystem::create_directories(folder_ / "work/shared");
   put("work/shared/settings", "[core]\nhooksPath = hooks2\n[include]\npath = settings\n");
   EXPECT_TRUE(asksFor("hooks2/pre-commit"));
+  EXPECT_FALSE(asksFor("other"));
+  // More than anybody writes.
+  std::string many = "[include]\n";
+  for (int i = 0; i < 60; ++i) many += "path = " + std::to_string(i) + "\n";
+  put("work/shared/settings", many);
+  EXPECT_TRUE(asksFor("other"));
 }
 
 TEST(GitSettingsTest, AreReadAsGitReadsThem) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "agent/rules/git_settings.h"
@@ -100,21 +101,22 @@ class Leads {
 
   // A hook is often a link to a script in the tree.
   [[nodiscard]] bool fromLinksIn(const std::string& hooks) const {
-    constexpr int kMostFiles = 1'000;
+    constexpr int kMostHooks = 1'000;
     std::error_code error;
     int files = 0;
     const std::filesystem::directory_iterator end_;
     for (std::filesystem::directory_iterator each(hooks, error); !error && each != end_; each.increment(error)) {
-      if (++files > kMostFiles) return true;  // nobody knows where the others lead
+      if (++files > kMostHooks) return true;  // nobody knows where the others lead
       std::error_code unknown;
       if (each->is_symlink(unknown) && end(each->path().string())) return true;
     }
     return false;
   }
 
-  // The folder of hooks that settings name, and the files with more of them.
+  // The folder of hooks that settings name, and the files with more of them. Of more than anybody writes, nobody knows
+  // where they lead.
   [[nodiscard]] bool fromSettings(const std::vector<std::string>& repositories, const std::string& above) const {
-    constexpr std::size_t kMostFiles = 30;
+    constexpr std::size_t kMostSettings = 50;
     constexpr std::size_t kMostBytes = 1'000'000;
     std::vector<std::string> files = {"/etc/gitconfig", pathOfSetting("~/.gitconfig", {}),
                                       userFolder(UserFolder::Config) + "/git/config"};
@@ -122,18 +124,22 @@ class Leads {
       files.push_back(each + "/config");
       files.push_back(each + "/config.worktree");
     }
-    for (std::size_t i = 0; i < files.size() && i < kMostFiles; ++i) {
+    for (std::size_t i = 0; i < files.size(); ++i) {
       const std::string file = files[i];
       const auto place = folder_.resolve(file);
       const auto text = place ? WorkingFolder::read(*place, kMostBytes) : std::unexpected(place.error());
-      const GitSettings settings = text ? readGitSettings(text->bytes) : GitSettings();
+      if (!text) continue;
+      const GitSettings settings = readGitSettings(text->bytes);
+      if (text->sizeBytes > kMostBytes || settings.hookFolders.size() > kMostSettings) return true;
       for (const std::string& each : settings.hookFolders) {
         const std::string hooks = pathOfSetting(each, above);
         if (end(hooks) || fromLinksIn(hooks)) return true;
       }
       for (const std::string& each : settings.includes) {
-        files.push_back(pathOfSetting(each, file.substr(0, file.rfind('/'))));
-        if (end(files.back())) return true;
+        std::string named = pathOfSetting(each, file.substr(0, file.rfind('/')));
+        if (std::ranges::find(files, named) != files.end()) continue;
+        if (end(named) || files.size() == kMostSettings) return true;
+        files.push_back(std::move(named));
       }
     }
     return false;

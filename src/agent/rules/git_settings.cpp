@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/utf8.h"
+
 namespace bough::agent {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r";
 
 std::string inLowerCase(std::string_view text) {
   std::string out(text);
@@ -64,7 +64,7 @@ std::string takeValue(std::string_view& text) {
     } else {
       value += c;
     }
-    if (isQuoted || c == '\\' || !kBlanks.contains(c)) kept = value.size();
+    if (isQuoted || c == '\\' || !std::string_view(" \t\r").contains(c)) kept = value.size();
   }
   skipLine(text);
   value.resize(kept);
@@ -74,7 +74,6 @@ std::string takeValue(std::string_view& text) {
 }  // namespace
 
 GitSettings readGitSettings(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   GitSettings out;
   std::string section;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -86,13 +85,13 @@ GitSettings readGitSettings(std::string_view text) {
       continue;
     }
     const std::string name = inLowerCase(takeUntil(text, " \t\r\n=#;"));
-    skip(text, kBlanks);
+    skip(text, " \t\r");
     if (!text.starts_with('=')) {
       skipLine(text);
       continue;
     }
     text.remove_prefix(1);
-    skip(text, kBlanks);
+    skip(text, " \t\r");
     std::string value = takeValue(text);
     if (value.empty()) continue;
     if (section == "core" && name == "hookspath")
