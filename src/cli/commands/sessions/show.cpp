@@ -142,8 +142,9 @@ Result<void> printTornEnd(SessionStore& store, const std::string& session, const
   if (options.all || !options.at.empty() || options.beforeCompaction) return {};
   BOUGH_TRY(auto torn, tornEnd(store, session, wanted.branch.value_or("")));
   if (!torn) return {};
+  CallNames names(store, session);
   ResultFolding folding(store, session, wanted);
-  printEntries({std::move(*torn)}, context, options, folding, std::nullopt);
+  printEntries({std::move(*torn)}, context, options, names, folding, std::nullopt);
   return {};
 }
 
