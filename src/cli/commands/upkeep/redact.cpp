@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json/json_write.h"
+#include "base/text/counted.h"
 #include "base/try.h"
 #include "base/user_folders.h"
 #include "cli/commands/commands.h"
@@ -25,8 +28,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string by = options.by.empty() ? userName() : options.by;
   BOUGH_TRY(auto redacted, session.store->redactEntry(session.sessionId, entry, by, options.reason));
   if (!context.json) {
-    printMessage(fmt::format("entry {} of {} is hidden from every view; the log keeps it", entry,
-                             idAndTitle(*session.store, session.sessionId)));
+    const std::size_t others = redacted.appendedCount - std::min<std::size_t>(redacted.appendedCount, 1);
+    printMessage(
+        fmt::format("entry {} of {} is hidden from every view{}; the log keeps it", entry,
+                    idAndTitle(*session.store, session.sessionId),
+                    others == 0 ? "" : ", with " + counted(others, "line that repeats it", "lines that repeat it")));
     return kDone;
   }
   json::Writer writer;
