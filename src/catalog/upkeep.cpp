@@ -100,9 +100,13 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
     BOUGH_TRY(fresh->catchUp({}));
     BOUGH_TRY(catchUp({}));
     BOUGH_TRY(const auto later, differences(*fresh, *this));
+    const auto isGone = [&](const std::string& sessionId) {
+      const auto state = state_->store.sessionState(sessionId);
+      return !state && state.error().code == ErrorCode::NotFound;
+    };
     std::erase_if(wrong, [&](const auto& each) {
       const auto still = later.find(each.first);
-      return still == later.end() || still->second != each.second;
+      return still == later.end() || still->second != each.second || isGone(each.first);
     });
   }
   for (const auto& [sessionId, rows] : wrong) {
