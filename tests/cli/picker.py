@@ -113,7 +113,8 @@ def test_the_price_of_going_on_is_told_at_every_width(folder, bough):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             terminal = with_sessions(place, bough, width=width, height=30)
             pathlib.Path(place, "answer").write_text(ANSWER + "\n")
-            terminal.run("cd; bough append heron < answer >/dev/null")
+            # Nothing is said, so nothing is sent.
+            terminal.run("export ANTHROPIC_API_KEY=sk-ant-0123456789abcdef; cd; bough append heron < answer >/dev/null")
             terminal.type("bough")
             screen = terminal.wait(lambda screen: "3 of 3" in screen and "herons" in selected(screen))
             for line in screen.splitlines():
