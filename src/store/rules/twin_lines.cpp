@@ -145,13 +145,9 @@ Result<std::vector<std::string>> twinsOf(StoredSession& session, const std::vect
                                          bool alsoHidden) {
   constexpr std::size_t kPart = 256;
   constexpr std::size_t kPartBytes = std::size_t{16} << 20;
-  BOUGH_TRY(const auto named, session.load({.ids = entryIds}));
+  BOUGH_TRY(const auto named, session.load({.options = {.showRedacted = true}, .ids = entryIds}));
   TwinLines said;
-  for (const std::uint64_t sequence : named.sequences) {
-    BOUGH_TRY(const auto stored,
-              session.load({.options = {.fromSequence = sequence, .limit = 1, .showRedacted = true}}));
-    for (const Entry& entry : stored.entries) said.add(entry);
-  }
+  for (const Entry& entry : named.entries) said.add(entry);
   std::vector<std::string> twins;
   if (!said.wereImported()) return twins;  // else all of the session is read
   for (std::uint64_t from = 0;;) {
