@@ -301,7 +301,13 @@ void sayNothingFound(const CatalogView& view, const std::string& query, const Se
 AroundOf aroundOf(const CatalogView& view, const Options& options) {
   if (options.around == 0) return {};
   return [&](const SearchHit& hit) -> Result<Around> {
-    if (!isOutside(options)) return readAround(*view.store, hit, options.around);
+    if (!isOutside(options)) {
+      std::string leaf;
+      if (!options.branch.empty()) {
+        BOUGH_TRY(leaf, resolveEntry(*view.store, hit.sessionId, options.branch));
+      }
+      return readAround(*view.store, hit, options.around, leaf);
+    }
     BOUGH_TRY(const auto session, openListedSession(hit.sessionId));
     return readAround(*session.store, hit, options.around);
   };

@@ -30,13 +30,12 @@ Sequence lastChild(const SessionTree& tree, Sequence node) {
   return last;
 }
 
-std::vector<Sequence> nodesAfter(const SessionTree& tree, Sequence node, std::size_t count) {
+std::vector<Sequence> nodesAfter(const SessionTree& tree, Sequence node, std::size_t count, Sequence leaf) {
   std::vector<Sequence> nodes;
-  const Sequence head = tree.head();
-  const bool leadsToHead = head != kNoSequence && tree.commonAncestor(node, head) == node;
-  std::size_t steps = leadsToHead ? tree.depth(head) - tree.depth(node) : 0;
+  const bool leadsThere = leaf != kNoSequence && tree.commonAncestor(node, leaf) == node;
+  std::size_t steps = leadsThere ? tree.depth(leaf) - tree.depth(node) : 0;
   for (Sequence at = node; nodes.size() < count;) {
-    at = steps > 0 ? tree.ancestor(head, --steps) : lastChild(tree, at);
+    at = steps > 0 ? tree.ancestor(leaf, --steps) : lastChild(tree, at);
     if (at == kNoSequence) return nodes;
     if (isShownAround(tree, at)) nodes.push_back(at);
   }
@@ -52,14 +51,19 @@ Result<std::vector<EntrySummary>> describe(SessionStore& store, const std::strin
 
 }  // namespace
 
-Result<Around> readAround(SessionStore& store, const SearchHit& hit, std::size_t count) {
+Result<Around> readAround(SessionStore& store, const SearchHit& hit, std::size_t count, const std::string& leaf) {
   Around around;
   if (count == 0 || hit.entryId.empty()) return around;
   BOUGH_TRY(const auto tree, store.loadTree(hit.sessionId));
   BOUGH_TRY(const auto node, store.sequenceOf(hit.sessionId, hit.entryId));
   if (!tree.isNode(node)) return around;
+  Sequence end = tree.head();
+  if (!leaf.empty()) {
+    BOUGH_TRY(end, store.sequenceOf(hit.sessionId, leaf));
+    if (!tree.isNode(end)) end = kNoSequence;
+  }
   BOUGH_TRY(around.before, describe(store, hit.sessionId, nodesBefore(tree, node, count)));
-  BOUGH_TRY(around.after, describe(store, hit.sessionId, nodesAfter(tree, node, count)));
+  BOUGH_TRY(around.after, describe(store, hit.sessionId, nodesAfter(tree, node, count, end)));
   return around;
 }
 
