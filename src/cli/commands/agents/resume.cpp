@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
+#include <memory>
 
+#include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
@@ -44,9 +45,23 @@ bool isFolderMissing(const std::string& folder) {
   return !folder.empty() && !(isAbsolute(folder) && std::filesystem::is_directory(folder, error));
 }
 
-// The agent's file of a session that is not where bough would put it: written in another folder or another time zone,
-// or by the agent itself. Empty when there is none.
-std::string fileElsewhere(const TranscriptFacts& facts) {
+std::string folderOfFile(const TranscriptFacts& facts, const std::string& cwd) {
+  TranscriptFacts there = facts;
+  there.cwd = cwd;
+  const auto place = placeForTranscript(transcriptHome(), there);
+  return place ? std::filesystem::path(place->path).parent_path().string() : std::string();
+}
+
+// Whether the agent finds a session of this file when it is started in the file's own folder: it looks by the folder
+// alone, unless it keeps all sessions together.
+bool isWhereAgentLooks(const TranscriptFacts& file, const std::string& path) {
+  if (folderOfFile(file, "/a") == folderOfFile(file, "/b")) return true;
+  return !file.cwd.empty() && std::filesystem::path(path).parent_path() == folderOfFile(file, file.cwd);
+}
+
+// The agent's file of a session that is not where bough would put it: written in another time zone, or by the agent
+// itself; when the session names no folder of its own (`mayMove`), in another folder. Empty when there is none.
+std::string fileElsewhere(const TranscriptFacts& facts, bool mayMove) {
   constexpr std::size_t kInName = 8;  // of the id
   std::string found;
   const auto isOfSession = [&](const std::string& path) {
@@ -56,7 +71,8 @@ std::string fileElsewhere(const TranscriptFacts& facts) {
       return false;
     }
     const auto other = peekTranscript(path);
-    return other && other->agent == facts.agent && other->sessionId == facts.sessionId;
+    if (!other || other->agent != facts.agent || other->sessionId != facts.sessionId) return false;
+    return (mayMove || other->cwd == facts.cwd) && isWhereAgentLooks(*other, path);
   };
   // Agents without folders of their own have no such file.
   (void)eachTranscript(transcriptHome(), {facts.agent}, [&](FoundTranscript&& file) {
@@ -70,7 +86,8 @@ std::string fileElsewhere(const TranscriptFacts& facts) {
 // changed.
 class Target {
  public:
-  explicit Target(bool dryRun) : dryRun_(dryRun) {}
+  // `mayMove`: a file in another folder than that of the facts may be the session's, too.
+  Target(bool dryRun, bool mayMove) : dryRun_(dryRun), mayMove_(mayMove) {}
 
   Result<void> begin(const TranscriptFacts& facts) {
     BOUGH_TRY(place_, placeForTranscript(transcriptHome(), facts));
@@ -81,18 +98,24 @@ class Target {
     }
     std::error_code error;
     isFree_ = !std::filesystem::exists(place_.path, error);
-    if (std::string other = isFree_ ? fileElsewhere(facts) : ""; !other.empty()) {
+    if (std::string other = isFree_ ? fileElsewhere(facts, mayMove_) : ""; !other.empty()) {
       place_.path = std::move(other);
       isFree_ = false;
     }
-    const auto present = isFree_ ? Result<TranscriptFacts>() : peekTranscript(place_.path);
-    if (!isFree_ && present && present->cwd != facts.cwd) otherFolder_ = present->cwd;
-    if (!isFree_) present_.open(place_.path, std::ios::binary);
+    if (isFree_) return {};
+    const auto present = peekTranscript(place_.path);
+    if (mayMove_ && present && !present->cwd.empty() && present->cwd != facts.cwd) {
+      otherFolder_ = present->cwd;
+      return isOther();
+    }
     return {};
   }
 
   Result<void> add(std::string_view piece) {
-    if (!isFree_) return compare(piece);
+    if (!isFree_) {
+      wanted_.add(piece);
+      return {};
+    }
     if (dryRun_) return {};
     if (!file_) {
       BOUGH_TRY(file_, NewFile::make(place_.path));
@@ -113,38 +136,50 @@ class Target {
   [[nodiscard]] bool holdsOther() const { return holdsOther_; }
   // That of the file, when it is another one than the session's.
   [[nodiscard]] const std::string& otherFolder() const { return otherFolder_; }
-  // After the last piece.
+  // After the last piece. The agent may have packed its file.
   [[nodiscard]] bool holdsSame() {
-    return !isFree_ && !holdsOther_ && present_.peek() == std::ifstream::traits_type::eof();
+    if (isFree_ || holdsOther_) return false;
+    Sha256 held;
+    const auto read = readTranscriptBytes(place_.path, [&](std::string_view piece) {
+      held.add(piece);
+      return true;
+    });
+    return read && held.hex() == wanted_.hex();
   }
   [[nodiscard]] bool isFree() const { return isFree_; }
 
  private:
-  Result<void> compare(std::string_view piece) {
-    std::string held(piece.size(), '\0');
-    present_.read(held.data(), static_cast<std::streamsize>(held.size()));
-    if (present_ && held == piece) return {};
+  std::unexpected<Error> isOther() {
     holdsOther_ = true;
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists and holds something else", place_.path),
                 "nothing was changed");
   }
 
   bool dryRun_;
+  bool mayMove_;
   bool isFree_ = false;
   bool holdsOther_ = false;
   TranscriptPlace place_;
   std::string otherFolder_;
-  std::ifstream present_;
+  Sha256 wanted_;  // of what would be written
   std::unique_ptr<NewFile> file_;
 };
+
+// Whether the session says nothing of a folder: it then gets the present one.
+Result<bool> namesNoFolder(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish) {
+  BOUGH_TRY(const auto entries, TranscriptSource::open(store, sessionId));
+  BOUGH_TRY(const auto facts, factsForExport(store, sessionId, wish.agent, entries));
+  return facts.cwd.empty();
+}
 
 // Nothing is overwritten: where the agent has a file of the session that holds something else, the session gets
 // another id there.
 Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish, bool dryRun) {
   constexpr unsigned kMostCopies = 1'000;
+  BOUGH_TRY(const bool mayMove, namesNoFolder(store, sessionId, wish));
   std::string instead;
   while (wish.copy < kMostCopies) {
-    Target target(dryRun);
+    Target target(dryRun, mayMove && wish.folder.empty());
     wish.keepBeside = [&](const std::string& name, std::string_view bytes) {
       return target.keepBeside(wish.agent, name, bytes);
     };
