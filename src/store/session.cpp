@@ -244,7 +244,7 @@ Result<AppendResult> Session::redact(const std::string& entryId, const std::stri
   BOUGH_TRY(state_->ready());
   std::vector<std::string> hidden;
   if (!entryId.empty()) {
-    BOUGH_TRY(hidden, twinsOf(*state_->stored, {entryId}, /*alsoHidden=*/false));
+    BOUGH_TRY(hidden, twinsOf(*state_->stored, {entryId}, /*forGood=*/false));
   }
   hidden.push_back(entryId);
   AppendRequest request;

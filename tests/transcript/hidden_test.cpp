@@ -309,5 +309,38 @@ TEST(Hidden, ResultsThatGeminiWritesTwiceGoTwice) {
   expectGone(session, "gemini-cli", results, "a secret");
 }
 
+// A prompt may be queued while an answer is written: its line is among those of the answer, which is one entry.
+TEST(Hidden, WhatIsAmongTheLinesOfAnAnswerGoesToo) {
+  const auto part = [](std::string_view text) {
+    return fmt::format(R"({{"id":"m1","role":"assistant","content":[{{"type":"text","text":"{}"}}]}})", text);
+  };
+  const std::string queued =
+      fmt::format(R"({{"type":"queue-operation","operation":"enqueue","content":"a secret","sessionId":"{}"}})"
+                  "\n",
+                  uuid(99));
+  const std::string bytes = claudeLine(1, 0, "user", R"({"role":"user","content":"go"})") +
+                            claudeLine(2, 1, "assistant", part("one")) + queued +
+                            claudeLine(3, 2, "assistant", part("two")) +
+                            claudeLine(4, 3, "user", R"({"role":"user","content":"a secret"})");
+  const Imported session("s.jsonl", bytes);
+  expectGone(session, "claude-code", uuid(4), "a secret");
+  const Imported other("s.jsonl", bytes);
+  other.hide(uuid(4), false);
+  const ReadFile again = other.readAgain("claude-code");
+  EXPECT_TRUE(story(again.entries, again.report.headId).starts_with("user: go\nassistant: one\nassistant: two\n"))
+      << story(again.entries, again.report.headId);
+}
+
+// What somebody says twice is not hidden with the first time.
+TEST(Hidden, AMessageThatSaysTheSameIsItsOwn) {
+  for (const bool erases : {false, true}) {
+    std::string bytes = claudeTalk() + claudeLine(5, 4, "user", R"({"role":"user","content":"first words"})");
+    const Imported session("s.jsonl", bytes);
+    session.hide(uuid(1), erases);
+    const ReadFile again = session.readAgain("claude-code");
+    EXPECT_TRUE(story(again.entries, again.report.headId).ends_with("user: first words\n"));
+  }
+}
+
 }  // namespace
 }  // namespace bough

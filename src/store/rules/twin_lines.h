@@ -7,9 +7,9 @@
 
 #include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
+#include "base/json/said_texts.h"
 #include "bough/entry.h"
 #include "bough/storage_backend.h"
 
@@ -21,23 +21,22 @@ class TwinLines {
   void add(const Entry& entry);
   /// Whether one of them came from another agent's file.
   [[nodiscard]] bool wereImported() const { return !agents_.empty(); }
-  /// Whether an entry outside the messages keeps a line of the same agent that repeats one of the texts: the whole of
-  /// it, a long one among others, or its beginning.
-  [[nodiscard]] bool isTwin(const Entry& entry) const;
+  /// Whether an entry keeps a line that was written for one of the entries, or that repeats one of their texts
+  /// (base/json/said_texts.h). Of a message what it says itself does not count; `alsoMessages`: those whose lines say
+  /// more.
+  [[nodiscard]] bool isTwin(const Entry& entry, bool alsoMessages) const;
 
  private:
   [[nodiscard]] bool carriesOne(const Entry& entry) const;
-  [[nodiscard]] bool repeats(const std::string& text) const;
-  void addText(std::string text);
 
   std::set<std::string> ids_;
   std::set<std::string> agents_;
-  std::unordered_set<std::string> texts_;  // without blanks, which lines set differently
-  std::vector<std::string> long_;          // of them, those that are also looked for in others
+  json::SaidTexts texts_;
 };
 
-/// The entries of a session that keep such lines for some of its entries; `alsoHidden`: those too that are redacted.
+/// The entries of a session that keep such lines for some of its entries. `forGood`: those too that are redacted, and
+/// messages whose lines say more than they do; who only hides something does not write such a line again.
 Result<std::vector<std::string>> twinsOf(StoredSession& session, const std::vector<std::string>& entryIds,
-                                         bool alsoHidden);
+                                         bool forGood);
 
 }  // namespace bough

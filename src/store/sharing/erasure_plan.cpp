@@ -54,7 +54,7 @@ Result<void> addHolderOfLine(SharingBackend& backend, ErasurePlan& plan, const s
 Result<void> addTwins(SharingBackend& backend, ErasurePlan& plan, StoredSession& session,
                       const std::vector<std::string>& entryIds, IdGenerator& ids,
                       const std::function<void(const Entry&)>& use) {
-  BOUGH_TRY(const auto twins, twinsOf(session, entryIds, /*alsoHidden=*/true));
+  BOUGH_TRY(const auto twins, twinsOf(session, entryIds, /*forGood=*/true));
   if (twins.empty()) return {};
   BOUGH_TRY(const auto loaded, session.load({.ids = twins, .asStored = true}));
   for (const Entry& entry : loaded.entries) {

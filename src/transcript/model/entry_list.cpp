@@ -42,7 +42,7 @@ EntryList::EntryList(std::vector<Entry>&& entries) : entries_(&kept_), kept_(std
 void EntryList::addAll(const std::vector<Entry>& entries) {
   outlines_.reserve(entries.size());
   for (const Entry& entry : entries) add(entry, entry.id);
-  if (lacking_) lacking_->inferResults();
+  if (lacking_) lacking_->end();
 }
 
 Result<std::shared_ptr<const EntryList>> EntryList::ofSession(Session session, std::size_t keptBytes) {
@@ -71,7 +71,7 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
     if (!isKept) kept_ = {};
   }
   if (isKept) entries_ = &kept_;
-  if (lacking_) lacking_->inferResults();
+  if (lacking_) lacking_->end();
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json/said_texts.h"
 #include "transcript/model/id_places.h"
 #include "transcript/model/origin.h"
 
@@ -97,19 +98,21 @@ class EntryList {
     explicit Lacking(EntryList& list) : list_(list) {}
     /// The next entry of the session.
     Result<void> note(const Entry& entry, std::size_t place);
-    /// After the last one: results that say what became of those that nobody can read.
-    void inferResults();
+    /// After the last one: lines that say what is hidden go, and results say what became of those that nobody can read.
+    void end();
     [[nodiscard]] const Hidden* find(std::size_t place) const;
     /// What stands in an entry's place; null: the entry itself.
     [[nodiscard]] const EntryPin* replacement(std::size_t place) const;
 
    private:
-    void dropLine(std::size_t place, const Origin& origin);
+    void dropLine(std::size_t place, const Entry& entry);
+    void dropLines();
     void inferResults(std::size_t place);
     [[nodiscard]] bool mayHoldResults(std::size_t place) const;
     void replace(std::size_t place, const Entry& entry, std::string payload);
 
     EntryList& list_;
+    json::SaidTexts said_;  // by redacted entries
     std::unordered_map<std::size_t, Hidden> hidden_;
     // Messages of results in the place of hidden ones, and entries without the line of which a part is hidden.
     std::unordered_map<std::size_t, EntryPin> replaced_;

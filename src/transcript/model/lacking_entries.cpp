@@ -55,6 +55,14 @@ std::string resultsPayload(const std::vector<CallName>& results, std::string_vie
   return writer.endArray().endObject().endObject().take();
 }
 
+// What an entry says, without the line that it came from.
+void addSaid(const Entry& entry, json::SaidTexts& texts) {
+  json::ObjectReader members(entry.payload);
+  while (const auto member = members.next()) {
+    if (member->key != "transcript" && member->key != "dialect") texts.add(member->key, member->value);
+  }
+}
+
 }  // namespace
 
 // Who said a hidden message, and which calls it answered is read from what is hidden; nothing else of
@@ -66,9 +74,17 @@ Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
   Hidden& hidden = hidden_[place];
   hidden.isErased = wasErased(stored.front());
   if (hidden.isErased) return {};
-  const auto origin = originOf(stored.front());
-  if (origin && !origin->hasLine) dropLine(place, *origin);
   if (!list_.isMessage(place)) return {};
+  addSaid(stored.front(), said_);
+  // Others may have come from the same line; it is with the first of them.
+  const auto origin = originOf(stored.front());
+  for (std::size_t before = place; origin && !origin->hasLine && before-- > 0;) {
+    const EntryPin other = list_.at(before);
+    const auto its = originOf(*other);
+    if (list_.isRedacted(before)) continue;
+    if (!its || its->agent != origin->agent || its->at != origin->at) break;
+    if (its->hasLine) dropLine(before, *other);
+  }
   const auto message = normalizeEntry(stored.front());
   if (message) hidden.role = message->role;
   const auto calling = callingIn(stored.front());
@@ -78,27 +94,40 @@ Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
   return {};
 }
 
-// The line that a hidden entry came from says what is hidden. It is with the first of the entries before it that came
-// from it.
-void EntryList::Lacking::dropLine(std::size_t place, const Origin& origin) {
-  while (place-- > 0) {
-    const EntryPin entry = list_.at(place);
-    const auto other = originOf(*entry);
-    if (list_.isRedacted(place)) continue;
-    if (!other || other->agent != origin.agent || other->at != origin.at) return;
-    if (!other->hasLine) continue;
-    auto without = std::make_shared<Entry>(*entry);
-    without->payload = "{";
-    json::ObjectReader members(entry->payload);
-    while (const auto member = members.next()) {
-      if (member->key == "transcript") continue;
-      if (without->payload.size() > 1) without->payload += ',';
-      without->payload += fmt::format("\"{}\":{}", member->key, member->value);
-    }
-    without->payload += '}';
-    replaced_[place] = std::move(without);
-    return;
+// Lines that say what is hidden: those that it came from with others, and those that repeat it.
+void EntryList::Lacking::dropLines() {
+  for (std::size_t i = 0; !said_.empty() && i < list_.size(); ++i) {
+    if (!list_.isMessage(i) || list_.isRedacted(i)) continue;
+    const EntryPin entry = list_.at(i);
+    const auto origin = originOf(*entry);
+    const auto transcript = origin && origin->hasLine ? json::findMember(entry->payload, "transcript") : std::nullopt;
+    const auto pieces = transcript ? json::findMember(*transcript, "line") : std::nullopt;
+    if (!pieces) continue;
+    json::SaidTexts own;
+    addSaid(*entry, own);
+    bool found = false;
+    json::SaidTexts::each(*pieces, [&](std::string_view, std::string_view quoted) {
+      std::string piece;
+      json::appendDecoded(piece, quoted.substr(1, quoted.size() - 2));
+      json::SaidTexts::each(piece, [&](std::string_view, std::string_view text) {
+        found = found || (said_.repeats(text) && !own.repeats(text));
+      });
+    });
+    if (found) dropLine(i, *entry);
   }
+}
+
+void EntryList::Lacking::dropLine(std::size_t place, const Entry& entry) {
+  auto without = std::make_shared<Entry>(entry);
+  without->payload = "{";
+  json::ObjectReader members(entry.payload);
+  while (const auto member = members.next()) {
+    if (member->key == "transcript") continue;
+    if (without->payload.size() > 1) without->payload += ',';
+    without->payload += fmt::format("\"{}\":{}", member->key, member->value);
+  }
+  without->payload += '}';
+  replaced_[place] = std::move(without);
 }
 
 // Damaged, or erased, or hidden where the session is not at hand.
@@ -109,7 +138,8 @@ bool EntryList::Lacking::mayHoldResults(std::size_t place) const {
   return list_.isRedacted(place) && list_.isMessage(place) && (known == nullptr || known->isErased);
 }
 
-void EntryList::Lacking::inferResults() {
+void EntryList::Lacking::end() {
+  dropLines();
   for (std::size_t i = 0; i < list_.size(); ++i) {
     if (mayHoldResults(i)) inferResults(i);
   }
