@@ -395,9 +395,9 @@ class CatalogSource {
     std::vector<CatalogedSession> sessions = {};  ///< By id. One that is new has its id, its stamp and nothing else.
     std::uint64_t total = 0;                      ///< With those that did not fit.
   };
-  /// Sessions that have changed since they were taken in; with `search` also those whose text was not taken in. `after`:
-  /// only those whose ids come after it, by their bytes; it need not be an id. Where a `taken` is not 0, the log has only
-  /// grown since.
+  /// Sessions that have changed since they were taken in; with `search` also those whose text was not taken in.
+  /// `after`: only those whose ids come after it, by their bytes; it need not be an id. Where a `taken` is not 0, the
+  /// log has only grown since.
   [[nodiscard]] virtual Result<Outdated> outdated(bool search, const std::string& after, std::size_t limit);
   /// Each by itself and only if it is still as `before` says; another process may have been first. When that has kept
   /// less than `after`, this or the next question fails with Conflict: the catalog looks at outdated() again. ReadOnly
