@@ -231,7 +231,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
     }
   }
   if (best.empty() && letters >= 3) best = onlyBeginning(typed, known);
-  return best.empty() ? beginningWithError(typed, known) : best;
+  // What is the beginning of several was not mistyped.
+  const bool isBeginning = std::ranges::any_of(known, [&](const auto& each) { return each.starts_with(typed); });
+  return best.empty() && !isBeginning ? beginningWithError(typed, known) : best;
 }
 
 namespace {

@@ -30,11 +30,13 @@ Sequence lastChild(const SessionTree& tree, Sequence node) {
   return last;
 }
 
-std::vector<Sequence> nodesAfter(const SessionTree& tree, Sequence node, std::size_t count, Sequence leaf) {
+// `isEnd`: nothing comes after the leaf.
+std::vector<Sequence> nodesAfter(const SessionTree& tree, Sequence node, std::size_t count, Sequence leaf, bool isEnd) {
   std::vector<Sequence> nodes;
   const bool leadsThere = leaf != kNoSequence && tree.commonAncestor(node, leaf) == node;
   std::size_t steps = leadsThere ? tree.depth(leaf) - tree.depth(node) : 0;
   for (Sequence at = node; nodes.size() < count;) {
+    if (steps == 0 && isEnd) return nodes;
     at = steps > 0 ? tree.ancestor(leaf, --steps) : lastChild(tree, at);
     if (at == kNoSequence) return nodes;
     if (isShownAround(tree, at)) nodes.push_back(at);
@@ -63,7 +65,7 @@ Result<Around> readAround(SessionStore& store, const SearchHit& hit, std::size_t
     if (!tree.isNode(end)) end = kNoSequence;
   }
   BOUGH_TRY(around.before, describe(store, hit.sessionId, nodesBefore(tree, node, count)));
-  BOUGH_TRY(around.after, describe(store, hit.sessionId, nodesAfter(tree, node, count, end)));
+  BOUGH_TRY(around.after, describe(store, hit.sessionId, nodesAfter(tree, node, count, end, !leaf.empty())));
   return around;
 }
 
