@@ -280,5 +280,26 @@ TEST(Models, TheNameOfAModelAndItsApiSayWhoseItIs) {
   EXPECT_EQ(providerOfModel("", std::nullopt), "");
 }
 
+TEST(Models, ModelsWithOpenWeightsAreOfNoProviderByTheirName) {
+  for (const std::optional<Dialect> dialect :
+       {std::optional<Dialect>(), std::optional(Dialect::OpenaiResponses), std::optional(Dialect::OpenaiChat)}) {
+    EXPECT_EQ(providerOfModel("gpt-oss:20b", dialect), "");
+    EXPECT_EQ(providerOfModel("gpt-oss-120b", dialect), "");
+  }
+}
+
+TEST(Models, AnApiIsOfTheProviderThatMadeIt) {
+  EXPECT_EQ(providerOfDialect(Dialect::Anthropic), "anthropic");
+  EXPECT_EQ(providerOfDialect(Dialect::OpenaiChat), "openai");
+  EXPECT_EQ(providerOfDialect(Dialect::OpenaiResponses), "openai");
+  EXPECT_EQ(providerOfDialect(Dialect::Gemini), "gemini");
+  EXPECT_EQ(providerOfDialect(Dialect::Bough), "") << "everyone's";
+  EXPECT_TRUE(isProvider("openai-chat", "openai"));
+  EXPECT_FALSE(isProvider("openrouter", "openai"));
+  EXPECT_TRUE(speaksApiOf("ollama", "openai"));
+  EXPECT_FALSE(speaksApiOf("anthropic", "openai"));
+  EXPECT_TRUE(speaksApiOf("a-server-of-mine", "openai"));
+}
+
 }  // namespace
 }  // namespace bough::agent

@@ -60,6 +60,22 @@ std::string fallbackModel(const ChatOptions& options) {
   return options.defaultModel.empty() ? defaultModel() : options.defaultModel;
 }
 
+// Whether a conversation may go on with a model that nobody asked for.
+Result<void> checkUnasked(const ConversationModel& known, const std::string& name) {
+  constexpr const char* kHint = "choose the model that goes on, with --model; it is written PROVIDER/MODEL";
+  const std::string recorded = known.name.full();
+  if (!recorded.empty() && known.name.provider.empty()) {
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("this conversation is with {}, and nothing says of which provider", recorded), kHint);
+  }
+  if (known.unnamedOf.empty()) return {};
+  if (recorded.empty() && isProvider(name.substr(0, name.find('/')), known.unnamedOf)) return {};
+  return fail(ErrorCode::InvalidArgument,
+              fmt::format("this conversation is with a model of {} that nothing names, and {} is not of {}",
+                          known.unnamedOf, name, known.unnamedOf),
+              kHint);
+}
+
 bool isLevel(const std::string& level) {
   return level == "off" || level == "low" || level == "medium" || level == "high";
 }
@@ -122,8 +138,8 @@ void Chat::keepModel() {
 // The model that was asked for; else the one the session used last; the default one only where none was used.
 Result<void> Chat::chooseModel() {
   BOUGH_TRY(auto setup, setupAt(store_, at_));
-  BOUGH_TRY(const ModelName known, conversationModel(store_, at_, setup));
-  const std::string recorded = known.full();
+  BOUGH_TRY(const ConversationModel known, conversationModel(store_, at_, setup));
+  const std::string recorded = known.name.full();
   // Another agent may have levels that bough does not know.
   if (!isLevel(setup.thinkingLevel)) setup.thinkingLevel.clear();
   thinkingLevel_ = setup.model.model.empty() ? options_.defaultThinking : setup.thinkingLevel;
@@ -131,10 +147,8 @@ Result<void> Chat::chooseModel() {
   const std::string wantedLevel = std::exchange(options_.thinkingLevel, {});
   const bool asked = !wanted.empty();
   const std::string name = asked ? wanted : recorded.empty() ? fallbackModel(options_) : recorded;
-  if (!asked && !recorded.empty() && known.provider.empty()) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("this conversation is with {}, and nothing says of which provider", recorded),
-                "choose the model that goes on, with --model; it is written PROVIDER/MODEL");
+  if (!asked) {
+    BOUGH_TRY(checkUnasked(known, name));
   }
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {

@@ -32,45 +32,57 @@ ModelName modelSetIn(const Entry& entry) {
                  .model = json::findString(entry.payload, "model").value_or("")};
   if (!name.provider.empty()) return name;
   const std::size_t slash = name.model.find('/');
-  if (slash != std::string::npos)
-    return {.provider = name.model.substr(0, slash), .model = name.model.substr(slash + 1)};
+  if (slash != std::string::npos) {
+    std::string model = name.model.substr(slash + 1);
+    if (isAnyones(model)) return name;  // openai/gpt-oss-20b: who made it, not who runs it
+    return {.provider = name.model.substr(0, slash), .model = std::move(model)};
+  }
   name.provider = providerOfModel(name.model, std::nullopt);
   return name;
 }
 
-// Which model gave an answer; none for what is no answer, and for what an agent wrote in the place of one.
-ModelName answererOf(const Entry& entry) {
+// Who gave an answer.
+struct Answerer {
+  ModelName name{};
+  std::string unnamedOf{};  // of which provider's API it is, where it does not say its model
+};
+
+// Nobody for what is no answer, and for what an agent wrote in the place of one.
+Answerer answererOf(const Entry& entry) {
   if (!holdsMessage(entry)) return {};
   const auto message = normalizeEntry(entry);
   if (!message || message->role != Role::Assistant) return {};
   const std::string said = entry.meta.empty() ? "" : json::findString(entry.meta, "model").value_or("");
   const std::size_t slash = said.find('/');
   if (slash != std::string::npos && json::findString(entry.meta, "agent") == kAgentName) {
-    return {.provider = said.substr(0, slash), .model = said.substr(slash + 1)};
+    return {.name = {.provider = said.substr(0, slash), .model = said.substr(slash + 1)}};
   }
-  ModelName name{.model = message->model.present ? message->model.decode() : said};
+  ModelName name{.model = message->model.present ? message->model.decode() : std::string()};
+  if (name.model.empty()) name.model = said;
+  if (name.model.empty()) return {.unnamedOf = std::string(providerOfDialect(message->dialect))};
   if (name.model.starts_with('<')) return {};
   name.provider = providerOfModel(name.model, message->dialect);
-  return name;
+  return {.name = std::move(name)};
 }
 
-// Whether both are of one provider; what is of an unknown one says nothing.
+// Whether both are of one provider; what is of an unknown one says nothing. A name such as gpt-oss is that of models at
+// many providers: where the model that was set has it, that says whose it is.
 bool isOfTheSame(const ModelName& answerer, const ModelName& set) {
-  const auto house = [](const std::string& provider) {
-    return provider == "openai-chat" ? std::string_view("openai") : std::string_view(provider);
-  };
-  return answerer.provider.empty() || house(answerer.provider) == house(set.provider);
+  if (!set.provider.empty() && answerer.model == set.model) return true;
+  return answerer.provider.empty() || isProvider(set.provider, answerer.provider);
 }
 
-// The model of the last answer, unless one was set after it.
-Result<ModelName> lastAnswerer(SessionStore& store, const StartingPoint& at) {
-  ModelName found;
+// The model of the last answer that names one, unless one was set after it; and whose the answers after it are.
+Result<Answerer> lastAnswerer(SessionStore& store, const StartingPoint& at) {
+  Answerer found;
   const auto enough = [&](const std::vector<Entry>& entries) {
     for (const Entry& entry : std::views::reverse(entries)) {
       const bool isMark = entry.type == entry_type::kRuntimeInit || entry.type == entry_type::kModelChange;
       if (isMark && !modelSetIn(entry).model.empty()) return true;
-      found = answererOf(entry);
-      if (!found.model.empty()) return true;
+      Answerer answerer = answererOf(entry);
+      if (found.unnamedOf.empty()) found.unnamedOf = std::move(answerer.unnamedOf);
+      found.name = std::move(answerer.name);
+      if (!found.name.model.empty()) return true;
     }
     return false;
   };
@@ -98,10 +110,14 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
   return setup;
 }
 
-Result<ModelName> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup) {
-  if (at.headId.empty()) return setup.model;
-  BOUGH_TRY(ModelName answerer, lastAnswerer(store, at));
-  return setup.model.model.empty() || !isOfTheSame(answerer, setup.model) ? answerer : setup.model;
+Result<ConversationModel> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup) {
+  if (at.headId.empty()) return ConversationModel{.name = setup.model};
+  BOUGH_TRY(Answerer answerer, lastAnswerer(store, at));
+  const bool isSet = !setup.model.model.empty() && isOfTheSame(answerer.name, setup.model);
+  ConversationModel out{.name = isSet ? setup.model : std::move(answerer.name)};
+  const bool says = !out.name.model.empty() && speaksApiOf(out.name.provider, answerer.unnamedOf);
+  if (!says) out.unnamedOf = std::move(answerer.unnamedOf);
+  return out;
 }
 
 Result<bool> promptChanges(Chat& chat) {

@@ -26,9 +26,16 @@ struct Setup {
 /// Reads the entries that set these things up, not the messages.
 Result<Setup> setupAt(SessionStore& store, const StartingPoint& at);
 
-/// Whose conversation it is: the model of `setup`, unless the last answer is of another provider and nothing was set
-/// after it (an imported session, or one that others have appended to). None when no model was set or has answered.
-Result<ModelName> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup);
+/// Whose conversation it is.
+struct ConversationModel {
+  ModelName name{};  ///< None when no model was set or has answered.
+  /// The provider of the last answer, where that does not name its model and `name` is not of this provider.
+  std::string unnamedOf{};
+};
+
+/// The model of `setup`, unless the last answer is of another provider and nothing was set after it (an imported
+/// session, or one that others have appended to).
+Result<ConversationModel> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup);
 
 /// Whether the next turn of a chat has another system prompt than the last one: the folder, the instructions or
 /// ChatOptions::systemPrompt differ. False before the first turn.

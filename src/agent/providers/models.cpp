@@ -86,6 +86,11 @@ std::vector<std::string_view> beginningsOf(std::string_view provider) {
   return {};
 }
 
+bool isNamedAsOf(std::string_view provider, std::string_view model) {
+  const auto begins = [&](std::string_view text) { return model.starts_with(text); };
+  return !isAnyones(model) && std::ranges::any_of(beginningsOf(provider), begins);
+}
+
 std::string keyOf(const KnownProvider& provider, const Variables& variables, std::string* variable = nullptr) {
   for (const std::string& name : provider.keyVariables) {
     if (std::string key = variables(name); !key.empty()) {
@@ -160,11 +165,36 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
 std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect) {
   if (dialect == Dialect::Bough || dialect == Dialect::Plain) dialect.reset();  // of no provider's API
   for (const KnownProvider& provider : knownProviders()) {
-    const auto begins = [&](std::string_view text) { return model.starts_with(text); };
     if (dialect && *dialect != provider.dialect) continue;
-    if (std::ranges::any_of(beginningsOf(provider.name), begins)) return provider.name;
+    if (isNamedAsOf(provider.name, model)) return provider.name;
   }
   return {};
+}
+
+bool isAnyones(std::string_view model) {
+  return model.starts_with("gpt-oss");
+}
+
+std::string_view providerOfDialect(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::Anthropic: return "anthropic";
+    case Dialect::OpenaiChat:
+    case Dialect::OpenaiResponses: return "openai";
+    case Dialect::Gemini: return "gemini";
+    case Dialect::Bough:
+    case Dialect::Plain: break;
+  }
+  return {};
+}
+
+bool isProvider(std::string_view name, std::string_view other) {
+  const auto house = [](std::string_view each) { return each == "openai-chat" ? "openai" : each; };
+  return house(name) == house(other);
+}
+
+bool speaksApiOf(std::string_view name, std::string_view maker) {
+  const auto found = std::ranges::find(knownProviders(), name, &KnownProvider::name);
+  return found == knownProviders().end() || providerOfDialect(found->dialect) == maker;
 }
 
 std::string_view modelTableText() {
@@ -186,8 +216,7 @@ std::vector<UsableProvider> usableProviders(const std::vector<OwnProvider>& own,
     UsableProvider usable{.name = std::string(provider.name)};
     if (!provider.suggestedModel.empty()) usable.models.emplace_back(provider.suggestedModel);
     for (const ModelFacts& row : table ? table->rows() : ModelTable::builtIn().rows()) {
-      const auto begins = [&](std::string_view text) { return row.name.starts_with(text); };
-      if (std::ranges::any_of(beginningsOf(provider.name), begins)) usable.models.push_back(row.name);
+      if (isNamedAsOf(provider.name, row.name)) usable.models.push_back(row.name);
     }
     if (!provider.keyVariables.empty() && keyOf(provider, variables).empty()) {
       usable.needs = fmt::format("{}", fmt::join(provider.keyVariables, " or "));

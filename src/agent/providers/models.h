@@ -19,4 +19,17 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
 /// it says. Empty when that could be a server of any kind.
 std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect);
 
+/// Whether anybody may run a model, since its weights are open, though it is named like those of one provider.
+bool isAnyones(std::string_view model);
+
+/// The provider that has made an API: anthropic, openai or gemini. Empty for a dialect that is no API's.
+std::string_view providerOfDialect(Dialect dialect);
+
+/// Whether two names are those of one provider: openai has two.
+bool isProvider(std::string_view name, std::string_view other);
+
+/// Whether a provider's answers may be in a dialect of the one that has made the API (providerOfDialect). True as well
+/// where nobody knows: for one that is not built in.
+bool speaksApiOf(std::string_view name, std::string_view maker);
+
 }  // namespace bough::agent

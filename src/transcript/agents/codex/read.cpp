@@ -218,6 +218,7 @@ class CodexReader : public HistoryReader {
     facts.cwd = meta.text("cwd");
     facts.created = meta.text("timestamp");
     facts.version = meta.text("cli_version");
+    provider_ = meta.text("model_provider");
     facts.parentSession = meta.text("forked_from_id");
     if (!meta.isObject("history_base")) return;
     const std::string_view base = meta.raw("history_base");
@@ -331,7 +332,11 @@ class CodexReader : public HistoryReader {
     if (out.facts.cwd.empty()) out.facts.cwd = turn.text("cwd");
     if (model.empty() || model == out.facts.model) return keep(record, "turn_context", out);
     out.facts.model = model;
-    const std::string change = json::Writer().beginObject().key("model").raw(turn.raw("model")).endObject().take();
+    json::Writer writer;
+    writer.beginObject().key("model").raw(turn.raw("model"));
+    // The same name may be that of a model of OpenAI's and of a server of one's own.
+    if (!provider_.empty()) writer.member("provider", provider_);
+    const std::string change = writer.endObject().take();
     out.entry(record, nextPlace(record), entry_type::kModelChange, change, {{"model", turn.raw("model")}});
     gave();
   }
@@ -420,6 +425,7 @@ class CodexReader : public HistoryReader {
   Costs costs_;
   Shown shown_;
   bool sawItem_ = false;
+  std::string provider_;  // of the models, as Codex calls it
   std::string time_;
   std::string id_;
   std::string lastId_;
