@@ -196,6 +196,10 @@ void EntryList::Lacking::replace(std::size_t place, const Entry& entry, std::str
   results->type = entry_type::kMessage;
   results->payload = std::move(payload);
   results->redacted = true;  // it does not travel
+  // The time of an entry that cannot be read is not known: it gets that of what it continues.
+  for (std::size_t up = list_.parent(place); results->timestamp.empty() && up != kNone; up = list_.parent(up)) {
+    results->timestamp = list_.at(up)->timestamp;
+  }
   Outline& outline = list_.outlines_[place];
   outline.isMessage = outline.isRedacted = outline.answersCalls = true;
   replaced_[place] = std::move(results);
