@@ -140,6 +140,11 @@ void adoptEarlier(const std::string& id, Builder& out) {
   if (!id.empty() && out.entryFor(id).empty()) out.mean(id, id);
 }
 
+struct ThreadFacts {
+  std::string root;      // where the first lines were written first
+  std::string provider;  // of the models, as Codex calls it
+};
+
 class CodexReader : public HistoryReader {
  public:
   explicit CodexReader(std::vector<std::string> followed) : forks_{.followed = std::move(followed)} {}
@@ -151,7 +156,7 @@ class CodexReader : public HistoryReader {
       const std::string before = out.entryFor(turn.before);
       lineage.turns.push_back({.before = before.empty() ? turn.before : before, .given = turn.given});
     }
-    lineage.rootThread = rootThread_;
+    lineage.rootThread = thread_.root;
     return lineage;
   }
 
@@ -206,7 +211,7 @@ class CodexReader : public HistoryReader {
   // The first one is the file's own; a fork of an older version copies those of its parents after it.
   void takeMeta(const Record& record, std::string_view payload, Builder& out) {
     const Members meta(payload);
-    if (!sawItem_) rootThread_ = meta.text("id");
+    if (!sawItem_) thread_.root = meta.text("id");
     if (!rollout_.empty()) return;  // also when it is not the first line
     TranscriptFacts& facts = out.facts;
     const std::string name = rolloutName(facts.sessionId);
@@ -218,7 +223,7 @@ class CodexReader : public HistoryReader {
     facts.cwd = meta.text("cwd");
     facts.created = meta.text("timestamp");
     facts.version = meta.text("cli_version");
-    provider_ = meta.text("model_provider");
+    thread_.provider = meta.text("model_provider");
     facts.parentSession = meta.text("forked_from_id");
     if (!meta.isObject("history_base")) return;
     const std::string_view base = meta.raw("history_base");
@@ -248,7 +253,7 @@ class CodexReader : public HistoryReader {
     turns_ = std::move(lineage.turns);
     prompts_.inherit(std::move(lineage.prompts));
     costs_ = std::move(lineage.costs);
-    rootThread_ = std::move(lineage.rootThread);
+    thread_.root = std::move(lineage.rootThread);
   }
 
   // Where the next entry belongs. The ids that it points to live until the next call.
@@ -335,7 +340,7 @@ class CodexReader : public HistoryReader {
     json::Writer writer;
     writer.beginObject().key("model").raw(turn.raw("model"));
     // The same name may be that of a model of OpenAI's and of a server of one's own.
-    if (!provider_.empty()) writer.member("provider", provider_);
+    if (!thread_.provider.empty()) writer.member("provider", thread_.provider);
     const std::string change = writer.endObject().take();
     out.entry(record, nextPlace(record), entry_type::kModelChange, change, {{"model", turn.raw("model")}});
     gave();
@@ -399,7 +404,7 @@ class CodexReader : public HistoryReader {
       info = "\"title\":" + json::quoted(out.facts.title);
     }
     if (type == "token_usage_record") info = costs_.record(event, out.facts.model);
-    if (type == "event_msg" && name == "token_count") info = costs_.count(event, rootThread_, out.facts.model);
+    if (type == "event_msg" && name == "token_count") info = costs_.count(event, thread_.root, out.facts.model);
     keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
   }
 
@@ -420,12 +425,11 @@ class CodexReader : public HistoryReader {
     std::string_view problem = {};      // of those that this one continues
   };
   Forks forks_;
-  std::string rollout_;     // id, which is that of the thread unless it replaced an earlier one
-  std::string rootThread_;  // where the first lines were written first
+  std::string rollout_;  // id, which is that of the thread unless it replaced an earlier one
+  ThreadFacts thread_;
   Costs costs_;
   Shown shown_;
   bool sawItem_ = false;
-  std::string provider_;  // of the models, as Codex calls it
   std::string time_;
   std::string id_;
   std::string lastId_;
