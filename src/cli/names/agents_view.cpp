@@ -109,6 +109,22 @@ Result<void> bringUpToDate(const std::string& folder, AgentFiles& files, const c
   return {};
 }
 
+// Who knows an id from elsewhere, as from a list in a store, may be the first to ask in a folder without rows: one that
+// goes with this process, or one that was emptied meanwhile.
+Result<std::vector<std::string>> filesOfSession(const std::string& sessionId) {
+  BOUGH_TRY(const std::string folder, listFolder());
+  const auto known = [&] { return catalog::outsideFilesOf(folder, {sessionId}); };
+  std::error_code error;
+  if (std::filesystem::exists(folder, error)) {
+    BOUGH_TRY(auto files, known());
+    if (!files.front().empty()) return std::move(files.front());
+  }
+  BOUGH_TRY(openAgentsView("all"));
+  if (!std::filesystem::exists(folder, error)) return std::vector<std::string>();
+  BOUGH_TRY(auto files, known());
+  return std::move(files.front());
+}
+
 }  // namespace
 
 Result<CatalogView> openAgentsView(const std::string& list, const catalog::NewestRows* newest) {
@@ -143,9 +159,7 @@ Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes) {
 }
 
 Result<NamedSession> openListedSession(const std::string& sessionId) {
-  BOUGH_TRY(const std::string folder, listFolder());
-  BOUGH_TRY(const auto files, catalog::outsideFilesOf(folder, {sessionId}));
-  const std::vector<std::string>& paths = files.front();
+  BOUGH_TRY(const auto paths, filesOfSession(sessionId));
   if (paths.empty()) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId));
   return openTranscript(paths);
 }
@@ -222,9 +236,7 @@ Result<std::vector<std::string>> filesOfName(const Context& context, const std::
   const auto sessionId = sessionOf(context, name);
   if (!sessionId && sessionId.error().code == ErrorCode::NotFound) return std::vector<std::string>();
   if (!sessionId) return std::unexpected(sessionId.error());
-  BOUGH_TRY(const std::string folder, listFolder());
-  BOUGH_TRY(auto files, catalog::outsideFilesOf(folder, {*sessionId}));
-  return std::move(files.front());
+  return filesOfSession(*sessionId);
 }
 
 Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds) {
