@@ -41,19 +41,24 @@ Result<std::string> usualListFolder() {
 bool canBeMade(const std::string& folder) {
   std::error_code error;
   std::filesystem::path at = folder;
-  while (!std::filesystem::exists(at, error) && at.has_relative_path()) at = at.parent_path();
+  // A link to what is not there is in the way of a folder.
+  const auto isThere = [&] { return std::filesystem::exists(std::filesystem::symlink_status(at, error)); };
+  while (!isThere() && at.has_relative_path()) at = at.parent_path();
   return std::filesystem::is_directory(at, error) && ::access(at.c_str(), W_OK | X_OK) == 0;
 }
 
 // Where nothing can be kept, all the same is read: into a folder that goes with this process.
 Result<std::string> listFolder() {
   static std::map<std::string, std::shared_ptr<std::string>> passing;
-  BOUGH_TRY(const std::string usual, usualListFolder());
-  if (const auto found = passing.find(usual); found != passing.end()) return *found->second;
-  if (canBeMade(usual)) return usual;
+  const auto found = usualListFolder();
+  const bool agentsAreKnown = !transcriptFolders(transcriptHome(), {}).empty();
+  if (!found && !agentsAreKnown) return found;
+  const std::string usual = found.value_or("");
+  if (const auto made = passing.find(usual); made != passing.end()) return *made->second;
+  if (found && canBeMade(usual)) return usual;
   BOUGH_TRY(const auto folder, makePassingFolder());
-  printMessage(fmt::format("note: {} cannot be written to, so the agents' files are read again each time",
-                           text::printable(usual)));
+  const std::string why = found ? text::printable(usual) + " cannot be written to" : found.error().message;
+  printMessage(fmt::format("note: {}, so the agents' files are read again each time", why));
   passing.emplace(usual, folder);
   return *folder;
 }
