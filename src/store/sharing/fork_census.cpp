@@ -95,6 +95,15 @@ const SeenOrigin* ForkCensus::find(const std::string& name) const {
   return found == seen_.end() ? nullptr : &found->second;
 }
 
+std::unordered_set<std::string> ForkCensus::historyOf(const std::string& sessionId) const {
+  std::unordered_set<std::string> names;
+  const SeenOrigin* at = find(sessionId);
+  while (at != nullptr && at->sure && at->origin && names.insert(at->origin->sessionId).second) {
+    at = find(at->origin->sessionId);
+  }
+  return names;
+}
+
 Sharers ForkCensus::sharersOf(const std::string& sessionId) const {
   Sharers sharers;
   if (const auto forks = byOrigin_.find(sessionId); forks != byOrigin_.end()) sharers.forks = forks->second;
@@ -116,7 +125,8 @@ Result<void> refuseUnknown(const std::string& sessionId, const std::vector<std::
               fmt::format("{} may share the history of session {}, for {} header cannot be read: {}",
                           one ? "a session" : fmt::format("{} sessions", unknown.size()), sessionId,
                           one ? "its" : "their", fmt::join(unknown, ", ")),
-              "put a good copy in its place, or remove it first; `bough verify` says what is wrong with it");
+              "put a good copy in its place, or remove it first, with its forks or with --detach; `bough verify` says "
+              "what is wrong with it, and `bough migrate` may make its header again");
 }
 
 Result<void> refuseSharers(const std::string& sessionId, const Sharers& sharers) {

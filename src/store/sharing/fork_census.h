@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "store/sharing/sharing_backend.h"
@@ -29,6 +30,8 @@ class ForkCensus {
   void countOwnRemoval();
 
   [[nodiscard]] Sharers sharersOf(const std::string& sessionId) const;
+  /// The sessions that it continues, as far as headers say so that can be read.
+  [[nodiscard]] std::unordered_set<std::string> historyOf(const std::string& sessionId) const;
   /// None when it was not seen.
   [[nodiscard]] const SeenOrigin* find(const std::string& name) const;
   [[nodiscard]] const std::unordered_map<std::string, SeenOrigin>& all() const { return seen_; }

@@ -107,6 +107,9 @@ std::vector<Result<TrashedSession>> SharingTrash::trash(const std::vector<Remova
       // Of several that cannot be read, each would keep the others here. The trash loses nothing.
       const SeenOrigin* self = census.find(removal.sessionId);
       if (self != nullptr && !self->sure) sharers.unknown.clear();
+      // What a session continues was there before it, and so is no fork of it.
+      const auto before = census.historyOf(removal.sessionId);
+      std::erase_if(sharers.unknown, [&](const std::string& name) { return before.contains(name); });
       return refuseSharers(removal.sessionId, sharers);
     });
     if (!results[i]) continue;
