@@ -61,6 +61,19 @@ std::vector<std::pair<Directory*, std::string>> logPlaces(const LogFolders& fold
   return places;
 }
 
+// A folder in the place of a log holds no entry.
+bool isFolder(const LogFolders& folders, const std::string& sessionId) {
+  bool found = false;
+  for (const auto& [folder, name] : logPlaces(folders, sessionId)) {
+    if (folder == nullptr) continue;
+    const auto info = folder->info(name);
+    if (!info && info.error() == ENOENT) continue;
+    if (!info || !info->isDirectory) return false;
+    found = true;
+  }
+  return found;
+}
+
 }  // namespace
 
 FileBackend::FileBackend(std::unique_ptr<FileStore> store)
@@ -109,7 +122,10 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
 }
 
 Result<SeenOrigin> FileBackend::seenOrigin(const std::string& sessionId) {
-  return originSeenIn(log(sessionId), store_->serializer);
+  BOUGH_TRY(const SeenOrigin seen, originSeenIn(log(sessionId), store_->serializer));
+  if (!seen.sure && isFolder(store_->folders, sessionId))
+    return fail(ErrorCode::NotFound, sessionId + " is not a session");
+  return seen;
 }
 
 Result<std::vector<std::string>> FileBackend::listSessions() {

@@ -271,6 +271,8 @@ void checkForeign(SessionStore& store, const std::string& location, bool fix, Fi
       return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
     });
     if (ours && file.is_regular_file(error)) continue;
+    // Whatever else is in the place of a log is told of with the sessions.
+    if (ours && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"))) continue;
     if (auto left = unfinished(store, sessions, name, fix)) {
       findings.push_back(std::move(*left));
       continue;
