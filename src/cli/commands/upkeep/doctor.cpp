@@ -74,19 +74,19 @@ void checkReach(const std::string& location, Findings& findings) {
   findings.push_back({.what = fmt::format("the store {} can be reached", shown), .advice = {}});
 }
 
-// A session by its state alone, or with every byte checked.
-std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, bool deep) {
+// What is wrong with the log of a session, by its state alone or with every byte checked.
+std::optional<Finding> checkLog(SessionStore& store, SessionTitles& titles, const Result<SessionState>& state,
+                                const std::string& id, bool deep) {
   const auto bad = [&](std::string what, std::string advice) {
     return Finding{
         .health = Health::Bad, .what = fmt::format("{}: {}", titles.name(id), what), .advice = std::move(advice)};
   };
-  auto state = store.sessionState(id);
   if (!state) return bad(state.error().message, state.error().hint);
   std::uint64_t problems = state->problemCount;
   if (deep) {
     auto report = store.verifySession(id);
     if (!report) return bad(report.error().message, report.error().hint);
-    // What follows the last complete batch is told apart below.
+    // What follows the last complete batch is told apart.
     const auto torn = std::ranges::count(report->problems, ProblemKind::Torn, &Problem::kind);
     problems = report->problemCount - static_cast<std::uint64_t>(torn);
   }
@@ -104,27 +104,38 @@ std::optional<Finding> checkSession(SessionStore& store, SessionTitles& titles, 
   if (const auto row = titles.row(id); row && row->condition == SessionCondition::Damaged && !deep) {
     return bad(row->problem, fmt::format("`bough verify {}`", exactId(id)));
   }
-  if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
-    return Finding{
-        .health = Health::Bad,
-        .what = fmt::format("{}: {} were set aside from the end of the log", titles.name(id), formatBytes(setAside)),
-        .advice = fmt::format("`bough torn {}` lists the entries in it", exactId(id))};
-  }
-  if (state->trailingBytes > 0) {
-    return Finding{
-        .health = state->trailingInDoubt ? Health::Note : Health::Bad,
-        .what = fmt::format("{}: {} after the last complete batch, {}", titles.name(id),
-                            counted(state->trailingBytes, "byte"),
-                            state->trailingInDoubt ? "left by a crash or being written" : "left by a crash"),
-        .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now", exactId(id)),
-        .isOpen = state->trailingInDoubt};
-  }
-  if (state->format < jsonEntrySerializer().schemaVersion()) {
-    return Finding{.health = Health::Note,
-                   .what = fmt::format("{}: format {} can be read but not appended to", titles.name(id), state->format),
-                   .advice = fmt::format("`bough migrate {}`; the old file is kept", exactId(id))};
-  }
   return std::nullopt;
+}
+
+Finding ofTail(const SessionState& state, const std::string& name) {
+  return {.health = state.trailingInDoubt ? Health::Note : Health::Bad,
+          .what = fmt::format("{}: {} after the last complete batch, {}", name, counted(state.trailingBytes, "byte"),
+                              state.trailingInDoubt ? "left by a crash or being written" : "left by a crash"),
+          .advice =
+              fmt::format("the next append moves them aside; `bough repair {}` does it now", exactId(state.sessionId)),
+          .isOpen = state.trailingInDoubt};
+}
+
+// Each trouble of a session by itself: one does not hide another.
+Findings checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, bool deep) {
+  const auto state = store.sessionState(id);
+  Findings found;
+  if (auto damage = checkLog(store, titles, state, id, deep)) found.push_back(std::move(*damage));
+  if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
+    found.push_back(
+        {.health = Health::Bad,
+         .what = fmt::format("{}: {} were set aside from the end of the log", titles.name(id), formatBytes(setAside)),
+         .advice = fmt::format("`bough torn {}` lists the entries in it", exactId(id))});
+  }
+  if (!state) return found;
+  if (state->trailingBytes > 0) found.push_back(ofTail(*state, titles.name(id)));
+  if (state->format < jsonEntrySerializer().schemaVersion()) {
+    found.push_back(
+        {.health = Health::Note,
+         .what = fmt::format("{}: format {} can be read but not appended to", titles.name(id), state->format),
+         .advice = fmt::format("`bough migrate {}`; the old file is kept", exactId(id))});
+  }
+  return found;
 }
 
 // Of so many sessions.
@@ -161,10 +172,11 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   std::size_t open = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
-    if (auto finding = checkSession(store, titles, (*sessions)[i], deep); finding && !isGone(store, (*sessions)[i])) {
-      if (finding->health == Health::Bad) ++damaged;
-      if (finding->isOpen) ++open;
-      found.push_back(std::move(*finding));
+    auto ofOne = checkSession(store, titles, (*sessions)[i], deep);
+    if (!ofOne.empty() && !isGone(store, (*sessions)[i])) {
+      if (std::ranges::count(ofOne, Health::Bad, &Finding::health) > 0) ++damaged;
+      if (std::ranges::count(ofOne, true, &Finding::isOpen) > 0) ++open;
+      std::ranges::move(ofOne, std::back_inserter(found));
     }
     progress.update(i + 1);
   }
