@@ -96,9 +96,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
   const bool whole = report->notes.empty();
   if (!context.json) {
-    printMessage(fmt::format("{} with {} in the catalog", counted(report->sessions, "session"),
-                             options.onlyNew ? counted(report->entries, "new entry is", "new entries are")
-                                             : counted(report->entries, "entry is", "entries are")));
+    printMessage(fmt::format("{} with {} {} in the catalog", counted(report->sessions, "session"),
+                             counted(report->entries, options.onlyNew ? "new entry" : "entry"),
+                             report->sessions == 1 ? "is" : "are"));
     return whole ? kDone : kProblem;
   }
   json::Writer writer;

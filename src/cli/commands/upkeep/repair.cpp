@@ -46,8 +46,10 @@ void print(SessionStore& store, const RepairReport& report, bool json) {
                     path, report.path));
   }
   if (report.damagedLines > 0) {
-    printFitted(fmt::format("{} damaged parts stay in the log and are skipped; `bough verify {}` lists them",
-                            report.damagedLines, exactId(report.sessionId)));
+    const bool isOne = report.damagedLines == 1;
+    printFitted(fmt::format("{} in the log and {} skipped; `bough verify {}` lists {}",
+                            counted(report.damagedLines, "damaged part stays", "damaged parts stay"),
+                            isOne ? "is" : "are", exactId(report.sessionId), isOne ? "it" : "them"));
   }
   if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", idAndTitle(store, report.sessionId)));
 }
