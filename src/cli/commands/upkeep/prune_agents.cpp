@@ -70,12 +70,16 @@ void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t remo
   printJsonLine(writer.endArray().endObject().text());
 }
 
+// A file system may keep times from before 1970, of which only that is known.
+std::string writtenAt(const FoundTranscript& file) {
+  return file.modifiedNs < kNsPerMs ? "before 1970" : formatAge(file.modifiedNs / kNsPerMs, nowMs());
+}
+
 void printList(const std::vector<OldFile>& files) {
   Table table(
       {{.title = "agent"}, {.title = "written"}, {.title = "size", .align = Table::Align::Right}, {.title = "file"}});
   for (const OldFile& old : files) {
-    table.add({old.file.agent, formatAge(old.file.modifiedNs / kNsPerMs, nowMs()), formatBytes(old.file.sizeBytes),
-               old.file.path});
+    table.add({old.file.agent, writtenAt(old.file), formatBytes(old.file.sizeBytes), old.file.path});
   }
   table.print();
 }
