@@ -104,9 +104,23 @@ TEST_F(ParallelRedacted, WhatNobodyKnowsAnyMoreIsSaidToBeDoubtful) {
   user("go on");
   const Context context = build(Dialect::OpenaiChat);
   for (const std::string_view call : {"b", "c"}) {
-    EXPECT_TRUE(resultOf(context, call).contains("redacted, or the call was interrupted")) << context.messages;
+    EXPECT_TRUE(resultOf(context, call).contains("erased, or the call was interrupted")) << context.messages;
   }
   EXPECT_TRUE(must(unfinishedToolCalls(*store, "s")).empty()) << "nothing runs again that may have run";
+}
+
+TEST_F(Redacted, AResultThatWasErasedIsSaidToBe) {
+  user("read it");
+  say(Dialect::Anthropic, R"({"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"read","input":{}}]})");
+  say(Dialect::Anthropic, R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"SECRET"}]})",
+      "result");
+  assistant("done");
+  must(store->maintenance().erase({.sessionId = "s", .entryIds = {"result"}, .by = "me", .reason = "secret"}));
+  for (const Dialect dialect : kAll) {
+    const Context context = build(dialect);
+    EXPECT_TRUE(context.messages.contains("The result was erased.")) << context.messages;
+    EXPECT_FALSE(context.messages.contains("redacted")) << context.messages;
+  }
 }
 
 TEST_F(Redacted, AQuestionThatWasRedactedAnsweredNoCall) {

@@ -66,6 +66,7 @@ struct Original {
   bool joinsPrevious = false;   ///< A piece of the same message as the original before it.
   bool replacesSystem = false;  ///< A message that was the system prompt before it was edited.
   bool unreadable = false;      ///< Redacted in the sense below, but because its bytes are damaged.
+  bool erased = false;          ///< Redacted in the sense below, and its bytes are gone.
   bool redacted = false;        ///< Its content is hidden: it only holds its place, and those of `hiddenResults`.
   bool unknown = false;         ///< Redacted: what it was cannot be told any more; it may have answered calls.
   std::string_view problem;     ///< Why it cannot be converted; empty when it can.

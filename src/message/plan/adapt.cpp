@@ -41,6 +41,27 @@ bool storeRenamed(OutBlock& outBlock, std::deque<std::string>& texts) {
   return true;
 }
 
+// What a call without its result gets in the place of one.
+std::string_view missingText(const Call& call) {
+  if (!call.redacted) return "No result: the call was interrupted.";
+  if (call.unreadable) {
+    return call.doubtful ? "No result: its entry is damaged, or the call was interrupted."
+                         : "The result cannot be read: its entry is damaged.";
+  }
+  if (call.erased) {
+    return call.doubtful ? "No result: it was erased, or the call was interrupted." : "The result was erased.";
+  }
+  return call.doubtful ? "No result: it was redacted, or the call was interrupted." : "The result was redacted.";
+}
+
+std::string_view missingNote(const Call& call) {
+  if (call.doubtful) return "the result is hidden, or the call has none; one that says so takes its place";
+  if (call.unreadable) return "the result cannot be read; one that says so takes its place";
+  if (call.erased) return "the result was erased; one that says so takes its place";
+  if (call.redacted) return "the result was redacted; one that says so takes its place";
+  return "a call without a result got one that says so";
+}
+
 }  // namespace
 
 std::string_view Adapter::noPlace() const {
@@ -335,18 +356,9 @@ OutBlock Adapter::result(const Call& call) {
 OutBlock Adapter::missingResult(const Call& call) {
   OutBlock outBlock{.kind = BlockKind::ToolResult, .isError = true};
   setCall(call, outBlock);
-  outBlock.texts.push_back(own(call.doubtful     ? call.unreadable
-                                                       ? "No result: its entry is damaged, or the call was interrupted."
-                                                       : "No result: it was redacted, or the call was interrupted."
-                               : call.unreadable ? "The result cannot be read: its entry is damaged."
-                               : call.redacted   ? "The result was redacted."
-                                                 : "No result: the call was interrupted."));
+  outBlock.texts.push_back(own(missingText(call)));
   if (call.redacted && !call.doubtful) outBlock.isError = false;
-  reporter_.note(Change::Synthetic, originalAt(call.original), call.block, "tool_result",
-                 call.doubtful     ? "the result is hidden, or the call has none; one that says so takes its place"
-                 : call.unreadable ? "the result cannot be read; one that says so takes its place"
-                 : call.redacted   ? "the result was redacted; one that says so takes its place"
-                                   : "a call without a result got one that says so");
+  reporter_.note(Change::Synthetic, originalAt(call.original), call.block, "tool_result", missingNote(call));
   return outBlock;
 }
 

@@ -43,6 +43,7 @@ class Pairer {
     struct Hidden {
       std::size_t count = 0;  // Of hidden messages among results only.
       bool unreadable = false;
+      bool erased = false;
     };
     std::vector<Hidden> followed(originals.size() + 1);
     for (std::size_t i = originals.size(); i-- > 0;) {
@@ -50,7 +51,8 @@ class Pairer {
       const auto& blocks = originals[i].message.blocks;
       const bool results = !blocks.empty() && std::ranges::all_of(blocks, isResult);
       if (originals[i].unknown) {
-        followed[i] = {.count = followed[i + 1].count + 1, .unreadable = originals[i].unreadable};
+        followed[i] = {
+            .count = followed[i + 1].count + 1, .unreadable = originals[i].unreadable, .erased = originals[i].erased};
       } else if (results || !originals[i].hiddenResults.empty()) {
         followed[i] = followed[i + 1];
       }
@@ -72,6 +74,7 @@ class Pairer {
       if (!isOpen(call) || hidden.count == 0) continue;
       call.redacted = true;
       call.unreadable = hidden.unreadable;
+      call.erased = hidden.erased;
       call.doubtful = hidden.count < open[after(call)];
     }
   }

@@ -19,6 +19,7 @@ struct Call {
   bool redacted = false;          ///< Unanswered, but a message that was redacted follows, where its result was.
   bool doubtful = false;          ///< Redacted: or else it was interrupted, since fewer messages follow than calls.
   bool unreadable = false;        ///< The same, but the message is damaged.
+  bool erased = false;            ///< The same, but the message was erased.
   bool repeated = false;          ///< Another call of this id says the same, and is the one that counts.
 };
 

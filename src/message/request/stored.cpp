@@ -173,6 +173,7 @@ void addRedacted(std::string_view entryId, std::string_view type, std::string_vi
   if (!stored.empty()) addEntry(entryId, type, stored, MessageForm::AsStored, read);
   Original& original = history.originals.emplace_back();
   original.entryId = entryId;
+  original.erased = stored.starts_with(R"({"erased":{)");
   original.unknown = read.originals.empty() || !read.originals.front().problem.empty();
   if (!read.originals.empty()) original.message.blocks = std::move(read.originals.front().message.blocks);
   hideContent(original);
