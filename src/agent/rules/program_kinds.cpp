@@ -62,9 +62,9 @@ bool runsItsArguments(std::string_view program) {
 }
 
 bool writesSecondFile(std::string_view program) {
-  constexpr std::string_view kPrograms =
+  constexpr std::string_view kWriters =
       "uniq guniq xxd json json.tool uu pdftotext pdftohtml ps2ascii indent gindent lz4 unlz4";
-  return isInList(kPrograms, program) || familyOf(program).ends_with("cpp");
+  return isInList(kWriters, program) || familyOf(program).ends_with("cpp");
 }
 
 bool writesWhatFilesName(std::string_view program) {
