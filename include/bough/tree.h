@@ -157,7 +157,7 @@ class SessionTree {
 // short as the width asks for, however deep its entry is.
 
 /// What a line is made of, for colours.
-enum class TreePart : std::uint8_t { Lines, Speaker, Text, Mark, Fold };
+enum class TreePart : std::uint8_t { Lines, Speaker, Text, Mark, Fold, Id };
 
 struct DrawOptions {
   std::size_t width = 0;  ///< Columns a line may have; 0: as many as an entry's text needs.

@@ -59,12 +59,12 @@ class LineMaker {
       fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.isHead);
     }
     std::string line = paint(TreePart::Lines, row.lead);
-    if (idFirst) line += paint(TreePart::Fold, parts.id) + " ";
+    if (idFirst) line += paint(TreePart::Id, parts.id) + " ";
     line += paint(TreePart::Speaker, speaker);
     if (!parts.time.empty()) line += " " + paint(TreePart::Fold, parts.time) + " ";
     if (!parts.said.empty()) line += " " + paint(TreePart::Text, parts.said);
     if (!parts.mark.empty()) line += std::string(gap(), ' ') + paint(TreePart::Mark, parts.mark);
-    if (!parts.id.empty() && !idFirst) line += std::string(gap(), ' ') + paint(TreePart::Fold, parts.id);
+    if (!parts.id.empty() && !idFirst) line += std::string(gap(), ' ') + paint(TreePart::Id, parts.id);
     return line;
   }
 

@@ -50,25 +50,4 @@ std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows) {
   return shortIds(ids);
 }
 
-std::function<std::string(const std::string&)> idPainter(Catalog& catalog) {
-  constexpr std::size_t kMost = 2'000;
-  if (!colorsAreUsed()) return {};
-  auto sessions = catalog.list({.limit = kMost + 1, .models = false});
-  if (!sessions || sessions->size() > kMost) return [](const std::string& id) { return styled(Style::Bold, id); };
-  return [sessions = std::move(*sessions)](const std::string& id) {
-    const bool isEnd = std::ranges::none_of(sessions, [&](const auto& each) { return each.sessionId.starts_with(id); });
-    std::size_t size = 1;
-    const auto alike = [&] {
-      const std::string_view part = std::string_view(id).substr(isEnd ? id.size() - size : 0, size);
-      return std::ranges::count_if(sessions, [&](const auto& each) {
-        return isEnd ? each.sessionId.ends_with(part) : each.sessionId.starts_with(part);
-      });
-    };
-    while (size < id.size() && alike() > 1) ++size;
-    if (isEnd)
-      return styled(Style::Dim, id.substr(0, id.size() - size)) + styled(Style::Bold, id.substr(id.size() - size));
-    return styled(Style::Bold, id.substr(0, size)) + (size == id.size() ? "" : styled(Style::Dim, id.substr(size)));
-  };
-}
-
 }  // namespace bough::cli

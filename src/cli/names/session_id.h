@@ -1,7 +1,6 @@
 // What people see of a session's id, and which parts of it name the session.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +23,5 @@ std::vector<std::string> shortIds(const std::vector<std::string>& ids);
 std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows);
 /// The shortest name that commands which change a session take: 8 characters of an id that bough made, any other whole.
 std::string exactId(std::string_view id);
-/// Colors short ids: the part that tells a session from all others in the store stands out. In a large store, where
-/// looking at all ids takes too long, the whole short id does. None where no colors are used.
-std::function<std::string(const std::string& shortId)> idPainter(Catalog& catalog);
 
 }  // namespace bough::cli

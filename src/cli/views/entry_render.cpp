@@ -144,9 +144,10 @@ std::string renderEntry(const Entry& entry, const EntryView& view, const PrintSt
   if (style.format == EntryFormat::Markdown) return entryAsMarkdown(view, style.full);
   if (style.format == EntryFormat::Html) return entryAsHtml(entry, view, style.full);
   const std::string id = style.format == EntryFormat::Terminal ? shortId(entry.id) : entry.id;
-  const std::string about = fmt::format("{}  {}", formatLocalTime(entry.timestamp), id);
-  std::string out =
-      fmt::format("{}  {}", styled(styleOf(view.speaker), text::printable(view.speaker)), styled(Style::Dim, about));
+  const bool isPainted = style.paintId != nullptr && *style.paintId;
+  std::string out = fmt::format("{}  {}{}", styled(styleOf(view.speaker), text::printable(view.speaker)),
+                                styled(Style::Dim, formatLocalTime(entry.timestamp) + "  "),
+                                isPainted ? (*style.paintId)(id) : styled(Style::Dim, id));
   if (style.format == EntryFormat::Terminal) out = fitted(out, style.width, 2);
   out += '\n';
   for (const EntryPart& part : view.parts) out += renderPart(part, style);

@@ -10,6 +10,7 @@
 #include "bough/entry.h"
 #include "bough/message.h"
 #include "bough/store.h"
+#include "cli/names/id_painter.h"
 
 namespace bough::cli {
 
@@ -37,6 +38,7 @@ struct PrintStyle {
   bool full = false;       ///< Tool arguments and results whole.
   std::size_t width = 80;  ///< For what is folded into one line.
   EntryFormat format = EntryFormat::Text;
+  const IdPainter* paintId = nullptr;    ///< Of entries, on a terminal; null: one color for the whole line.
   const ToolResults* results = nullptr;  ///< Of the calls in this entry; null: results are shown where they are.
 };
 

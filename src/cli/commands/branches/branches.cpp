@@ -9,6 +9,7 @@
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
+#include "cli/names/id_painter.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/when.h"
@@ -62,9 +63,9 @@ Result<void> readMore(SessionStore& store, const std::string& session, const Ses
   return {};
 }
 
-void printTable(const std::vector<BranchListing>& branches) {
+void printTable(const std::vector<BranchListing>& branches, const IdPainter& paintId) {
   Table table({{.title = ""},
-               {.title = "entry"},
+               {.title = "entry", .paint = paintId},
                {.title = "entries", .align = Table::Align::Right, .spare = 2},
                {.title = "age", .spare = 1},
                {.title = "name", .cuttable = true},
@@ -96,7 +97,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   BOUGH_TRY(readMore(store, session, tree, branches));
   const Pager pager;
-  printTable(branches);
+  printTable(branches, entryIdPainter(store, session));
   if (tree.head() == kNoSequence) {
     printMessage("the head is before the first entry: the next message begins a new branch");
   } else if (!tree.isLeaf(tree.head())) {

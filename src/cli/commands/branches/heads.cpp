@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "bough/message.h"
 #include "cli/commands/commands.h"
+#include "cli/names/id_painter.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
@@ -46,7 +47,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::size_t graphemes = context.json ? kUsual : saidGraphemes(kUsual);
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("sessionId", named.sessionId).key("heads").beginArray();
-  Table table({{.title = ""}, {.title = "entry"}, {.title = "until"}, {.title = "says"}});
+  const IdPainter paintId = context.json ? IdPainter() : entryIdPainter(store, named.sessionId);
+  Table table({{.title = ""}, {.title = "entry", .paint = paintId}, {.title = "until"}, {.title = "says"}});
   for (const HeadMove& head : heads) {
     const EntrySummary summary = summaryOf(store, named.sessionId, head.entryId, graphemes);
     writeHead(writer, head, summary);

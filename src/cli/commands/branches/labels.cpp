@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "bough/message.h"
 #include "cli/commands/commands.h"
+#include "cli/names/id_painter.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
@@ -61,7 +62,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return kDone;
   }
   Table table({{.title = "label", .cuttable = true},
-               {.title = "entry", .spare = 1},
+               {.title = "entry", .spare = 1, .paint = entryIdPainter(store, session)},
                {.title = "given", .spare = 2},
                {.title = "says"}});
   for (const SessionLabel& label : labels) {

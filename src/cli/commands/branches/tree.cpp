@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "bough/tree.h"
 #include "cli/commands/commands.h"
+#include "cli/names/id_painter.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/when.h"
@@ -32,7 +33,8 @@ struct Options {
 std::string paint(TreePart part, std::string_view text) {
   switch (part) {
     case TreePart::Lines:
-    case TreePart::Fold: return styled(Style::Dim, text);
+    case TreePart::Fold:
+    case TreePart::Id: return styled(Style::Dim, text);
     case TreePart::Mark: return styled(Style::Bold, text);
     case TreePart::Text: return std::string(text);
     case TreePart::Speaker: break;
@@ -105,6 +107,9 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
   };
   DrawOptions look{.all = options.all, .ids = options.ids, .time = entryAge, .paint = paint};
   if (stdoutIsTerminal() && !options.dot) {
+    look.paint = [paintId = entryIdPainter(store, sessionId)](TreePart part, std::string_view text) {
+      return part == TreePart::Id && paintId ? paintId(std::string(text)) : paint(part, text);
+    };
     look.width = terminalWidth();
     look.ids = look.ids || look.width >= kColumnsForIds;
     // Ids that a program has chosen may be of any length.

@@ -18,6 +18,7 @@
 #include "cli/names/catalog_view.h"
 #include "cli/names/damage.h"
 #include "cli/names/foreign.h"
+#include "cli/names/id_painter.h"
 #include "cli/names/listing.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
@@ -260,7 +261,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
   using enum Table::Align;
   std::vector<Table::Column> columns = {
       {.title = ""},
-      {.title = "session", .cuttable = true, .paint = isOfAgents ? paintWhole : idPainter(catalog)},
+      {.title = "session", .cuttable = true, .paint = isOfAgents ? paintWhole : sessionIdPainter(catalog)},
       {.title = "active"},
       {.title = "messages", .align = Right, .spare = 5},
       {.title = "size", .align = Right, .spare = 6},

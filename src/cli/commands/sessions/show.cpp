@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
+#include "cli/names/id_painter.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/output.h"
@@ -55,9 +56,24 @@ bool foldsCalls(EntryFormat format) {
   return format == EntryFormat::Text || format == EntryFormat::Terminal;
 }
 
+// What it takes to print the entries of one session.
+struct Printing {
+  Printing(SessionStore& store, const std::string& session, const Context& command, const Options& given,
+           const LoadOptions& wanted)
+      : context(command), options(given), names(store, session), folding(store, session, wanted) {
+    if (!context.json && formatOf(options) == EntryFormat::Terminal) paintId = entryIdPainter(store, session);
+  }
+
+  const Context& context;
+  const Options& options;
+  CallNames names;
+  ResultFolding folding;
+  IdPainter paintId;
+};
+
 // `next`: where the entries that follow these begin; none after the last.
-void printEntries(const std::vector<Entry>& entries, const Context& context, const Options& options, CallNames& names,
-                  ResultFolding& folding, std::optional<std::uint64_t> next) {
+void printEntries(const std::vector<Entry>& entries, Printing& printing, std::optional<std::uint64_t> next) {
+  auto& [context, options, names, folding, paintId] = printing;
   std::vector<const Entry*> shown;
   std::vector<EntryView> views;
   for (const Entry& entry : entries) {
@@ -65,7 +81,7 @@ void printEntries(const std::vector<Entry>& entries, const Context& context, con
     shown.push_back(&entry);
     views.push_back(names.view(entry));
   }
-  PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options)};
+  PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options), .paintId = &paintId};
   std::vector<ToolResults> results;
   if (!context.json && !options.full && foldsCalls(style.format)) results = folding.fold(views, next);
   for (std::size_t i = 0; i < shown.size() && !outputClosed(); ++i) {
@@ -142,9 +158,8 @@ Result<void> printTornEnd(SessionStore& store, const std::string& session, const
   if (options.all || !options.at.empty() || options.beforeCompaction) return {};
   BOUGH_TRY(auto torn, tornEnd(store, session, wanted.branch.value_or("")));
   if (!torn) return {};
-  CallNames names(store, session);
-  ResultFolding folding(store, session, wanted);
-  printEntries({std::move(*torn)}, context, options, names, folding, std::nullopt);
+  Printing printing(store, session, context, options, wanted);
+  printEntries({std::move(*torn)}, printing, std::nullopt);
   return {};
 }
 
@@ -160,24 +175,23 @@ Result<ExitCode> show(SessionStore& store, const std::string& session, const Con
   if (!context.json) {
     BOUGH_TRY(printHead(store, session, wanted.branch.value_or(""), formatOf(options)));
   }
-  CallNames names(store, session);
   if (options.last > 0) {
     wanted.last = options.last;
     BOUGH_TRY(const auto entries,
               options.all ? store.loadSessionEntries(session, wanted) : loadMessages(store, session, wanted));
-    ResultFolding folding(store, session, wanted);
-    printEntries(entries, context, options, names, folding, std::nullopt);
+    Printing printing(store, session, context, options, wanted);
+    printEntries(entries, printing, std::nullopt);
     BOUGH_TRY(printTornEnd(store, session, context, options, wanted));
     return kDone;
   }
   wanted.limit = kPart;
   wanted.limitBytes = kPartBytes;
-  ResultFolding folding(store, session, wanted);
+  Printing printing(store, session, context, options, wanted);
   while (!outputClosed()) {
     BOUGH_TRY(auto entries, store.loadSessionEntries(session, wanted));
     if (entries.empty()) break;
     wanted.fromSequence += entries.size();
-    printEntries(entries, context, options, names, folding, wanted.fromSequence);
+    printEntries(entries, printing, wanted.fromSequence);
   }
   BOUGH_TRY(printTornEnd(store, session, context, options, wanted));
   return kDone;

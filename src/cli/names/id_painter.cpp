@@ -1,0 +1,81 @@
+#include "cli/names/id_painter.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cli/names/session_id.h"
+#include "cli/terminal/terminal.h"
+
+namespace bough::cli {
+namespace {
+
+constexpr std::size_t kMostIds = 2'000;
+
+using Texts = std::vector<std::string>;
+
+std::size_t sameBeginning(std::string_view one, std::string_view other) {
+  return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+}
+
+// How much of the beginning of `text` no other of the sorted texts begins with; all of it where that is not enough.
+std::size_t tellingSize(const Texts& sorted, std::string_view text) {
+  const auto isBefore = [&](std::string_view each) { return each.substr(0, text.size()) < text; };
+  const auto first = std::ranges::partition_point(sorted, isBefore);
+  const auto after =
+      std::ranges::find_if_not(first, sorted.end(), [&](std::string_view each) { return each.starts_with(text); });
+  if (after - first > 1) return text.size();
+  std::size_t same = 0;
+  if (first != sorted.begin()) same = std::max(same, sameBeginning(text, *std::prev(first)));
+  if (after != sorted.end()) same = std::max(same, sameBeginning(text, *after));
+  return std::min(same + 1, text.size());
+}
+
+bool hasBeginning(const Texts& sorted, std::string_view text) {
+  const auto place = std::ranges::lower_bound(sorted, text);
+  return place != sorted.end() && place->starts_with(text);
+}
+
+std::string reversed(std::string text) {
+  std::ranges::reverse(text);
+  return text;
+}
+
+IdPainter painterOf(Texts ids) {
+  Texts ends(ids.size());
+  std::ranges::transform(ids, ends.begin(), reversed);
+  std::ranges::sort(ids);
+  std::ranges::sort(ends);
+  return [begins = std::move(ids), ends = std::move(ends)](const std::string& id) {
+    const bool isBegin = hasBeginning(begins, id);
+    if (!isBegin && !hasBeginning(ends, reversed(id))) return id;
+    const std::size_t size = isBegin ? tellingSize(begins, id) : tellingSize(ends, reversed(id));
+    const std::size_t from = isBegin ? 0 : id.size() - size;
+    const auto dim = [](const std::string& part) { return part.empty() ? part : styled(Style::Dim, part); };
+    return dim(id.substr(0, from)) + styled(Style::Bold, id.substr(from, size)) + dim(id.substr(from + size));
+  };
+}
+
+// The whole id stands out where there are more than a list can wait for.
+IdPainter painterFor(Texts ids) {
+  if (!ids.empty() && ids.size() <= kMostIds) return painterOf(std::move(ids));
+  return [](const std::string& id) { return styled(Style::Bold, id); };
+}
+
+}  // namespace
+
+IdPainter sessionIdPainter(Catalog& catalog) {
+  if (!colorsAreUsed()) return {};
+  Texts ids;
+  if (const auto sessions = catalog.list({.limit = kMostIds + 1, .models = false})) {
+    for (const SessionSummary& each : *sessions) ids.push_back(each.sessionId);
+  }
+  return painterFor(std::move(ids));
+}
+
+IdPainter entryIdPainter(SessionStore& store, const std::string& sessionId) {
+  if (!colorsAreUsed()) return {};
+  return painterFor(store.findEntryIds(sessionId, "", kMostIds + 1).value_or(Texts()));
+}
+
+}  // namespace bough::cli
