@@ -235,20 +235,25 @@ class Entry:
         return f"Entry(id={self.id!r}, type={self.type!r})"
 
 
+def entries_of(handle: int) -> List[Entry]:
+    """The entries of a handle, which stays open."""
+    packed = c.Packed()
+    c.call("entries_packed", handle, ctypes.byref(packed))
+    count = packed.count
+    if count == 0:
+        return []
+    data = ctypes.string_at(packed.bytes, packed.size)
+    # Arrays make numbers of their elements only when they are asked for.
+    ends = array("Q", ctypes.string_at(packed.ends, 8 * _TEXTS * count))
+    flags = array("I", ctypes.string_at(packed.flags, 4 * count))
+    part = (data, ends, flags)
+    return list(map(Entry, repeat(part), range(count)))
+
+
 def taken_entries(handle: int) -> List[Entry]:
-    """The entries of a handle, which is closed."""
+    """The same, and the handle is closed."""
     try:
-        packed = c.Packed()
-        c.call("entries_packed", handle, ctypes.byref(packed))
-        count = packed.count
-        if count == 0:
-            return []
-        data = ctypes.string_at(packed.bytes, packed.size)
-        # Arrays make numbers of their elements only when they are asked for.
-        ends = array("Q", ctypes.string_at(packed.ends, 8 * _TEXTS * count))
-        flags = array("I", ctypes.string_at(packed.flags, 4 * count))
-        part = (data, ends, flags)
-        return list(map(Entry, repeat(part), range(count)))
+        return entries_of(handle)
     finally:
         c.library.bough_entries_close(handle)
 

@@ -152,6 +152,7 @@ class _Thread:
         self.namespaces: Dict[str, Dict[str, Any]] = {}
         self._values: Dict[Tuple[str, str], _Value] = {}  # by the entry that stored them, and the channel
         self._seen = 0
+        self._is_whole = True
         self.tail = ""
         self.lock = threading.RLock()
 
@@ -161,17 +162,20 @@ class _Thread:
         while True:
             known = 1 if self._seen else 0
             entries = self.session.load(start=self._seen - known, limit=_PART)
-            if known and not (entries and entries[0].id == self.tail):
+            if not self._is_whole or known and not (entries and entries[0].id == self.tail):
                 self.namespaces.clear()
                 self._values.clear()
                 self._seen = 0
+                self._is_whole = True
                 continue
+            self._is_whole = False  # until what follows is done: Ctrl-C may come in between
             for entry in entries[known:]:
                 if entry.type == "custom":
                     self._take(entry.id, entry.payload)
             self._seen += len(entries) - known
             if entries:
                 self.tail = entries[-1].id
+            self._is_whole = True
             if len(entries) < _PART:
                 return
 
@@ -232,34 +236,35 @@ class BoughSaver(BaseCheckpointSaver):
     async def __aexit__(self, *_: Any) -> None:
         await asyncio.to_thread(self.close)
 
-    @contextlib.contextmanager
-    def _thread(self, thread_id: str, create: bool = False) -> Iterator[Optional[_Thread]]:
-        """The thread as it is now, for one caller at a time."""
+    def _known(self, thread_id: str, create: bool) -> Optional[_Thread]:
         with self._locked():
             thread = self._threads.get(thread_id)
             if thread is None:
                 session = open_named(self._store, _PREFIX, thread_id, create=create)
-                thread = _Thread(session) if session else None
-            if thread is not None:
-                self._threads[thread_id] = thread
-                self._threads.move_to_end(thread_id)
+                if session is None:
+                    return None
+                thread = _Thread(session)
+            self._threads[thread_id] = thread
+            self._threads.move_to_end(thread_id)
             if len(self._threads) > _THREADS:
                 self._threads.popitem(last=False)  # closed when its last user has forgotten it
-        if thread is None:
-            yield None
-            return
-        with thread.lock:
-            try:
-                thread.refresh()
-            except NotFound:  # another process has deleted it since it was opened
-                thread = None
-            else:
-                yield thread
-        if thread is None:
-            with self._locked():
-                self._threads.pop(thread_id, None)
-            with self._thread(thread_id, create) as begun:
-                yield begun
+            return thread
+
+    def _with(self, thread_id: str, work: Callable[[Optional[_Thread]], Any], create: bool = False) -> Any:
+        """What `work` makes of the thread as it is now, for one caller at a time. (No context manager: Ctrl-C at its beginning
+        could leave the thread locked.)"""
+        while True:
+            thread = self._known(thread_id, create)
+            if thread is None:
+                return work(None)
+            with thread.lock:
+                try:
+                    thread.refresh()
+                except NotFound:  # another process has deleted it since it was opened
+                    pass
+                else:
+                    return work(thread)
+            self._forget(thread_id, thread)
 
     def _load(self, value: Dict[str, Any]) -> Any:
         return self.serde.loads_typed(_unpacked(value))
@@ -300,7 +305,8 @@ class BoughSaver(BaseCheckpointSaver):
     def get_tuple(self, config: Any) -> Optional[Any]:
         settings = config["configurable"]
         thread_id, ns = str(settings["thread_id"]), settings.get("checkpoint_ns", "")
-        with self._thread(thread_id) as thread:
+
+        def tuple_in(thread: Optional[_Thread]) -> Optional[Any]:
             namespace = thread.namespaces.get(ns) if thread else None
             if not namespace or not namespace["checkpoints"]:
                 return None
@@ -308,22 +314,22 @@ class BoughSaver(BaseCheckpointSaver):
             record = namespace["checkpoints"].get(checkpoint_id)
             return self._tuple(thread_id, ns, namespace, record) if record else None
 
+        return self._with(thread_id, tuple_in)
+
     def list(self, config: Any, *, filter: Optional[Dict[str, Any]] = None, before: Any = None, limit: Optional[int] = None) -> Iterator[Any]:
         settings = (config or {}).get("configurable", {})
         before_id = get_checkpoint_id(before) if before else None
         names = [str(settings["thread_id"])] if "thread_id" in settings else names_of(self._store, _PREFIX)
         left = limit
         for name in names:
-            with self._thread(name) as thread:
-                spaces = [*(thread.namespaces if thread else {}).items()]
+            spaces = self._with(name, lambda thread: [*(thread.namespaces if thread else {}).items()])
             for ns, namespace in spaces:
                 if settings.get("checkpoint_ns") not in (None, ns):
                     continue
                 for checkpoint_id in sorted(namespace["checkpoints"], reverse=True):
                     if settings.get("checkpoint_id") not in (None, checkpoint_id) or (before_id and checkpoint_id >= before_id):
                         continue
-                    with self._thread(name):
-                        found = self._tuple(name, ns, namespace, namespace["checkpoints"][checkpoint_id])
+                    found = self._with(name, lambda _: self._tuple(name, ns, namespace, namespace["checkpoints"][checkpoint_id]))
                     if filter and any(found.metadata.get(key) != value for key, value in filter.items()):
                         continue
                     if left is not None:
@@ -377,25 +383,29 @@ class BoughSaver(BaseCheckpointSaver):
 
     def _append(self, thread_id: str, ns: str, checkpoint_id: Optional[str], payload_of: Callable[..., Dict[str, Any]]) -> None:
         """Appends what belongs to a checkpoint: `payload_of` is given what is known of that one and of all, again when that has changed."""
-        while True:
-            with self._thread(thread_id, create=True) as thread:
-                assert thread is not None
-                checkpoints = thread.namespace(ns)["checkpoints"]
-                known = checkpoints.get(checkpoint_id)
-                entry_id = known["entryId"] if known else None
-                entry = NewEntry(payload_of(known, checkpoints), type="custom", parent_id=entry_id, root=entry_id is None)
-                try:
-                    thread.session.append(entry, expected_tail=thread.tail)
-                    return
-                except (Conflict, InvalidArgument):
-                    # Another writer was faster; perhaps one that has deleted the thread, and the parent with it, and begun it again.
-                    tail = thread.tail
-                    with contextlib.suppress(NotFound):  # deleted: the next round sees that
-                        thread.refresh()
-                        if thread.tail == tail:
-                            raise
-                except NotFound:  # somebody has deleted the thread since it was read: it begins again
-                    self._forget(thread_id, thread)
+
+        def append(thread: Optional[_Thread]) -> bool:
+            assert thread is not None
+            checkpoints = thread.namespace(ns)["checkpoints"]
+            known = checkpoints.get(checkpoint_id)
+            entry_id = known["entryId"] if known else None
+            entry = NewEntry(payload_of(known, checkpoints), type="custom", parent_id=entry_id, root=entry_id is None)
+            try:
+                thread.session.append(entry, expected_tail=thread.tail)
+                return True
+            except (Conflict, InvalidArgument):
+                # Another writer was faster; perhaps one that has deleted the thread, and the parent with it, and begun it again.
+                tail = thread.tail
+                with contextlib.suppress(NotFound):  # deleted: the next round sees that
+                    thread.refresh()
+                    if thread.tail == tail:
+                        raise
+            except NotFound:  # somebody has deleted the thread since it was read: it begins again
+                self._forget(thread_id, thread)
+            return False
+
+        while not self._with(thread_id, append, create=True):
+            pass
 
     def _forget(self, thread_id: str, thread: _Thread) -> None:
         with self._locked():

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import types
+import unittest.mock
 
 import bough
 from store_case import StoreCase
@@ -268,6 +269,30 @@ class Adapters(StoreCase):
             saver.get_tuple(second)
         third = put(second, "3", 3)
         self.assertEqual(len(BoughSaver(self.store).get_tuple(third).checkpoint["channel_values"]["words"]), 3)
+
+    def test_langgraph_a_read_that_ctrl_c_ended_leaves_nothing_out(self):
+        from bough import langgraph
+
+        saver = langgraph.BoughSaver(self.store)
+        config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        for number in "123":
+            config = saver.put(config, self.checkpoint(number, {"n": number}, {"n": int(number)}), {}, {"n": int(number)})
+        for known in (False, True):
+            reader = langgraph.BoughSaver(self.store)
+            if known:
+                reader.get_tuple(config)
+                saver.put(config, self.checkpoint("4", {"n": "4"}, {"n": 4}), {}, {"n": 4})
+            take = langgraph._Thread._take
+
+            def take_and_end(*arguments):
+                take(*arguments)
+                raise KeyboardInterrupt
+
+            with unittest.mock.patch.object(langgraph._Thread, "_take", take_and_end):
+                with self.assertRaises(KeyboardInterrupt):
+                    reader.get_tuple(config)
+            found = [each.checkpoint["channel_values"]["n"] for each in reader.list({"configurable": {"thread_id": "t"}})]
+            self.assertEqual(found, ["4", "3", "2", "1"][not known :])
 
     def test_langgraph_in_the_child_of_a_fork_at_any_moment(self):
         from bough.langgraph import BoughSaver

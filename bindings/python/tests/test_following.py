@@ -5,6 +5,7 @@ import gc
 import logging
 import pathlib
 import threading
+import time
 import unittest
 import unittest.mock
 
@@ -52,7 +53,7 @@ class Following(StoreCase):
             for thread in threads:
                 thread.start()
             waiting.wait()
-            while follower._reads.under_way() is None:
+            while follower._intake._read is None:
                 pass
             session.append([bough.NewEntry({}, id="a"), bough.NewEntry({}, id="b")])
             for thread in threads:
@@ -214,10 +215,26 @@ class Following(StoreCase):
     def test_a_wait_goes_on_after_no_thread_could_be_started(self):
         session = self.store.create()
         follower = session.follow()
-        with unittest.mock.patch("threading.Thread.start", side_effect=RuntimeError("can't start new thread")):
+        with unittest.mock.patch("_thread.start_new_thread", side_effect=RuntimeError("can't start new thread")):
             with self.assertRaises(RuntimeError):
                 follower.next(30)
         self.assertEqual([entry.type for entry in follower.next(30)], ["session_header"])
+
+    def test_a_follower_that_nobody_names_ends_its_wait(self):
+        session = self.store.create()
+        follower = session.follow(position=session.tail)
+        intake = follower._intake
+
+        async def give_up(wait):
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(wait, 0.05)
+
+        asyncio.run(give_up(follower.anext()))
+        self.assertIsNotNone(intake._read)
+        del follower
+        gc.collect()
+        while intake._read is not None:
+            time.sleep(0.001)
 
     def test_a_wait_may_be_endless(self):
         session = self.store.create()
