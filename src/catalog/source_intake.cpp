@@ -248,9 +248,9 @@ class SourceCatchUp {
     return outdated.total > outdated.sessions.size();
   }
 
-  // The rest of the texts of the session of which a part was taken in. A list asks for it, too: with the first part all
-  // texts went that a session had which has to be read again, and no list would be told of it any more. False when the
-  // caller does not want more.
+  // The rest of the texts of the session of which a part was taken in. A list asks for it, too, when the session has to
+  // be read again: no other list would be told of it, and the texts of the rest are still those of before. False when
+  // the caller does not want more.
   Result<bool> takeRest() {
     while (!partly_.empty()) {
       BOUGH_TRY(auto outdated, source_.outdated(true, justBefore(partly_), 1));

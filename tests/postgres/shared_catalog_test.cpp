@@ -187,6 +187,27 @@ TEST_F(SharedPostgresCatalog, AListAfterAnErasureLeavesAllOtherWordsOfALongSessi
   EXPECT_EQ(needles(), 20U);
 }
 
+TEST_F(SharedPostgresCatalog, AllWordsOfALongSessionAreFoundBetweenThePartsInWhichItIsReadAgain) {
+  makeLongSession("s");
+  sql("UPDATE " + schema_ + ".catalog_texts SET words = 'wrong'::tsvector, folded = ' wrong ' WHERE entry_id = 's9'");
+  must(other_->redactEntry("s", "s8", "me", "why"));
+  must(other_->catalog()->forgetAll());
+  std::vector<std::size_t> found;
+  must(theirs_->catchUp({.search = true, .progress = [&](const CatchUpProgress&) {
+                           found.push_back(needles());
+                           return true;
+                         }}));
+  ASSERT_GE(found.size(), 3U);
+  EXPECT_EQ(found.back(), 9U);
+  found.pop_back();
+  for (const std::size_t each : found) EXPECT_EQ(each, 8U);
+  EXPECT_EQ(must(mine_->search("wrong")).size(), 0U);
+  EXPECT_EQ(sql("SELECT text_count = (SELECT count(*) FROM " + schema_ +
+                ".catalog_texts) AND word_count = (SELECT sum(word_count) FROM " + schema_ + ".catalog_texts) FROM " +
+                schema_ + ".catalog_sessions"),
+            "t");
+}
+
 TEST_F(SharedPostgresCatalog, SoDoesAListDuringWhichAnotherErasesAgainOrRedacts) {
   makeLongSession("s");
   erase("s3");

@@ -16,7 +16,8 @@ CREATE OR REPLACE FUNCTION @.catalog_keep(
 RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
-  before record; more record; texts_added bigint; words_added bigint; texts_gone bigint := 0; words_gone bigint := 0;
+  before record; more record; texts_before bigint := 0; words_before bigint := 0; texts_replaced bigint; words_replaced bigint;
+  texts_added bigint; words_added bigint; texts_gone bigint := 0; words_gone bigint := 0;
 BEGIN
   PERFORM 1 FROM @.sessions s
     WHERE s.session_id = p_session AND s.life = p_life AND s.trash_id IS NULL FOR NO KEY UPDATE;
@@ -35,9 +36,19 @@ BEGIN
   END IF;
   IF p_taken_before = 0 THEN
     DELETE FROM @.catalog_answers WHERE session_id = p_session;
-    DELETE FROM @.catalog_texts WHERE session_id = p_session;
+    -- What can be found of a session that is read again stays until the part comes in which it is.
+    IF EXISTS (SELECT 1 FROM @.catalog_sessions c WHERE c.session_id = p_session AND c.life = p_life AND c.indexed > 0) THEN
+      SELECT count(*), coalesce(sum(t.word_count), 0) INTO texts_before, words_before FROM @.catalog_texts t
+        WHERE t.session_id = p_session;
+    ELSE
+      DELETE FROM @.catalog_texts WHERE session_id = p_session;
+    END IF;
     DELETE FROM @.catalog_sessions WHERE session_id = p_session;
   END IF;
+  WITH gone AS (DELETE FROM @.catalog_texts WHERE session_id = p_session
+                  AND seq >= CASE WHEN p_taken_before = 0 THEN 0 ELSE p_indexed_before END AND seq < p_numbers[2]
+                RETURNING word_count)
+  SELECT count(*), coalesce(sum(word_count), 0) INTO texts_replaced, words_replaced FROM gone;
   SELECT coalesce(sum(greatest(p_tokens[6 * n.place - 5] - coalesce(a.input_tokens, 0), 0)), 0) AS input,
       coalesce(sum(greatest(p_tokens[6 * n.place - 4] - coalesce(a.output_tokens, 0), 0)), 0) AS output,
       coalesce(sum(greatest(p_tokens[6 * n.place - 3] - coalesce(a.cache_read_tokens, 0), 0)), 0) AS cache_read,
@@ -74,7 +85,8 @@ BEGIN
       p_numbers[3], p_numbers[4], p_numbers[5], p_numbers[6], p_numbers[7], p_numbers[8], p_numbers[9], p_numbers[10],
       p_numbers[11], p_numbers[12], more.input, more.output, more.cache_read, more.cache_write, more.reasoning,
       p_numbers[13], p_numbers[14], p_numbers[15], p_numbers[16], p_numbers[17] = 1, nullif(p_numbers[18], -1),
-      texts_added - texts_gone, words_added - words_gone, p_tips, p_rest, more.cache_write_hour)
+      texts_before + texts_added - texts_replaced - texts_gone, words_before + words_added - words_replaced - words_gone, p_tips,
+      p_rest, more.cache_write_hour)
     ON CONFLICT (session_id) DO UPDATE SET taken = excluded.taken, indexed = excluded.indexed,
       written_by = excluded.written_by, title = excluded.title, head_id = excluded.head_id, problem = excluded.problem,
       title_source = excluded.title_source, active_ms = excluded.active_ms, duration_ms = excluded.duration_ms,
