@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <new>
 
+#include "base/model/unreadable.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "log/file/archive.h"
@@ -377,7 +378,8 @@ void BatchWriter::indexBatch(std::uint64_t offset) try {
   }
   // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
   std::string movedHead;
-  if (const auto head = lines_.headAfter(movedHead)) parts_.index.ends().headId = *head;
+  const auto head = lines_.headAfter(movedHead);
+  if (head) parts_.index.ends().headId = offsetOfUnreadableId(*head) ? std::string() : std::string(*head);
   parts_.index.setEnd(offset, bytes, sealed_.seal);
 } catch (const std::bad_alloc&) {
   parts_.index.forget();

@@ -202,7 +202,7 @@ Indexed<std::string> StoredLines::unreadableIdOf(Sequence sequence, const IndexR
   const std::uint64_t seed = index_.records().seed();
   const auto isIts = [&](std::string_view id) { return hashId(id, seed) == record.idHash; };
   const std::string beginning = beginningOf(file_.source(), record);
-  if (const auto keys = readCanonicalKeys(beginning); keys && isIts(keys->id)) return std::string(keys->id);
+  if (const std::string_view id = peekId(beginning); !id.empty() && isIts(id)) return std::string(id);
   const Sequence end = std::min(index_.summary().count, sequence + kNear);
   for (Sequence child = sequence + 1; child < end; ++child) {
     const IndexRecord candidate = index_.records().record(child);

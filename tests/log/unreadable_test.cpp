@@ -390,6 +390,63 @@ TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
   EXPECT_GT(must(store->sessionState("s")).trailingBytes, 0U);
 }
 
+// The last entry is damaged from a byte of its line on. An index has counted it, so that it is not torn.
+class UnreadableEnd : public Unreadable, public testing::WithParamInterface<std::size_t> {
+ protected:
+  UnreadableEnd() {
+    makeChain();
+    append("large", "e", 300'000);  // so that there is an index file
+    append("last", "large");
+    open();
+    must(store->repairSession("s"));
+    sound_ = bytes();
+    overwrite("last", GetParam(), std::string(8, '#'));
+    lost_ = must(store->sessionState("s")).headId;
+  }
+  // The line is again what it was; what was appended since stays.
+  void bringBack() {
+    store.reset();
+    std::string log = bytes();
+    log.replace(0, sound_.size(), sound_);
+    std::ofstream(path(), std::ios::binary) << log;
+    open();
+  }
+  std::string lost_;
+
+ private:
+  std::string sound_;
+};
+
+TEST_P(UnreadableEnd, WhatIsAppendedAfterItIsItsChildOnceItCanBeReadAgain) {
+  must(store->appendSessionEntries("s", {message("x", "f")}));
+  must(store->moveHead("s", "a"));
+  must(store->appendSessionEntries("s", {message("x", "side")}));
+  must(store->moveHead("s", lost_));
+  must(store->labelEntry("s", lost_, "here"));
+  const std::string fork = must(store->branchFromEntry("s", lost_)).sessionId;
+  must(store->appendSessionEntries(fork, {message("x", "own")}));
+  bringBack();
+  EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "c", "d", "e", "large", "last", "f"}));
+  EXPECT_EQ(must(store->sessionState("s")).problemCount, 0U);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
+  EXPECT_EQ(must(store->sessionState("s")).headId, "last");
+  must(store->moveHead("s", "a"));
+  must(store->restoreLabel("s", "here"));
+  EXPECT_EQ(must(store->sessionState("s")).headId, "last");
+  EXPECT_EQ(idsOf(must(store->loadSessionEntries(fork, {.branch = "own"}))),
+            (Ids{"a", "b", "c", "d", "e", "large", "last", "own"}));
+  EXPECT_EQ(must(store->verifySession(fork)).problemCount, 0U);
+}
+
+TEST_P(UnreadableEnd, ARedactionOfItHidesWhatCanBeReadAgain) {
+  must(store->redactEntry("s", lost_, "me", "private"));
+  bringBack();
+  EXPECT_TRUE(must(store->loadEntry("s", "last")).redacted);
+  EXPECT_TRUE(must(store->loadSessionEntries("s")).at(7).redacted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Damaged, UnreadableEnd, testing::Values(0, 8, 24, 40, 70, 150));
+
 TEST_F(Unreadable, NobodyAppendsSuchEntries) {
   makeChain();
   Entry entry = message("x", "f");

@@ -2,10 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 
 namespace bough {
+namespace {
+
+constexpr std::string_view kIdOfPlace = "unreadable:";
+
+}
+
+std::string unreadableId(std::uint64_t offset) {
+  return std::string(kIdOfPlace) + std::to_string(offset);
+}
+
+std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id) {
+  std::uint64_t offset = 0;
+  if (!id.starts_with(kIdOfPlace)) return std::nullopt;
+  const auto [end, error] = std::from_chars(id.data() + kIdOfPlace.size(), id.data() + id.size(), offset);
+  return error == std::errc() && end == id.data() + id.size() ? std::optional(offset) : std::nullopt;
+}
 
 Entry unreadableEntry(std::string id, std::string parentId, std::uint64_t offset, std::uint64_t bytes,
                       std::string_view reason) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,12 @@ inline constexpr std::string_view kUnreadableType = "unreadable";
 inline bool isUnreadable(const Entry& entry) {
   return entry.type == kUnreadableType;
 }
+
+/// The id of an unreadable entry of which nothing is known: that of its place. Entries that name it mean what is there,
+/// also once that can be read again.
+std::string unreadableId(std::uint64_t offset);
+/// The offset in such an id.
+std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id);
 
 Entry unreadableEntry(std::string id, std::string parentId, std::uint64_t offset, std::uint64_t bytes,
                       std::string_view reason);

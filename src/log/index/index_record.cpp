@@ -1,6 +1,5 @@
 #include "log/index/index_record.h"
 
-#include <charconv>
 #include <cstring>
 
 namespace bough {
@@ -22,21 +21,6 @@ std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
   std::memcpy(&rest, id.data(), id.size());
   hash = fold(hash ^ rest, kOdd ^ (seed >> 1));
   return hash ^ hash >> 29;
-}
-
-namespace {
-constexpr std::string_view kUnreadableId = "unreadable:";
-}
-
-std::string unreadableId(std::uint64_t offset) {
-  return std::string(kUnreadableId) + std::to_string(offset);
-}
-
-std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id) {
-  std::uint64_t offset = 0;
-  if (!id.starts_with(kUnreadableId)) return std::nullopt;
-  const auto [end, error] = std::from_chars(id.data() + kUnreadableId.size(), id.data() + id.size(), offset);
-  return error == std::errc() && end == id.data() + id.size() ? std::optional(offset) : std::nullopt;
 }
 
 std::string beginningOf(ByteSource& source, const IndexRecord& record, std::size_t mostBytes) {

@@ -70,11 +70,6 @@ static_assert(sizeof(IndexSummary) == 48 && std::is_trivially_copyable_v<IndexSu
 /// index file cannot make a walk endless or a read larger than the log.
 bool isPlausible(const IndexRecord& record, Sequence sequence, const IndexSummary& summary);
 
-/// The id of an unreadable entry of which nothing is known.
-std::string unreadableId(std::uint64_t offset);
-/// The offset in such an id.
-std::optional<std::uint64_t> offsetOfUnreadableId(std::string_view id);
-
 /// The beginning of a line, usually as far as its keys can be in it; shorter when it cannot be read.
 std::string beginningOf(ByteSource& source, const IndexRecord& record, std::size_t mostBytes = 512);
 

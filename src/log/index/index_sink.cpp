@@ -157,7 +157,9 @@ void IndexSink::addUnreadable(std::uint64_t offset, std::uint64_t bytes) {
     if (parent || isFork_) record.parent = parent.value_or(kElsewhere);
     movesHead = isConversation(entryKind(keys->type));
   } else {
-    record.idHash = hashId(unreadableId(offset), index.seed());
+    const std::string_view id = peekId(beginning);
+    const bool isIts = !keys && isEntryId(id) && !index.find(id, confirmId_);
+    record.idHash = hashId(isIts ? std::string(id) : unreadableId(offset), index.seed());
   }
   unsure_ = lastLost_ = index.summary().count;  // the damage may have hit the id, too
   parts_.ends.tailId.clear();

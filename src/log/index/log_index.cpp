@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/model/ids.h"
-#include "base/model/unreadable.h"
 #include "base/try.h"
 #include "log/index/index_file.h"
 #include "log/index/index_sink.h"
@@ -77,13 +76,8 @@ void LogIndex::resume(const IndexSummary& summary, std::uint64_t generation) {
   if (index_.summary().isSameLogAs(summary)) generation_ = generation;
 }
 
-// The id of an unreadable entry may be that of its place, which the table does not hold when its true id was known
-// once.
 std::optional<Sequence> LogIndex::find(std::string_view id) {
-  if (const auto found = index_.find(id, confirmer())) return found;
-  const auto offset = offsetOfUnreadableId(id);
-  const auto at = offset ? recordAt(index_, *offset) : std::nullopt;
-  return at && at->second.unreadable != 0 ? std::optional(at->first) : std::nullopt;
+  return index_.find(id, confirmer());
 }
 
 OffsetIndex::ConfirmId LogIndex::confirmer() {

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/json/json_scan.h"
 #include "base/model/head.h"
+#include "base/model/unreadable.h"
 #include "log/index/index_file.h"
 
 namespace bough {
@@ -61,8 +62,12 @@ void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRe
   if (!damaged_) use(fresh_.all());
 }
 
+// An entry that was appended while the one before it could not be read may know it by its place alone.
 std::optional<Sequence> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
-  return find(id, hashId(id, seed_), confirm);
+  if (const auto found = find(id, hashId(id, seed_), confirm)) return found;
+  const auto offset = offsetOfUnreadableId(id);
+  const auto at = offset ? recordAt(*this, *offset) : std::nullopt;
+  return at ? std::optional(at->first) : std::nullopt;
 }
 
 std::optional<Sequence> OffsetIndex::find(std::string_view id, std::uint64_t hash, const ConfirmId& confirm) {

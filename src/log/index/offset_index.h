@@ -60,6 +60,8 @@ class OffsetIndex {
   /// gives they need not be plausible.
   void forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
 
+  /// The entry of an id, or the one at the place that the id of an unreadable entry names, whether that can be read by
+  /// now or not.
   std::optional<Sequence> find(std::string_view id, const ConfirmId& confirm);
 
   /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of

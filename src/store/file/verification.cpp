@@ -111,10 +111,12 @@ void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std:
   }
 }
 
-// Whether the id is that of a damaged line, which is a problem of its own.
+// Whether the id is that of a damaged line, which is a problem of its own, or of the place of one that can be read
+// again.
 bool isLost(SessionLog& log, const std::string& id) {
   const auto sequence = log.find(id);
   if (!sequence || !*sequence) return false;
+  if (offsetOfUnreadableId(id)) return true;
   const auto entries = log.readEntries({**sequence});
   return entries && isUnreadable(entries->front());
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/kind_set.h"
+#include "base/model/unreadable.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/rules/append_rules.h"
@@ -104,6 +106,20 @@ Result<LoadResult> SessionLoader::load(const LoadQuery& query) {
   return result;
 }
 
+// The id of an entry that a redaction knows by its place, because it could not be read at that time.
+Result<std::optional<std::string>> SessionLoader::idAtPlace(SharingSession& session, const Entry& redaction) {
+  const auto target = json::findString(redaction.payload, "entryId");
+  if (!target || !offsetOfUnreadableId(*target)) return std::nullopt;
+  BOUGH_TRY(const auto own, session.ownSequenceOf(*target));
+  if (own) {
+    BOUGH_TRY(const auto entries, session.ownRead(std::array{*own}));
+    return entries.front().id;
+  }
+  BOUGH_TRY(const auto shared, history());
+  BOUGH_TRY(const auto entry, shared->entryOf(*target));
+  return entry ? std::optional(entry->id) : std::nullopt;
+}
+
 Result<Redactions> SessionLoader::redactions() {
   Redactions found;
   const auto take = [&](SharingSession& session) -> Result<void> {
@@ -111,7 +127,14 @@ Result<Redactions> SessionLoader::redactions() {
     BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
     if (sequences.empty()) return {};
     BOUGH_TRY(auto entries, session.ownRead(sequences));
-    for (Entry& entry : entries) found.add(std::move(entry));
+    for (Entry& entry : entries) {
+      BOUGH_TRY(auto target, idAtPlace(session, entry));
+      if (target) {
+        found.add(std::move(entry), std::move(*target));
+      } else {
+        found.add(std::move(entry));
+      }
+    }
     return {};
   };
   BOUGH_TRY(const auto shared, history());
