@@ -58,8 +58,7 @@ async function* recordedEntries(session, position, abort, idleMs) {
   try {
     for (;;) {
       const timer = setTimeout(() => abort.abort(), Math.min(idleMs, MAX_TIMER_MS));
-      const { value: entry, done } = await following.next();
-      clearTimeout(timer);
+      const { value: entry, done } = await following.next().finally(() => clearTimeout(timer));
       if (done) return;
       yield entry;
     }

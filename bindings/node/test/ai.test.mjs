@@ -98,6 +98,22 @@ test('a resume may wait without end', () =>
     await chat.close();
   }));
 
+test('a resumed stream that fails leaves no timer behind, which would keep the process', () =>
+  withFolder(async (location) => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const store = await Store.open(location);
+    const chat = new BoughChat({ store, chatId: 'c' });
+    chat.record('s', new ReadableStream({ start: (controller) => controller.enqueue(chunks(1)[0]) }));
+    const before = timers();
+    const reader = (await chat.resume('s', { idleMs: 600_000 })).getReader();
+    await reader.read();
+    const failed = reader.read();
+    while (timers() === before) await new Promise((resolve) => setImmediate(resolve)); // it waits for more
+    await store.close();
+    await assert.rejects(failed, { code: 'closed' });
+    assert.equal(timers(), before);
+  }));
+
 test('what a killed server had recorded is there', () =>
   withFolder(async (location) => {
     const script = `
