@@ -97,6 +97,22 @@ TEST_F(PostgresConnection, OfSeveralHostsTheOneThatAnswersIsUsed) {
   EXPECT_TRUE(standby.run({.sql = "SELECT 1"}));
 }
 
+// libpq would print it, into whatever the program shows.
+TEST_F(PostgresConnection, WhatAServerSaysWhileItIsConnectedToIsNotPrinted) {
+  Pool admin(locate(sharedServer().url()));
+  for (const char* const each : {"CREATE ROLE gone", "CREATE ROLE warned LOGIN SUPERUSER",
+                                 "ALTER ROLE warned SET role = 'gone'", "DROP ROLE gone"}) {
+    ASSERT_TRUE(admin.run({.sql = each}));
+  }
+  testing::internal::CaptureStderr();
+  Pool pool(locate(sharedServer().url("", "warned")));
+  const auto rows = pool.run({.sql = "SELECT session_user::text"});
+  const std::string printed = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->text(0, 0), "warned");
+  EXPECT_EQ(printed, "");
+}
+
 TEST_F(PostgresConnection, AServerThatStartedAgainIsFoundAgain) {
   PostgresServer server({"fsync = off"});
   Pool pool(locate(server.url()));

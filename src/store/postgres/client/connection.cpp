@@ -31,22 +31,51 @@ std::string connectTimeout(Deadline deadline) {
 
 void ignoreNotices(void* /*unused*/, const char* /*message*/) {}
 
-// Connects again to hear the SQLSTATE of a refusal: libpq tells it only in place of the server's words, which may be in
-// any language. Empty when there is none.
-std::string refusalState(const char* const* keywords, const char* const* values, Deadline deadline) {
-  const std::unique_ptr<PGconn, decltype(libpq().PQfinish)> asking(
-      libpq().PQconnectStartParams(keywords, values, /*expand_dbname=*/1), libpq().PQfinish);
-  if (asking == nullptr) throw std::bad_alloc();
-  libpq().PQsetNoticeProcessor(asking.get(), ignoreNotices, nullptr);
-  libpq().PQsetErrorVerbosity(asking.get(), PQERRORS_SQLSTATE);
+struct FinishAttempt {
+  void operator()(PGconn* connection) const { libpq().PQfinish(connection); }
+};
+using Attempt = std::unique_ptr<PGconn, FinishAttempt>;
+
+// Begins to connect. What a server says meanwhile, libpq would print.
+Attempt startAttempt(const char* const* keywords, const char* const* values) {
+  Attempt attempt(libpq().PQconnectStartParams(keywords, values, /*expand_dbname=*/1));
+  if (attempt == nullptr) throw std::bad_alloc();
+  libpq().PQsetNoticeProcessor(attempt.get(), ignoreNotices, nullptr);
+  return attempt;
+}
+
+// Whether the attempt came to an end in time, good or bad.
+bool isAttemptOver(PGconn* attempt, Deadline deadline) {
+  if (libpq().PQstatus(attempt) == CONNECTION_BAD) return true;
   PostgresPollingStatusType status = PGRES_POLLING_WRITING;
   while (status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) {
     const short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-    pollfd socket{.fd = libpq().PQsocket(asking.get()), .events = events, .revents = 0};
+    pollfd socket{.fd = libpq().PQsocket(attempt), .events = events, .revents = 0};
     const int ready = ::poll(&socket, 1, leftMs(deadline));
-    if (ready == 0 || (ready < 0 && errno != EINTR)) return {};
-    if (ready > 0) status = libpq().PQconnectPoll(asking.get());
+    if (ready == 0 || (ready < 0 && errno != EINTR)) return false;
+    if (ready > 0) status = libpq().PQconnectPoll(attempt);
   }
+  return true;
+}
+
+// A host that does not answer keeps libpq from the next one, unless it is left to wait itself.
+PGconn* connectInTime(const char* const* keywords, const char* const* values, Deadline deadline) {
+  constexpr std::chrono::seconds kSoon{2};
+  Attempt attempt = startAttempt(keywords, values);
+  if (isAttemptOver(attempt.get(), std::min(deadline, std::chrono::steady_clock::now() + kSoon)))
+    return attempt.release();
+  attempt.reset(libpq().PQconnectdbParams(keywords, values, /*expand_dbname=*/1));
+  if (attempt == nullptr) throw std::bad_alloc();
+  libpq().PQsetNoticeProcessor(attempt.get(), ignoreNotices, nullptr);
+  return attempt.release();
+}
+
+// Connects again to hear the SQLSTATE of a refusal: libpq tells it only in place of the server's words, which may be in
+// any language. Empty when there is none.
+std::string refusalState(const char* const* keywords, const char* const* values, Deadline deadline) {
+  const Attempt asking = startAttempt(keywords, values);
+  libpq().PQsetErrorVerbosity(asking.get(), PQERRORS_SQLSTATE);
+  if (!isAttemptOver(asking.get(), deadline)) return {};
   std::string_view words = libpq().PQerrorMessage(asking.get());
   while (words.ends_with('\n')) words.remove_suffix(1);
   const std::size_t at = words.rfind(kServerSpeaks);
@@ -68,9 +97,7 @@ Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location,
                                             location.replication ? "replication" : nullptr,
                                             nullptr};
   const std::array<const char*, 6> values{"bough", patience.c_str(), location.url.c_str(), "UTF8", "false", nullptr};
-  made->connection_ = libpq().PQconnectdbParams(keywords.data(), values.data(), /*expand_dbname=*/1);
-  if (made->connection_ == nullptr) throw std::bad_alloc();
-  libpq().PQsetNoticeProcessor(made->connection_, ignoreNotices, nullptr);
+  made->connection_ = connectInTime(keywords.data(), values.data(), deadline);
   if (libpq().PQstatus(made->connection_) != CONNECTION_OK) {
     const std::string words = libpq().PQerrorMessage(made->connection_);
     Failure failure = connectFailure(location, words);
