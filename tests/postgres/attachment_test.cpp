@@ -134,7 +134,10 @@ TEST_F(PostgresAttachment, OneThatWasChangedOrIsGoneCostsItsEntryAlone) {
   sql("DELETE FROM " + schema_ + ".attachments WHERE part = 2");
   expectLost("is not what its name says");
   EXPECT_EQ(refused(copySession(here, there, "s")).code, ErrorCode::Damaged);
-  EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
+  const VerifyReport report = must(store->verifySession("s"));
+  EXPECT_EQ(report.problemCount, 1U);
+  EXPECT_EQ(report.problems.front().kind, ProblemKind::Attachment);
+  EXPECT_GT(report.problems.front().bytes, 64U);
   must(store->appendSessionEntries("s", {entryOf("message", payload, "b")}));  // brings the part back
   EXPECT_EQ(must(store->loadSessionEntries("s")).back().payload, payload);
   EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);

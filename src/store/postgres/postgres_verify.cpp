@@ -71,11 +71,13 @@ class Verification {
     std::int64_t depth = 0;
   };
 
-  void damage(std::string message) {
+  void damage(std::string message) { problem({.kind = ProblemKind::Damage, .message = std::move(message)}); }
+
+  void problem(Problem found) {
     ++report_.problemCount;
     if (report_.problems.size() >= VerifyReport::kMaxListed) return;
-    report_.problems.push_back(
-        {.kind = ProblemKind::Damage, .offset = report_.bytes, .bytes = 0, .message = std::move(message)});
+    found.offset = report_.bytes;
+    report_.problems.push_back(std::move(found));
   }
 
   Exchange<void> lookAtEntries(std::int64_t life) {
@@ -142,8 +144,10 @@ class Verification {
     if (bytes) return {};
     const ErrorCode code = bytes.error().code;
     if (code != ErrorCode::NotFound && code != ErrorCode::Damaged) return std::unexpected(bytes.error());
-    damage(fmt::format("entry {}: attachment {} is {}", entry.id, *reference,
-                       code == ErrorCode::Damaged ? "damaged" : "missing"));
+    problem({.kind = ProblemKind::Attachment,
+             .bytes = line_.size(),
+             .message = fmt::format("entry {}: attachment {} is {}", entry.id, *reference,
+                                    code == ErrorCode::Damaged ? "damaged" : "missing")});
     return {};
   }
 

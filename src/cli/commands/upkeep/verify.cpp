@@ -59,12 +59,17 @@ void printJson(const VerifyReport& report, const std::string& hint = {}) {
   printJsonLine(writer.endArray().endObject().text());
 }
 
+// A session in a database has no file.
+std::string problemsIn(const VerifyReport& report) {
+  const std::string count = counted(report.problemCount, "problem");
+  return report.file.empty() ? count : fmt::format("{} in {}", count, report.file);
+}
+
 void printForPeople(const VerifyReport& report, const std::string& name) {
   printFitted(fmt::format("{}  {}, {}: {}", name, counted(report.entries, "entry"), formatBytes(report.bytes),
-                          report.problemCount > 0
-                              ? fmt::format("{} in {}", counted(report.problemCount, "problem"), report.file)
-                          : report.noteCount > 0 ? "good, " + counted(report.noteCount, "note")
-                                                 : "good"));
+                          report.problemCount > 0 ? problemsIn(report)
+                          : report.noteCount > 0  ? "good, " + counted(report.noteCount, "note")
+                                                  : "good"));
   for (const Problem& problem : report.problems) {
     printFitted(fmt::format("  {} {} at byte {} ({}): {}",
                             isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
