@@ -73,7 +73,7 @@ class Value {
       let value = this;
       for (; value.known === undefined && value.before; value = value.before) chain.push(value);
       if (value.known === undefined && value.stored.base !== undefined) {
-        throw new Error(`The value of a channel cannot be read: it is stored as a change of the one in entry ${value.stored.base}, which was redacted or erased.`);
+        throw new Error(`The value of a channel cannot be read: it is stored as a change of the one in entry ${value.stored.base}, which was redacted, erased or damaged.`);
       }
       let content = value.known ?? unpacked(value.stored);
       for (const each of chain.reverse()) {

@@ -100,7 +100,7 @@ class _Value:
                 value = value.before
             if value._known is None and "base" in value.stored:
                 raise NotFound(
-                    f"the value of a channel is stored as a change of the one in entry {value.stored['base']}, which was redacted or erased",
+                    f"the value of a channel is stored as a change of the one in entry {value.stored['base']}, which was redacted, erased or damaged",
                     code="not_found",
                 )
             text = value.stored["text"] if value._known is None else value._known

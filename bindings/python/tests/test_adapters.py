@@ -265,7 +265,7 @@ class Adapters(StoreCase):
         session.redact(session.load()[1].id, by="test", reason="secret")
         saver = BoughSaver(self.store)
         self.assertIsNone(saver.get_tuple(first))
-        with self.assertRaisesRegex(bough.NotFound, "redacted or erased"):
+        with self.assertRaisesRegex(bough.NotFound, "redacted, erased or damaged"):
             saver.get_tuple(second)
         third = put(second, "3", 3)
         self.assertEqual(len(BoughSaver(self.store).get_tuple(third).checkpoint["channel_values"]["words"]), 3)
