@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import math
 import os
+import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -185,8 +186,11 @@ class Intake:
 
 
 def _acquire(lock: Any, timeout: Optional[float]) -> None:
-    """In pieces: a signal between Python's last look for one and the wait itself interrupts nothing, and would be seen only when
-    the wait ends."""
+    """In pieces on the main thread: a signal between Python's last look for one and the wait itself interrupts nothing, and
+    would be seen only when the wait ends."""
+    if _thread.get_ident() != threading.main_thread().ident:
+        lock.acquire(timeout=-1 if timeout is None else timeout)
+        return
     end = math.inf if timeout is None else time.monotonic() + timeout
     while True:
         rest = end - time.monotonic()
