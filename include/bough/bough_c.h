@@ -273,7 +273,7 @@ BOUGH_API void bough_entries_close(bough_entries* entries);
 /* Reads a session in parts. `position` is absent for the beginning, or what bough_cursor_position gave earlier. */
 BOUGH_API int32_t bough_cursor_open(bough_session* session, bough_text position, bough_cursor** out);
 /* The next entries, `count` at most and at least 1, fewer when their payloads reach 64 MiB; none only at the end, where
- * later calls return what was appended meanwhile. */
+ * later calls return what was appended meanwhile. After a failure the cursor is where it was, and a follower, too. */
 BOUGH_API int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** out);
 BOUGH_API int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position);
 BOUGH_API void bough_cursor_close(bough_cursor* cursor);

@@ -89,7 +89,7 @@ Given<LoadOptions> readLoadOptions(const bough_load_options* options) {
 
 }  // namespace
 
-EntriesObject::EntriesObject(const std::vector<Entry>& entries) {
+EntriesObject::EntriesObject(std::span<const Entry> entries) {
   std::size_t size = 0;
   for (const Entry& entry : entries) {
     size += entry.id.size() + entry.type.size() + entry.timestamp.size() + entry.runId.size() + entry.payload.size() +
@@ -132,7 +132,7 @@ bough_packed EntriesObject::packed() const {
   return {count(), bytes_.data(), bytes_.size(), ends_.data(), flags_.data()};
 }
 
-Outcome giveEntries(const std::vector<Entry>& entries, bough_entries** out) {
+Outcome giveEntries(std::span<const Entry> entries, bough_entries** out) {
   return giveObject(std::make_shared<EntriesObject>(entries), out);
 }
 

@@ -77,15 +77,15 @@ int32_t bough_cursor_next(bough_cursor* cursor, size_t count, bough_entries** ou
     BOUGH_TRY(needPlace(out));
     if (count == 0) return refuse("count is 0; no entries mean the end");
     BOUGH_TRY(const auto turn, object->turns.take());
-    BOUGH_TRY(const auto entries, object->cursor.next(count));
-    return giveEntries(entries, out);
+    SessionCursor& reader = object->cursor;
+    return object->handover.next(reader.position(), count, [&] { return reader.next(count); }, out);
   });
 }
 
 int32_t bough_cursor_position(bough_cursor* cursor, bough_text* position) {
   return guardedOn<CursorObject>(cursor, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto turn, object->turns.take());
-    return give(object->cursor.position(), position);
+    return give(object->handover.position(object->cursor.position()), position);
   });
 }
 
@@ -107,8 +107,9 @@ int32_t bough_follower_next(bough_follower* follower, int32_t timeout_ms, bough_
     BOUGH_TRY(needPlace(out));
     if (object->hasCallback) return refuse("the follower has a callback");
     BOUGH_TRY(const auto turn, object->turns.take());
-    BOUGH_TRY(const auto entries, object->follower.next(timeout_ms));
-    return giveEntries(entries, out);
+    if (object->stopped) return giveEntries({}, out);
+    SessionFollower& reader = object->follower;
+    return object->handover.next(reader.position(), SIZE_MAX, [&] { return reader.next(timeout_ms); }, out);
   });
 }
 
@@ -116,7 +117,7 @@ int32_t bough_follower_position(bough_follower* follower, bough_text* position) 
   return guardedOn<FollowerObject>(follower, [&](const auto& object) -> Outcome {
     if (object->hasCallback) return refuse("the follower has a callback: the last entry it got is its position");
     BOUGH_TRY(const auto turn, object->turns.take());
-    return give(object->follower.position(), position);
+    return give(object->handover.position(object->follower.position()), position);
   });
 }
 

@@ -1,16 +1,20 @@
 // The objects behind the handles.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/system/process_state.h"
+#include "base/try.h"
 #include "bough/catalog.h"
 #include "bough/store.h"
 #include "capi/handles.h"
@@ -60,7 +64,7 @@ class EntriesObject final : public Object {
  public:
   static constexpr std::size_t kTexts = 8;
 
-  explicit EntriesObject(const std::vector<Entry>& entries);
+  explicit EntriesObject(std::span<const Entry> entries);
 
   [[nodiscard]] std::size_t count() const { return flags_.size(); }
   [[nodiscard]] bough_entry entry(std::size_t index) const;
@@ -74,7 +78,35 @@ class EntriesObject final : public Object {
   std::vector<std::uint32_t> flags_;
 };
 
-Outcome giveEntries(const std::vector<Entry>& entries, bough_entries** out);
+Outcome giveEntries(std::span<const Entry> entries, bough_entries** out);
+
+/// What a reader gave and the caller does not have yet: when memory runs out in between, the next call hands it over.
+class Handover {
+ public:
+  /// Hands over `most` entries at most: those of an earlier call, or what `read` gives. `position` is the reader's.
+  template <typename Read>
+  Outcome next(const std::string& position, std::size_t most, Read read, bough_entries** out) {
+    if (entries_.empty()) {
+      std::string before = position;
+      BOUGH_TRY(entries_, read());
+      position_ = std::move(before);
+    }
+    const std::size_t count = std::min(most, entries_.size());
+    BOUGH_TRY(giveEntries(std::span(entries_).first(count), out));
+    if (count < entries_.size()) position_.swap(entries_[count - 1].id);
+    entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
+    if (entries_.empty()) entries_.shrink_to_fit();
+    return {};
+  }
+  /// The last entry that was handed over.
+  [[nodiscard]] const std::string& position(const std::string& ofReader) const {
+    return entries_.empty() ? ofReader : position_;
+  }
+
+ private:
+  std::vector<Entry> entries_;
+  std::string position_;  // before them
+};
 
 /// Lets one call at a time use an object, and none once a fork(2) has cut one: in the child the object may be half
 /// changed.
@@ -117,6 +149,7 @@ class CursorObject final : public Object {
   const std::shared_ptr<SessionObject> session;
   Turns turns;
   SessionCursor cursor;
+  Handover handover;
 };
 
 class FollowerObject final : public Object {
@@ -136,6 +169,7 @@ class FollowerObject final : public Object {
   const std::shared_ptr<SessionObject> session;
   Turns turns;  // of `follower`, except its stop()
   SessionFollower follower;
+  Handover handover;  // without a callback
   std::atomic<bool> stopped = false;
   std::atomic<bool> hasCallback = false;
   std::atomic<std::thread::id> callbackThread = std::thread::id();  // said by the thread itself, before its first call

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <ranges>
+#include <string>
 #include <thread>
 
 #include "bough/catalog.h"
@@ -196,6 +198,73 @@ TEST(ThreadMemory, ACallbackIsToldThatMemoryHasRunOut) {
     ::alarm(0);
   }
   EXPECT_TRUE(failedOnce);
+  bough_session_close(session);
+  EXPECT_EQ(bough_store_close(store), BOUGH_OK);
+}
+
+std::string taken(bough_text text) {
+  std::string copy(text.data, text.size);
+  bough_free(text);
+  return copy;
+}
+
+// Fails each allocation of a read in turn. A read that failed moved nothing: the next one gives all.
+template <typename Open, typename Read, typename Position, typename Close>
+void failEachOfReads(Open open, Read read, Position position, Close close) {
+  for (bool failed = true; const long place : std::views::iota(0L)) {
+    if (!failed) return;
+    SCOPED_TRACE("allocation " + std::to_string(place));
+    auto* const reader = open();
+    bough_entries* entries = nullptr;
+    allocationsLeft = place;
+    const std::int32_t code = read(reader, &entries);
+    allocationsLeft = -1;
+    failed = code != BOUGH_OK;
+    bough_text at{};
+    if (failed) {
+      EXPECT_EQ(code, BOUGH_NO_MEMORY);
+      ASSERT_EQ(position(reader, &at), BOUGH_OK);
+      EXPECT_EQ(taken(at), "");
+      ASSERT_EQ(read(reader, &entries), BOUGH_OK);
+    }
+    EXPECT_EQ(bough_entries_count(entries), 4U);
+    bough_entries_close(entries);
+    ASSERT_EQ(position(reader, &at), BOUGH_OK);
+    EXPECT_EQ(taken(at), "c");
+    close(reader);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(ThreadMemory, AReaderGivesWhatItCouldNotHandOver) {
+  bough_store* store = nullptr;
+  bough_session* session = nullptr;
+  ASSERT_EQ(bough_store_open(bough_text_of("memory:"), nullptr, &store), BOUGH_OK);
+  ASSERT_EQ(bough_session_create(store, nullptr, &session), BOUGH_OK);
+  for (const char* id : {"a", "b", "c"}) {
+    bough_entry entry{};
+    entry.id = bough_text_of(id);
+    entry.type = bough_text_of("message");
+    entry.payload = bough_text_of("{}");
+    bough_appended_one appended{};
+    ASSERT_EQ(bough_append_one(session, &entry, nullptr, &appended), BOUGH_OK);
+  }
+  const auto openCursor = [&] {
+    bough_cursor* cursor = nullptr;
+    EXPECT_EQ(bough_cursor_open(session, {nullptr, 0}, &cursor), BOUGH_OK);
+    return cursor;
+  };
+  const auto readCursor = [](bough_cursor* cursor, bough_entries** out) { return bough_cursor_next(cursor, 10, out); };
+  failEachOfReads(openCursor, readCursor, bough_cursor_position, bough_cursor_close);
+  const auto openFollower = [&] {
+    bough_follower* follower = nullptr;
+    EXPECT_EQ(bough_follower_open(session, {nullptr, 0}, &follower), BOUGH_OK);
+    return follower;
+  };
+  const auto readFollower = [](bough_follower* follower, bough_entries** out) {
+    return bough_follower_next(follower, 1000, out);
+  };
+  failEachOfReads(openFollower, readFollower, bough_follower_position, bough_follower_close);
   bough_session_close(session);
   EXPECT_EQ(bough_store_close(store), BOUGH_OK);
 }
