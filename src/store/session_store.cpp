@@ -61,6 +61,9 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(const std::string& loca
 
 Result<StoreSide> StoreSide::open(const std::string& location, const StoreOptions& options) {
   StoreSide side;
+  if (location.empty()) {
+    return fail(ErrorCode::InvalidArgument, "the location is empty", "name a folder, or a database's address");
+  }
   if (location.contains('\0')) {
     return fail(ErrorCode::InvalidArgument, "the location holds a NUL byte", "name a folder, or a database's address");
   }

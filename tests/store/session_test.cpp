@@ -57,7 +57,7 @@ TEST(Location, OfAPersonsStoreComesFromTheEnvironment) {
   EXPECT_EQ(must(with(nullptr, "relative", "/c")), "/c/.local/share/bough");
   EXPECT_EQ(refused(with(nullptr, nullptr, nullptr)).code, ErrorCode::NotFound);
   ::setenv("HOME", home.c_str(), 1);
-  for (const char* location : {"~", "~/sessions", "~bob/sessions", "~bob"}) {
+  for (const char* location : {"", "~", "~/sessions", "~bob/sessions", "~bob"}) {
     EXPECT_EQ(refused(SessionStore::open(location)).code, ErrorCode::InvalidArgument) << location;
   }
   EXPECT_EQ(refused(SessionStore::open(std::string("a\0b", 3))).code, ErrorCode::InvalidArgument);

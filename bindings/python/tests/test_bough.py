@@ -247,6 +247,10 @@ class Mistakes(StoreCase):
         self.assertEqual({name for name in names if _errors.error_class(name) is bough.BoughError}, set())
         self.assertTrue(all(hasattr(bough, _errors.error_class(name).__name__) for name in names))
 
+    def test_an_empty_location_is_refused(self):
+        with self.assertRaisesRegex(bough.InvalidArgument, "the location is empty"):
+            bough.Store("")
+
     def test_numbers_and_words_out_of_range_are_refused(self):
         session = self.store.create()
         for options in ({"last": -1}, {"limit": -1}, {"start": -1}, {"limit": 1 << 64}):
