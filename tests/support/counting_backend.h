@@ -1,10 +1,11 @@
 // A backend around another one that counts the calls that reach it: what would be round trips over a network. open() is
 // not counted, for the seam lets a backend leave the look for a session to its first call.
 //
-// It answers the catalog itself, as a database would.
+// It answers the catalog itself, as a database would. What somebody else does meanwhile can be done before any call.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ class CountingBackend final : public StorageBackend, public SessionTrash, public
 
   /// Calls since the last time.
   int takeCount() { return count_.exchange(0); }
+  /// Is called before each call, with the number of calls since the last time.
+  std::function<void(int)> beforeCall;
 
   [[nodiscard]] std::string describe() const override { return inner_->describe(); }
   [[nodiscard]] const EntrySerializer& serializer() const override { return inner_->serializer(); }
@@ -30,7 +33,7 @@ class CountingBackend final : public StorageBackend, public SessionTrash, public
   [[nodiscard]] Result<std::shared_ptr<StoredSession>> open(const std::string& sessionId) override {
     auto session = inner_->open(sessionId);
     if (!session) return session;
-    return std::make_shared<CountingSession>(std::move(*session), count_);
+    return std::make_shared<CountingSession>(std::move(*session), *this);
   }
   [[nodiscard]] Result<std::vector<std::string>> forksOf(const std::string& sessionId) override {
     return counted().forksOf(sessionId);
@@ -84,8 +87,8 @@ class CountingBackend final : public StorageBackend, public SessionTrash, public
  private:
   class CountingSession final : public StoredSession {
    public:
-    CountingSession(std::shared_ptr<StoredSession> inner, std::atomic<int>& count)
-        : inner_(std::move(inner)), count_(count) {}
+    CountingSession(std::shared_ptr<StoredSession> inner, CountingBackend& backend)
+        : inner_(std::move(inner)), backend_(backend) {}
     [[nodiscard]] const std::string& sessionId() const override { return inner_->sessionId(); }
     [[nodiscard]] Result<SessionState> state() override { return counted().state(); }
     [[nodiscard]] Result<Entry> header() override { return counted().header(); }
@@ -106,15 +109,19 @@ class CountingBackend final : public StorageBackend, public SessionTrash, public
 
    private:
     StoredSession& counted() {
-      ++count_;
+      backend_.count();
       return *inner_;
     }
     std::shared_ptr<StoredSession> inner_;
-    std::atomic<int>& count_;
+    CountingBackend& backend_;
   };
 
+  void count() {
+    const int before = count_++;
+    if (beforeCall) beforeCall(before);
+  }
   StorageBackend& counted() {
-    ++count_;
+    count();
     return *inner_;
   }
   static std::unexpected<Error> unanswered() { return fail(ErrorCode::Unsupported, "not answered here"); }

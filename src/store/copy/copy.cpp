@@ -60,15 +60,22 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
   return copied;
 }
 
-}  // namespace
-
-Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to, const std::string& sessionId) {
+Result<std::vector<CopiedSession>> copyLineage(StoreSide& from, StoreSide& to, const std::string& sessionId) {
   BOUGH_TRY(const auto lineage, lineageOf({&from}, sessionId));
   std::vector<CopiedSession> copied;
   for (const std::string& each : lineage) {
     BOUGH_TRY(auto one, copyOne(from, to, each));
     copied.push_back(std::move(one));
   }
+  return copied;
+}
+
+}  // namespace
+
+Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to, const std::string& sessionId) {
+  auto copied = copyLineage(from, to, sessionId);
+  // Somebody may remove a session from the target meanwhile. One that is gone from the source is not found again.
+  if (!copied && copied.error().code == ErrorCode::NotFound) copied = copyLineage(from, to, sessionId);
   return copied;
 }
 

@@ -440,9 +440,7 @@ class Sync {
   IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
 };
 
-}  // namespace
-
-Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right, const std::string& sessionId) {
+Result<std::vector<SyncedSession>> syncLineage(StoreSide& left, StoreSide& right, const std::string& sessionId) {
   constexpr int kTries = 5;  // somebody may append meanwhile
   BOUGH_TRY(const auto lineage, lineageOf({&left, &right}, sessionId));
   std::vector<SyncedSession> synced;
@@ -457,6 +455,15 @@ Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right
     }
     synced.push_back(std::move(*one));
   }
+  return synced;
+}
+
+}  // namespace
+
+Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right, const std::string& sessionId) {
+  auto synced = syncLineage(left, right, sessionId);
+  // What somebody removes from one store meanwhile comes back from the other, as if it had been in the trash before.
+  if (!synced && synced.error().code == ErrorCode::NotFound) synced = syncLineage(left, right, sessionId);
   return synced;
 }
 
