@@ -375,7 +375,7 @@ struct CopiedSession {
 
 /// Copies a session, and before it those whose history it shares; the results are in that order. What is there already
 /// is compared entry by entry, and the copy goes on after it; so a copy that was interrupted, or whose source has
-/// grown, is repeated.
+/// grown, is repeated. An attachment that the target has lost is stored there again.
 ///
 /// Conflict: the target holds something else; syncSession joins such sessions. IdConflict: an entry was erased in one
 /// of the two. Damaged: something of the source, or an attachment, cannot be read; what was copied before it stays.
@@ -393,7 +393,7 @@ struct SyncedSession {
 /// Gives each of two stores the entries of a session that only the other has; afterwards both have the same. A session
 /// that one of them lacks is made there, and so are those whose history it shares. Where both have moved the head, a
 /// label, the title, the pin or the time to live, the newer one counts in both, and the other stays reachable by its
-/// id.
+/// id. An attachment that one of them has lost comes back from the other.
 ///
 /// IdConflict: both hold an entry of one id with other content, or one of them has erased it; no entry was added.
 /// Conflict: the two are different sessions of one id, or somebody went on appending during five tries. Damaged:

@@ -152,5 +152,27 @@ TEST_F(PostgresAttachment, OneThatWasChangedOrIsGoneCostsItsEntryAlone) {
   EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 0U);
 }
 
+TEST_F(PostgresAttachment, OneThatIsGoneComesBackFromAnotherStore) {
+  const TempFolder folder;
+  auto here = must(StoreSide::open(url_));
+  auto there = must(StoreSide::open(folder / "store"));
+  must(here.store->createSession({.sessionId = "s"}));
+  const std::string payload = payloadOf("x", 9 * kMegabyte);
+  must(here.store->appendSessionEntries("s", {entryOf("message", payload, "a")}));
+  must(copySession(here, there, "s"));
+  const auto lose = [&] { sql("DELETE FROM " + schema_ + ".attachments WHERE part = 2"); };
+  const auto expectBack = [&] {
+    EXPECT_EQ(must(here.store->loadSessionEntries("s")).back().payload, payload);
+    EXPECT_EQ(must(here.store->verifySession("s")).problemCount, 0U);
+  };
+  lose();
+  EXPECT_EQ(refused(copySession(here, there, "s")).code, ErrorCode::Damaged);  // the source is only read
+  must(copySession(there, here, "s"));
+  expectBack();
+  lose();
+  must(syncSession(there, here, "s"));
+  expectBack();
+}
+
 }  // namespace
 }  // namespace bough

@@ -335,5 +335,40 @@ TEST(Sync, AnEntryWithOtherContentIsRefused) {
   EXPECT_EQ(lines(right, "s"), before);
   EXPECT_EQ(syncSession(left, right, "nobody").error().code, ErrorCode::NotFound);
 }
+
+TEST(Sync, AnAttachmentThatOneStoreHasLostComesBackFromTheOther) {
+  const TempFolder folder;
+  const auto lose = [&](const std::string& store) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder / (store + "/attachments"))) {
+      if (file.path().filename().string().size() == 62) std::filesystem::remove(file.path());
+    }
+  };
+  {
+    StoreSide left = openSide(folder / "left");
+    StoreSide right = openSide(folder / "right");
+    ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+    ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", std::string(300'000, 'x')), message("b")}));
+    ASSERT_TRUE(syncSession(left, right, "s"));
+  }
+  for (const std::string lost : {"left", "right"}) {
+    lose(lost);
+    StoreSide left = openSide(folder / "left");
+    StoreSide right = openSide(folder / "right");
+    StoreSide& target = lost == "left" ? left : right;
+    const auto synced = syncSession(left, right, "s");
+    ASSERT_TRUE(synced) << synced.error().message;
+    EXPECT_EQ(target.store->verifySession("s")->problemCount, 0U);
+    lose(lost);
+    const auto copied = copySession(lost == "left" ? right : left, target, "s");
+    ASSERT_TRUE(copied) << copied.error().message;
+    EXPECT_EQ(target.store->verifySession("s")->problemCount, 0U);
+  }
+  lose("left");
+  lose("right");
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::Damaged);
+}
+
 }  // namespace
 }  // namespace bough

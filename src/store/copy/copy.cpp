@@ -36,7 +36,7 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
     }
     std::vector<Entry> known;
     if (!atEnd) {
-      BOUGH_TRY(known, readCount(to, sessionId, next, std::max<std::size_t>(part.size(), 1)));
+      BOUGH_TRY(known, readCount(to, sessionId, next, std::max<std::size_t>(part.size(), 1), &from));
     }
     if (known.size() > part.size()) return std::unexpected(differs(to, sessionId, next));
     if (part.empty()) break;

@@ -53,11 +53,40 @@ Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides,
 
 namespace {
 
+// Gives a side an attachment again that it has lost, and the entry its payload. False when that cannot be.
+Result<bool> bringBack(StoreSide& side, StoredSession& session, std::uint64_t sequence, const std::string& sha256,
+                       StoreSide& other, Entry& entry) {
+  AttachmentStore* const attachments = side.backend->attachments();
+  const auto bytes = other.store->readAttachment(sha256);
+  if (attachments == nullptr || !bytes) return false;
+  BOUGH_TRY(auto hold, attachments->hold());
+  BOUGH_TRY(attachments->put(sha256, *bytes));
+  BOUGH_TRY(auto again, session.loadOwn(sequence, 1));
+  if (!again.empty() && again.front().id == entry.id && again.front().payload == *bytes) {
+    entry = std::move(again.front());
+    return true;
+  }
+  // It may have been erased meanwhile: then nothing may be left of it.
+  hold.reset();
+  BOUGH_TRY(attachments->removeUnused({sha256}));
+  return false;
+}
+
+Error lostAttachment(const std::string& sessionId, const Entry& entry, const std::string& sha256, const Error& why) {
+  return fail(ErrorCode::Damaged,
+              fmt::format("session {}: attachment {} of entry {} is {}", sessionId, sha256, entry.id,
+                          why.code == ErrorCode::Damaged ? "damaged" : "missing"),
+              "bring it back from a copy of the store, or erase the entry to go on without it")
+      .error();
+}
+
 Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessionId, std::uint64_t from,
-                                      std::size_t count) {
+                                      std::size_t count, StoreSide* other) {
   BOUGH_TRY(const auto session, side.backend->open(sessionId));
   BOUGH_TRY(auto entries, session->loadOwn(from, count));
-  for (const Entry& entry : entries) {
+  std::uint64_t sequence = from;
+  for (Entry& entry : entries) {
+    const std::uint64_t place = sequence++;
     if (isUnreadable(entry)) {
       return fail(ErrorCode::Damaged, fmt::format("session {}: {}", sessionId, unreadableText(entry)),
                   fmt::format("`bough verify {}` says more; bring the bytes back from a copy first", sessionId));
@@ -69,25 +98,27 @@ Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessio
     const auto kept = side.store->readAttachment(*reference);
     if (kept) continue;
     if (!LostPayloads::isLoss(kept.error())) return std::unexpected(kept.error());
-    return fail(ErrorCode::Damaged,
-                fmt::format("session {}: attachment {} of entry {} is {}", sessionId, *reference, entry.id,
-                            kept.error().code == ErrorCode::Damaged ? "damaged" : "missing"),
-                "bring it back from a copy of the store, or erase the entry to go on without it");
+    bool isBack = false;
+    if (other != nullptr) {
+      BOUGH_TRY(isBack, bringBack(side, *session, place, *reference, *other, entry));
+    }
+    if (!isBack) return std::unexpected(lostAttachment(sessionId, entry, *reference, kept.error()));
   }
   return entries;
 }
 
 }  // namespace
 
-Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from) {
-  return readAtMost(side, sessionId, from, kPartEntries);
+Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from,
+                                    StoreSide* other) {
+  return readAtMost(side, sessionId, from, kPartEntries, other);
 }
 
 Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& sessionId, std::uint64_t from,
-                                     std::size_t count) {
+                                     std::size_t count, StoreSide* other) {
   std::vector<Entry> entries;
   while (entries.size() < count) {
-    BOUGH_TRY(auto part, readAtMost(side, sessionId, from + entries.size(), count - entries.size()));
+    BOUGH_TRY(auto part, readAtMost(side, sessionId, from + entries.size(), count - entries.size(), other));
     if (part.empty()) break;
     std::ranges::move(part, std::back_inserter(entries));
   }

@@ -15,12 +15,13 @@ Result<std::optional<Entry>> findHeader(StoreSide& side, const std::string& sess
 /// The session and those that its history leads through, the oldest first; `sides` are asked in turn.
 Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides, const std::string& sessionId);
 
-/// Own entries from a sequence on, a part of the session of a few megabytes; none at its end. Damaged when an
-/// attachment is missing or damaged.
-Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from);
+/// Own entries from a sequence on, a part of the session of a few megabytes; none at its end. An attachment that is
+/// missing or damaged comes back from `other`; Damaged when that is none or has lost it, too.
+Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionId, std::uint64_t from,
+                                    StoreSide* other = nullptr);
 /// The same, and exactly `count` entries where the session has them.
 Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& sessionId, std::uint64_t from,
-                                     std::size_t count);
+                                     std::size_t count, StoreSide* other = nullptr);
 
 /// Makes the session with this header. Conflict when there is one with another header.
 Result<void> makeSession(StoreSide& side, const std::string& sessionId, const Entry& header);

@@ -155,6 +155,7 @@ void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
 // What one side has.
 struct Side {
   StoreSide& store;
+  StoreSide& other;  // what this one has lost comes back from there
   std::string tail = {};
   std::uint64_t count = 0;  // of the entries that were read
   LastWords words = {};
@@ -170,7 +171,7 @@ class Reader {
   // The next entry; null at the end.
   Result<const Entry*> next() {
     if (at_ == part_.size()) {
-      BOUGH_TRY(part_, readPart(side_.store, sessionId_, side_.count));
+      BOUGH_TRY(part_, readPart(side_.store, sessionId_, side_.count, &side_.other));
       at_ = 0;
       if (part_.empty()) return nullptr;
     }
@@ -209,7 +210,8 @@ Result<bool> isInTrash(StoreSide& side, const std::string& sessionId) {
 
 class Sync {
  public:
-  Sync(StoreSide& left, StoreSide& right, const std::string& sessionId) : left_{.store = left}, right_{.store = right} {
+  Sync(StoreSide& left, StoreSide& right, const std::string& sessionId)
+      : left_{.store = left, .other = right}, right_{.store = right, .other = left} {
     result_.sessionId = sessionId;
   }
 
@@ -256,7 +258,7 @@ class Sync {
 
   Result<void> readThrough(const Side& side) {
     for (std::uint64_t next = 0;;) {
-      BOUGH_TRY(const auto part, readPart(side.store, result_.sessionId, next));
+      BOUGH_TRY(const auto part, readPart(side.store, result_.sessionId, next, &side.other));
       if (part.empty()) return {};
       next += part.size();
     }
@@ -344,7 +346,7 @@ class Sync {
   Result<void> eachExtra(const Side& side, const std::function<Result<void>(std::vector<Entry>)>& use) {
     if (side.extra == 0) return {};
     for (std::uint64_t next = same_; next < side.count;) {
-      BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next));
+      BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next, &side.other));
       if (part.empty()) break;
       part.resize(std::min<std::uint64_t>(part.size(), side.count - next));
       next += part.size();
@@ -402,7 +404,7 @@ class Sync {
   Result<LastWords> wordsOf(const Side& side, const EntryIds& redacted) {
     LastWords words;
     for (std::uint64_t next = 0; next < side.count;) {
-      BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next));
+      BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next, &side.other));
       if (part.empty()) break;
       part.resize(std::min<std::uint64_t>(part.size(), side.count - next));
       next += part.size();
