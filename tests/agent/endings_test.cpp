@@ -166,6 +166,40 @@ TEST_F(LoopTest, AnAnswerThatReasoningUsedUpIsAskedForAgainWithMore) {
   EXPECT_EQ(requests, 1U);
 }
 
+// Whatever is the first to say nothing of the tokens: every try is paid for.
+TEST_F(LoopTest, WhatABrokenTryTookIsStoredOnce) {
+  const std::string failed =
+      "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"error\":{\"code\":"
+      "\"server_error\",\"message\":\"no\"},\"usage\":{\"input_tokens\":20,\"output_tokens\":9}}}\n\n";
+  for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiResponses, Dialect::Gemini}) {
+    for (const int broken : {1, 2}) {
+      sessionId_ = store_->createSession()->sessionId;
+      std::atomic<int> count{0};
+      LoopbackServer server([&](const HttpIn&, Reply& reply) {
+        const std::string whole = streamOf(dialect, {"", "Here it is.", {}}, 1);
+        const std::string start = dialect == Dialect::OpenaiResponses ? failed : whole.substr(0, whole.size() / 2);
+        reply.stream(++count > broken ? whole : start);
+      });
+      provider_ = makeHttpProvider(loopbackEndpoint(server, dialect), {}, {.attempts = 2});
+      const auto report = runTurn(agent(), here(), "hello");
+      EXPECT_EQ(report.has_value(), broken == 1) << toString(dialect);
+      std::uint64_t input = 0;
+      std::uint64_t answers = 0;
+      for (const Entry& entry : entries()) {
+        if (json::findString(entry.payload, "kind") == "request") {
+          const auto usage = json::findMember(entry.payload, "usage");
+          input += json::findUnsigned(usage.value_or("{}"), "inputTokens").value_or(0);
+        } else if (const auto message = normalizeEntry(entry); message && message->role == Role::Assistant) {
+          answers += message->usage.value_or(Usage{}).inputTokens;
+        }
+      }
+      const std::uint64_t once = dialect == Dialect::Anthropic ? 25 : 20;
+      EXPECT_EQ(input + answers, 2 * once) << toString(dialect) << " " << broken;
+      EXPECT_EQ(report ? report->totals.usage.inputTokens : 2 * once, 2 * once) << toString(dialect);
+    }
+  }
+}
+
 TEST_F(LoopTest, APromptThatIsTooLongIsCompactedAndSentAgain) {
   bool strict = false;
   LoopbackServer server([&](const HttpIn& in, Reply& reply) {

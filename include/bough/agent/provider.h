@@ -53,10 +53,13 @@ struct RetryNotice {
   std::string reason = {};
 };
 
-/// Called on the thread of stream(), in between; both may be empty.
+/// Called on the thread of stream(), in between; each may be empty.
 struct StreamEvents {
   std::function<void(const Delta&)> onDelta = {};
   std::function<void(const RetryNotice&)> onRetry = {};
+  /// What a try took that gave nothing of the answer: it broke off, and was made again or given up. It is paid all the
+  /// same; how much of it had come by then is all that is known.
+  std::function<void(const Usage&)> onLost = {};
 };
 
 /// How much a model reads and writes, in tokens.

@@ -22,11 +22,12 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
   // A model that thinks may use up a small limit before it has said everything, or anything.
   for (std::uint64_t limit = std::min<std::uint64_t>(8'192, most);; limit = most) {
     BOUGH_TRY(const Answer answer,
-              agent.provider.stream({.context = request.document, .thinkingLevel = {}, .maxOutputTokens = limit}, {},
-                                    agent.cancel));
-    if (answer.aborted || answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
+              agent.provider.stream({.context = request.document, .thinkingLevel = {}, .maxOutputTokens = limit},
+                                    {.onLost = [&](const Usage& lost) { paid += lost; }}, agent.cancel));
+    if (answer.message.empty()) return fail(ErrorCode::Io, "the answer broke off", "try again");
     BOUGH_TRY(AnswerParts parts, partsOf(answer, agent.provider.dialect()));
     paid += parts.usage;
+    if (answer.aborted) return fail(ErrorCode::Io, "the answer broke off", "try again");
     // What a filter left of an answer is not the answer: a summary would lose the rest of the conversation.
     if (parts.refused || parts.isBlocked()) return fail(ErrorCode::Io, parts.problem(), "try again");
     const bool isWhole = !parts.isCutOff() && !parts.text.empty();

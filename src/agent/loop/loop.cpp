@@ -174,6 +174,7 @@ class Turn {
 
   Result<Answer> ask(const Result<Context>& context, std::uint64_t maxOutputTokens) {
     if (!context) return std::unexpected(context.error());
+    Usage lost;
     auto answer = agent_.provider.stream(
         {.context = agent_.provider.bindsThinking() ? requestWithoutStaleThinking(*context) : context->requestJson(),
          .thinkingLevel = agent_.options.thinkingLevel,
@@ -183,8 +184,13 @@ class Turn {
              [this](const RetryNotice& retry) {
                agent_.listener.onEvent(
                    {.kind = EventKind::Retry, .text = text::printableLines(retry.reason), .waitMs = retry.waitMs});
-             }},
+             },
+         .onLost = [&](const Usage& usage) { lost += usage; }},
         agent_.cancel);
+    if (hasTokens(lost)) {
+      report_.totals.usage += lost;
+      BOUGH_TRY(journal_.append(entry_type::kCustom, requestPayload("broke off", agent_.provider.name(), lost)));
+    }
     if (!answer) {
       makeStorable(answer.error());
     } else {

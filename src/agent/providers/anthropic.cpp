@@ -67,6 +67,9 @@ class AnthropicReader final : public StreamReader {
   }
 
   [[nodiscard]] bool isWhole() const override { return complete_; }
+  [[nodiscard]] std::string usageAlone() const override {
+    return fmt::format(R"({{"type":"message","role":"assistant","content":[],"usage":{}}})", usage_.text());
+  }
 
   Answer answer(bool aborted) override {
     Answer answer;

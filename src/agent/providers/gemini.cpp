@@ -43,6 +43,11 @@ class GeminiReader final : public StreamReader {
 
   // There is no last event: the finish reason says that the answer is whole.
   [[nodiscard]] bool isWhole() const override { return finished_; }
+  [[nodiscard]] std::string usageAlone() const override {
+    const std::string* usage = response_.find("usageMetadata");
+    return fmt::format(R"({{"candidates":[{{"content":{{"role":"model","parts":[]}}}}],"usageMetadata":{}}})",
+                       usage == nullptr ? "null" : *usage);
+  }
 
   Answer answer(bool aborted) override {
     Answer answer;

@@ -47,6 +47,7 @@ struct Attempt {
   std::optional<Answer> answer{};
   std::optional<Error> error{};
   std::optional<std::uint64_t> askedWaitMs{};
+  std::optional<Usage> paid{};
 };
 
 // Passes the pieces of an answer on without keys. The end of a piece that may begin a key waits for the next piece.
@@ -114,7 +115,11 @@ class HttpProvider final : public Provider {
     const PostData data = api.makeRequest(endpoint_, request);
     for (int attempt = 1;; ++attempt) {
       Attempt done = tryOnce(api, data, events, cancel);
-      if (!done.error) return std::move(*done.answer);
+      const bool isEmpty = !done.answer || done.answer->message.empty();
+      if (!done.error) {
+        if (isEmpty) sayLost(done, events);
+        return std::move(*done.answer);
+      }
       Error& error = *done.error;
       error.message = secrets_.redact(error.message);
       error.hint = secrets_.redact(error.hint);
@@ -123,17 +128,24 @@ class HttpProvider final : public Provider {
         if (error.retryable && waitMs > options_.longestWaitMs) {
           error.hint = fmt::format("the provider asks to wait {} s", waitMs / 1000);
         }
+        if (isEmpty) sayLost(done, events);
         return givenUp(std::move(done));
       }
       if (events.onRetry) events.onRetry({.attempt = attempt, .waitMs = waitMs, .reason = error.message});
       if (!cancel.sleepFor(std::chrono::milliseconds(waitMs))) {
         done.error.reset();
+        if (isEmpty) sayLost(done, events);
         return done.answer ? std::move(*done.answer) : Answer{.aborted = true};
       }
+      sayLost(done, events);
     }
   }
 
  private:
+  static void sayLost(const Attempt& done, const StreamEvents& events) {
+    if (events.onLost && done.paid) events.onLost(*done.paid);
+  }
+
   // What came of an answer before it broke off for good is kept.
   static Result<Answer> givenUp(Attempt done) {
     if (!done.answer) return std::unexpected(std::move(*done.error));
@@ -143,6 +155,13 @@ class HttpProvider final : public Provider {
 
   Attempt tryOnce(const Api& api, const PostData& data, const StreamEvents& events, const CancelToken& cancel) {
     const std::unique_ptr<StreamReader> reader = api.makeReader();
+    Attempt attempt = tryWith(*reader, data, events, cancel);
+    const auto message = normalize(reader->usageAlone(), endpoint_.dialect);
+    if (message) attempt.paid = message->usage;
+    return attempt;
+  }
+
+  Attempt tryWith(StreamReader& reader, const PostData& data, const StreamEvents& events, const CancelToken& cancel) {
     SseParser parser;
     std::optional<Error> error;
     bool said = false;
@@ -157,10 +176,10 @@ class HttpProvider final : public Provider {
     // Without keys from the start: of an error only an excerpt is shown, which might hold a part of one.
     const auto take = [&](const SseEvent& event) {
       const std::string keyless = secrets_.redactJson(event.data);
-      return reader->take({.name = event.name, .data = keyless}, onDelta);
+      return reader.take({.name = event.name, .data = keyless}, onDelta);
     };
     const auto onEvent = [&](const SseEvent& event) {
-      if (!reader->isWhole()) end.noteNews();
+      if (!reader.isWhole()) end.noteNews();
       auto taken = take(event);
       if (!taken) error = any && taken.error().code == ErrorCode::Damaged ? brokenOff(any) : std::move(taken.error());
       any = true;
@@ -184,23 +203,23 @@ class HttpProvider final : public Provider {
                               .body = data.body,
                               .connectTimeoutMs = options_.connectTimeoutMs,
                               .idleTimeoutMs = options_.idleTimeoutMs,
-                              .isOver = [&] { return reader->isWhole() && end.isLongAgo(); }};
+                              .isOver = [&] { return reader.isWhole() && end.isLongAgo(); }};
     auto response = client_.post(request, onBytes, cancel);
     if (response && !cancel.requested() && !error) {
       if (auto last = parser.end(onLast); !last) error = std::move(last.error());
     }
     shown.flush();
-    if (cancel.requested() && !reader->isWhole()) return {.answer = finished(*reader, true)};
+    if (cancel.requested() && !reader.isWhole()) return {.answer = finished(reader, true)};
     if (!error && !response) error = response.error();
     if (!error && (response->status < 200 || response->status >= 300 || !response->body.empty())) {
       return refused(*response);
     }
-    if (reader->isWhole()) return {.answer = finished(*reader, false)};
+    if (reader.isWhole()) return {.answer = finished(reader, false)};
     if (!error) error = brokenOff(any);
     if (error->hint.empty())
       error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
     if (!said) return {.error = std::move(error)};
-    return {.answer = finished(*reader, true), .error = std::move(error)};
+    return {.answer = finished(reader, true), .error = std::move(error)};
   }
 
   // A server may repeat the key that it was given. What is stored of an answer does not hold it.

@@ -46,6 +46,11 @@ class OpenaiChatReader final : public StreamReader {
 
   // Some servers end without [DONE]; the finish reason is enough then.
   [[nodiscard]] bool isWhole() const override { return complete_ || !finishReason_.empty(); }
+  [[nodiscard]] std::string usageAlone() const override {
+    const std::string* usage = response_.find("usage");
+    return fmt::format(R"({{"choices":[{{"index":0,"message":{{"role":"assistant","content":""}}}}],"usage":{}}})",
+                       usage == nullptr ? "null" : *usage);
+  }
 
   Answer answer(bool aborted) override {
     Answer answer;

@@ -27,6 +27,7 @@ class OpenaiResponsesReader final : public StreamReader {
     // Servers in between report errors of their own.
     if (auto error = ownType ? std::nullopt : providerError(event.data)) return std::unexpected(std::move(*error));
     const std::string type = ownType.value_or(std::string(event.name));
+    usage_ = memberOr(memberOr(event.data, "response", "{}"), "usage", usage_);
     if (type == "error" || type == "response.failed") return failed(event.data);
     if (type == "response.created" || type == "response.in_progress") {
       response_ = memberOr(event.data, "response", "{}");
@@ -46,6 +47,9 @@ class OpenaiResponsesReader final : public StreamReader {
   }
 
   [[nodiscard]] bool isWhole() const override { return complete_; }
+  [[nodiscard]] std::string usageAlone() const override {
+    return fmt::format(R"({{"object":"response","output":[],"usage":{}}})", usage_);
+  }
 
   Answer answer(bool aborted) override {
     Answer answer;
@@ -229,6 +233,7 @@ class OpenaiResponsesReader final : public StreamReader {
   PieceDecoder pieces_;
   bool begun_ = false;
   bool complete_ = false;
+  std::string usage_ = "null";
 };
 
 // Whether an item of reasoning brings what was thought: encrypted, or as the words that open models give.

@@ -21,6 +21,8 @@ class StreamReader {
   [[nodiscard]] virtual bool isWhole() const = 0;
   /// The message. With `aborted` without what could not be sent back.
   virtual Answer answer(bool aborted) = 0;
+  /// A message that says nothing but what the provider has said so far of its tokens.
+  [[nodiscard]] virtual std::string usageAlone() const = 0;
 };
 
 std::unique_ptr<StreamReader> makeAnthropicReader();
