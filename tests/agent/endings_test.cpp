@@ -461,7 +461,7 @@ TEST(ProviderError, ManyWordsForTooLong) {
   }
 }
 
-TEST(StreamReader, CallsWithoutAnIdGetOne) {
+TEST(StreamReader, CallsWithoutAnIdOfTheirOwnGetOne) {
   struct Case {
     Dialect dialect;
     std::unique_ptr<StreamReader> (*make)();
@@ -469,23 +469,25 @@ TEST(StreamReader, CallsWithoutAnIdGetOne) {
   for (const Case& each :
        {Case{Dialect::Anthropic, makeAnthropicReader}, Case{Dialect::OpenaiChat, makeOpenaiChatReader},
         Case{Dialect::OpenaiResponses, makeOpenaiResponsesReader}, Case{Dialect::Gemini, makeGeminiReader}}) {
-    const ScriptedAnswer answer{"", "Two", {{"ls", "{}"}, {"ls", "{}"}}};
-    const std::string stream =
-        replaced(replaced(streamOf(each.dialect, answer, 1), "\"call_1_1\"", "\"\""), "\"call_1_2\"", "\"\"");
-    const auto reader = each.make();
-    SseParser parser;
-    ASSERT_TRUE(parser.feed(
-        stream, [&](const SseEvent& event) { return reader->take(event, [](const Delta&) {}).has_value(); }));
-    const Answer done = reader->answer(false);
-    const auto message = normalize(done.message, each.dialect);
-    ASSERT_TRUE(message.has_value());
-    std::vector<std::string> ids;
-    for (const Block& block : message->blocks) {
-      if (block.kind == BlockKind::ToolCall) ids.push_back(block.id.decode());
+    for (const std::string same : {"\"\"", "\"same\""}) {
+      const ScriptedAnswer answer{"", "Two", {{"ls", "{}"}, {"ls", "{}"}}};
+      const std::string stream =
+          replaced(replaced(streamOf(each.dialect, answer, 1), "\"call_1_1\"", same), "\"call_1_2\"", same);
+      const auto reader = each.make();
+      SseParser parser;
+      ASSERT_TRUE(parser.feed(
+          stream, [&](const SseEvent& event) { return reader->take(event, [](const Delta&) {}).has_value(); }));
+      const Answer done = reader->answer(false);
+      const auto message = normalize(done.message, each.dialect);
+      ASSERT_TRUE(message.has_value());
+      std::vector<std::string> ids;
+      for (const Block& block : message->blocks) {
+        if (block.kind == BlockKind::ToolCall) ids.push_back(block.id.decode());
+      }
+      ASSERT_EQ(ids.size(), 2U) << toString(each.dialect) << done.message;
+      EXPECT_FALSE(ids[0].empty()) << toString(each.dialect);
+      EXPECT_NE(ids[0], ids[1]) << toString(each.dialect);
     }
-    ASSERT_EQ(ids.size(), 2U) << toString(each.dialect) << done.message;
-    EXPECT_FALSE(ids[0].empty()) << toString(each.dialect);
-    EXPECT_NE(ids[0], ids[1]) << toString(each.dialect);
   }
 }
 

@@ -95,12 +95,14 @@ class AnthropicReader final : public StreamReader {
 
  private:
   void giveIds() {
+    CallIds ids;
     const std::string* message = message_.find("id");
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       if (!blocks_[i].begun || blocks_[i].type != "tool_use") continue;
       const std::string* id = blocks_[i].members.find("id");
-      if (id != nullptr && !stringBody(*id).empty()) continue;
-      blocks_[i].members.set("id", json::quoted(newCallId(message == nullptr ? "" : decoded(stringBody(*message)), i)));
+      const auto other = ids.replace(id == nullptr ? "" : decoded(stringBody(*id)),
+                                     message == nullptr ? "" : decoded(stringBody(*message)), i);
+      if (other) blocks_[i].members.set("id", json::quoted(*other));
     }
   }
 

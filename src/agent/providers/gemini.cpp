@@ -104,23 +104,20 @@ class GeminiReader final : public StreamReader {
     parts_.push_back(std::move(part));
   }
 
-  // Older models write calls without an id. Results are stored apart from their calls, so each needs one. Arguments
-  // that are not an object would make a part that nobody can read.
+  // Older models write calls without an id. Arguments that are not an object would make a part that nobody can read.
   void completeCall(StreamedPart& part, std::string_view call) {
     MemberList members(call);
-    const bool hasId = !json::findString(call, "id").value_or("").empty();
-    if (!hasId) {
-      const std::string* response = response_.find("responseId");
-      members.set("id",
-                  json::quoted(newCallId(response == nullptr ? "" : decoded(stringBody(*response)), parts_.size())));
-    }
+    const std::string* response = response_.find("responseId");
+    const auto id = ids_.replace(json::findString(call, "id").value_or(""),
+                                 response == nullptr ? "" : decoded(stringBody(*response)), parts_.size());
+    if (id) members.set("id", json::quoted(*id));
     const std::string* arguments = members.find("args");
     const bool isWrong = arguments != nullptr && *arguments != "null" && !isObject(*arguments);
     if (isWrong) {
       const bool isText = arguments->starts_with('"');
       members.set("args", argumentsObject(isText ? decoded(stringBody(*arguments)) : *arguments));
     }
-    if (!hasId || isWrong) part.members.set("functionCall", members.text());
+    if (id || isWrong) part.members.set("functionCall", members.text());
   }
 
   void leaveOut(PartialParts& partial) {
@@ -141,6 +138,7 @@ class GeminiReader final : public StreamReader {
 
   MemberList response_;
   PieceDecoder pieces_;
+  CallIds ids_;
   MemberList candidate_;
   std::vector<StreamedPart> parts_;
   bool begun_ = false;

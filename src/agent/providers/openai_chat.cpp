@@ -208,16 +208,18 @@ class OpenaiChatReader final : public StreamReader {
 
   [[nodiscard]] std::string callList() const {
     std::string list = "[";
+    CallIds ids;
     for (const StreamedCall& call : calls_) {
       if (!call.begun) continue;
       MemberList members = call.members;
       MemberList function = call.function;
       if (members.find("type") == nullptr) members.set("type", "\"function\"");
-      if (const std::string* id = members.find("id"); id == nullptr || stringBody(*id).empty()) {
-        const std::string* response = response_.find("id");
-        members.set("id", json::quoted(newCallId(response == nullptr ? "" : decoded(stringBody(*response)),
-                                                 static_cast<std::size_t>(&call - calls_.data()))));
-      }
+      const std::string* id = members.find("id");
+      const std::string* response = response_.find("id");
+      const auto other = ids.replace(id == nullptr ? "" : decoded(stringBody(*id)),
+                                     response == nullptr ? "" : decoded(stringBody(*response)),
+                                     static_cast<std::size_t>(&call - calls_.data()));
+      if (other) members.set("id", json::quoted(*other));
       if (function.find("arguments") == nullptr) function.set("arguments", "\"\"");
       members.set("function", function.text());
       list.append(list.size() > 1 ? "," : "").append(members.text());

@@ -211,14 +211,18 @@ class OpenaiResponsesReader final : public StreamReader {
     std::string list = "[";
     std::size_t number = 0;
     bool changed = false;
+    CallIds ids;
     json::ArrayReader items(output);
     while (const auto item = items.next()) {
       std::string text(*item);
       const std::string type = json::findString(*item, "type").value_or("");
       const bool call = type == "function_call" || type == "custom_tool_call";
-      if (call && json::findString(*item, "call_id").value_or("").empty()) {
+      const auto other = call ? ids.replace(json::findString(*item, "call_id").value_or(""),
+                                            json::findString(response_, "id").value_or(""), number)
+                              : std::nullopt;
+      if (other) {
         MemberList members(*item);
-        members.set("call_id", json::quoted(newCallId(json::findString(response_, "id").value_or(""), number)));
+        members.set("call_id", json::quoted(*other));
         text = members.text();
         changed = true;
       }
@@ -229,11 +233,11 @@ class OpenaiResponsesReader final : public StreamReader {
   }
 
   std::string response_ = "{}";
+  std::string usage_ = "null";
   std::vector<StreamedItem> items_;
   PieceDecoder pieces_;
   bool begun_ = false;
   bool complete_ = false;
-  std::string usage_ = "null";
 };
 
 // Whether an item of reasoning brings what was thought: encrypted, or as the words that open models give.

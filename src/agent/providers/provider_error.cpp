@@ -1,6 +1,5 @@
 #include "agent/providers/provider_error.h"
 #include "agent/tools/credentials.h"
-#include "base/system/environment.h"
 
 #include <fmt/format.h>
 
@@ -126,11 +125,6 @@ bool isTooLong(std::string_view message) {
   std::ranges::transform(lowered, lowered.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return std::ranges::any_of(kSigns, [&](std::string_view sign) { return lowered.contains(sign); });
-}
-
-std::string newCallId(std::string_view responseId, std::size_t number) {
-  if (!responseId.empty()) return fmt::format("call-{}-{}", responseId, number);
-  return fmt::format("call-{:016x}", systemEnvironment().random.next());
 }
 
 bool isWorthRetrying(const HttpResponse& response) {

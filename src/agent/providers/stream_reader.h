@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "agent/parts/json_parts.h"
@@ -19,10 +22,10 @@ class StreamReader {
   virtual Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) = 0;
   /// Whether the provider said that the answer is complete.
   [[nodiscard]] virtual bool isWhole() const = 0;
-  /// The message. With `aborted` without what could not be sent back.
-  virtual Answer answer(bool aborted) = 0;
   /// A message that says nothing but what the provider has said so far of its tokens.
   [[nodiscard]] virtual std::string usageAlone() const = 0;
+  /// The message. With `aborted` without what could not be sent back.
+  virtual Answer answer(bool aborted) = 0;
 };
 
 std::unique_ptr<StreamReader> makeAnthropicReader();
@@ -30,8 +33,16 @@ std::unique_ptr<StreamReader> makeOpenaiChatReader();
 std::unique_ptr<StreamReader> makeOpenaiResponsesReader();
 std::unique_ptr<StreamReader> makeGeminiReader();
 
-/// An id for a call that came without one: results are stored apart from their calls, so each needs one.
-std::string newCallId(std::string_view responseId, std::size_t number);
+/// The ids of the calls of one answer. Results are stored apart from their calls, in the order in which they come, so
+/// each call needs an id of its own: also one that came without, or with the id of another.
+class CallIds {
+ public:
+  /// An id to write in the place of this one, in the order of the calls; none when it can stay. `number`: of the call.
+  std::optional<std::string> replace(std::string_view id, std::string_view responseId, std::size_t number);
+
+ private:
+  std::set<std::string, std::less<>> used_;
+};
 
 /// Where a provider's API is and how it is spoken to.
 struct Endpoint {
