@@ -1,5 +1,9 @@
 // Which files are asked about because git runs or obeys them.
+#include <pwd.h>
+#include <stdlib.h>
+
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -145,6 +149,88 @@ TEST_F(GitFilesTest, TheFolderOfHooksThatSettingsNameIsAskedFor) {
   for (int i = 0; i < 60; ++i) many += "path = " + std::to_string(i) + "\n";
   put("work/shared/settings", many);
   EXPECT_TRUE(asksFor("other"));
+}
+
+// A variable for as long as a test takes.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = ::getenv(name)) before_ = before;
+    ::setenv(name, value.c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(GitFilesTest, WhatTheEnvironmentTellsGitIsAskedFor) {
+  std::filesystem::create_directories(folder_ / "work/.git");
+  std::filesystem::create_directories(folder_ / "work/meta/hooks");
+  EXPECT_FALSE(asksFor("hooks/pre-commit"));
+  {
+    const Variable count("GIT_CONFIG_COUNT", "2");
+    const Variable key("GIT_CONFIG_KEY_1", "Core.HooksPath");
+    const Variable value("GIT_CONFIG_VALUE_1", "hooks");
+    EXPECT_TRUE(asksFor("hooks/pre-commit"));
+    EXPECT_FALSE(asksFor("other"));
+  }
+  {
+    const Variable parameters("GIT_CONFIG_PARAMETERS", "'a.b'='c' 'core.hooksPath=hooks' 'include.path'='it'\\''s'");
+    EXPECT_TRUE(asksFor("hooks/pre-commit"));
+    EXPECT_TRUE(asksFor("it's"));
+    EXPECT_FALSE(asksFor("other"));
+  }
+  for (const char* name : {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"}) {
+    const Variable file(name, folder_ / "work/settings");
+    EXPECT_TRUE(asksFor("settings")) << name;
+    put("work/settings", "[core]\nhooksPath = hooks\n");
+    EXPECT_TRUE(asksFor("hooks/pre-commit")) << name;
+    EXPECT_FALSE(asksFor("other")) << name;
+  }
+  for (const char* name : {"GIT_DIR", "GIT_COMMON_DIR"}) {
+    const Variable repository(name, "meta");
+    link("../../scripts/check", "work/meta/hooks/pre-push");
+    for (const char* path : {"meta/config", "meta/new", "scripts/check"}) EXPECT_TRUE(asksFor(path)) << name << path;
+    EXPECT_FALSE(asksFor("scripts/other")) << name;
+    std::filesystem::remove(folder_ / "work/meta/hooks/pre-push");
+  }
+  EXPECT_FALSE(asksFor("meta/new"));
+}
+
+TEST_F(GitFilesTest, TheUsersOwnSettingsOfGitAreAskedFor) {
+  const Variable home("HOME", folder_ / "work");
+  const Variable config("XDG_CONFIG_HOME", folder_ / "work/.config");
+  EXPECT_TRUE(asksFor(".gitconfig"));
+  EXPECT_TRUE(asksFor(".config/git/config"));
+  EXPECT_FALSE(asksFor(".gitconfig.md"));
+  put("work/.gitconfig", "[include]\npath = ~/mine\n");
+  EXPECT_TRUE(asksFor("mine"));
+}
+
+TEST_F(GitFilesTest, HooksBelowTheHomeOfANamedUserAreAskedFor) {
+  const passwd* user = ::getpwuid(::getuid());
+  if (user == nullptr) GTEST_SKIP() << "the user has no name";
+  std::filesystem::create_directories(folder_ / "work/.git");
+  put("work/.git/config", "[core]\nhooksPath = ~" + std::string(user->pw_name) + "/bough-test-hooks\n");
+  environment_->folder = *WorkingFolder::open(user->pw_dir);
+  const Variable count("GIT_DIR", folder_ / "work/.git");
+  EXPECT_TRUE(asksFor("bough-test-hooks/pre-commit"));
+  EXPECT_FALSE(asksFor("bough-test-other/pre-commit"));
+}
+
+TEST_F(GitFilesTest, WhatHooksOfAFolderBesideItLeadToIsAskedFor) {
+  std::filesystem::create_directories(folder_ / "work/sub/.git");
+  std::filesystem::create_directories(folder_ / "work/lib/deep");
+  std::filesystem::create_directory_symlink("../../lib/deep", folder_ / "work/sub/.git/hooks");
+  for (const char* path : {"lib/deep/pre-commit", "lib/deep/more/x"}) EXPECT_TRUE(asksFor(path)) << path;
+  for (const char* path : {"lib/x", "sub/x", "x"}) EXPECT_FALSE(asksFor(path)) << path;
+  std::filesystem::remove(folder_ / "work/sub/.git/hooks");
+  put("work/sub/.git/config", "[core]\nhooksPath = ../lib/deep\n");
+  EXPECT_TRUE(asksFor("lib/deep/pre-commit"));
 }
 
 TEST(GitSettingsTest, AreReadAsGitReadsThem) {

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -59,9 +61,22 @@ std::string namedByFile(const std::string& folderOfFile, std::string_view name, 
   return named.starts_with('/') ? named : folderOfFile + "/" + named;
 }
 
+// `~name/x`: below that user's home folder. Empty when there is none of that name.
+std::string belowHomeOf(std::string_view path) {
+  constexpr std::size_t kBufferBytes = 16'384;
+  const std::size_t slash = std::min(path.find('/'), path.size());
+  std::string buffer(kBufferBytes, '\0');
+  passwd user{};
+  passwd* found = nullptr;
+  const std::string name(path.substr(1, slash - 1));
+  if (::getpwnam_r(name.c_str(), &user, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
+  return found->pw_dir + std::string(path.substr(slash));
+}
+
 // A path in settings of git. Empty when nobody knows where it leads.
 std::string pathOfSetting(const std::string& value, const std::string& relativeTo) {
-  const std::string path = withHome(value).value_or("");
+  const bool isOfUser = value.size() > 1 && value[0] == '~' && value[1] != '/';
+  const std::string path = isOfUser ? belowHomeOf(value) : withHome(value).value_or("");
   return path.empty() || path.starts_with('/') ? path : relativeTo + "/" + path;
 }
 
@@ -80,15 +95,61 @@ class Leads {
     } else if (isThere(above + "/HEAD")) {
       repositories.push_back(above);
     }
-    if (repositories.empty()) return false;
+    return !repositories.empty() && fromAll(std::move(repositories), above);
+  }
+
+  // The repositories in a folder `above` it, beside those on the way to it: their hooks may be links that lead here.
+  [[nodiscard]] bool fromFoldersIn(const std::string& above) const {
+    constexpr int kMostFolders = 1'000;
+    std::error_code error;
+    int seen = 0;
+    const std::filesystem::directory_iterator end_;
+    for (std::filesystem::directory_iterator each(above + "/", error); !error && each != end_; each.increment(error)) {
+      if (++seen > kMostFolders) return false;
+      const std::string folder = each->path().string();
+      if (isThere(folder + "/.git") && from(folder)) return true;
+    }
+    return false;
+  }
+
+  // The repository that the environment names, and settings that hold in all repositories.
+  [[nodiscard]] bool fromEnvironment() const {
+    std::vector<std::string> repositories;
+    for (const char* variable : {"GIT_DIR", "GIT_COMMON_DIR"}) {
+      if (std::string named = ofVariable(variable); !named.empty()) repositories.push_back(std::move(named));
+    }
+    return std::ranges::any_of(repositories, [&](const std::string& each) { return end(each); }) ||
+           fromAll(std::move(repositories), folder_.path());
+  }
+
+ private:
+  // The path in a variable; empty when it is not set.
+  [[nodiscard]] std::string ofVariable(const char* name) const {
+    const std::string value = environmentVariable(name);
+    return value.empty() || value.starts_with('/') ? value : folder_.path() + "/" + value;
+  }
+
+  [[nodiscard]] bool fromAll(std::vector<std::string> repositories, const std::string& above) const {
     // Worktrees share what is in another folder.
-    const std::string shared = namedByFile(repositories.front(), "commondir", "", folder_);
+    const std::string shared =
+        repositories.empty() ? std::string() : namedByFile(repositories.front(), "commondir", "", folder_);
     if (!shared.empty()) repositories.push_back(shared);
     return std::ranges::any_of(repositories, [&](const std::string& each) { return fromRepository(each); }) ||
            fromSettings(repositories, above);
   }
 
- private:
+  struct Settings : GitSettings {
+    bool isCut = false;  // there is more than was read
+  };
+
+  [[nodiscard]] std::optional<Settings> settingsIn(const std::string& file, std::size_t mostBytes) const {
+    if (file == kEnvironment) return Settings{gitSettingsOfEnvironment(), false};
+    const auto place = folder_.resolve(file);
+    const auto text = place ? WorkingFolder::read(*place, mostBytes) : std::unexpected(place.error());
+    if (!text) return std::nullopt;
+    return Settings{readGitSettings(text->bytes), text->sizeBytes > mostBytes};
+  }
+
   [[nodiscard]] bool end(const std::string& from) const {
     const auto place = folder_.resolve(from);
     return place && isBelow(path_, place->path);
@@ -119,24 +180,26 @@ class Leads {
     constexpr std::size_t kMostSettings = 50;
     constexpr std::size_t kMostBytes = 1'000'000;
     std::vector<std::string> files = {"/etc/gitconfig", pathOfSetting("~/.gitconfig", {}),
-                                      userFolder(UserFolder::Config) + "/git/config"};
+                                      userFolder(UserFolder::Config) + "/git/config", ofVariable("GIT_CONFIG_SYSTEM"),
+                                      ofVariable("GIT_CONFIG_GLOBAL")};
     for (const std::string& each : repositories) {
       files.push_back(each + "/config");
       files.push_back(each + "/config.worktree");
     }
+    std::erase(files, std::string());
+    if (std::ranges::any_of(files, [&](const std::string& each) { return end(each); })) return true;
+    files.insert(files.begin(), kEnvironment);
     for (std::size_t i = 0; i < files.size(); ++i) {
       const std::string file = files[i];
-      const auto place = folder_.resolve(file);
-      const auto text = place ? WorkingFolder::read(*place, kMostBytes) : std::unexpected(place.error());
-      if (!text) continue;
-      const GitSettings settings = readGitSettings(text->bytes);
-      if (text->sizeBytes > kMostBytes || settings.hookFolders.size() > kMostSettings) return true;
-      for (const std::string& each : settings.hookFolders) {
+      const auto settings = settingsIn(file, kMostBytes);
+      if (!settings) continue;
+      if (settings->isCut || settings->hookFolders.size() > kMostSettings) return true;
+      for (const std::string& each : settings->hookFolders) {
         const std::string hooks = pathOfSetting(each, above);
         if (end(hooks) || fromLinksIn(hooks)) return true;
       }
-      for (const std::string& each : settings.includes) {
-        std::string named = pathOfSetting(each, file.substr(0, file.rfind('/')));
+      for (const std::string& each : settings->includes) {
+        std::string named = pathOfSetting(each, file == kEnvironment ? above : file.substr(0, file.rfind('/')));
         if (std::ranges::find(files, named) != files.end()) continue;
         if (end(named) || files.size() == kMostSettings) return true;
         files.push_back(std::move(named));
@@ -145,6 +208,7 @@ class Leads {
     return false;
   }
 
+  static constexpr const char* kEnvironment = "environment";  // no path: those are absolute
   std::string_view path_;
   const WorkingFolder& folder_;
 };
@@ -164,9 +228,10 @@ bool isGitsOwn(std::string_view given, const Place& place, const WorkingFolder& 
   if (namesGitsOwn(given) || namesGitsOwn(place.path)) return true;
   const std::string root = folder.path() == "/" ? "" : folder.path();
   const Leads leads(place.path, folder);
+  if (leads.fromEnvironment()) return true;
   for (std::size_t slash = place.path.rfind('/'); slash != std::string::npos;) {
     const std::string above = place.path.substr(0, slash);
-    if (leads.from(above)) return true;
+    if (leads.from(above) || (isBelow(above, root) && leads.fromFoldersIn(above))) return true;
     if (isOfRepository(above, std::string_view(place.path).substr(slash + 1), above == root)) return true;
     slash = slash == 0 ? std::string::npos : place.path.rfind('/', slash - 1);
   }

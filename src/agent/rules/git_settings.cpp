@@ -1,9 +1,13 @@
 #include "agent/rules/git_settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "base/text/utf8.h"
+#include "base/user_folders.h"
 
 namespace bough::agent {
 namespace {
@@ -71,7 +75,62 @@ std::string takeValue(std::string_view& text) {
   return value;
 }
 
+void takeSetting(GitSettings& out, std::string_view section, std::string_view name, std::string value) {
+  if (value.empty()) return;
+  if (section == "core" && name == "hookspath")
+    out.hookFolders.push_back(std::move(value));
+  else if ((section == "include" || section == "includeif.") && name == "path")
+    out.includes.push_back(std::move(value));
+}
+
+// `core.hooksPath`, `includeIf.gitdir:x.path`
+void takeKey(GitSettings& out, std::string_view key, std::string value) {
+  const std::size_t first = key.find('.');
+  const std::size_t last = key.rfind('.');
+  if (first == std::string_view::npos) return;
+  takeSetting(out, inLowerCase(key.substr(0, first)) + (first == last ? "" : "."), inLowerCase(key.substr(last + 1)),
+              std::move(value));
+}
+
+// The next of the words that git has quoted for the shell: `'core.hooksPath'='a b'`, `'core.hooksPath=a'`. A quote in
+// one is `'\\''`.
+std::string takeShellWord(std::string_view& text) {
+  skip(text, " ");
+  std::string word;
+  bool isQuoted = false;
+  for (; !text.empty() && (isQuoted || text.front() != ' '); text.remove_prefix(1)) {
+    if (text.front() == '\'') {
+      isQuoted = !isQuoted;
+    } else if (!isQuoted && text.front() == '\\' && text.size() > 1) {
+      text.remove_prefix(1);
+      word += text.front();
+    } else {
+      word += text.front();
+    }
+  }
+  return word;
+}
+
 }  // namespace
+
+GitSettings gitSettingsOfEnvironment() {
+  constexpr std::size_t kMost = 1'000;
+  GitSettings out;
+  std::size_t count = 0;
+  const std::string counted = environmentVariable("GIT_CONFIG_COUNT");
+  std::from_chars(counted.data(), counted.data() + counted.size(), count);
+  for (std::size_t i = 0; i < std::min(count, kMost); ++i) {
+    takeKey(out, environmentVariable(fmt::format("GIT_CONFIG_KEY_{}", i)),
+            environmentVariable(fmt::format("GIT_CONFIG_VALUE_{}", i)));
+  }
+  const std::string parameters = environmentVariable("GIT_CONFIG_PARAMETERS");
+  for (std::string_view rest = parameters; !rest.empty();) {
+    const std::string word = takeShellWord(rest);
+    const std::size_t end = std::min(word.find('='), word.size());
+    takeKey(out, std::string_view(word).substr(0, end), word.substr(std::min(end + 1, word.size())));
+  }
+  return out;
+}
 
 GitSettings readGitSettings(std::string_view text) {
   GitSettings out;
@@ -92,12 +151,7 @@ GitSettings readGitSettings(std::string_view text) {
     }
     text.remove_prefix(1);
     skip(text, " \t\r");
-    std::string value = takeValue(text);
-    if (value.empty()) continue;
-    if (section == "core" && name == "hookspath")
-      out.hookFolders.push_back(std::move(value));
-    else if ((section == "include" || section == "includeif.") && name == "path")
-      out.includes.push_back(std::move(value));
+    takeSetting(out, section, name, takeValue(text));
   }
 }
 

@@ -15,4 +15,8 @@ struct GitSettings {
 /// Reads the text as git does: names in any case, quotes, comments, values that go on in the next line.
 GitSettings readGitSettings(std::string_view text);
 
+/// What the environment sets, for the commands that it is given to: GIT_CONFIG_COUNT and the keys and values that it
+/// counts, and GIT_CONFIG_PARAMETERS (`git -c`).
+GitSettings gitSettingsOfEnvironment();
+
 }  // namespace bough::agent
