@@ -348,6 +348,18 @@ TEST(CommandRules, ProgramsThatRunWhatTheyAreGivenAreAskedAbout) {
   EXPECT_TRUE(isAllowedCommand("m4 x.m4 y", {"m4 x.m4"}));
 }
 
+TEST(CommandRules, CommandsThatRunWhatTheyAreGivenAreAskedAbout) {
+  expectRules(
+      {"bundle exec", "npm exec", "uv run", "poetry run pytest", "git bisect", "git submodule", "A=b conda run", "ip",
+       "ip netns", "apt", "terraform", "bazel", "zig", "ldd", "xdg-open", "gh alias", "pnpm -s dlx"},
+      {"bundle exec", "poetry run pytest -q", "git bisect start", "git bisect good HEAD", "git submodule status",
+       "ip addr", "ip netns list", "apt list", "terraform validate", "bazel test x", "zig build", "gh alias list"},
+      {"bundle exec ./x", "npm exec ./x", "uv run ./x", "uv run -q ./x", "git bisect run ./x",
+       "git submodule foreach ./x", "git submodule --quiet foreach ./x", "A=b conda run ./x", "ip netns exec a ./x",
+       "ip netns -n exec a ./x", "apt install x", "terraform apply", "bazel run x", "zig run x", "ldd ./x",
+       "xdg-open x", "gh alias set a b", "pnpm -s dlx x"});
+}
+
 TEST(CommandRules, OnlyTheOwnOptionsOfAProgramMakeItList) {
   expectRules(
       {"unzip", "dtrx", "dtrx -l", "unar", "unar -l", "patch", "patch -p1 -t", "patch -p1 --dry-run", "unzip -Plt"},

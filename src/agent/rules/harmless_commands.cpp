@@ -57,6 +57,12 @@ constexpr CommandsOf kHarmlessCommands[] = {
     {"rails", "about notes routes stats test version"},
     {"gem", "contents dependency environment help info list outdated query search specification which"},
     {"brew", "config deps desc doctor help info list ls outdated search uses"},
+    {"apt apt-cache apt-get aptitude dnf microdnf yum zypper apk",
+     "check check-update depends help info list policy provides rdepends repolist search show version"},
+    {"bazel bazelisk", "aquery build clean cquery help info query test version"},
+    {"ip", "a addr address help l link maddr maddress n neigh neighbor neighbour ntable r ro route ru rule"},
+    {"terraform tofu", "fmt graph help output providers show state validate version workspace"},
+    {"zig", "ast-check build env fmt help targets test version zen"},
     {"cabal stack", "bench build check clean haddock help info list path test"},
     {"mix", "compile format help test xref"},
     {"swift", "build help package test"},
@@ -67,6 +73,26 @@ constexpr CommandsOf kHarmlessCommands[] = {
     {"flatpak snap", "help info list search version"},
     {"systemctl",
      "cat get-default help is-active is-enabled is-failed list-timers list-unit-files list-units show status"},
+};
+
+// Commands that run what follows them; of a group, those in it that do.
+struct RunningCommand {
+  std::string_view names;
+  std::string_view command;
+  std::string_view words = {};
+};
+constexpr RunningCommand kRunningCommands[] = {
+    {"bundle opam cabal stack mise direnv asdf pyenv rbenv nodenv npm pnpm yarn dotnet", "exec"},
+    {"mise npm pnpm yarn bun", "x"},
+    {"pnpm yarn", "dlx"},
+    {"poetry uv pipenv hatch pdm rye conda mamba micromamba pixi rustup flatpak nix volta", "run"},
+    {"git", "bisect", "run"},
+    {"git", "submodule", "foreach"},
+    {"ip", "netns", "exec"},
+    {"ip", "vrf", "exec"},
+    {"gh", "alias", "import set"},
+    {"gh", "extension", "create exec install upgrade"},
+    {"gh", "codespace", "ssh"},
 };
 
 // Their first argument is a program.
@@ -106,6 +132,22 @@ std::string dangerousScript(std::string_view program, std::span<const std::strin
   return fmt::format("{} runs what its arguments name", program);
 }
 
+// Where the allowed words end with a command that runs what follows it.
+std::string dangerousAfter(std::string_view program, std::span<const std::string> allowed,
+                           std::span<const std::string> added) {
+  const auto isName = [](const std::string& word) { return !isOptionWord(word); };
+  const auto last = std::find_if(allowed.rbegin(), allowed.rend(), isName);
+  if (last == allowed.rend()) return {};
+  for (const RunningCommand& rule : kRunningCommands) {
+    if (rule.command != *last || !holdsWord(rule.names, familyOf(program))) continue;
+    const auto isRun = [&](const std::string& word) {
+      return rule.words.empty() ? isName(word) : holdsWord(rule.words, word);
+    };
+    if (std::ranges::any_of(added, isRun)) return fmt::format("{} {} runs what its arguments name", program, *last);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string dangerousCommand(std::string_view program, std::span<const std::string> allowed,
@@ -113,6 +155,7 @@ std::string dangerousCommand(std::string_view program, std::span<const std::stri
   const std::string_view family = familyOf(program);
   if (holdsWord(kInterpreters, family) || holdsWord(kInterpreters, program))
     return dangerousScript(program, allowed, added);
+  if (std::string danger = dangerousAfter(program, allowed, added); !danger.empty()) return danger;
   const CommandsOf* rules = commandsOf(program);
   if (rules == nullptr) return {};
   std::string_view last;  // an option that may take the next word as its value

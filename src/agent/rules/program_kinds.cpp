@@ -25,7 +25,7 @@ constexpr std::string_view kRunners =
     "mispipe ts faketime eatmydata dbus-run-session dbus-launch ssh-agent xinit startx xterm xvfb-run tmux screen "
     "dtach "
     "abduco rlwrap ccache sccache distcc torsocks torify proxychains tini dumb-init catchsegv envdir npx bunx pnpx uvx "
-    "pipx ansible sqlite sqlite3 duckdb wine wsl toolbox distrobox";
+    "pipx ansible sqlite sqlite3 duckdb wine wsl toolbox distrobox ldd xdg-open open gio kde-open wslview cygstart";
 
 // Options with which they only list: short ones, and long ones.
 struct Unpacker {
