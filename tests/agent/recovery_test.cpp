@@ -153,7 +153,7 @@ TEST_F(LoopTest, AnAnswerWithMoreCallsThanAreReadAtOnceIsFinished) {
 
 TEST_F(LoopTest, NothingOfARedactedTurnRunsAgain) {
   std::ofstream(work() + "/secret.txt") << "secret words";
-  for (const std::size_t hidden : {1U, 3U, 4U}) {
+  for (const std::size_t hidden : {0U, 1U, 3U, 4U}) {
     sessionId_ = store_->createSession()->sessionId;
     std::vector<std::string> ids;
     ids.push_back(append("message", userPayload("do it"), kOwn));

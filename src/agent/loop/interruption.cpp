@@ -33,23 +33,34 @@ bool holdsResults(const Message& message) {
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
 }
 
-// What the end of a branch says; none when it does not reach back far enough. `chosen`: entries that somebody went to.
-// What is before them is not continued, even when another model was chosen there since.
-std::optional<Interruption> judge(const std::vector<Entry>& entries, const std::vector<std::string>& chosen) {
+struct Judged {
+  Interruption found{};
+  bool isCertain = false;  // Nothing before these entries changes it.
+};
+
+// What the end of a branch says, back to the message that its turn began with: nothing of the turn may be redacted.
+// `chosen`: entries that somebody went to. What is before them is not continued, even when another model was chosen
+// there since.
+Judged judge(const std::vector<Entry>& entries, const std::vector<std::string>& chosen) {
+  const Judged kNone{.found = {}, .isCertain = true};
+  Interruption found;
+  const auto isFound = [&] { return found.kind != Kind::None; };
   for (const Entry& entry : std::views::reverse(entries)) {
-    if (isEndOfTurn(entry) || std::ranges::find(chosen, entry.id) != chosen.end()) return Interruption{};
+    if (isEndOfTurn(entry) || std::ranges::find(chosen, entry.id) != chosen.end()) return {found, true};
     if (!holdsMessage(entry)) continue;
-    if (entry.redacted) return Interruption{};
+    if (entry.redacted) return kNone;
     const auto message = normalizeEntry(entry);
-    if (!message) return Interruption{};
-    if (holdsResults(*message) || message->role == Role::System) continue;
+    if (!message && !isFound()) return kNone;
+    if (!message || holdsResults(*message) || message->role == Role::System) continue;
     if (message->role == Role::User) {
-      return Interruption{.kind = isOwn(entry) ? Kind::Message : Kind::OthersMessage, .entryId = entry.id};
+      if (!isFound()) found = {.kind = isOwn(entry) ? Kind::Message : Kind::OthersMessage, .entryId = entry.id};
+      return {found, true};
     }
-    if (!hasCalls(*message) || !isOwn(entry)) return Interruption{};
-    return Interruption{.kind = Kind::Calls, .entryId = entry.id};
+    if (isFound()) continue;
+    if (!hasCalls(*message) || !isOwn(entry)) return kNone;
+    found = {.kind = Kind::Calls, .entryId = entry.id};
   }
-  return std::nullopt;
+  return {found, false};
 }
 
 // Where somebody moved the head last, and where a fork begins.
@@ -67,9 +78,9 @@ Result<std::vector<std::string>> chosenEntries(SessionStore& store, const std::s
 Result<Interruption> findInterruption(SessionStore& store, const StartingPoint& start) {
   if (start.headId.empty()) return Interruption{};
   BOUGH_TRY(const auto chosen, chosenEntries(store, start.sessionId));
-  const auto isEnough = [&](const std::vector<Entry>& read) { return judge(read, chosen).has_value(); };
+  const auto isEnough = [&](const std::vector<Entry>& read) { return judge(read, chosen).isCertain; };
   BOUGH_TRY(const auto entries, loadBack(store, start.sessionId, start.headId, isEnough));
-  return judge(entries, chosen).value_or(Interruption{});
+  return judge(entries, chosen).found;
 }
 
 Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {
