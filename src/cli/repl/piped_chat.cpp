@@ -112,7 +112,8 @@ class PipedLines {
     if (!context_.json) return dispatch(typed);
     Result<void> done;
     json::Writer writer;
-    writer.beginObject().member("schema", 1).member("event", "command").member("name", line);
+    writer.beginObject().member("schema", 1).member("event", "command");
+    writer.member("name", opened_.chat->withoutKeys(line));
     {
       const OutputCapture output;
       done = dispatch(typed);
@@ -126,7 +127,8 @@ class PipedLines {
   Result<void> dispatch(const TypedLine& typed) {
     if (typed.kind == TypedLine::Kind::Command) return commands_.run(typed.text);
     if (allowAll_) return commands_.runShell(typed.text);
-    return fail(ErrorCode::InvalidArgument, fmt::format("a line from a pipe does not run the command {}", typed.text),
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("a line from a pipe does not run the command {}", opened_.chat->withoutKeys(typed.text)),
                 "--yes allows it; !! at the beginning of a line says a !");
   }
 

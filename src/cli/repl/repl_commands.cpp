@@ -163,7 +163,10 @@ bool ReplCommands::endsTurn(std::string_view line) {
   return row != rows().end() && row->endsTurn;
 }
 
-Result<void> ReplCommands::run(const std::string& line) {
+Result<void> ReplCommands::run(const std::string& typed) {
+  // Titles, labels and the like are stored.
+  const std::string line = chat().withoutKeys(typed);
+  if (line != typed) printMessage(styled(Style::Dim, "a key in the command was replaced by [key]"));
   const std::string name = nameOf(line);
   const auto row = std::ranges::find(rows(), commandOf(line), &Row::name);
   if (row == rows().end()) {

@@ -15,7 +15,7 @@ class ReplCommands {
   ReplCommands(const Context& context, OpenedChat& opened) : context_(context), opened_(opened) {}
 
   /// Runs a line that begins with a slash.
-  Result<void> run(const std::string& line);
+  Result<void> run(const std::string& typed);
   /// Runs a command that the user typed (`!command`) and shows what it prints; the model reads it in the next turn.
   Result<void> runShell(const std::string& command);
   /// Whether a line is a command that must stop a running turn: it leaves the session, or the place in it.
