@@ -391,6 +391,17 @@ TEST_F(ToolsTest, ParallelEditsOfOneFileLoseNothing) {
   EXPECT_EQ(std::ranges::count(after, 'X'), 16);
 }
 
+// What it holds is not even looked at, which takes long.
+TEST_F(ToolsTest, AFileThatIsTooLargeIsNotPreparedToBeEdited) {
+  put("work/large", "a");
+  std::filesystem::resize_file(folder_ / "work/large", environment_->limits.fileBytes + 1);
+  const PreparedCall prepared = prepare("edit", R"({"path":"large","oldText":"a","newText":"b"})");
+  EXPECT_FALSE(prepared.changes.has_value());
+  EXPECT_NE(prepared.run(cancel_).text.find("too large"), std::string::npos);
+  std::filesystem::resize_file(folder_ / "work/large", 1);
+  EXPECT_FALSE(run("edit", R"({"path":"large","oldText":"a","newText":"b"})").isError);
+}
+
 TEST_F(ToolsTest, EachToolSaysWhetherItMayBeRepeated) {
   for (const Tool& tool : builtInTools()) {
     EXPECT_TRUE(json::check(tool.parameters).has_value()) << tool.name;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t kMaxListed = 1'000;
 constexpr std::uint64_t kMaxLines = 2'000;
+constexpr const char* kTooLarge = "the file is too large to be edited";
 
 // Calls run in parallel; two changes of one file at the same time would lose one of them.
 std::mutex changing;
@@ -115,6 +116,12 @@ Result<FileChange> planned(PlanChange plan, const std::string& arguments, const 
   return change;
 }
 
+Result<void> checkSize(const Place& place, const ToolLimits& limits) {
+  const auto beginning = WorkingFolder::read(place, 0);
+  if (!beginning || beginning->sizeBytes <= limits.fileBytes) return {};
+  return fail(ErrorCode::InvalidArgument, kTooLarge);
+}
+
 PreparedCall prepareChange(const char* what, const std::string& arguments, const ToolEnvironment& environment,
                            PlanChange plan, bool wholeFile) {
   const auto path = stringArgument(arguments, "path");
@@ -122,6 +129,10 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   auto place = environment.folder.resolve(*path);
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
+  // Without a copy, which takes long to find out what the file holds.
+  if (!wholeFile && place->inside) {
+    if (auto size = checkSize(*place, environment.limits); !size) return failedCall(size.error());
+  }
   if (place->inside && isGitsOwn(*path, *place, environment.folder)) {
     prepared.question = fmt::format("{} {}{}", what, visibleText(place->path), kGitMayObey);
     prepared.permission = *prepared.question;
@@ -217,7 +228,7 @@ Result<FileChange> planEdit(const std::string& arguments, const Place& place, co
   BOUGH_TRY(const std::string newText, stringArgument(arguments, "newText"));
   BOUGH_TRY(auto content, WorkingFolder::read(place, limits.fileBytes));
   if (content.bytes.size() < content.sizeBytes) {
-    return fail(ErrorCode::InvalidArgument, "the file is too large to be edited");
+    return fail(ErrorCode::InvalidArgument, kTooLarge);
   }
   const std::size_t at = oldText.empty() ? std::string::npos : content.bytes.find(oldText);
   if (at == std::string::npos) {
