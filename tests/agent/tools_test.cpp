@@ -402,6 +402,21 @@ TEST_F(ToolsTest, AFileThatIsTooLargeIsNotPreparedToBeEdited) {
   EXPECT_FALSE(run("edit", R"({"path":"large","oldText":"a","newText":"b"})").isError);
 }
 
+TEST_F(ToolsTest, ATildeIsTheHomeFolder) {
+  const char* before = ::getenv("HOME");
+  const std::string home = before == nullptr ? "" : before;
+  ::setenv("HOME", (folder_ / "outside").c_str(), 1);
+  for (const char* tool : {"read", "write", "edit", "ls", "grep"}) {
+    const auto asked = question(tool, R"({"path":"~/secret.txt","content":"x","pattern":"x","oldText":"o"})");
+    ASSERT_TRUE(asked.has_value()) << tool;
+    EXPECT_NE(asked->find(folder_ / "outside/secret.txt"), std::string::npos) << *asked;
+  }
+  EXPECT_FALSE(question("write", R"({"path":"~x","content":"x"})").has_value());
+  std::filesystem::create_directories(folder_ / "work/~");
+  EXPECT_FALSE(question("write", R"({"path":"~/x","content":"x"})").has_value());
+  before == nullptr ? ::unsetenv("HOME") : ::setenv("HOME", home.c_str(), 1);
+}
+
 TEST_F(ToolsTest, EachToolSaysWhetherItMayBeRepeated) {
   for (const Tool& tool : builtInTools()) {
     EXPECT_TRUE(json::check(tool.parameters).has_value()) << tool.name;

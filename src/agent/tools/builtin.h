@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bough/agent/tools.h"
+#include "bough/agent/working_folder.h"
 
 namespace bough::agent {
 
@@ -32,6 +33,10 @@ inline ToolOutcome failed(const Error& error) {
 
 /// Of a longer file no copy is kept before it is changed, so its change cannot be undone.
 constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
+
+/// Where a path leads that a model gave: `~` is the home folder, as for shells, unless the working folder holds
+/// something of that name.
+Result<Place> givenPlace(const std::string& given, const WorkingFolder& folder);
 
 /// A number that a call may give; a model that writes another thing there is told so.
 Result<std::uint64_t> numberArgument(const std::string& arguments, const char* name, std::uint64_t otherwise);

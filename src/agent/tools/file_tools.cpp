@@ -17,6 +17,7 @@
 #include "base/system/folder_stream.h"
 #include "base/text/counted.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 
 namespace bough::agent {
 namespace {
@@ -54,7 +55,7 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
   auto path = stringArgument(arguments, "path");
   if (!path && otherwise != nullptr && !json::findMember(arguments, "path")) path = otherwise;
   if (!path) return failedCall(path.error());
-  auto place = environment.folder.resolve(*path);
+  auto place = givenPlace(*path, environment.folder);
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
   prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
@@ -126,7 +127,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
                            PlanChange plan, bool wholeFile) {
   const auto path = stringArgument(arguments, "path");
   if (!path) return failedCall(path.error());
-  auto place = environment.folder.resolve(*path);
+  auto place = givenPlace(*path, environment.folder);
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
   // Without a copy, which takes long to find out what the file holds.
@@ -268,6 +269,13 @@ ToolOutcome runLs(const std::string&, const Place& place, const ToolLimits&) {
 }
 
 }  // namespace
+
+Result<Place> givenPlace(const std::string& given, const WorkingFolder& folder) {
+  const bool mayBeHome = given == "~" || given.starts_with("~/");
+  if (!mayBeHome || ::faccessat(folder.descriptor(), "~", F_OK, AT_SYMLINK_NOFOLLOW) == 0) return folder.resolve(given);
+  BOUGH_TRY(const std::string path, withHome(given));
+  return folder.resolve(path);
+}
 
 Tool readTool() {
   return {.name = "read",

@@ -80,7 +80,7 @@ ToolOutcome grepAt(const std::string& arguments, const Place& place, const ToolE
 PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& environment) {
   const auto path = wordArgument(arguments, "path");
   if (!path) return failedCall(path.error());
-  auto place = environment.folder.resolve(path->value_or("."));
+  auto place = givenPlace(path->value_or("."), environment.folder);
   if (!place) return failedCall(place.error());
   PreparedCall prepared;
   if (!place->inside) {
