@@ -135,12 +135,28 @@ def test_a_question_is_seen_by_who_is_typing(folder, bough):
     chat.type("bash echo ran-$((1+1))")
     chat.type("half a line", enter=False)
     screen = chat.wait(lambda screen: "allow it?" in screen)
-    check(chat.last(screen) == f"{PROMPT} half a line", "the question is above what is typed", screen)
-    chat.key("C-u", "y")  # read at once
+    screen = chat.wait(lambda screen: chat.last(screen).endswith(":"))  # what is typed is no answer
+    check(f"{PROMPT} half a line" not in screen, "the question stands alone", screen)
+    chat.key("y")
     chat.wait(lambda screen: re.search(r": y$", chat.last(screen)))  # on the line of the question
     chat.key("Enter")
-    screen = chat.ready()
-    check("ran-2" in screen and "half a line" not in screen, "and is answered", screen)
+    screen = chat.wait(lambda screen: "ran-2" in screen and chat.last(screen) == f"{PROMPT} half a line")
+    chat.close()
+
+
+def test_what_is_being_typed_answers_no_question(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("bash echo ran-$((1+1))")
+    chat.type("y", enter=False)
+    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))
+    chat.key("Enter")
+    screen = chat.wait(lambda screen: "please answer" in screen)
+    check("ran-2" not in screen, "an empty line is no answer", screen)
+    chat.key("C-c")
+    screen = chat.wait(lambda screen: "stopped" in screen and chat.last(screen) == f"{PROMPT} y")
+    check("ran-2" not in screen, "what was typed comes back", screen)
     chat.close()
 
 

@@ -168,7 +168,7 @@ class Repl {
       if (!worker) return report(std::unexpected(worker.error()));
       while (!over) {
         const auto line = typed.next();
-        if (!line || questions_.answer(*line)) continue;
+        if (!line || (typed.isAnswer() && questions_.answer(*line))) continue;
         if (ReplCommands::endsTurn(*line)) {
           switching = *line;
           editor_->remember(*line);

@@ -79,13 +79,26 @@ void TypedLines::listen() {
   if (nextShown_) showNextLine();
 }
 
+// The answer goes on the line of the question. What was being typed when that was asked is no answer to it: it comes
+// back afterwards.
+void TypedLines::takeTurns(bool asked) {
+  if (asked == isAnswer_) return;
+  isAnswer_ = asked;
+  candidates_.clear();
+  if (asked) {
+    if (shown_ || nextShown_) hideFooter();
+    shown_ = false;
+    nextShown_ = false;
+    aside_ = std::exchange(line_, {});
+  } else {
+    line_.insert(0, std::exchange(aside_, {}));
+    show();
+  }
+}
+
 std::optional<std::string> TypedLines::next() {
   listen();
-  if (nextShown_ && asked_()) {
-    // The answer goes on the line of the question.
-    hideFooter();
-    nextShown_ = false;
-  }
+  takeTurns(asked_());
   if (bytes_.empty()) receive(kPollMs);
   bool changed = false;
   while (!bytes_.empty()) {
@@ -95,7 +108,7 @@ std::optional<std::string> TypedLines::next() {
       changed = takeKey() || changed;
       continue;
     }
-    if (byte == kEnd && asked_() && !shown_ && line_.empty()) {
+    if (byte == kEnd && isAnswer_ && !shown_ && line_.empty()) {
       printText("n\n");
       return "n";
     }
@@ -107,7 +120,7 @@ std::optional<std::string> TypedLines::next() {
     }
     if (shown_) {
       hideFooter();
-    } else if (asked_()) {
+    } else if (isAnswer_) {
       printText("\n");
     }
     shown_ = false;
@@ -145,7 +158,7 @@ bool TypedLines::takeKey() {
 bool TypedLines::takeAlt(char byte) {
   const bool isEnter = byte == '\n' || byte == '\r';
   const bool isErase = byte == kBackspace || byte == kDelete;
-  if (asked_() || (!isEnter && !isErase)) return false;
+  if (isAnswer_ || (!isEnter && !isErase)) return false;
   bytes_.erase(0, 1);
   candidates_.clear();
   isEnter ? line_.push_back('\n') : eraseLastWord(line_);
@@ -189,7 +202,7 @@ bool TypedLines::take(char byte) {
 
 // An answer to a question is a letter: nothing completes it.
 bool TypedLines::completeLine() {
-  if (asked_()) return false;
+  if (isAnswer_) return false;
   const Completion found = complete_(line_);
   const CompletionStep step = completionStep(found, line_);
   line_.resize(line_.size() - step.replacedBytes);
@@ -203,7 +216,7 @@ bool TypedLines::completeLine() {
 void TypedLines::show() {
   const std::size_t room = std::max<std::size_t>(terminalWidth(), 12) - 4;
   const std::string typed = endOf(text::printable(line_), room);
-  if (!shown_ && asked_()) {
+  if (!shown_ && isAnswer_) {
     // After the question, on its line.
     std::string back;
     for (; answerColumns_ > 0; --answerColumns_) back += "\b \b";
@@ -228,7 +241,7 @@ void TypedLines::showNext(std::string line) {
 }
 
 void TypedLines::showNextLine() {
-  if (next_.empty() || asked_()) return;
+  if (next_.empty() || isAnswer_) return;
   const std::size_t room = std::max<std::size_t>(terminalWidth(), 12) - 8;
   showFooter(styled(Style::Dim, "next: " + text::excerptToWidth(next_, room)));
   nextShown_ = true;

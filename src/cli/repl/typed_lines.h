@@ -28,11 +28,14 @@ class TypedLines {
   std::optional<std::string> next();
   /// Shows, while nothing is typed, what will be said after this turn.
   void showNext(std::string line);
+  /// Whether a question was open when the line began that next() has given.
+  [[nodiscard]] bool isAnswer() const { return isAnswer_; }
   /// What was typed and not sent; the line editor goes on with it.
-  [[nodiscard]] std::string rest() const { return line_; }
+  [[nodiscard]] std::string rest() const { return isAnswer_ ? aside_ : line_; }
 
  private:
   void listen();
+  void takeTurns(bool asked);
   bool receive(int waitMs);
   bool takeKey();
   bool takeAlt(char byte);
@@ -48,9 +51,11 @@ class TypedLines {
   bool isTerminal_ = false;
   std::string bytes_;  ///< Read, not looked at yet.
   std::string line_;
+  std::string aside_;              ///< What was being typed when a question came.
   std::string candidates_;         ///< What the end of the line may be, after Tab; until the next key.
   std::string next_;               ///< See showNext.
   std::size_t answerColumns_ = 0;  ///< What is shown of an answer to a question.
+  bool isAnswer_ = false;          ///< What is typed answers a question.
   bool shown_ = false;             ///< The line is on the screen.
   bool nextShown_ = false;         ///< What comes next is.
 };
