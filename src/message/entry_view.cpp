@@ -97,7 +97,9 @@ std::string hiddenText(const Entry& entry) {
   const auto redaction = json::findMember(entry.payload, "redacted");
   const auto by = redaction ? json::findString(*redaction, "by") : std::nullopt;
   const auto reason = redaction ? json::findString(*redaction, "reason") : std::nullopt;
-  return fmt::format("[redacted{}{}]", by ? " by " + *by : "", reason && !reason->empty() ? ": " + *reason : "");
+  const bool isErased = redaction && json::findMember(*redaction, "erased");
+  return fmt::format("[{}{}{}]", isErased ? "erased" : "redacted", by ? " by " + *by : "",
+                     reason && !reason->empty() ? ": " + *reason : "");
 }
 
 }  // namespace

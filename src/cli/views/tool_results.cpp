@@ -3,11 +3,34 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/model/unreadable.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
+namespace {
 
-std::vector<ToolResults> ResultFolding::fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next) {
+// What a call of this entry is shown with when its result is hidden: which call a hidden message answered cannot be
+// told any more, but one that stands among the results, as many as there are calls, did. `open`: the calls without one.
+std::optional<EntryPart> hiddenResult(const std::vector<const Entry*>& entries, const std::vector<EntryView>& views,
+                                      std::size_t entry, std::ptrdiff_t open) {
+  const auto isResult = [](const EntryPart& part) { return part.kind == BlockKind::ToolResult; };
+  std::ptrdiff_t hidden = 0;
+  std::string text;
+  for (std::size_t i = entry + 1; i < views.size(); ++i) {
+    if (!views[i].isMessage) continue;
+    const bool isHidden = entries[i]->redacted || isUnreadable(*entries[i]);
+    if (!isHidden && !std::ranges::all_of(views[i].parts, isResult)) break;
+    if (isHidden && ++hidden == 1) text = views[i].parts.front().text;
+  }
+  if (hidden == 0) return std::nullopt;
+  if (hidden < open) text = "(no result here, or it is hidden)";
+  return EntryPart{.kind = BlockKind::ToolResult, .text = std::move(text)};
+}
+
+}  // namespace
+
+std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& entries, std::vector<EntryView>& views,
+                                             std::optional<std::uint64_t> next) {
   std::vector<ToolResults> results(views.size());
   std::map<std::string, std::size_t, std::less<>> waiting;  // the last call of an id, by the entry that holds it
   std::size_t count = 0;
@@ -31,6 +54,12 @@ std::vector<ToolResults> ResultFolding::fold(std::vector<EntryView>& views, std:
     });
   }
   for (const auto& [callId, entry] : waiting) {
+    const auto isOpen = [&](const auto& call) { return call.second == entry; };
+    if (auto hidden = hiddenResult(entries, views, entry, std::ranges::count_if(waiting, isOpen))) {
+      hidden->callId = callId;
+      keep(entry, std::move(*hidden));
+      continue;
+    }
     auto part = next ? lookAhead(callId, *next) : std::nullopt;
     if (!part) continue;
     keep(entry, std::move(*part));

@@ -22,9 +22,10 @@ class ResultFolding {
   ResultFolding(SessionStore& store, std::string sessionId, LoadOptions wanted)
       : store_(store), sessionId_(std::move(sessionId)), ahead_(std::move(wanted)) {}
 
-  /// The results for the calls of each entry of a part; they live until the next part. `next`: where that begins; none
-  /// after the last.
-  std::vector<ToolResults> fold(std::vector<EntryView>& views, std::optional<std::uint64_t> next);
+  /// The results for the calls of each entry of a part, of which there are the `views`; they live until the next part.
+  /// `next`: where that begins; none after the last. A result that is hidden says so.
+  std::vector<ToolResults> fold(const std::vector<const Entry*>& entries, std::vector<EntryView>& views,
+                                std::optional<std::uint64_t> next);
 
  private:
   struct Place {

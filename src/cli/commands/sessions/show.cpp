@@ -83,7 +83,7 @@ void printEntries(const std::vector<Entry>& entries, Printing& printing, std::op
   }
   PrintStyle style{.full = options.full, .width = terminalWidth(), .format = formatOf(options), .paintId = &paintId};
   std::vector<ToolResults> results;
-  if (!context.json && !options.full && foldsCalls(style.format)) results = folding.fold(views, next);
+  if (!context.json && !options.full && foldsCalls(style.format)) results = folding.fold(shown, views, next);
   for (std::size_t i = 0; i < shown.size() && !outputClosed(); ++i) {
     if (!results.empty()) style.results = &results[i];
     if (context.json) {
