@@ -345,9 +345,8 @@ class Picker {
     for (const PickerAction& each : source_.actions()) {
       keys.push_back(fmt::format("{}{} {}", typing_ ? "Alt-" : "", each.key, each.name));
     }
-    // Where there is too little room, first the key goes that nobody has to be told, then the last ones.
+    // Where there is too little room, the last ones go.
     const auto line = [&] { return fmt::format("{}", fmt::join(keys, " · ")); };
-    if (text::displayWidth(line()) > width) keys.erase(keys.begin());
     while (keys.size() > 1 && text::displayWidth(line()) > width) keys.pop_back();
     return line();
   }
