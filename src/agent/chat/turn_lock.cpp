@@ -1,7 +1,6 @@
 #include "agent/chat/turn_lock.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -40,7 +39,7 @@ Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& s
   range.l_len = 1;
   if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return file;
   if (errno != EAGAIN && errno != EACCES) return std::unexpected(systemError(errno, "lock", path));
-  return fail(ErrorCode::Busy, fmt::format("another chat is in the middle of a turn in session {}", sessionId),
+  return fail(ErrorCode::Busy, "another chat is in the middle of a turn in this session",
               "wait for it, or use --on-conflict branch to go on beside it");
 }
 

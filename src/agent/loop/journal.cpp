@@ -24,8 +24,8 @@ bool concernsCall(const Entry& entry, const std::string& toolCallId) {
   return entry.type == entry_type::kMessage && entry.payload.find(json::quoted(toolCallId)) != std::string::npos;
 }
 
-std::unexpected<Error> grown(const std::string& sessionId) {
-  return fail(ErrorCode::Conflict, fmt::format("another chat has continued session {} meanwhile", sessionId),
+std::unexpected<Error> grown() {
+  return fail(ErrorCode::Conflict, "another chat has continued this session meanwhile",
               "nothing was sent; look at what was said (/history), then say it again, or use --on-conflict branch");
 }
 
@@ -80,7 +80,7 @@ Result<std::string> Journal::begin(std::string_view type, std::string payload, O
   batch.push_back(makeEntry(type, std::move(payload), std::move(meta)));
   return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
     if (onConflict == OnConflict::Branch || std::ranges::none_of(others, continues)) return {};
-    return grown(sessionId_);
+    return grown();
   });
 }
 
@@ -136,7 +136,7 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
     BOUGH_TRY(judge(others));
     tailId_ = others.back().id;
   }
-  return fail(ErrorCode::Busy, fmt::format("others keep appending to session {}", sessionId_), "try again");
+  return fail(ErrorCode::Busy, "others keep appending to this session", "try again");
 }
 
 Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sessionId, const std::string& headId,
