@@ -199,6 +199,17 @@ Result<bool> ForkHistory::contains(std::string_view entryId) const {
   return place.has_value();
 }
 
+bool ForkHistory::keepFor(SharingSession& owner) {
+  const auto isOther = [&](const Part& part) {
+    return part.session.get() != &owner && part.session->sessionId() == owner.sessionId();
+  };
+  if (std::ranges::any_of(parts_, isOther)) return false;
+  for (Part& part : parts_) {
+    if (part.session.get() == &owner) part.session = std::shared_ptr<SharingSession>(std::shared_ptr<void>(), &owner);
+  }
+  return true;
+}
+
 bool ForkHistory::isCurrent() const {
   if (!missing_.empty()) return false;  // it may be back
   return std::ranges::all_of(parts_, [&](const Part& part) {

@@ -38,6 +38,10 @@ class ForkHistory final : public SharedEntries {
   /// Whether it is what it would be if it were made now: none of its sessions was rewritten.
   [[nodiscard]] bool isCurrent() const;
 
+  /// Makes it one that `owner` may keep: it no longer keeps that session, which would never be closed. False when it
+  /// leads through another object for the same session.
+  [[nodiscard]] bool keepFor(SharingSession& owner);
+
   [[nodiscard]] std::size_t size() const { return size_; }
   /// The parent at which it ends too early, because no session on the way has it (verify says more); empty when it is
   /// whole.

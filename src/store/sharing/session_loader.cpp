@@ -330,6 +330,8 @@ Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted
       return session_.ownRead(std::span(*found).subspan(part.from, part.count));
     }
   }
+  const bool inParts = types.empty() && !wanted.last && wanted.limit != SIZE_MAX;
+  if (inParts) return branchPart(wanted);
   // Without further conditions only as much of the branch is walked as is wanted.
   const bool plain = types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
   const std::size_t length = plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX;
@@ -344,6 +346,14 @@ Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted
   }
   return branch.read(static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
                      types.empty() ? wanted.limit : SIZE_MAX);
+}
+
+Result<std::vector<Entry>> SessionLoader::branchPart(const LoadOptions& wanted) {
+  BOUGH_TRY(const auto branch, session_.branchInParts(*wanted.branch));
+  const std::size_t from = static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, branch->size()));
+  BOUGH_TRY(auto entries, branch->read(from, wanted.limit));
+  if (entries.size() >= branch->size() - from) session_.dropBranch();
+  return entries;
 }
 
 Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {

@@ -30,6 +30,7 @@ class SessionLoader {
  private:
   Result<std::vector<Entry>> select(const LoadOptions& wanted);
   Result<std::vector<Entry>> selectBranch(const LoadOptions& wanted);
+  Result<std::vector<Entry>> branchPart(const LoadOptions& wanted);
   Result<std::vector<Entry>> selectOwn(const LoadOptions& wanted);
   Result<std::vector<Entry>> selectShared(const LoadOptions& wanted);
   Result<std::vector<std::uint64_t>> ownOfTypes(const std::vector<std::string>& types, std::uint64_t fromSequence);

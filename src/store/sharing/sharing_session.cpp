@@ -35,6 +35,32 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::history() {
   return std::make_shared<const ForkHistory>(std::move(rest));
 }
 
+Result<std::shared_ptr<const ForkHistory>> SharingSession::branchInParts(const std::string& leafId) {
+  KnownHistory& here = *known_;
+  std::shared_ptr<const ForkHistory> known;
+  {
+    const std::lock_guard lock(here.mutex);
+    if (here.branch && here.leafId == leafId) known = here.branch;
+  }
+  if (known && known->isCurrent()) return known;
+  BOUGH_TRY(ForkHistory made, ForkHistory::ofBranch(*this, leafId, SIZE_MAX));
+  const bool canBeKept = made.keepFor(*this);
+  auto branch = std::make_shared<const ForkHistory>(std::move(made));
+  if (!canBeKept) return branch;
+  std::string leaf = leafId;
+  const std::lock_guard lock(here.mutex);
+  here.leafId = std::move(leaf);
+  here.branch = branch;
+  return branch;
+}
+
+void SharingSession::dropBranch() {
+  std::shared_ptr<const ForkHistory> last;  // ends after the lock
+  KnownHistory& here = *known_;
+  const std::lock_guard lock(here.mutex);
+  last.swap(here.branch);
+}
+
 std::string SharingSession::lostSession(const std::optional<ForkOrigin>& origin) {
   if (!origin) return {};
   if (!sessions_.has(origin->sessionId)) return origin->sessionId;

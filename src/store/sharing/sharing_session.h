@@ -82,6 +82,11 @@ class SharingSession : public StoredSession {
   Result<std::shared_ptr<const ForkHistory>> historyOf(const std::optional<ForkOrigin>& origin);
   /// What the session shares now, as far as it is there: for reading.
   Result<std::shared_ptr<const ForkHistory>> history();
+  /// The branch that ends in an entry, for a load that wants a part of it: kept until its end was asked for, so that
+  /// who reads a long branch part by part does not have it walked again for each.
+  Result<std::shared_ptr<const ForkHistory>> branchInParts(const std::string& leafId);
+  /// The end of that branch was given.
+  void dropBranch();
   /// The session that this one continues, directly or not, when it or the entry to continue is lost; else empty.
   [[nodiscard]] std::string lostSession(const std::optional<ForkOrigin>& origin);
 
@@ -93,6 +98,8 @@ class SharingSession : public StoredSession {
     std::mutex mutex;
     std::optional<ForkOrigin> origin;
     std::shared_ptr<const ForkHistory> history;
+    std::string leafId;
+    std::shared_ptr<const ForkHistory> branch;
   };
   PerProcess<KnownHistory> known_;
 };
