@@ -133,6 +133,21 @@ TEST_P(TrashCrash, ThrownAwayASessionIsThereOrInTheTrash) {
   EXPECT_GT(there, 0U);
 }
 
+TEST_P(TrashCrash, ThrownAwayAgainASessionIsInTheTrashOnce) {
+  cutEverywhere(
+      base_, [](World& world) { ASSERT_TRUE(world->trashSession("a")); },
+      [&](CrashImage& image) {
+        World world(*image.files, {}, 3);
+        if (!isLive(world)) return;
+        const auto moved = world->trashSession("a");
+        ASSERT_TRUE(moved) << moved.error().message;
+        const auto trash = world->listTrash();
+        ASSERT_TRUE(trash) << trash.error().message;
+        ASSERT_EQ(trash->size(), 1U);
+        expectWhole(world, *image.files);
+      });
+}
+
 TEST_P(TrashCrash, BroughtBackASessionIsThereOrInTheTrash) {
   std::string trashId;
   {

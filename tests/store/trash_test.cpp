@@ -1,4 +1,6 @@
 // What is thrown away can be brought back, and nothing that it needs goes before it.
+#include <filesystem>
+
 #include "store_support.h"
 
 namespace bough {
@@ -66,6 +68,21 @@ TEST_F(TrashTest, AnArchivedSessionComesBackArchived) {
   must(store->restoreSession(moved.trashId));
   EXPECT_TRUE(must(store->sessionState("a")).archived);
   EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3"}));
+}
+
+// Somebody died after the log had its name in the trash, before it lost the old one.
+TEST_F(TrashTest, ASessionWhoseMoveWasInterruptedIsThereOnceWhenItIsMovedAgain) {
+  fill("a", 3);
+  fill("b", 1);
+  must(store->trashSession("b"));
+  for (const char* when : {"1", "2"}) {
+    std::filesystem::create_hard_link(logPath("a"), folder / ("trash/a~" + std::string(when) + ".jsonl"));
+  }
+  const TrashedSession moved = must(store->trashSession("a"));
+  ASSERT_EQ(must(store->listTrash()).size(), 2U);
+  must(store->restoreSession(moved.trashId));
+  EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3"}));
+  EXPECT_EQ(must(store->listTrash()).size(), 1U);
 }
 
 TEST_F(TrashTest, TornBytesGoAlongAndComeBack) {

@@ -109,6 +109,7 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
                 "move one of them out of the store first");
   }
   BOUGH_TRY(const auto trash, store_.trashFolder(true));
+  BOUGH_TRY(undoInterrupted(sessionId, trash));
   TrashedSession moved{.sessionId = sessionId, .removedMs = store_.environment.clock.nowMs()};
   const auto taken = [&](const std::string& name) { return trash->info(name).has_value(); };
   do {
@@ -135,6 +136,24 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   logs_.forget(sessionId);
   BOUGH_TRY(syncAll({folders.sessions.get(), folders.archive.get()}));
   return moved;
+}
+
+// Takes back what an interrupted move of the session has left in the trash, so that it is not there twice after this
+// one. The caller holds the session's lock.
+Result<void> FileTrash::undoInterrupted(const std::string& sessionId, const std::shared_ptr<Directory>& trash) {
+  const bool hasTwoNames = std::ranges::any_of(placesOf(sessionId, sessionId), [](const FilePlace& place) {
+    const auto info = place.folder->info(place.name);
+    return place.isLog && info && info->linkCount > 1;
+  });
+  if (!hasTwoNames) return {};
+  BOUGH_TRY(const auto names, orError(trash->list(), "list", trash->path()));
+  for (const std::string& name : names) {
+    const std::string trashId = name.substr(0, name.find('.', std::min(name.rfind('~'), name.size())));
+    const auto parsed = parseTrashId(trashId);
+    if (!parsed || parsed->sessionId != sessionId || !isThere(sessionId, trashId, *trash)) continue;
+    BOUGH_TRY(bringBackLocked(sessionId, trashId, trash));
+  }
+  return {};
 }
 
 bool FileTrash::isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const {

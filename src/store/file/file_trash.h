@@ -35,6 +35,7 @@ class FileTrash final : public SharingTrash {
     bool isLog = false;
   };
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
+  [[nodiscard]] Result<void> undoInterrupted(const std::string& sessionId, const std::shared_ptr<Directory>& trash);
   /// Whether the session in the trash still has, or has again, its name in the store: one file with two names.
   [[nodiscard]] bool isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const;
   /// Locks the session of that id that is in the store, else the one in the trash. Nobody moves the one in the trash
