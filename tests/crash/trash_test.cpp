@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 
 #include "crash/ledger.h"
@@ -146,6 +147,23 @@ TEST_P(TrashCrash, ThrownAwayAgainASessionIsInTheTrashOnce) {
         ASSERT_EQ(trash->size(), 1U);
         expectWhole(world, *image.files);
       });
+}
+
+TEST_P(TrashCrash, ATrashThatCannotBeReadIsNotTakenForAnEmptyOne) {
+  {
+    World world(base_, {}, 6);
+    ASSERT_TRUE(world->trashSession("a"));
+  }
+  std::uint64_t calls = 1;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    const auto files = base_.processCrash();
+    World world(*files, {}, 7);
+    const std::uint64_t before = files->callCount();
+    files->failOperation(before + call + 1, EIO);
+    const auto trash = world->listTrash();
+    if (call == 0) calls = std::max<std::uint64_t>(files->callCount() - before, 8);
+    EXPECT_TRUE(!trash || trash->size() == 1) << files->callName(before + call + 1);
+  }
 }
 
 TEST_P(TrashCrash, BroughtBackASessionIsThereOrInTheTrash) {

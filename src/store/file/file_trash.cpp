@@ -203,7 +203,8 @@ Result<std::vector<TrashedSession>> FileTrash::list() {
     if (!parsed || dot == std::string::npos) continue;
     const bool isLog = name == logName(trashId) || name == zstdName(trashId) || name == gzipName(trashId);
     const auto info = (*trash)->info(name);
-    if (!info) continue;
+    if (!info && info.error() == ENOENT) continue;  // somebody emptied it meanwhile
+    if (!info) return std::unexpected(systemError(info.error(), "look at", (*trash)->path() + "/" + name));
     if (info->linkCount > 1) twoNames.insert(trashId);
     // Sorted by name, the files of one are together, the log first.
     if (!found.empty() && found.back().trashId == trashId) {
