@@ -18,6 +18,8 @@
 #include "store/file/parts/catalog_row.h"
 #include "store/rules/attachment_reference.h"
 #include "store/rules/entry_rules.h"
+#include "store/rules/lost_payloads.h"
+#include "store/sharing/fork_history.h"
 
 namespace bough {
 namespace {
@@ -43,15 +45,19 @@ Result<LogFolders> foldersOf(const SessionStore& store, const std::string& sessi
   return folders;
 }
 
-bool has(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
-  return store.loadEntry(sessionId, entryId).has_value();
+// Fails when that cannot be found out.
+Result<bool> has(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
+  const auto entry = store.loadEntry(sessionId, entryId);
+  if (!entry && entry.error().code != ErrorCode::NotFound) return std::unexpected(entry.error());
+  return entry.has_value();
 }
 
 // Puts the payload in the place of a reference to it, as every load does. False when it is not there.
-bool bringPayload(SessionStore& store, Entry& entry) {
+Result<bool> bringPayload(SessionStore& store, Entry& entry) {
   const auto reference = readAttachmentReference(entry.payload);
   if (!reference) return true;
   auto bytes = store.readAttachment(*reference);
+  if (!bytes && !LostPayloads::isLoss(bytes.error())) return std::unexpected(bytes.error());
   if (bytes) entry.payload = std::move(*bytes);
   return bytes.has_value();
 }
@@ -61,22 +67,26 @@ class PutBack {
  public:
   PutBack(SessionStore& store, SessionState state) : store_(store), state_(std::move(state)) {}
 
-  void take(TornRecord& record) {
+  Result<void> take(TornRecord& record) {
     done_.keptBytes += record.unreadableBytes;
     std::string before = state_.headId;
     for (Entry& entry : record.entries) {
       if (entry.type == entry_type::kSessionHeader || taken_.contains(entry.id)) continue;
       const std::string id = entry.id;
-      if (has(store_, state_.sessionId, id)) {
+      BOUGH_TRY(const bool isStored, has(store_, state_.sessionId, id));
+      if (isStored) {
         ++done_.storedCount;
-      } else if (!isGood(entry) || !isTargetKnown(entry) || !bringPayload(store_, entry)) {
-        done_.keptBytes += entry.payload.size();
-        continue;
       } else {
-        add(std::move(entry), before);
+        BOUGH_TRY(const bool isWhole, canBeAppended(entry));
+        if (!isWhole) {
+          done_.keptBytes += entry.payload.size();
+          continue;
+        }
+        BOUGH_TRY(add(std::move(entry), before));
       }
       before = id;
     }
+    return {};
   }
 
   // With `continued` the head is set to where it was.
@@ -95,7 +105,16 @@ class PutBack {
   }
 
  private:
-  [[nodiscard]] bool isKnown(const std::string& id) { return taken_.contains(id) || has(store_, state_.sessionId, id); }
+  [[nodiscard]] Result<bool> isKnown(const std::string& id) {
+    if (taken_.contains(id)) return true;
+    return has(store_, state_.sessionId, id);
+  }
+  // Also brings its payload.
+  [[nodiscard]] Result<bool> canBeAppended(Entry& entry) {
+    if (!isGood(entry)) return false;
+    BOUGH_TRY(const bool isSaidOfKnown, isTargetKnown(entry));
+    return isSaidOfKnown ? bringPayload(store_, entry) : false;
+  }
   // Damage may have left a line readable that no append would take.
   [[nodiscard]] bool isGood(const Entry& entry) const {
     const EntryKind kind = entryKind(entry.type);
@@ -105,20 +124,25 @@ class PutBack {
            checkSize(entry, text.size()) && checkPayload(entry, kind);
   }
   // What is said of an entry that is lost cannot be appended.
-  [[nodiscard]] bool isTargetKnown(const Entry& entry) {
+  [[nodiscard]] Result<bool> isTargetKnown(const Entry& entry) {
     const auto target = targetOf(entry, entryKind(entry.type));
-    return !target || isKnown(target->entryId);
+    if (!target) return true;
+    return isKnown(target->entryId);
   }
 
-  void add(Entry entry, const std::string& before) {
+  Result<void> add(Entry entry, const std::string& before) {
     const std::string parent = entry.parentId.value_or("");
-    const bool known = parent.empty() || isKnown(parent);
+    bool known = parent.empty();
+    if (!known) {
+      BOUGH_TRY(known, isKnown(parent));
+    }
     entry.parentId = known ? parent : before;
     done_.movedCount += known ? 0 : 1;
     const EntryKind kind = entryKind(entry.type);
     movesHead_ = movesHead_ || kind == EntryKind::Head || isConversation(kind);
     taken_.insert(entry.id);
     batch_.push_back(std::move(entry));
+    return {};
   }
 
   SessionStore& store_;
@@ -148,7 +172,7 @@ Result<TornPutBack> putBackTorn(SessionStore& store, const std::string& sessionI
   BOUGH_TRY(auto state, store.sessionState(sessionId));
   const bool continued = torn.records.empty() || state.bytes != torn.records.front().offset;
   PutBack back(store, std::move(state));
-  for (TornRecord& record : torn.records) back.take(record);
+  for (TornRecord& record : torn.records) BOUGH_TRY(back.take(record));
   BOUGH_TRY(const TornPutBack done, back.append(continued));
   if (done.keptBytes == 0) {
     BOUGH_TRY(dropTorn(store, sessionId, torn.fileBytes));
@@ -180,8 +204,20 @@ Result<std::string> missingFromLog(SessionStore& store, const std::string& sessi
       store.readOwnEntries(sessionId, 0, 1, [&](std::uint64_t, Entry& entry) { headerId = std::move(entry.id); });
   if (!state || !read || headerId != row->headerId) return {};
   // With as many entries the log may hold a damaged line in the place of the last one.
-  const bool isShorter = row->entries > state->entryCount && !has(store, sessionId, row->lastId);
-  const bool isLost = !row->lostId.empty() && !has(store, sessionId, row->lostId);
+  const auto isMissing = [&](const std::string& id) -> Result<bool> {
+    const auto isThere = has(store, sessionId, id);
+    if (!isThere && isLostSession(isThere.error())) return true;
+    BOUGH_TRY(const bool is, isThere);
+    return !is;
+  };
+  bool isShorter = row->entries > state->entryCount;
+  if (isShorter) {
+    BOUGH_TRY(isShorter, isMissing(row->lastId));
+  }
+  bool isLost = !row->lostId.empty();
+  if (isLost) {
+    BOUGH_TRY(isLost, isMissing(row->lostId));
+  }
   if (!isShorter && !isLost) return {};
   const bool before = isLost && (!isShorter || row->lostEntries >= row->entries);
   return fmt::format("the catalog had counted {} up to {}, and the log holds {} without it",
