@@ -46,6 +46,31 @@ TEST(Copy, ASessionThatCannotBeReadLeavesNoneInTheOtherStore) {
   EXPECT_TRUE(made->empty());
 }
 
+// A session of an older format is migrated where it is, and copied then.
+TEST(Copy, ASessionThatNobodyMayWriteToIsNotMadeInTheOtherStore) {
+  const TempFolder folder;
+  StoreSide from = openSide(folder / "from");
+  StoreSide to = openSide(folder / "to");
+  const std::string entry = R"("parentId":null,"timestamp":1600000000000,)";
+  const auto put = [&](const std::string& first) {
+    std::ofstream(folder / "from/sessions/s.jsonl")
+        << first << '\n'
+        << R"({"id":"a",)" << entry << R"("type":"message","payload":{"dialect":"bough","message":{"role":"user"}}})"
+        << '\n';
+    from = openSide(folder / "from");
+  };
+  for (const char* header : {R"({"version":0})", R"({"format":9,"sessionId":"s"})"}) {
+    put(R"({"id":"h",)" + entry + R"("type":"session_header","payload":)" + header + "}");
+    EXPECT_FALSE(copySession(from, to, "s"));
+    EXPECT_FALSE(syncSession(from, to, "s"));
+    EXPECT_FALSE(syncSession(to, from, "s"));
+    EXPECT_TRUE(to.store->listSessions().value().empty()) << header;
+  }
+  put(R"({"id":"h",)" + entry + R"("type":"session_header","payload":{"version":0}})");
+  ASSERT_TRUE(from.store->migrateSession("s"));
+  EXPECT_EQ(copiedEntries(from, to, "s"), 1U);
+}
+
 TEST(Copy, TwoAtTheSameTimeAreBothDone) {
   const TempFolder folder;
   StoreSide from = openSide(folder / "from");

@@ -32,7 +32,7 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
     BOUGH_TRY(const auto part, readPart(from, sessionId, next));
     // Made only now, so that a session that cannot be read leaves none in the target.
     if (next == 0) {
-      BOUGH_TRY(makeSession(to, sessionId, *header));
+      BOUGH_TRY(makeSession(from, to, sessionId, *header));
     }
     std::vector<Entry> known;
     if (!atEnd) {

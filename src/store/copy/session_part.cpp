@@ -125,9 +125,10 @@ Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& session
   return entries;
 }
 
-Result<void> makeSession(StoreSide& side, const std::string& sessionId, const Entry& header) {
+Result<void> makeSession(const StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header) {
   BOUGH_TRY(auto known, findHeader(side, sessionId));
   if (!known) {
+    BOUGH_TRY(checkFormat(header, sessionId, from.backend->describe(), 0, side.backend->serializer().schemaVersion()));
     auto made =
         side.backend->create({.sessionId = sessionId, .entries = {header}, .origin = readHeader(header).origin});
     if (made || made.error().code != ErrorCode::AlreadyExists) return made;

@@ -23,8 +23,9 @@ Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionI
 Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& sessionId, std::uint64_t from,
                                      std::size_t count, StoreSide* other = nullptr);
 
-/// Makes the session with this header. Conflict when there is one with another header.
-Result<void> makeSession(StoreSide& side, const std::string& sessionId, const Entry& header);
+/// Makes the session with this header, its first entry in `from`. Conflict when there is one with another header. One
+/// that could not be appended to is not made.
+Result<void> makeSession(const StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header);
 
 /// Appends entries in batches of a few megabytes. Conflict unless `tail` is the tail; it follows.
 Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,

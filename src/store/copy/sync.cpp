@@ -239,12 +239,13 @@ class Sync {
       Side& other = onLeft ? right_ : left_;
       BOUGH_TRY(readThrough(onLeft ? left_ : right_));
       BOUGH_TRY(noteTrash(other.store));
-      BOUGH_TRY(makeSession(other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
+      const StoreSide& from = onLeft ? left_.store : right_.store;
+      BOUGH_TRY(makeSession(from, other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
     } else {
       // A fork that has its own copy of the shared history in one store gets it in the other.
       if (isDetached(*onLeft, *onRight)) return detach(right_);
       if (isDetached(*onRight, *onLeft)) return detach(left_);
-      BOUGH_TRY(makeSession(right_.store, result_.sessionId, *onLeft));
+      BOUGH_TRY(makeSession(left_.store, right_.store, result_.sessionId, *onLeft));
     }
     return compare();
   }
