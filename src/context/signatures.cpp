@@ -49,7 +49,7 @@ void reportSignatures(const message::History& history, const Branch& branch, Dia
     for (const Block& block : original.message.blocks) {
       if (block.signature.empty() || !reporter.listsSignatures()) continue;
       if (!signatures) signatures.emplace(branch, changes);
-      SignatureStatus status{.path = message::pathOf(original, &block),
+      SignatureStatus status{.path = reporter.pathOf(original, &block),
                              .provider = original.dialect,
                              .state = SignatureState::Carried,
                              .reason = "not in this context; the session keeps it",

@@ -202,6 +202,22 @@ TEST(Losses, UnknownFieldsOfChatToolCallsAreNamed) {
   EXPECT_TRUE(isLossy(there, "tool_call.parsed")) << fieldsOf(there);
 }
 
+TEST(Losses, EveryBlockOfAMessageIsNamedByItsPlace) {
+  using Paths = std::vector<std::string>;
+  const auto chat = convert(
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"}],"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"},"odd":1},{"id":"d","type":"function","function":{"name":"f","arguments":"{}"},"odd":1}]},{"role":"tool","tool_call_id":"c","content":"1"},{"role":"tool","tool_call_id":"d","content":"1"},{"role":"assistant","content":null,"tool_calls":[{"id":"e","type":"function","function":{"name":"f","arguments":"{}"},"odd":1}]},{"role":"tool","tool_call_id":"e","content":"1"}])",
+      kC, kA);
+  EXPECT_EQ(pathsOf(chat, "tool_call.odd"),
+            Paths({"messages[1].tool_calls[0]", "messages[1].tool_calls[1]", "messages[4].tool_calls[0]"}));
+  const auto blocks = convert(
+      R"([{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"text","text":"a","odd":1,"citations":[{"type":"y"},{"type":"y"}]},{"type":"text","text":"b","odd":1}]},{"role":"user","content":[{"type":"text","text":"c"},{"type":"text","text":"d","odd":1}]}])",
+      kA, kC);
+  EXPECT_EQ(pathsOf(blocks, "text.odd"),
+            Paths({"messages[1].content[0]", "messages[1].content[1]", "messages[2].content[1]"}));
+  EXPECT_EQ(pathsOf(blocks, "citation"), Paths({"messages[1].content[0]", "messages[1].content[0]"}))
+      << fieldsOf(blocks);
+}
+
 TEST(Losses, TitlesOfDocumentsAreNamedWhereTheTargetHasNoPlaceForThem) {
   const std::string text =
       R"([{"role":"user","content":[{"type":"document","title":"Notes","source":{"type":"text","media_type":"text/plain","data":"abc"}}]}])";

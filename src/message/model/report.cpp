@@ -4,7 +4,6 @@
 
 #include "base/json/json_write.h"
 #include "base/model/unreadable.h"
-#include "message/model/request_names.h"
 
 namespace bough {
 
@@ -61,71 +60,6 @@ std::string CompatibilityReport::toJson() const {
 
 namespace message {
 
-namespace {
-
-// Gemini has its declarations in lists of their own.
-std::string placeOfTool(const ToolDefinition& tool) {
-  const std::string element = fmt::format("[{}]", tool.element);
-  return tool.declarations.empty() ? element : fmt::format("{}.{}[{}]", element, tool.declarations, tool.declaration);
-}
-
-}  // namespace
-
-std::string pathOf(const Original& original) {
-  if (!original.entryId.empty()) return original.section == Section::Messages ? "message" : "payload";
-  const RequestNames names = requestNames(original.dialect);
-  std::string path = original.fromWayBack ? std::string(toString(original.dialect)) + ":" : std::string();
-  switch (original.section) {
-    case Section::System: path += names.system; break;
-    case Section::Tools: path += names.tools; break;
-    case Section::Messages: path += names.messages; break;
-  }
-  if (original.tool != nullptr && original.tool->element >= 0) return path + placeOfTool(*original.tool);
-  if (original.place != kNoPlace && !original.wholeSlot) path += fmt::format("[{}]", original.place);
-  return path;
-}
-
-// Chat has texts, calls, reasoning and refusals in members of their own.
-std::string placeInChat(const Original& original, const Block& block) {
-  const json::Tree& tree = *original.tree;
-  json::Tree::Index message = original.node;
-  std::string path;
-  if (tree.find(message, "role") == json::Tree::kNone) {
-    for (const json::Tree::Index choice : tree.elements(tree.find(message, "choices"))) {
-      message = tree.find(choice, "message");
-      path = ".choices[0].message";
-      break;
-    }
-  }
-  for (const auto [key, value] : tree.members(message)) {
-    if (tree.raw(value).data() == block.raw.data()) return path + "." + std::string(tree.body(key));
-    std::size_t index = 0;
-    for (const json::Tree::Index each : tree.elements(value)) {
-      if (tree.raw(each).data() == block.raw.data()) return fmt::format("{}.{}[{}]", path, tree.body(key), index);
-      ++index;
-    }
-  }
-  return path;
-}
-
-std::string pathOf(const Original& original, const Block* block) {
-  std::string path = pathOf(original);
-  std::size_t index = 0;
-  for (const Block& each : original.message.blocks) {
-    if (&each == block) {
-      // A citation is inside the text before it.
-      if (each.kind == BlockKind::Citation && index > 0) --index;
-      // A block that is the whole stored value has no path of its own.
-      if (block->raw.data() == original.raw.data()) return path;
-      if (original.dialect == Dialect::OpenaiChat && original.tree != nullptr)
-        return path + placeInChat(original, *block);
-      return path + fmt::format("{}[{}]", original.dialect == Dialect::Gemini ? ".parts" : ".content", index);
-    }
-    if (each.kind != BlockKind::Citation) ++index;
-  }
-  return path;
-}
-
 void Reporter::note(Change change, std::string path, std::string_view field, std::string_view reason,
                     std::string_view entryId) {
   if (report_.findings.size() >= CompatibilityReport::kMaxFindings) {
@@ -145,7 +79,7 @@ void Reporter::note(Change change, const Original& original, const Block* block,
     ++report_.findingsDropped;
     return;
   }
-  note(change, pathOf(original, block), field, reason, original.entryId);
+  note(change, paths_.of(original, block), field, reason, original.entryId);
 }
 
 void Reporter::renamedTool(const Original& original, const Block* block, std::string_view field, std::string_view name,
@@ -198,9 +132,8 @@ std::string Reporter::damaged(const Entry& entry, const std::string& text) {
 
 void Reporter::invalid(const Original& original, const Block* block, std::string_view reason) {
   report_.compatible = false;
-  // Finding the place of a block takes as long as its message has blocks.
   const bool isFull = report_.warnings.size() >= CompatibilityReport::kMaxFindings;
-  const std::string path = isFull ? std::string() : pathOf(original, block);
+  const std::string path = isFull ? std::string() : paths_.of(original, block);
   const std::string entry = original.entryId.empty() ? "" : fmt::format("entry {}: ", original.entryId);
   warn(fmt::format("{}{}: {}", entry, path, reason));
   note(Change::Invalid, original, block, block == nullptr ? "message" : "block", reason);

@@ -13,14 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "message/model/block_paths.h"
 #include "message/model/history.h"
 
 namespace bough::message {
-
-/// The place of an original in its document: "messages[3]"; with the dialect before it when that is another document.
-std::string pathOf(const Original& original);
-/// The same with one block of it: "messages[3].content[1]".
-std::string pathOf(const Original& original, const Block* block);
 
 class Reporter {
  public:
@@ -52,6 +48,7 @@ class Reporter {
   [[nodiscard]] bool listsSignatures() const { return report_.signatures.size() < CompatibilityReport::kMaxFindings; }
 
   CompatibilityReport& report() { return report_; }
+  std::string pathOf(const Original& original, const Block* block) { return paths_.of(original, block); }
 
   /// For each entry, the fields of its message that the target does not hold, once each; never cut short.
   [[nodiscard]] const std::map<std::string, std::vector<std::string>, std::less<>>& fieldsByEntry() const {
@@ -63,6 +60,7 @@ class Reporter {
   bool isFirstLoss(const Original& original);
 
   CompatibilityReport& report_;
+  BlockPaths paths_;
   // Looked up once a finding, so without making a string for it.
   struct FieldHash {
     using is_transparent = void;

@@ -15,7 +15,7 @@ bool isSigned(const Original& original) {
 void checkSignatures(const Original& original, const Prefix& now, Reporter& reporter) {
   for (const Block& block : original.message.blocks) {
     if (block.signature.empty() || !reporter.listsSignatures()) continue;
-    SignatureStatus status{.path = pathOf(original, &block),
+    SignatureStatus status{.path = reporter.pathOf(original, &block),
                            .provider = original.dialect,
                            .state = SignatureState::Valid,
                            .reason = {},
@@ -38,7 +38,7 @@ void reportCarriedSignatures(const History& history, Dialect target, Reporter& r
     for (const Block& block : original.message.blocks) {
       if (block.signature.empty() || !reporter.listsSignatures()) continue;
       reporter.report().signatures.push_back(
-          {.path = pathOf(original, &block),
+          {.path = reporter.pathOf(original, &block),
            .provider = original.dialect,
            .state = SignatureState::Carried,
            .reason =

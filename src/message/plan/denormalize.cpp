@@ -1,6 +1,9 @@
 // denormalize: writes one message, without the history around it.
 #include <bough/message.h>
 
+#include <string>
+#include <unordered_map>
+
 #include "message/dialect/writers.h"
 #include "message/plan/plan.h"
 
@@ -53,11 +56,13 @@ Result<Denormalized> denormalize(const Message& source, Dialect dialect) {
       write(single);
     }
   }
+  std::unordered_map<std::string, std::size_t> blockAt;
+  for (std::size_t i = 0; !report.findings.empty() && i < original.message.blocks.size(); ++i) {
+    blockAt[reporter.pathOf(original, &original.message.blocks[i])] = i;
+  }
   for (const Finding& finding : report.findings) {
-    std::size_t block = 0;
-    for (std::size_t i = 0; i < original.message.blocks.size(); ++i) {
-      if (finding.path == pathOf(original, &original.message.blocks[i])) block = i;
-    }
+    const auto found = blockAt.find(finding.path);
+    const std::size_t block = found == blockAt.end() ? 0 : found->second;
     out.leftOut.push_back({.block = block, .field = finding.field, .reason = finding.reason});
   }
   return out;
