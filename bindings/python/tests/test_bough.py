@@ -403,7 +403,8 @@ class Processes(StoreCase):
 class Interpreter(unittest.TestCase):
     def test_control_c_ends_a_wait(self):
         program = """if True:
-            import bough
+            import bough, signal
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
             session = bough.Store("memory:").create()
             print("ready", flush=True)
             try:
@@ -416,7 +417,10 @@ class Interpreter(unittest.TestCase):
         with subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True) as process:
             self.assertEqual([process.stdout.readline() for _ in range(2)], ["ready\n", "session_header\n"])
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n")
+            try:
+                self.assertEqual(process.communicate(timeout=120)[0], "interrupted\n")
+            finally:
+                process.kill()
 
     def test_a_library_that_is_missing_or_another_one_is_told(self):
         package = pathlib.Path(bough.__file__).parent.parent
