@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <optional>
+#include <thread>
 
 #include "postgres/fresh_store.h"
 
@@ -182,6 +185,35 @@ TEST_F(PostgresForks, TheLastEntriesAreLoadedWithoutTheRunsBeforeThem) {
   EXPECT_EQ(all[0].type, entry_type::kSessionHeader);
   EXPECT_EQ(all[1].id, "e0");
   EXPECT_EQ(ids(must(side.store->loadSessionEntries(last, {.last = 2, .type = "message"}))), "e59 e60 ");
+}
+
+TEST_F(PostgresForks, WhatAForkContinuesStaysWhileItComesBackFromTheTrash) {
+  auto store = must(SessionStore::open(url_));
+  auto other = must(SessionStore::open(url_));
+  must(store->createSession({.sessionId = "p"}));
+  must(store->appendSessionEntries("p", {message("a")}));
+  must(store->branchFromEntry("p", "a", {.sessionId = "f"}));
+  const std::string trashId = must(store->trashSession("f")).trashId;
+  std::thread restoring;
+  std::thread removing;
+  Result<void> restored;
+  std::optional<Result<TrashedSession>> removed;
+  std::atomic<bool> isRemoved = false;
+  const auto waiting = [] { return sql("SELECT count(*) FROM pg_locks WHERE NOT granted"); };
+  whileLocked("SELECT 1 FROM @.sessions WHERE session_id = 'f' FOR UPDATE", [&] {
+    restoring = std::thread([&] { restored = store->restoreSession(trashId); });
+    while (waiting() == "0") std::this_thread::yield();
+    removing = std::thread([&] {
+      removed = other->trashSession("p");
+      isRemoved = true;
+    });
+    while (waiting() == "1" && !isRemoved) std::this_thread::yield();
+  });
+  restoring.join();
+  removing.join();
+  EXPECT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(refused(*removed).code, ErrorCode::HasForks);
+  EXPECT_EQ(must(store->loadSessionEntries("f", {.branch = ""})).size(), 1U);
 }
 
 }  // namespace

@@ -22,10 +22,17 @@ constexpr Statement kMove{"trash_move", R"sql(
 UPDATE @.sessions SET trash_id = $3, trashed_ms = $4, version = version + 1 WHERE session_id = $1 AND life = $2)sql"};
 constexpr Statement kIsMoved{"trash_is_moved", R"sql(
 SELECT 1 FROM @.sessions WHERE session_id = $1 AND life = $2 AND trash_id = $3)sql"};
+// What a fork continues stays while it comes back: who moves that to the trash looks for forks under the same lock.
+constexpr Statement kHoldOrigin{"trash_hold_origin", R"sql(
+SELECT 1 FROM @.sessions o WHERE o.trash_id IS NULL
+  AND o.session_id = (SELECT s.origin_session FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id = $2)
+  FOR NO KEY UPDATE)sql"};
 constexpr Statement kBringBack{"trash_bring_back", R"sql(
 UPDATE @.sessions s SET trash_id = NULL, trashed_ms = NULL, version = version + 1, cataloged = false
   WHERE s.session_id = $1 AND s.trash_id = $2
-    AND NOT EXISTS (SELECT 1 FROM @.sessions x WHERE x.session_id = $1 AND x.trash_id IS NULL))sql"};
+    AND NOT EXISTS (SELECT 1 FROM @.sessions x WHERE x.session_id = $1 AND x.trash_id IS NULL)
+    AND (s.origin_session IS NULL
+         OR EXISTS (SELECT 1 FROM @.sessions o WHERE o.session_id = s.origin_session AND o.trash_id IS NULL)))sql"};
 constexpr Statement kTrashRemoveEntries{"trash_remove_entries", R"sql(
 DELETE FROM @.entries e USING @.sessions s
   WHERE s.session_id = $1 AND s.trash_id = $2 AND e.session_id = s.session_id AND e.life = s.life)sql"};
@@ -120,16 +127,21 @@ Result<SeenOrigins> PostgresTrash::origins() {
 
 Result<void> PostgresTrash::bringBack(const std::string& trashId) {
   BOUGH_TRY(const Rows found, find(trashId));
-  const Call call = database_.call(kBringBack, named(trashId));
-  auto done = database_.pool.exchange(std::span(&call, 1));
+  const std::vector<Call> calls{database_.call(kHoldOrigin, named(trashId)),
+                                database_.call(kBringBack, named(trashId))};
+  auto done = database_.pool.exchange(calls);
   const bool isTaken = !done && done.error().sqlState == "23505";
   if (!done && !isTaken) return std::unexpected(database_.pool.explained(std::move(done.error())).error);
-  if (done && done->front().changed() > 0) return {};
+  if (done && done->back().changed() > 0) return {};
   // Another session has the id, or an attempt of this call whose answer was lost has brought this one back.
   const std::string sessionId = sessionIdIn(trashId);
   BOUGH_TRY(const Rows back, database_.pool.run(hasLife(database_, sessionId, found.number(0, 8))));
-  if (back.empty()) return std::unexpected(alreadyExists(sessionId));
-  return {};
+  if (!back.empty()) return {};
+  const bool isFork = !found.isNull(0, 4);
+  if (isTaken || !isFork || !done->front().empty()) return std::unexpected(alreadyExists(sessionId));
+  return fail(ErrorCode::NotFound,
+              fmt::format("{} continues session {}, which is not in the store", trashId, found.text(0, 4)),
+              fmt::format("bring that one back first: `bough trash --restore {}`", found.text(0, 4)));
 }
 
 Result<void> PostgresTrash::removeOne(const std::string& trashId) {
