@@ -221,6 +221,27 @@ def test_who_only_reads_gets_what_is_known_and_is_told(bough, folder, store):
         check(done.stdout.strip() == "['known'] 1", "Python", done)
 
 
+def test_a_session_that_cannot_be_asked_is_not_called_damaged(bough, folder, store):
+    machine = Machine(bough, folder, "one", store)
+    machine.must("new", "--id", "s")
+    machine.must("append", "s", "--text", "hello")
+    machine.must("ls")
+    machine.environment["PGOPTIONS"] = "-c statement_timeout=1000"
+    host, schema = store.split("host=")[1].split("&schema=")
+    psql = ["psql", "-h", host, "-U", "postgres", "-qAt", "postgres"]
+    with subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        holder.stdin.write(f"BEGIN; LOCK TABLE {schema}.entries; SELECT 'held';\n")
+        holder.stdin.flush()
+        holder.stdout.readline()
+        code, out, problem = machine.run("doctor", "--deep")
+        check(code == 1 and "1 of 1 session could not be checked" in out, "doctor", code, out, problem)
+        check("damaged" not in out and "every byte" not in out, "doctor says no more than it knows", out)
+        code, _, problem = machine.run("verify")
+        check(code == 1 and "0 of 1 session have problems; 1 could not be checked" in problem, "verify", code, problem)
+    code, out, problem = machine.run("doctor", "--deep")
+    check(code == 0 and "the session is good; every byte was checked" in out, "afterwards", code, out, problem)
+
+
 def main():
     bough = str(pathlib.Path(sys.argv[1]).resolve())
     server = cli.Postgres()

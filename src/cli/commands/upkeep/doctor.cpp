@@ -41,7 +41,8 @@ struct Finding {
   Health health = Health::Good;
   std::string what;
   std::string advice;
-  bool isOpen = false;  // of a session whose end may be being written
+  bool isOpen = false;    // of a session whose end may be being written
+  bool isUnread = false;  // of a session that can be read another time
 };
 
 using Findings = std::vector<Finding>;
@@ -77,15 +78,14 @@ void checkReach(const std::string& location, Findings& findings) {
 // What is wrong with the log of a session, by its state alone or with every byte checked.
 std::optional<Finding> checkLog(SessionStore& store, SessionTitles& titles, const Result<SessionState>& state,
                                 const std::string& id, bool deep) {
-  const auto bad = [&](std::string what, std::string advice) {
-    return Finding{
-        .health = Health::Bad, .what = fmt::format("{}: {}", titles.name(id), what), .advice = std::move(advice)};
+  const auto bad = [&](const std::string& what, const std::string& advice, bool unread = false) {
+    return Finding{.health = Health::Bad, .what = titles.name(id) + ": " + what, .advice = advice, .isUnread = unread};
   };
-  if (!state) return bad(state.error().message, state.error().hint);
+  if (!state) return bad(state.error().message, state.error().hint, state.error().retryable);
   std::uint64_t problems = state->problemCount;
   if (deep) {
     auto report = store.verifySession(id);
-    if (!report) return bad(report.error().message, report.error().hint);
+    if (!report) return bad(report.error().message, report.error().hint, report.error().retryable);
     // What follows the last complete batch is told apart.
     const auto torn = std::ranges::count(report->problems, ProblemKind::Torn, &Problem::kind);
     problems = report->problemCount - static_cast<std::uint64_t>(torn);
@@ -139,9 +139,14 @@ Findings checkSession(SessionStore& store, SessionTitles& titles, const std::str
 }
 
 // Of so many sessions.
-Finding verdict(std::size_t count, std::size_t damaged, std::size_t open, bool deep) {
+Finding verdict(std::size_t count, std::size_t damaged, std::size_t unread, std::size_t open, bool deep) {
   const std::string checked = deep ? "; every byte was checked" : "";
   if (count == 0) return {.what = "there are no sessions yet", .advice = {}};
+  if (unread > 0) {
+    const std::string rest = damaged > 0 ? fmt::format(", {} {} damaged", damaged, damaged == 1 ? "is" : "are") : "";
+    const std::string what = fmt::format("{} of {} could not be checked{}", unread, counted(count, "session"), rest);
+    return {.health = Health::Bad, .what = what, .advice = "look again when they can be read"};
+  }
   if (damaged > 0) {
     return {.health = Health::Bad,
             .what = fmt::format("{} of {} {} damaged{}", damaged, counted(count, "session"),
@@ -169,18 +174,20 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   Progress progress("checking sessions", sessions->size());
   SessionTitles titles(store);
   std::size_t damaged = 0;
+  std::size_t unread = 0;
   std::size_t open = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
     auto ofOne = checkSession(store, titles, (*sessions)[i], deep);
     if (!ofOne.empty() && !isGone(store, (*sessions)[i])) {
-      if (std::ranges::count(ofOne, Health::Bad, &Finding::health) > 0) ++damaged;
+      const bool isUnread = std::ranges::count(ofOne, true, &Finding::isUnread) > 0;
+      if (std::ranges::count(ofOne, Health::Bad, &Finding::health) > 0) ++(isUnread ? unread : damaged);
       if (std::ranges::count(ofOne, true, &Finding::isOpen) > 0) ++open;
       std::ranges::move(ofOne, std::back_inserter(found));
     }
     progress.update(i + 1);
   }
-  findings.push_back(verdict(sessions->size(), damaged, open, deep));
+  findings.push_back(verdict(sessions->size(), damaged, unread, open, deep));
   std::ranges::move(found, std::back_inserter(findings));
 }
 
@@ -356,6 +363,10 @@ void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   notes.insert(notes.end(), caughtUp->notes.begin(), caughtUp->notes.end());
   for (std::string& note : notes) findings.push_back({.health = Health::Note, .what = std::move(note), .advice = {}});
   auto damage = (*catalog)->check(deep);
+  if (!damage && damage.error().retryable) {
+    const std::string what = "the catalog could not be checked: " + damage.error().message;
+    return findings.push_back({.health = Health::Note, .what = what, .advice = damage.error().hint});
+  }
   if (!damage) damage = std::vector<std::string>{damage.error().message};
   for (const std::string& each : *damage) {
     findings.push_back({.health = Health::Bad,

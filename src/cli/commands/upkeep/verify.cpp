@@ -221,7 +221,8 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   }
   BOUGH_TRY(const auto sessions, store ? allOf(store) : named(context, names));
   TitlesOfStores titles;
-  std::size_t gone = 0;  // somebody removed them meanwhile
+  std::size_t gone = 0;    // somebody removed them meanwhile
+  std::size_t unread = 0;  // they can be read another time
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
     if (!report && all && isGone(*session.store, session.sessionId)) {
@@ -230,7 +231,7 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     }
     if (!report) {
       printError(report.error(), context.json);
-      ++bad;
+      ++(report.error().retryable ? unread : bad);
       continue;
     }
     if (const auto asked = addMissing(*session.store, *report); !asked) {
@@ -249,11 +250,12 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     bad += missing;
     count += missing;
   }
-  if (!context.json && (bad > 0 || count > 1)) {
-    printMessage(fmt::format("{} of {} {} problems{}", bad, counted(count, "session"), bad == 1 ? "has" : "have",
+  if (!context.json && (bad > 0 || unread > 0 || count > 1)) {
+    printMessage(fmt::format("{} of {} {} problems{}{}", bad, counted(count, "session"), bad == 1 ? "has" : "have",
+                             unread > 0 ? fmt::format("; {} could not be checked", unread) : "",
                              bad > 0 ? "; nothing was changed" : ""));
   }
-  return bad > 0 ? kProblem : kDone;
+  return bad > 0 || unread > 0 ? kProblem : kDone;
 }
 
 }  // namespace
