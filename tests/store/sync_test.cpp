@@ -347,7 +347,9 @@ TEST(Sync, AnAttachmentThatOneStoreHasLostComesBackFromTheOther) {
     StoreSide left = openSide(folder / "left");
     StoreSide right = openSide(folder / "right");
     ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
-    ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", std::string(300'000, 'x')), message("b")}));
+    // One attachment of two entries.
+    const std::string large(300'000, 'x');
+    ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", large), message("b", large), message("c")}));
     ASSERT_TRUE(syncSession(left, right, "s"));
   }
   for (const std::string lost : {"left", "right"}) {

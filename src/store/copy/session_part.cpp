@@ -53,19 +53,16 @@ Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides,
 
 namespace {
 
-// Gives a side an attachment again that it has lost, and the entry its payload. False when that cannot be.
+// Gives a side an attachment again that it has lost. False when that cannot be.
 Result<bool> bringBack(StoreSide& side, StoredSession& session, std::uint64_t sequence, const std::string& sha256,
-                       StoreSide& other, Entry& entry) {
+                       StoreSide& other) {
   AttachmentStore* const attachments = side.backend->attachments();
   const auto bytes = other.store->readAttachment(sha256);
   if (attachments == nullptr || !bytes) return false;
   BOUGH_TRY(auto hold, attachments->hold());
   BOUGH_TRY(attachments->put(sha256, *bytes));
-  BOUGH_TRY(auto again, session.loadOwn(sequence, 1));
-  if (!again.empty() && again.front().id == entry.id && again.front().payload == *bytes) {
-    entry = std::move(again.front());
-    return true;
-  }
+  BOUGH_TRY(const auto again, session.loadOwn(sequence, 1));
+  if (!again.empty() && again.front().payload == *bytes) return true;
   // It may have been erased meanwhile: then nothing may be left of it.
   hold.reset();
   BOUGH_TRY(attachments->removeUnused({sha256}));
@@ -80,16 +77,16 @@ Error lostAttachment(const std::string& sessionId, const Entry& entry, const std
       .error();
 }
 
-Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessionId, std::uint64_t from,
-                                      std::size_t count, StoreSide* other) {
-  BOUGH_TRY(const auto session, side.backend->open(sessionId));
-  BOUGH_TRY(auto entries, session->loadOwn(from, count));
-  std::uint64_t sequence = from;
-  for (Entry& entry : entries) {
-    const std::uint64_t place = sequence++;
+// Whether attachments of these entries came back: then they are to be read once more.
+Result<bool> bringBackLost(StoreSide& side, StoredSession& session, std::uint64_t from,
+                           const std::vector<Entry>& entries, StoreSide* other) {
+  bool anyBack = false;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const Entry& entry = entries[i];
     if (isUnreadable(entry)) {
-      return fail(ErrorCode::Damaged, fmt::format("session {}: {}", sessionId, unreadableText(entry)),
-                  fmt::format("`bough verify {}` says more; bring the bytes back from a copy first", sessionId));
+      return fail(
+          ErrorCode::Damaged, fmt::format("session {}: {}", session.sessionId(), unreadableText(entry)),
+          fmt::format("`bough verify {}` says more; bring the bytes back from a copy first", session.sessionId()));
     }
     // What the store gave back of an attachment that it has is the payload itself. A payload that only looks like a
     // reference is kept as an attachment, too.
@@ -100,10 +97,22 @@ Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessio
     if (!LostPayloads::isLoss(kept.error())) return std::unexpected(kept.error());
     bool isBack = false;
     if (other != nullptr) {
-      BOUGH_TRY(isBack, bringBack(side, *session, place, *reference, *other, entry));
+      BOUGH_TRY(isBack, bringBack(side, session, from + i, *reference, *other));
     }
-    if (!isBack) return std::unexpected(lostAttachment(sessionId, entry, *reference, kept.error()));
+    if (!isBack) return std::unexpected(lostAttachment(session.sessionId(), entry, *reference, kept.error()));
+    anyBack = true;
   }
+  return anyBack;
+}
+
+Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessionId, std::uint64_t from,
+                                      std::size_t count, StoreSide* other) {
+  BOUGH_TRY(const auto session, side.backend->open(sessionId));
+  BOUGH_TRY(auto entries, session->loadOwn(from, count));
+  BOUGH_TRY(const bool anyBack, bringBackLost(side, *session, from, entries, other));
+  if (!anyBack) return entries;
+  BOUGH_TRY(entries, session->loadOwn(from, count));
+  BOUGH_TRY(bringBackLost(side, *session, from, entries, nullptr));
   return entries;
 }
 
