@@ -222,7 +222,7 @@ Result<void> announceClaw0(const TranscriptHome&, const TranscriptFacts& facts, 
   writer.beginObject().member("session_key", key).member("session_id", facts.sessionId);
   writer.member("created_at", facts.created).member("updated_at", told.last.empty() ? facts.created : told.last);
   writer.member("message_count", told.messages).member("transcript_file", nameOf(path)).endObject();
-  BOUGH_TRY(const std::string bytes, withMember(list, key, writer.text()));
+  BOUGH_TRY(const std::string bytes, withMember(listPath, list, key, writer.text()));
   return replaceList(listPath, bytes);
 }
 

@@ -430,7 +430,8 @@ std::string withFolder(std::string metadata, const std::string& cwd) {
 Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string root = folderOf(folderOf(path));
   BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
-  BOUGH_TRY(const auto before, readSmallFile(root + "/sessions.json"));
+  const std::string listPath = root + "/sessions.json";
+  BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
   bool known = false;
   eachSession(list, [&](const std::string&, std::string_view value) {
@@ -448,8 +449,8 @@ Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& fact
     writer.member("createdAt", facts.created);
     writer.member("lastActiveAt", lastMs ? formatTimestamp(*lastMs) : facts.created).endObject();
   }
-  BOUGH_TRY(const std::string bytes, withElement(list, entry));
-  return replaceList(root + "/sessions.json", bytes);
+  BOUGH_TRY(const std::string bytes, withElement(listPath, list, entry));
+  return replaceList(listPath, bytes);
 }
 
 // Below the folder beside that of the sessions, as MyAgents reads them, and under its lock.

@@ -167,7 +167,7 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
   // OpenClaw removes sessions whose time is long ago, also one that is about to be continued.
   writer.member("updatedAt", systemEnvironment().clock.nowMs()).member("sessionFile", path);
   if (!facts.title.empty()) writer.member("displayName", facts.title);
-  BOUGH_TRY(const std::string bytes, withMember(list, key, writer.endObject().text()));
+  BOUGH_TRY(const std::string bytes, withMember(listPath, list, key, writer.endObject().text()));
   return replaceList(listPath, bytes);
 }
 

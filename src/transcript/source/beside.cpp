@@ -89,12 +89,13 @@ void eachSession(std::string_view json,
 
 namespace {
 
-Result<std::string> withLast(std::string_view json, std::string_view item, char open, char close) {
+Result<std::string> withLast(const std::string& path, std::string_view json, std::string_view item, char open,
+                             char close) {
   const std::string fresh = std::string(1, open) + "\n  " + std::string(item) + "\n" + close + "\n";
   if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return fresh;
   const std::size_t end = json.find_last_not_of(" \t\r\n");
   if (!json::check(json) || json[end] != close) {
-    return fail(ErrorCode::Damaged, "the agent's list of sessions cannot be read",
+    return fail(ErrorCode::Damaged, fmt::format("{}, the agent's list of sessions, is damaged", path),
                 "correct or remove the list, then try again");
   }
   const std::size_t last = json.find_last_not_of(" \t\r\n", end - 1);
@@ -109,12 +110,13 @@ Result<std::string> withLast(std::string_view json, std::string_view item, char 
 
 }  // namespace
 
-Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value) {
-  return withLast(json, json::quoted(key) + ": " + std::string(value), '{', '}');
+Result<std::string> withMember(const std::string& path, std::string_view json, std::string_view key,
+                               std::string_view value) {
+  return withLast(path, json, json::quoted(key) + ": " + std::string(value), '{', '}');
 }
 
-Result<std::string> withElement(std::string_view json, std::string_view value) {
-  return withLast(json, value, '[', ']');
+Result<std::string> withElement(const std::string& path, std::string_view json, std::string_view value) {
+  return withLast(path, json, value, '[', ']');
 }
 
 Result<void> makeFolder(const std::string& folder) {

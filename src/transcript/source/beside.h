@@ -30,9 +30,11 @@ bool staysBelow(std::string_view relative);
 void eachSession(std::string_view json, const std::function<bool(const std::string& key, std::string_view value)>& use);
 
 /// The text of a JSON object or list with one more member or element at its end; everything else stays as it is. An
-/// empty or missing list becomes one with that alone. Damaged when `json` is not such a value.
-Result<std::string> withMember(std::string_view json, std::string_view key, std::string_view value);
-Result<std::string> withElement(std::string_view json, std::string_view value);
+/// empty or missing list becomes one with that alone. Damaged when `json`, which is in the file `path`, is not such a
+/// value.
+Result<std::string> withMember(const std::string& path, std::string_view json, std::string_view key,
+                               std::string_view value);
+Result<std::string> withElement(const std::string& path, std::string_view json, std::string_view value);
 
 /// Makes a folder and those it is in, where they are missing.
 Result<void> makeFolder(const std::string& folder);
