@@ -31,7 +31,7 @@ class Copying {
     Result<void> done;
     BOUGH_TRY(each([&](std::uint64_t sequence, const Entry& entry) {
       const auto origin = originOf(entry);
-      if (!origin || !origin->hasLine || (origin->torn && sequence != lastOwn_)) return true;
+      if (!origin || !origin->hasLine || (origin->torn && sequence != lastLine_)) return true;
       const auto line = lineOf(entry);
       done = line ? out(*line) : fail(ErrorCode::Conflict, "the session changed while it was written", "try again");
       return done.has_value();
@@ -70,10 +70,11 @@ class Copying {
     const auto origin = originOf(entry);
     isWhole_ = origin && origin->agent == agent_ && !origin->carries && !entry.redacted && fits(*origin, entry);
     if (!isWhole_) return false;
+    ++written_.entries;
+    if (!origin->hasLine) return true;
     if (wasTorn_) --written_.entries;  // the whole line took its place
     wasTorn_ = origin->torn;
-    lastOwn_ = sequence;
-    ++written_.entries;
+    lastLine_ = sequence;
     return true;
   }
 
@@ -92,8 +93,8 @@ class Copying {
   WrittenTranscript written_;
   bool isWhole_ = true;
   bool wasTorn_ = false;
-  std::uint64_t lastOwn_ = 0;  // sequence
-  std::uint64_t end_ = 0;      // of the lines so far
+  std::uint64_t lastLine_ = 0;  // sequence
+  std::uint64_t end_ = 0;       // of the lines so far
 };
 
 }  // namespace

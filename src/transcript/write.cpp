@@ -166,7 +166,7 @@ class TranscriptWriting {
       firstKept_.insert(json::findString(summary->payload, "firstKeptEntryId").value_or(""));
     }
     // The end of a file that was being written is part of it only as long as nothing came after it.
-    const std::size_t last = lastOwn();
+    const std::size_t last = lastOwnLine();
     std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != last; });
     if (whole_) sortOwnLines();
     const auto lastTalk =
@@ -298,9 +298,9 @@ class TranscriptWriting {
     own_ = lines_.wholeRecords(own_);
   }
 
-  [[nodiscard]] std::size_t lastOwn() const {
+  [[nodiscard]] std::size_t lastOwnLine() const {
     std::size_t last = entries_.size();
-    while (last > 0 && !isOwn(last - 1)) --last;
+    while (last > 0 && (!isOwn(last - 1) || lines_[last - 1].sizeBytes == 0)) --last;
     return last == 0 ? kNone : last - 1;
   }
 

@@ -246,6 +246,36 @@ TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
   EXPECT_EQ(told, static_cast<std::uint64_t>(std::ranges::count_if(*entries, isImported)));
 }
 
+// Codex shows a prompt before it is an item. Where the item is missing, what was shown becomes an entry without a line,
+// which may come after the line that broke off.
+TEST(Interruptions, ByTheEndOfTheFileLeaveItsBytesAfterWordsThatWereOnlyShown) {
+  TempFolder folder;
+  const std::string id = "0199a213-81a0-7800-8aa0-bbab2a035a53";
+  const std::string path = folder / ("rollout-2026-01-01T00-00-00-" + id + ".jsonl");
+  const auto line = [](std::string_view type, std::string_view payload) {
+    return fmt::format(R"({{"timestamp":"2026-01-01T00:00:00.000Z","type":"{}","payload":{}}})"
+                       "\n",
+                       type, payload);
+  };
+  const std::string bytes =
+      line("session_meta", fmt::format(R"({{"id":"{}","cwd":"/p"}})", id)) +
+      line("event_msg", R"({"type":"user_message","message":"hello"})") +
+      line("response_item", R"({"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]})") +
+      R"({"timestamp":"2026-01-01T00:00:01.000Z","type":"respon)";
+  writeBytes(path, bytes);
+  const auto store = memoryStore();
+  import(*store, path);
+  EXPECT_EQ(exported(*store, id, "codex"), bytes);
+  std::string copy;
+  const auto copied = copyTranscript(*store, id, "codex", [&](std::string_view piece) -> Result<void> {
+    copy += piece;
+    return {};
+  });
+  ASSERT_TRUE(copied && *copied);
+  EXPECT_EQ(copy, bytes);
+  EXPECT_EQ((*copied)->written.entries, (*copied)->written.verbatim);
+}
+
 // Entries of the conversation, and what was used beside it.
 std::size_t countTold(SessionStore& store, const std::string& sessionId) {
   const auto entries = store.loadSessionEntries(sessionId);
