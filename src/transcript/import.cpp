@@ -3,7 +3,8 @@
 // 1. The file's first lines name the session. 2. The session's entries say how far the file was read, and the last of
 // them whether the file is still the same. 3. The rest is appended in batches. 4. Facts and head follow when they are
 // new. Interrupted anywhere, the next import continues: each batch is whole or not there, and so are the entries of a
-// line, unless they are very many: such a line is read again.
+// line, unless they are very many: such a line is read again. One that others are always faster than ends when the
+// session has what the file held at its beginning.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -131,12 +132,16 @@ Result<void> checkLines(SessionStore& store, const std::string& sessionId, const
               "give the import another id: --id ID");
 }
 
+// How one try of an import differs from the first.
+struct Try {
+  bool fromBeginning = false;              // reads the whole file, whatever the session has of it
+  std::uint64_t enoughBytes = UINT64_MAX;  // a session that has so many of the file is left as it is
+};
+
 class Import {
  public:
-  /// `fromBeginning`: reads the whole file, whatever the session has of it.
-  Import(SessionStore& store, const std::string& path, const ImportOptions& options, bool fromBeginning,
-         unsigned depth = 0)
-      : store_(store), path_(path), options_(options), depth_(depth), fromBeginning_(fromBeginning) {}
+  Import(SessionStore& store, const std::string& path, const ImportOptions& options, const Try& how, unsigned depth = 0)
+      : store_(store), path_(path), options_(options), depth_(depth), how_(how) {}
 
   /// Whether run() left out lines that the session has.
   [[nodiscard]] bool continued() const { return covered_ > 0; }
@@ -157,6 +162,7 @@ class Import {
       }
     }
     BOUGH_TRY(readRest());
+    if (covered_ >= how_.enoughBytes) return std::move(out_);
     BOUGH_TRY(addFacts());
     BOUGH_TRY(moveHead());
     return std::move(out_);
@@ -196,7 +202,7 @@ class Import {
     const std::string path = agent->findParent(path_, facts_.parentSession);
     if (path.empty()) return {};
     const ImportOptions options{.agent = facts_.agent, .sessionId = {}};
-    BOUGH_TRY(Import(store_, path, options, /*fromBeginning=*/false, depth_ + 1).run());
+    BOUGH_TRY(Import(store_, path, options, {}, depth_ + 1).run());
     return {};
   }
 
@@ -241,7 +247,7 @@ class Import {
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
     out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
     const bool isWhole = bytes.end() == lastEnd;
-    covered_ = out_.rewritten || !isWhole || fromBeginning_ ? 0 : lastEnd;
+    covered_ = out_.rewritten || !isWhole || how_.fromBeginning ? 0 : lastEnd;
     if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
     return {};
   }
@@ -281,6 +287,7 @@ class Import {
   }
 
   Result<void> take(Entry&& entry) {
+    if (covered_ >= how_.enoughBytes) return {};
     if (covered_ == 0 && !out_.created) {
       BOUGH_TRY(others_.tellApart(entry, [this](const std::string& id) { return isKnown(id); }));
     }
@@ -353,7 +360,7 @@ class Import {
   const std::string& path_;
   const ImportOptions& options_;
   unsigned depth_;  // how many forks were followed to come here
-  bool fromBeginning_;
+  Try how_;
   TranscriptFacts facts_;
   ImportResult out_;
   std::string tail_;  // the session's last entry, as far as this import knows
@@ -378,16 +385,18 @@ class Import {
 
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options) {
   // Another import of the file may be at work. What it has stored is found when this one begins again.
-  constexpr int kMostTries = 16;
   constexpr int kFewTries = 4;
   const auto isIdTaken = [](const Error& error) {
     return error.code == ErrorCode::AlreadyExists || error.code == ErrorCode::IdConflict;
   };
-  bool fromBeginning = false;
+  std::uint64_t sizeBytes = UINT64_MAX;
+  if (const auto file = openFile(path)) sizeBytes = (*file)->sizeBytes().value_or(UINT64_MAX);
+  Try how;
   ImportResult before;  // by tries that could not go on
   std::string tailId;   // of the session at the last try: while it moves, the other import is at work
   for (int tries = 1;; ++tries) {
-    Import import(store, path, options, fromBeginning);
+    if (tries > kFewTries) how.enoughBytes = sizeBytes;
+    Import import(store, path, options, how);
     auto done = import.run();
     const ImportResult& now = done ? *done : import.soFar();
     before.created |= now.created;
@@ -395,18 +404,17 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
     if (done) {
       done->created = before.created;
       done->appended = before.appended;
+      return done;
     }
     // What comes now may continue an entry that an earlier version did not make of the lines before it.
-    if (!done && done.error().code == ErrorCode::InvalidArgument && import.continued()) {
-      fromBeginning = true;
+    if (done.error().code == ErrorCode::InvalidArgument && import.continued()) {
+      how.fromBeginning = true;
       continue;
     }
-    if (done || tries == kMostTries) return done;
     const auto state = store.sessionState(now.sessionId);
     const bool moves = state && std::exchange(tailId, state->tailId) != state->tailId;
-    const bool raced =
-        done.error().code == ErrorCode::Conflict || ((tries < kFewTries || moves) && isIdTaken(done.error()));
-    if (!raced) return done;
+    const bool isRace = done.error().code == ErrorCode::Conflict || isIdTaken(done.error());
+    if (!isRace || (tries >= kFewTries && !moves)) return done;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "support/temp_folder.h"
@@ -244,6 +245,54 @@ TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
     return entry.type != entry_type::kHead && entry.type != entry_type::kSessionHeader;
   };
   EXPECT_EQ(told, static_cast<std::uint64_t>(std::ranges::count_if(*entries, isImported)));
+}
+
+// Does something each time that the header of a session is read: an import looks at it when it begins again.
+class AtEachHeader final : public EntrySerializer {
+ public:
+  explicit AtEachHeader(std::function<void()> act) : act_(std::move(act)) {}
+  [[nodiscard]] int schemaVersion() const override { return jsonEntrySerializer().schemaVersion(); }
+  Result<void> encode(const Entry& entry, std::string& out) const override {
+    return jsonEntrySerializer().encode(entry, out);
+  }
+  [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
+    auto entry = jsonEntrySerializer().decode(text);
+    if (entry && entry->type == entry_type::kSessionHeader) act_();
+    return entry;
+  }
+
+ private:
+  std::function<void()> act_;
+};
+
+// The file grows, and another import is faster, each time.
+TEST(Interruptions, ByAFasterImportLeaveWhatTheFileHeldInTheSession) {
+  constexpr int kTimes = 100;
+  TempFolder folder;
+  const std::string path = folder.path() / "s.jsonl";
+  const std::string store = folder.path() / "store";
+  const auto faster = *SessionStore::open(store);
+  std::string bytes;
+  const auto grow = [&] {
+    bytes += fmt::format(R"({{"type":"user","content":"line {}","ts":1.5}})"
+                         "\n",
+                         bytes.size());
+    writeBytes(path, bytes);
+  };
+  grow();
+  int times = 0;
+  const AtEachHeader serializer([&] {
+    if (++times > kTimes) return;
+    grow();
+    import(*faster, path);
+  });
+  const std::string sessionId = import(*faster, path).sessionId;
+  const auto slower = *SessionStore::open({.backend = *makeFileBackend(store, {}, serializer), .options = {}});
+  const ImportResult done = import(*slower, path);
+  EXPECT_EQ(done.appended, 0U);
+  EXPECT_EQ(done.report.facts.agent, "claw0");
+  EXPECT_LT(times, kTimes);  // it does not wait until the file rests
+  EXPECT_EQ(exported(*faster, sessionId, "claw0"), bytes);
 }
 
 // Codex shows a prompt before it is an item. Where the item is missing, what was shown becomes an entry without a line,
