@@ -13,9 +13,8 @@
 #include "base/bytes/flat_map.h"
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
-#include "base/json/json_write.h"
-#include "base/model/head.h"
 #include "base/try.h"
+#include "transcript/imported_head.h"
 #include "transcript/model/agent.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
@@ -154,6 +153,7 @@ class Import {
     BOUGH_TRY(open());
     BOUGH_TRY(auto state, store_.sessionState(out_.sessionId));
     tail_ = std::move(state.tailId);
+    head_.begin(std::move(state.headId));
     if (!out_.created) {
       BOUGH_TRY(lookBack());
       const bool isSure = options_.sessionId.empty() || covered_ > 0;
@@ -224,8 +224,7 @@ class Import {
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
-        if (isConversation(entryKind(entry.type))) importedHead_ = {.id = entry.id};
-        if (entry.type == entry_type::kHead) importedHead_ = {.id = headNamedBy(entry.payload), .wasMoved = true};
+        head_.noteStored(entry);
         if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
         lineEntries = origin->at == lineAt ? lineEntries + 1 : 1;
         lineAt = origin->at;
@@ -298,6 +297,7 @@ class Import {
       BOUGH_TRY(appendBatch());
     }
     batch_.bytes += entry.payload.size();
+    head_.noteNew(entry);
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
     batch_.entries.push_back(std::move(entry));
     return {};
@@ -336,23 +336,12 @@ class Import {
   Result<void> moveHead() {
     if (out_.report.headId.empty() && !out_.report.startsOver) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
-    if (state.headId == out_.report.headId) return {};
-    // A file that was written again may only have become shorter. And the last import may have been ended before it
-    // moved the head; whoever moved it since has the last word, such as an import of another file of the session.
-    const bool isBehind = !importedHead_.id.empty() && out_.report.headId != importedHead_.id;
-    const bool wasEnded = !importedHead_.wasMoved && state.headId == importedHead_.id;
-    if (out_.appended == 0 && !(isBehind && (out_.rewritten || wasEnded))) return {};
+    BOUGH_TRY(auto moves, head_.moves(store_, out_, state.headId, lastTime_));
+    if (moves.empty()) return {};
     BOUGH_TRY(const bool isBeginning, isBeginningOfDocument(store_, path_, out_, state.headId));
-    if (isBeginning) return {};
-    Entry entry;
-    entry.type = entry_type::kHead;
-    entry.timestamp = lastTime_;
-    json::Writer writer(entry.payload);
-    writer.beginObject().key("entryId");
-    out_.report.startsOver ? writer.raw("null") : writer.string(out_.report.headId);
-    writer.key("transcript").beginObject();
-    writer.member("agent", out_.report.facts.agent).member("at", out_.report.coveredBytes).endObject().endObject();
-    BOUGH_TRY(append({std::move(entry)}));
+    if (!isBeginning) {
+      BOUGH_TRY(append(std::move(moves)));
+    }
     return {};
   }
 
@@ -373,11 +362,7 @@ class Import {
   } batch_;
   SessionsBefore sessions_;
   OtherEntries others_{store_, out_.sessionId};
-  // Where the agent went on at the last import.
-  struct {
-    std::string id{};
-    bool wasMoved = false;  // it is not the last entry
-  } importedHead_;
+  ImportedHead head_;
   std::string lastTime_;  // of the last entry of the file, stored or read
 };
 

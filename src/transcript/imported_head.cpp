@@ -1,0 +1,69 @@
+#include "transcript/imported_head.h"
+
+#include "base/json/json_write.h"
+#include "base/model/head.h"
+#include "base/try.h"
+
+namespace bough::transcript {
+namespace {
+
+Entry headEntry(std::string payload, const std::string& timestamp) {
+  return {.type = std::string(entry_type::kHead), .timestamp = timestamp, .payload = std::move(payload)};
+}
+
+std::string agentsHead(const TranscriptReport& report) {
+  json::Writer writer;
+  writer.beginObject().key("entryId");
+  report.headId.empty() ? writer.raw("null") : writer.string(report.headId);
+  writer.key("transcript").beginObject();
+  writer.member("agent", report.facts.agent).member("at", report.coveredBytes).endObject().endObject();
+  return writer.take();
+}
+
+}  // namespace
+
+void ImportedHead::noteStored(const Entry& entry) {
+  if (isConversation(entryKind(entry.type))) last_ = {.id = entry.id};
+  if (entry.type == entry_type::kHead) last_ = {.id = headNamedBy(entry.payload), .wasMoved = true};
+}
+
+void ImportedHead::noteNew(const Entry& entry) {
+  if (isConversation(entryKind(entry.type))) tookTalk_ = true;
+}
+
+Result<std::vector<Entry>> ImportedHead::moves(SessionStore& store, const ImportResult& done,
+                                               const std::string& present, const std::string& timestamp) const {
+  std::vector<Entry> entries;
+  BOUGH_TRY(const std::string head, target(store, done, present));
+  if (head == present) return entries;
+  entries.push_back(headEntry(agentsHead(done.report), timestamp));
+  if (head != done.report.headId) entries.push_back(headEntry(headPayload(head), timestamp));
+  return entries;
+}
+
+Result<std::string> ImportedHead::target(SessionStore& store, const ImportResult& done,
+                                         const std::string& present) const {
+  const std::string& said = done.report.headId;
+  if (done.created) return said;
+  if (last_.id == said) return tookTalk_ ? before_ : present;
+  if (last_.id.empty()) return tookTalk_ ? said : present;
+  BOUGH_TRY(const bool wentOn, agentWentOn(store, done));
+  if (wentOn) return said;
+  // A file that was written again may only have become shorter, and the last import may have been ended before it moved
+  // the head. Whoever moved it since has the last word, such as an import of another file of the session.
+  const bool mayFollow = done.rewritten || !last_.wasMoved;
+  return mayFollow && present == last_.id ? said : present;
+}
+
+// Whether the agent goes on elsewhere because of what it did, and not because the file lost something.
+Result<bool> ImportedHead::agentWentOn(SessionStore& store, const ImportResult& done) const {
+  const std::string& said = done.report.headId;
+  if (tookTalk_ || said.empty()) return true;
+  if (!done.rewritten) return done.appended > 0;
+  BOUGH_TRY(const auto tree, store.loadTree(done.sessionId));
+  BOUGH_TRY(const auto now, store.sequenceOf(done.sessionId, said));
+  BOUGH_TRY(const auto before, store.sequenceOf(done.sessionId, last_.id));
+  return tree.commonAncestor(before, now) != now;
+}
+
+}  // namespace bough::transcript
