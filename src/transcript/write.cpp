@@ -390,6 +390,7 @@ class TranscriptWriting {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool isWhole = carries == nullptr || carries->isWhole;
     if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
+    if (carrier == kNone && !origin->hasLine && origin->sizeBytes > 0) addLossy("skipped");
     std::string bytes = line.value_or("");
     if (options_.clean) {
       bytes = parents_.clean(bytes, *item.entry, item.parentId);

@@ -271,8 +271,8 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
 
 namespace {
 
-// How many entries were left out because they are redacted, or cannot be read: no format holds them, and no file
-// carries them.
+// How many entries were left out because they are redacted, cannot be read, or stand for a line that is not kept: no
+// format holds them, and no file carries them.
 std::uint64_t takeLeftOut(CompatibilityReport& report, std::string_view name) {
   const auto found = std::ranges::find(report.lossyFields, name);
   if (found == report.lossyFields.end()) return 0;
@@ -297,6 +297,7 @@ void printWritten(const MadeTranscript& made) {
   CompatibilityReport report = made.written.report;
   const std::uint64_t redacted = takeLeftOut(report, "redacted");
   const std::uint64_t unreadable = takeLeftOut(report, "unreadable");
+  const std::uint64_t skipped = takeLeftOut(report, "skipped");
   printMessage(fmt::format("{} for {}{}", counted(made.written.entries, "entry"), made.facts.agent,
                            report.lossyFields.empty() ? "" : "; its format cannot hold:"));
   printLosses(report);
@@ -305,6 +306,7 @@ void printWritten(const MadeTranscript& made) {
   }
   if (redacted > 0) printMessage(fmt::format("left out: {}", counted(redacted, "redacted entry")));
   if (unreadable > 0) printMessage(fmt::format("left out: {}", counted(unreadable, "unreadable entry")));
+  if (skipped > 0) printMessage(fmt::format("left out: {} that was too long to be kept", counted(skipped, "line")));
 }
 
 std::vector<std::string> agentChoices() {
