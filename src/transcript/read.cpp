@@ -40,9 +40,10 @@ class Resumed : public ByteSource {
 Result<void> readInto(std::string& bytes, ByteSource& source, std::size_t limitBytes) {
   while (bytes.size() < limitBytes) {
     const std::size_t had = bytes.size();
+    const std::size_t wanted = std::min(limitBytes, had + kBeginningBytes);
     Result<std::size_t> got = std::size_t{0};
-    bytes.resize_and_overwrite(std::min(limitBytes, had + kBeginningBytes), [&](char* data, std::size_t size) {
-      got = source.read(std::span(data, size).subspan(had));
+    bytes.resize_and_overwrite(wanted, [&](char* data, std::size_t) {  // there may be room for more
+      got = source.read(std::span(data, wanted).subspan(had));
       return had + got.value_or(0);
     });
     if (!got) return std::unexpected(got.error());

@@ -27,6 +27,24 @@ class LongLine : public ByteSource {
   std::string_view tail_ = "\n{\"type\":\"user\"}\n";
 };
 
+// Gives as many bytes as there is room for.
+class LongReads : public ByteSource {
+ public:
+  explicit LongReads(ByteSource& source) : source_(source) {}
+  Result<std::size_t> read(std::span<char> out) override {
+    std::size_t count = 0;
+    while (count < out.size()) {
+      const auto got = source_.read(out.subspan(count));
+      if (!got || *got == 0) break;
+      count += *got;
+    }
+    return count;
+  }
+
+ private:
+  ByteSource& source_;
+};
+
 TEST(LineRecords, ALineLongerThanTheLimitIsSkippedAndTheRestIsRead) {
   constexpr std::uint64_t kBytes = kMaxTranscriptLineBytes * 8;
   LongLine source(kBytes);
@@ -44,6 +62,22 @@ TEST(LineRecords, ALineLongerThanTheLimitIsSkippedAndTheRestIsRead) {
   auto end = records.next();
   ASSERT_TRUE(end);
   EXPECT_FALSE(*end);
+}
+
+// However the bytes come, and whatever room the buffer has.
+TEST(LineRecords, ALineIsKeptUpToTheLimitAndNoFurther) {
+  for (const std::size_t more : {0U, 1U, 4U << 20}) {
+    const std::string line = "{\"type\":\"" + std::string(kMaxTranscriptLineBytes - 11 + more, 'x') + "\"}\n";
+    for (const std::size_t beginBytes : {std::size_t{0}, std::size_t{1} << 16, line.size()}) {
+      const auto rest = fromMemory(std::string_view(line).substr(beginBytes));
+      LongReads source(*rest);
+      LineRecords records(source, [](std::string_view) { return true; }, 0, line.substr(0, beginBytes));
+      const auto record = records.next();
+      ASSERT_TRUE(record && *record);
+      EXPECT_EQ((*record)->kind, more == 0 ? RecordKind::Json : RecordKind::Skipped) << more << ' ' << beginBytes;
+      EXPECT_EQ((*record)->sizeBytes, line.size());
+    }
+  }
 }
 
 TEST(LineRecords, NulBytesInsideARecordCostOnlyWhatTheyReplaced) {

@@ -169,8 +169,9 @@ Result<bool> LineRecords::fill() {
   }
   const std::size_t had = buffer_.size();
   Result<std::size_t> got = std::size_t{0};
-  buffer_.resize_and_overwrite(had + kChunkBytes, [&](char* data, std::size_t size) {
-    got = source_.read(std::span(data, size).subspan(had));
+  // There may be room for more than was asked for. How long a line can be must not depend on that.
+  buffer_.resize_and_overwrite(had + kChunkBytes, [&](char* data, std::size_t) {
+    got = source_.read(std::span(data + had, kChunkBytes));
     return had + got.value_or(0);
   });
   if (!got) return std::unexpected(got.error());
@@ -187,11 +188,11 @@ Result<bool> LineRecords::readLine() {
     std::size_t end = lineEnd == std::string::npos ? buffer_.size() : lineEnd + 1;
     const bool cut = cutAt_ > bufferOffset_ + begin_ && cutAt_ < bufferOffset_ + end;
     if (cut) end = cutAt_ - bufferOffset_;
-    if (lineEnd != std::string::npos || cut) {
+    if (cut || (lineEnd != std::string::npos && lineEnd - begin_ <= kMaxTranscriptLineBytes)) {
       end_ = searched_ = end;
       break;
     }
-    searched_ = buffer_.size();
+    if (lineEnd == std::string::npos) searched_ = buffer_.size();
     if (buffer_.size() - begin_ > kMaxTranscriptLineBytes) {
       BOUGH_TRY(skipLongLine());
       return true;
