@@ -259,7 +259,7 @@ def test_resize_and_stopping_keep_the_picture(folder, bough):
     terminal.type("clear; bough")
     terminal.wait(lambda screen: "3 of 3" in screen)
     last = lambda screen: screen.rstrip().splitlines()[-1].strip()
-    for width, end in ((80, "Alt-r restore"), (60, "Alt-d delete"), (30, "Alt-f fork")):
+    for width, end in ((80, "Alt-d delete"), (60, "Alt-l label"), (30, "Esc commands"), (12, "Enter open")):
         terminal.tmux("resize-window", "-x", str(width), "-y", "20")
         screen = terminal.wait(lambda screen: last(screen).endswith(end))
         check(last(screen).endswith(end), "keys are named whole or not at all", screen)
