@@ -36,10 +36,13 @@ class Questions {
  public:
   /// From the turn. None when the turn was stopped meanwhile.
   std::optional<std::string> ask(const std::string& question, const agent::CancelToken& cancel) {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+      answer_.reset();
+    }
     printText(question);
     std::unique_lock lock(mutex_);
-    open_ = true;
-    answer_.reset();
     while (!answer_ && !cancel.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kLookMs));
     open_ = false;
     if (!answer_) printText("\n");  // nobody has ended the line of the question

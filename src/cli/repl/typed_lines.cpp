@@ -99,7 +99,8 @@ void TypedLines::takeTurns(bool asked) {
 std::optional<std::string> TypedLines::next() {
   listen();
   takeTurns(asked_());
-  if (bytes_.empty()) receive(kPollMs);
+  // What comes while a question is on the screen is an answer, however soon.
+  if (bytes_.empty() && receive(kPollMs)) takeTurns(asked_());
   bool changed = false;
   while (!bytes_.empty()) {
     const char byte = bytes_.front();
