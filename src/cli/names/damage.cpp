@@ -57,9 +57,11 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
   const auto state = store.sessionState(sessionId);
   if (!state) return std::nullopt;  // the command itself says what is wrong
   if (const std::uint64_t places = state->problemCount + state->lostPayloads; places > 0) {
+    // A lost attachment of a fork may be one of the history that it shares, and its session is the one to be verified.
+    const bool mayBeShared = state->problemCount == 0 && state->origin;
     return Damage{
         .what = fmt::format("{} of session {} cannot be read", counted(places, "place"), idAndTitle(store, sessionId)),
-        .sessionId = sessionId};
+        .sessionId = mayBeShared ? std::string() : sessionId};
   }
   const auto missing = missingFromLog(store, sessionId);
   if (!missing) {
