@@ -110,17 +110,20 @@ Error withForksNamed(SessionStore& store, const std::string& sessionId, Error er
   return error;
 }
 
-std::string folderOf(SessionStore& store, std::string sessionId) {
+Result<std::string> folderOf(SessionStore& store, std::string sessionId) {
   constexpr int kMostForks = 1'000;  // in a circle of damaged headers there would be no end
   for (int i = 0; i < kMostForks && !sessionId.empty(); ++i) {
     const auto header =
         store.loadSessionEntries(sessionId, {.limit = 1, .type = std::string(entry_type::kSessionHeader)});
-    if (!header || header->empty()) return {};
+    const bool isLost =
+        !header && (header.error().code == ErrorCode::NotFound || header.error().code == ErrorCode::Damaged);
+    if (!header && !isLost) return std::unexpected(header.error());
+    if (isLost || header->empty()) return std::string();
     if (auto cwd = json::findString(header->front().payload, "cwd"); cwd && !cwd->empty()) return std::move(*cwd);
     const auto parent = json::findMember(header->front().payload, "parentSession");
     sessionId = parent ? json::findString(*parent, "sessionId").value_or("") : "";
   }
-  return {};
+  return std::string();
 }
 
 }  // namespace bough::cli

@@ -45,8 +45,8 @@ std::string idAndTitle(SessionStore& store, const std::string& sessionId);
 /// HasForks of this session, with the forks' titles; any other error as it is.
 Error withForksNamed(SessionStore& store, const std::string& sessionId, Error error);
 
-/// The folder in which a session works, for a fork of it; empty when nobody recorded it. A fork without a folder of its
-/// own works where the session does that it continues.
-std::string folderOf(SessionStore& store, std::string sessionId);
+/// The folder in which a session works, for a fork of it; empty when nobody recorded it, or what says it is damaged or
+/// gone. A fork without a folder of its own works where the session does that it continues.
+[[nodiscard]] Result<std::string> folderOf(SessionStore& store, std::string sessionId);
 
 }  // namespace bough::cli

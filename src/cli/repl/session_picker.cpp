@@ -216,8 +216,10 @@ class SessionRows final : public PickerSource {
     SessionRow row = rows_[number];
     const auto head = headOf(row.summary.sessionId);
     if (!head) return failureText(head.error());
-    const auto made = store_.branchFromEntry(row.summary.sessionId, *head,
-                                             {.key = row.summary.key, .cwd = folderOf(store_, row.summary.sessionId)});
+    auto cwd = folderOf(store_, row.summary.sessionId);
+    if (!cwd) return failureText(cwd.error());
+    const auto made =
+        store_.branchFromEntry(row.summary.sessionId, *head, {.key = row.summary.key, .cwd = std::move(*cwd)});
     if (!made) return failureText(made.error());
     row.summary.title = "fork of " + displayTitle(row.summary);
     row.summary.origin = ForkOrigin{.sessionId = std::move(row.summary.sessionId), .entryId = *head};

@@ -25,7 +25,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const std::string& session = named.sessionId;
   BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));
   NewSession made = options.made;
-  made.cwd = folderOf(store, session);
+  BOUGH_TRY(made.cwd, folderOf(store, session));
   BOUGH_TRY(auto fork, store.branchFromEntry(session, entry, made));
   if (!context.json) {
     printLine(fork.sessionId);

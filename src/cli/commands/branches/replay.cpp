@@ -94,8 +94,8 @@ Result<void> makeFork(const NamedSession& session, const std::string& entryId) {
                 "`bough import` brings it into the store; `bough fork` makes a fork there");
   }
   SessionStore& store = *session.store;
-  BOUGH_TRY(const auto fork,
-            store.branchFromEntry(session.sessionId, entryId, {.cwd = folderOf(store, session.sessionId)}));
+  BOUGH_TRY(auto cwd, folderOf(store, session.sessionId));
+  BOUGH_TRY(const auto fork, store.branchFromEntry(session.sessionId, entryId, {.cwd = std::move(cwd)}));
   printMessage(fmt::format("the fork is {}", exactId(fork.sessionId)));
   return {};
 }

@@ -38,7 +38,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
   MigrateOptions wanted;
   wanted.session.sessionId = options.id;
-  wanted.session.cwd = folderOf(*store, session);
+  BOUGH_TRY(wanted.session.cwd, folderOf(*store, session));
   wanted.strict = context.strict;
   if (!options.at.empty()) {
     BOUGH_TRY(auto entry, resolveEntry(*store, session, options.at));
