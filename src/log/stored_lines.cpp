@@ -175,6 +175,11 @@ Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Seque
                                       record.length, holds.error().message));
     return true;
   }));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].parentId && offsetOfUnreadableId(*entries[i].parentId)) {
+      BOUGH_TRY(entries[i].parentId, parentIdOf(sequences[i]));
+    }
+  }
   return entries;
 }
 

@@ -427,6 +427,7 @@ TEST_P(UnreadableEnd, WhatIsAppendedAfterItIsItsChildOnceItCanBeReadAgain) {
   must(store->appendSessionEntries(fork, {message("x", "own")}));
   bringBack();
   EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "c", "d", "e", "large", "last", "f"}));
+  EXPECT_EQ(must(store->loadEntry("s", "f")).parentId, "last");
   EXPECT_EQ(must(store->sessionState("s")).problemCount, 0U);
   EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
   EXPECT_EQ(must(store->sessionState("s")).headId, "last");
@@ -443,6 +444,18 @@ TEST_P(UnreadableEnd, ARedactionOfItHidesWhatCanBeReadAgain) {
   bringBack();
   EXPECT_TRUE(must(store->loadEntry("s", "last")).redacted);
   EXPECT_TRUE(must(store->loadSessionEntries("s")).at(7).redacted);
+}
+
+// An erasure moves the lines, and the places by which entries are known with them.
+TEST_P(UnreadableEnd, AnErasureBeforeItMovesItsPlace) {
+  must(store->appendSessionEntries("s", {message("x", "f")}));
+  must(store->moveHead("s", "a"));
+  must(store->moveHead("s", lost_));
+  must(store->maintenance().erase({.sessionId = "s", .entryIds = {"b"}, .by = "me", .reason = "a request"}));
+  EXPECT_EQ(branch("f").size(), 8U);
+  EXPECT_EQ(must(store->sessionState("s")).problemCount, 1U);
+  EXPECT_EQ(branch(must(store->sessionState("s")).headId).size(), 7U);
+  EXPECT_EQ(must(store->verifySession("s")).problemCount, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Damaged, UnreadableEnd, testing::Values(0, 8, 24, 40, 70, 150));

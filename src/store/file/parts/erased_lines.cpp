@@ -89,6 +89,7 @@ Result<ErasedLines> LineEraser::run(ByteSource& source, std::string_view path) {
 
 Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, std::string_view path) {
   std::string_view text = line.text;
+  places_.beginLine(line.offset);
   if (line.tooLong) return copyLong(line, source, path);
   if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
     BOUGH_TRY(put(kByteOrderMark));
@@ -208,7 +209,7 @@ Result<void> LineEraser::sealed(std::string_view text, const Seal& seal) {
     return put(text);
   }
   found_.changed = true;
-  const std::string whole = target != nullptr ? textOf(*entry, *target) : std::string(body) + "}";
+  const std::string whole = places_.in(target != nullptr ? textOf(*entry, *target) : std::string(body) + "}");
   std::string made;
   found_.lastSeal = appendSealedLine(made, whole, found_.lastSeal, seal.place, seal.count);
   made.pop_back();
@@ -277,7 +278,7 @@ void LineEraser::moveHead(const LineKeys& keys, std::string_view text) {
     const auto entry = serializer_.decode(text);
     if (!entry) return;
     if (kind == EntryKind::Head) {
-      found_.headId = headNamedBy(entry->payload);
+      found_.headId = places_.idInCopy(headNamedBy(entry->payload));
       return;
     }
     const HeaderInfo header = readHeader(*entry);

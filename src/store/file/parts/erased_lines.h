@@ -18,6 +18,7 @@
 #include "log/format/line.h"
 #include "log/source/byte_source.h"
 #include "log/source/line_reader.h"
+#include "store/file/parts/moved_places.h"
 #include "store/rules/erasure.h"
 
 namespace bough {
@@ -84,7 +85,10 @@ class LineEraser {
   [[nodiscard]] std::optional<Hit> hitIn(std::string_view text, std::uint64_t offset) const;
   Result<void> eraseDamaged(std::string_view text, const ErasureTarget& target);
   void notePlace(const Seal& seal);
-  Result<void> put(std::string_view bytes) { return out_ ? out_(bytes) : Result<void>(); }
+  Result<void> put(std::string_view bytes) {
+    places_.addWritten(bytes.size());
+    return out_ ? out_(bytes) : Result<void>();
+  }
   Result<void> copyLong(const LineReader::Line& line, ByteSource& source, std::string_view path);
 
   /// The target that a readable line is, if it is one, and its entry; notes what the line says.
@@ -105,6 +109,7 @@ class LineEraser {
   SealDigits repaired_;    // what the damaged line before should have ended in
   bool sealLost_ = false;  // the line before has no seal
   std::vector<const ErasureTarget*> damaged_ = {};
+  MovedPlaces places_;
   bool healed_ = false;      // the line before was damaged, and is an entry now
   std::uint32_t place_ = 0;  // of the line before in its batch
   std::uint32_t count_ = 0;
