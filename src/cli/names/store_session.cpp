@@ -168,7 +168,9 @@ Result<std::string> findSession(SessionStore& store, const std::string& name) {
 Result<std::string> findSessionToChange(SessionStore& store, const std::string& name, bool asking) {
   if (name.empty() || isKnown(store, name) || isPathOfFile(name)) return findSession(store, name);
   BOUGH_TRY(auto found, findInCatalog(store, name));
-  if (found.certainty == Certainty::Exact) return std::move(found.session.sessionId);
+  // Or it has come since the first look: made, or back from the trash.
+  const bool isExact = found.certainty == Certainty::Exact || found.session.sessionId == name;
+  if (isExact) return std::move(found.session.sessionId);
   const std::string meant = nameWithTitle(found.session);
   if (asking && stdinIsTerminal()) {
     BOUGH_TRY(const bool sure, confirm(fmt::format("\"{}\" is session {}. Change it?", name, meant)));
