@@ -3,7 +3,7 @@
 A wait that may be given up, because its task is cancelled or Ctrl-C ends it, is that for a thread which reads: the read goes
 on there, and the next call gets what it came to.
 
-Ctrl-C raises KeyboardInterrupt in the main thread: from Python 3.11 on after a call, at the beginning of a function and where
+Ctrl-C raises KeyboardInterrupt in the main thread: in Python 3.11 to 3.13 after a call, at the beginning of a function and where
 a loop goes back, but not between other statements. So what must happen together is written as statements without calls, and
 comes last. Waits are those for plain locks: Condition, which threading.Thread.start and Future need, breaks when Ctrl-C meets
 its wait.
