@@ -1,6 +1,6 @@
 #include "cli/names/damage.h"
-#include "cli/names/session_id.h"
 #include "cli/names/session_titles.h"
+#include "cli/names/short_id.h"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,8 @@
 #include "cli/names/catalog_view.h"
 #include "cli/names/named_session.h"
 #include "cli/names/session_file.h"
-#include "cli/names/session_id.h"
 #include "cli/names/session_titles.h"
+#include "cli/names/short_id.h"
 #include "cli/names/store_session.h"
 
 namespace bough::cli {

@@ -10,7 +10,7 @@
 #include "base/model/out_of_date.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
-#include "cli/names/session_id.h"
+#include "cli/names/short_id.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {

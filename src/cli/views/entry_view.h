@@ -10,7 +10,7 @@
 #include "bough/entry.h"
 #include "bough/message.h"
 #include "bough/store.h"
-#include "cli/names/id_painter.h"
+#include "cli/names/short_id.h"
 
 namespace bough::cli {
 

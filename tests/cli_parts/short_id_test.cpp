@@ -1,5 +1,5 @@
 // What of a short id stands out.
-#include "cli/names/id_painter.h"
+#include "cli/names/short_id.h"
 
 #include <gtest/gtest.h>
 
