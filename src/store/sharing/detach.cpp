@@ -15,6 +15,7 @@
 #include "base/try.h"
 #include "store/rules/entry_rules.h"
 #include "store/rules/header.h"
+#include "store/sharing/place_names.h"
 #include "store/sharing/session_loader.h"
 #include "store/sharing/sharing_backend.h"
 
@@ -152,6 +153,8 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   if (lost == ForkHistory::Lost::Refuse) {
     BOUGH_TRY(refuseMissing(*fork));
   }
+  // Places are others in the new log.
+  BOUGH_TRY(state->headId, idMeantBy(*fork, std::move(state->headId)));
   SessionLoader loader(*fork);
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
   BOUGH_TRY(refuseUnreadable(*fork, entries));

@@ -139,7 +139,7 @@ Result<std::vector<Entry>> ForkHistory::read(std::size_t from, std::size_t limit
       continue;
     }
     const std::size_t count = std::min(part.sequences.size() - from, limit - entries.size());
-    BOUGH_TRY(auto read, part.session->ownRead(std::span(part.sequences).subspan(from, count)));
+    BOUGH_TRY(auto read, part.session->ownEntries(std::span(part.sequences).subspan(from, count)));
     if (entries.empty()) {
       entries = std::move(read);
     } else {
@@ -164,7 +164,7 @@ Result<std::vector<Entry>> ForkHistory::readAt(std::span<const std::size_t> plac
     }
     before += part.sequences.size();
     if (wanted.empty()) continue;
-    BOUGH_TRY(auto read, part.session->ownRead(wanted));
+    BOUGH_TRY(auto read, part.session->ownEntries(wanted));
     for (std::size_t i = 0; i < into.size(); ++i) entries[into[i]] = std::move(read[i]);
   }
   return entries;

@@ -35,11 +35,9 @@ bool countsBefore(const Entry& redaction, const Entry& other) {
 
 void Redactions::add(Entry redaction) {
   if (redaction.type != entry_type::kRedaction) return;
-  if (auto target = json::findString(redaction.payload, "entryId")) add(std::move(redaction), std::move(*target));
-}
-
-void Redactions::add(Entry redaction, std::string target) {
-  const auto [known, fresh] = byTarget_.try_emplace(std::move(target));
+  auto target = json::findString(redaction.payload, "entryId");
+  if (!target) return;
+  const auto [known, fresh] = byTarget_.try_emplace(std::move(*target));
   if (fresh || countsBefore(redaction, known->second)) known->second = std::move(redaction);
 }
 

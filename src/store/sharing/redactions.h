@@ -12,8 +12,6 @@ class Redactions {
  public:
   /// Adds a redaction entry; others are ignored. The earliest one of an entry counts, unless another erased it.
   void add(Entry redaction);
-  /// The same for a redaction that knows the entry by its place; `target` is the id that the entry has.
-  void add(Entry redaction, std::string target);
   /// Hides the payload of an entry that was redacted, or that was converted from one (its meta then names that one);
   /// returns whether it did.
   bool hide(Entry& entry) const;

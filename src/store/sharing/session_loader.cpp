@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/kind_set.h"
-#include "base/model/unreadable.h"
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "store/rules/append_rules.h"
@@ -106,35 +104,14 @@ Result<LoadResult> SessionLoader::load(const LoadQuery& query) {
   return result;
 }
 
-// The id of an entry that a redaction knows by its place, because it could not be read at that time.
-Result<std::optional<std::string>> SessionLoader::idAtPlace(SharingSession& session, const Entry& redaction) {
-  const auto target = json::findString(redaction.payload, "entryId");
-  if (!target || !offsetOfUnreadableId(*target)) return std::nullopt;
-  BOUGH_TRY(const auto own, session.ownSequenceOf(*target));
-  if (own) {
-    BOUGH_TRY(const auto entries, session.ownRead(std::array{*own}));
-    return entries.front().id;
-  }
-  BOUGH_TRY(const auto shared, history());
-  BOUGH_TRY(const auto entry, shared->entryOf(*target));
-  return entry ? std::optional(entry->id) : std::nullopt;
-}
-
 Result<Redactions> SessionLoader::redactions() {
   Redactions found;
   const auto take = [&](SharingSession& session) -> Result<void> {
     constexpr EntryKind kKinds[] = {EntryKind::Redaction};
     BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
     if (sequences.empty()) return {};
-    BOUGH_TRY(auto entries, session.ownRead(sequences));
-    for (Entry& entry : entries) {
-      BOUGH_TRY(auto target, idAtPlace(session, entry));
-      if (target) {
-        found.add(std::move(entry), std::move(*target));
-      } else {
-        found.add(std::move(entry));
-      }
-    }
+    BOUGH_TRY(auto entries, session.ownEntries(sequences));
+    for (Entry& entry : entries) found.add(std::move(entry));
     return {};
   };
   BOUGH_TRY(const auto shared, history());
@@ -185,7 +162,7 @@ Result<std::vector<Entry>> SessionLoader::entriesFrom(std::uint64_t from, std::s
   const auto add = [&](std::vector<Entry> part) { std::ranges::move(part, std::back_inserter(entries)); };
   const auto own = [&](std::uint64_t first, std::size_t count) -> Result<std::vector<Entry>> {
     BOUGH_TRY(const auto sequences, session_.ownSelect({.fromSequence = first, .limit = count}));
-    return session_.ownRead(sequences);
+    return session_.ownEntries(sequences);
   };
   if (from == 0 && limit > 0) {
     BOUGH_TRY(auto header, own(0, 1));
@@ -249,7 +226,7 @@ Result<LoadResult> SessionLoader::byId(const std::vector<std::string>& ids) {
       BOUGH_TRY(place, shared->find(id));
     }
     if (!own && !place) continue;
-    BOUGH_TRY(auto entries, own ? session_.ownRead(std::span(&*own, 1)) : shared->read(*place, 1));
+    BOUGH_TRY(auto entries, own ? session_.ownEntries(std::span(&*own, 1)) : shared->read(*place, 1));
     result.entries.push_back(std::move(entries.front()));
     result.sequences.push_back(own ? inWholeOrder(*own, shared->size()) : *place + 1);
   }
@@ -266,7 +243,7 @@ Result<std::vector<Entry>> SessionLoader::entriesAt(std::span<const std::uint64_
     if (isOwn(sequence)) own.push_back(sequence == 0 ? 0 : sequence - shared);
     if (!isOwn(sequence)) others.push_back(static_cast<std::size_t>(sequence - 1));
   }
-  auto read = session_.ownRead(own);
+  auto read = session_.ownEntries(own);
   if (!read && !own.empty()) {
     BOUGH_TRY(const SessionState now, session_.state());
     const auto beyond = std::ranges::find_if(own, [&](std::uint64_t sequence) { return sequence >= now.entryCount; });
@@ -327,7 +304,7 @@ Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted
     BOUGH_TRY(const auto found, sequencesOfTypes(session_, *wanted.branch, types));
     if (found) {
       const Stretch part = wantedStretch(found->size(), wanted);
-      return session_.ownRead(std::span(*found).subspan(part.from, part.count));
+      return session_.ownEntries(std::span(*found).subspan(part.from, part.count));
     }
   }
   const bool inParts = types.empty() && !wanted.last && wanted.limit != SIZE_MAX;
@@ -361,7 +338,7 @@ Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {
   if (types.size() > 1) {
     BOUGH_TRY(const auto found, ownOfTypes(types, wanted.fromSequence));
     const Stretch part = wantedStretch(found.size(), wanted);
-    return session_.ownRead(std::span(found).subspan(part.from, part.count));
+    return session_.ownEntries(std::span(found).subspan(part.from, part.count));
   }
   const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX;
   BOUGH_TRY(auto sequences, session_.ownSelect({.fromSequence = wanted.fromSequence,
@@ -369,7 +346,7 @@ Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {
                                                 .type = types.empty() ? std::string() : types.front(),
                                                 .newestFirst = fromEnd}));
   if (fromEnd) std::ranges::reverse(sequences);
-  return session_.ownRead(sequences);
+  return session_.ownEntries(sequences);
 }
 
 // The session's own entries of these types.
@@ -406,7 +383,7 @@ Result<std::vector<Entry>> SessionLoader::selectShared(const LoadOptions& wanted
   };
   const auto readOwn = [&](std::size_t skip) {
     return [&, skip](std::size_t from, std::size_t count) {
-      return session_.ownRead(std::span(own).subspan(skip + from, count));
+      return session_.ownEntries(std::span(own).subspan(skip + from, count));
     };
   };
   BOUGH_TRY(add(0, headers, readOwn(0)));

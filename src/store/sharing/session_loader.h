@@ -38,7 +38,6 @@ class SessionLoader {
   Result<LoadResult> byId(const std::vector<std::string>& ids);
   Result<std::vector<Entry>> entriesAt(std::span<const std::uint64_t> sequences);
   Result<std::uint64_t> sequenceAfter(const std::string& position);
-  Result<std::optional<std::string>> idAtPlace(SharingSession& session, const Entry& redaction);
   Result<void> showPayloads(std::vector<Entry>& entries, bool showRedacted, std::size_t limitBytes);
   Result<std::shared_ptr<const ForkHistory>> history();
 

@@ -104,7 +104,7 @@ class OutlineJoin {
       const auto part = std::span(unknown).subspan(from, std::min(kPart, unknown.size() - from));
       std::vector<std::uint64_t> sequences;
       for (const auto* jump : part) sequences.push_back(jump->sequence == 0 ? 0 : jump->sequence - shared_);
-      BOUGH_TRY(const auto entries, session_.ownRead(sequences));
+      BOUGH_TRY(const auto entries, session_.ownEntries(sequences));
       for (std::size_t i = 0; i < part.size(); ++i) {
         BOUGH_TRY(part[i]->parent, sequenceOf(entries[i].parentId.value_or("")));
       }
@@ -122,7 +122,7 @@ class OutlineJoin {
 Result<std::map<std::string, SessionLabel>> ownLabels(SharingSession& session) {
   constexpr EntryKind kKinds[] = {EntryKind::Label, EntryKind::Redaction};
   BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
-  BOUGH_TRY(const auto entries, session.ownRead(sequences));
+  BOUGH_TRY(const auto entries, session.ownEntries(sequences));
   std::set<std::string> hidden;
   for (const Entry& entry : entries) {
     if (entry.type == entry_type::kRedaction) hidden.insert(json::findString(entry.payload, "entryId").value_or(""));

@@ -4,6 +4,7 @@
 
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
+#include "store/sharing/place_names.h"
 #include "store/sharing/session_loader.h"
 
 namespace bough {
@@ -68,6 +69,12 @@ std::string SharingSession::lostSession(const std::optional<ForkOrigin>& origin)
   return shared ? (*shared)->missingFrom() : std::string();  // why it cannot be read is told where it is read
 }
 
+Result<std::vector<Entry>> SharingSession::ownEntries(std::span<const std::uint64_t> sequences) {
+  BOUGH_TRY(auto entries, ownRead(sequences));
+  BOUGH_TRY(namePlaces(*this, entries));
+  return entries;
+}
+
 Result<LoadResult> SharingSession::load(const LoadQuery& query) {
   return retryWhenChanged([&] { return SessionLoader(*this).load(query); });
 }
@@ -80,7 +87,7 @@ Result<std::vector<Entry>> SharingSession::loadOwn(std::uint64_t fromSequence, s
     entries.reserve(sequences.size());
     std::span<const std::uint64_t> rest = sequences;
     for (std::size_t bytes = 0; !rest.empty() && bytes < kOwnPartBytes;) {
-      BOUGH_TRY(auto part, ownRead(rest.first(std::min(rest.size(), kAtOnce))));
+      BOUGH_TRY(auto part, ownEntries(rest.first(std::min(rest.size(), kAtOnce))));
       rest = rest.subspan(std::min(rest.size(), kAtOnce));
       for (Entry& entry : part) {
         if (bytes >= kOwnPartBytes) break;

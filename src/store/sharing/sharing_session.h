@@ -76,6 +76,8 @@ class SharingSession : public StoredSession {
   virtual Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) = 0;
   /// The entries at these sequences, in this order. A retryable Damaged means: ask for the sequences again.
   virtual Result<std::vector<Entry>> ownRead(std::span<const std::uint64_t> sequences) = 0;
+  /// The same; what they know by its place, because it could not be read, is named by its id.
+  Result<std::vector<Entry>> ownEntries(std::span<const std::uint64_t> sequences);
 
   [[nodiscard]] SharingSessions& sessions() { return sessions_; }
   /// What the session shares if it has this origin. It is kept, so that it is not walked again for every call.

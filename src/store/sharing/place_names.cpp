@@ -1,0 +1,83 @@
+#include "store/sharing/place_names.h"
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+
+#include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
+#include "base/try.h"
+
+namespace bough {
+namespace {
+
+// A text in a payload: its value without the quotes, which no id needs to be escaped in.
+std::string_view textIn(std::string_view object, std::string_view name) {
+  const auto value = json::findMember(object, name).value_or("");
+  return value.size() > 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : std::string_view();
+}
+
+void replaceIn(std::string& payload, std::string_view part, const std::string& id) {
+  payload.replace(static_cast<std::size_t>(part.data() - payload.data()), part.size(), id);
+}
+
+// The id of an entry that is shared, the newest session first. It alone is read: what the entry itself names by a place
+// does not matter.
+Result<std::optional<std::string>> sharedAt(const ForkHistory& history, std::string_view place) {
+  for (const ForkHistory::Part& part : history.parts() | std::views::reverse) {
+    BOUGH_TRY(const auto sequence, part.session->ownSequenceOf(place));
+    if (!sequence || !std::ranges::binary_search(part.sequences, *sequence)) continue;
+    BOUGH_TRY(auto entries, part.session->ownRead(std::array{*sequence}));
+    return std::move(entries.front().id);
+  }
+  return std::nullopt;
+}
+
+Result<void> nameTarget(SharingSession& session, Entry& entry) {
+  const std::string_view target = textIn(entry.payload, "entryId");
+  if (!offsetOfUnreadableId(target)) return {};
+  BOUGH_TRY(const auto id, idMeantBy(session, std::string(target)));
+  replaceIn(entry.payload, target, id);
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> idMeantBy(SharingSession& session, std::string id) {
+  if (!offsetOfUnreadableId(id)) return id;
+  BOUGH_TRY(const auto own, session.ownSequenceOf(id));
+  if (own) {
+    BOUGH_TRY(const auto entries, session.ownRead(std::array{*own}));
+    return entries.front().id;
+  }
+  BOUGH_TRY(const auto shared, session.history());
+  BOUGH_TRY(auto known, sharedAt(*shared, id));
+  return known ? std::move(*known) : std::move(id);
+}
+
+Result<void> nameOrigin(const ForkHistory& history, Entry& header) {
+  const auto origin = json::findMember(header.payload, "parentSession").value_or("");
+  const std::string_view leaf = textIn(origin, "entryId");
+  if (!offsetOfUnreadableId(leaf)) return {};
+  BOUGH_TRY(const auto id, sharedAt(history, leaf));
+  if (id) replaceIn(header.payload, leaf, *id);
+  return {};
+}
+
+Result<void> namePlaces(SharingSession& session, std::vector<Entry>& entries) {
+  for (Entry& entry : entries) {
+    if (entry.parentId && offsetOfUnreadableId(*entry.parentId)) {
+      BOUGH_TRY(entry.parentId, idMeantBy(session, std::move(*entry.parentId)));
+    }
+    const EntryKind kind = entryKind(entry.type);
+    if (isControl(kind)) {
+      BOUGH_TRY(nameTarget(session, entry));
+    }
+    if (kind != EntryKind::SessionHeader || entry.payload.find("unreadable:") == std::string::npos) continue;
+    BOUGH_TRY(const auto shared, session.history());
+    BOUGH_TRY(nameOrigin(*shared, entry));
+  }
+  return {};
+}
+
+}  // namespace bough

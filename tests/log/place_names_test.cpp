@@ -1,0 +1,116 @@
+// What was written while an entry could not be read knows it by its place in the log. Where the entry is in another
+// place, it still means that entry.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/model/unreadable.h"
+#include "bough/store.h"
+#include "support/entries.h"
+#include "support/temp_folder.h"
+
+namespace bough {
+namespace {
+
+using Ids = std::vector<std::string>;
+
+// The last entry of s is damaged; an index has counted it, so that it is not torn.
+class PlaceNames : public testing::Test {
+ protected:
+  PlaceNames() {
+    open();
+    must(store->createSession({.sessionId = "s"}));
+    append("s", "a");
+    append("s", "large", 300'000);
+    append("s", "last");
+    open();
+    must(store->repairSession("s"));
+    store.reset();
+    sound_ = bytes();
+    std::string damaged = sound_;
+    damaged.replace(damaged.find(R"({"id":"last")"), 8, std::string(8, '#'));
+    std::ofstream(path(), std::ios::binary) << damaged;
+    open();
+    lost = must(store->sessionState("s")).headId;
+    EXPECT_TRUE(offsetOfUnreadableId(lost)) << lost;
+  }
+  void open() {
+    store.reset();
+    store = must(SessionStore::open(folder.path().string()));
+  }
+  void append(const std::string& session, const std::string& id, std::size_t size = 100) {
+    must(store->appendSessionEntries(session, {message(std::string(size, 'x'), id)}));
+  }
+  // The line is again what it was; what was appended since stays.
+  void bringBack() {
+    store.reset();
+    std::string log = bytes();
+    log.replace(0, sound_.size(), sound_);
+    std::ofstream(path(), std::ios::binary) << log;
+    open();
+  }
+  [[nodiscard]] std::string path() const { return folder / "sessions/s.jsonl"; }
+  [[nodiscard]] std::string bytes() const {
+    std::ifstream file(path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static Ids idsOf(SessionStore& of, const std::string& session, const std::string& leaf) {
+    Ids ids;
+    for (const Entry& entry : must(of.loadSessionEntries(session, {.branch = leaf}))) ids.push_back(entry.id);
+    return ids;
+  }
+  // A fork at the damaged entry, with entries of its own that name it.
+  void makeFork() {
+    must(store->branchFromEntry("s", lost, {.sessionId = "f"}));
+    append("f", "own");
+    must(store->labelEntry("f", lost, "here"));
+    must(store->redactEntry("f", lost, "me", "private"));
+    must(store->moveHead("f", lost));
+  }
+  static void expectWhole(SessionStore& of) {
+    EXPECT_EQ(idsOf(of, "f", "own"), (Ids{"a", "large", "last", "own"}));
+    EXPECT_EQ(must(of.sessionState("f")).headId, "last");
+    EXPECT_TRUE(must(of.loadEntry("f", "last")).redacted);
+    EXPECT_EQ(must(of.verifySession("f")).problemCount, 0U);
+    must(of.moveHead("f", "a"));
+    must(of.restoreLabel("f", "here"));
+    EXPECT_EQ(must(of.sessionState("f")).headId, "last");
+  }
+
+  TempFolder folder;
+  std::unique_ptr<SessionStore> store;
+  std::string lost;
+
+ private:
+  std::string sound_;
+};
+
+TEST_F(PlaceNames, AForkThatIsDetachedKeepsItsHistory) {
+  makeFork();
+  bringBack();
+  must(store->maintenance().detach("f"));
+  expectWhole(*store);
+}
+
+TEST_F(PlaceNames, AForkWithoutEntriesThatIsDetachedKeepsItsHead) {
+  must(store->branchFromEntry("s", lost, {.sessionId = "f"}));
+  bringBack();
+  must(store->maintenance().detach("f"));
+  EXPECT_EQ(must(store->sessionState("f")).headId, "last");
+  append("f", "own");
+  EXPECT_EQ(idsOf(*store, "f", "own"), (Ids{"a", "large", "last", "own"}));
+}
+
+TEST_F(PlaceNames, WhatIsLeftOfAForkKeepsItsHistory) {
+  must(store->appendSessionEntries("s", {message("x", "after")}));
+  makeFork();
+  must(store->branchFromEntry("f", "own", {.sessionId = "g"}));
+  append("g", "its");
+  bringBack();
+  must(store->maintenance().detachRest("g"));
+  EXPECT_EQ(idsOf(*store, "g", "its"), (Ids{"a", "large", "last", "own", "its"}));
+}
+
+}  // namespace
+}  // namespace bough
