@@ -112,5 +112,35 @@ TEST_F(PlaceNames, WhatIsLeftOfAForkKeepsItsHistory) {
   EXPECT_EQ(idsOf(*store, "g", "its"), (Ids{"a", "large", "last", "own", "its"}));
 }
 
+// In the other store lines have other lengths and places.
+TEST_F(PlaceNames, CopiesHaveTheIdsOfWhatIsNamedByItsPlace) {
+  append("s", "after");
+  must(store->moveHead("s", lost));
+  makeFork();
+  bringBack();
+  store.reset();
+  TempFolder elsewhere;
+  {
+    auto from = must(StoreSide::open(folder.path().string()));
+    auto to = must(StoreSide::open(elsewhere / "copy"));
+    must(copySession(from, to, "f"));
+    must(copySession(from, to, "f"));
+    EXPECT_EQ(must(to.store->loadEntry("s", "after")).parentId, "last");
+    EXPECT_EQ(must(to.store->sessionState("s")).headId, "last");
+    for (const std::string session : {"s", "f"}) {
+      const auto isNamed = [](std::string_view line) {
+        EXPECT_EQ(line.find("unreadable:"), std::string_view::npos) << line;
+        return true;
+      };
+      must(to.store->exportSession(session, isNamed));
+    }
+    expectWhole(*to.store);
+    const auto synced = must(syncSession(from, to, "f"));
+    EXPECT_EQ(synced.back().toRight, 0U);
+  }
+  open();
+  expectWhole(*store);
+}
+
 }  // namespace
 }  // namespace bough

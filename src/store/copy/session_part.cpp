@@ -19,11 +19,22 @@ constexpr std::size_t kPartEntries = 500;
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostForks = 10'000;
 
+// Whether a fork continues an entry that could not be read then. What is loaded of a session has ids in place of such
+// names, which mean nothing in another store.
+bool namesPlace(const Entry& header) {
+  const auto origin = readHeader(header).origin;
+  return origin && offsetOfUnreadableId(origin->entryId);
+}
+
 }  // namespace
 
 Result<std::optional<Entry>> findHeader(StoreSide& side, const std::string& sessionId) {
   auto session = side.backend->open(sessionId);
   auto header = session ? (*session)->header() : Result<Entry>(std::unexpected(session.error()));
+  if (header && namesPlace(*header)) {
+    BOUGH_TRY(auto first, (*session)->loadOwn(0, 1));
+    if (!first.empty()) return std::move(first.front());
+  }
   if (header) return std::move(*header);
   if (header.error().code == ErrorCode::NotFound) return std::nullopt;
   return std::unexpected(header.error());
