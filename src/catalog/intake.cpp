@@ -257,6 +257,22 @@ void Intake::loadBranches() {
   }
   Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
   anyRedacted_ = redacted.next();
+  nameRedactedPlaces();
+}
+
+// A redaction may know what it hides by its place in the log, because that could not be read then. Once it can be, it
+// is hidden by its id.
+void Intake::nameRedactedPlaces() {
+  if (!anyRedacted_) return;
+  std::vector<std::string> places;
+  {
+    Query query(database_, "SELECT entryId FROM redacted WHERE session = ? AND entryId LIKE 'unreadable:%'", row_.id);
+    while (query.next()) places.push_back(query.text(0));
+  }
+  for (const std::string& place : places) {
+    const auto id = idAtPlace(place);
+    if (id && !isRedacted(*id)) redact(*id);
+  }
 }
 
 void Intake::apply(ReadEntry& read) {
@@ -287,16 +303,30 @@ void Intake::apply(ReadEntry& read) {
 void Intake::applyRedaction(const Entry& entry) {
   const auto target = json::findString(entry.payload, "entryId");
   if (!target) return;
+  redact(*target);
+  if (!offsetOfUnreadableId(*target)) return;
+  if (const auto id = idAtPlace(*target)) return redact(*id);
+  // Its words may be known from before it was damaged, by an id that nobody can tell now.
+  if (!row_.titleEntry.empty()) tally_.titleLost = true;
+  if (before_.indexed > 0) taken_.mustResetSearch = true;
+}
+
+std::optional<std::string> Intake::idAtPlace(const std::string& place) {
+  auto entry = store_.loadEntry(row_.facts.sessionId, place);
+  return entry && entry->id != place ? std::optional(std::move(entry->id)) : std::nullopt;
+}
+
+void Intake::redact(const std::string& entryId) {
   anyRedacted_ = true;
-  Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, *target).run();
+  Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, entryId).run();
   if (texts_ != nullptr) {
-    std::erase_if(*texts_, [&](const SearchText& text) { return text.entryId == *target; });
+    std::erase_if(*texts_, [&](const SearchText& text) { return text.entryId == entryId; });
   }
-  const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
-  if (!forgetText(database_, row_.id, *target, textOf)) taken_.mustResetSearch = true;
+  const auto textOf = [&](const std::string& id) { return storedText(id); };
+  if (!forgetText(database_, row_.id, entryId, textOf)) taken_.mustResetSearch = true;
   // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
-  if (!row_.titleEntry.empty() && row_.titleEntry == *target) tally_.titleLost = true;
+  if (!row_.titleEntry.empty() && row_.titleEntry == entryId) tally_.titleLost = true;
 }
 
 void Intake::saveAnswers() {

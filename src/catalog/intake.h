@@ -65,6 +65,9 @@ class Intake {
   Result<Outcome> saveDamaged(const Error& error);
   void apply(ReadEntry& read);
   void applyRedaction(const Entry& entry);
+  void redact(const std::string& entryId);
+  std::optional<std::string> idAtPlace(const std::string& place);
+  void nameRedactedPlaces();
   const std::string& family();
   void saveAnswers();
   void index(ReadEntry& read, std::uint64_t timeMs);

@@ -1,4 +1,5 @@
 // A session's row says what its log says.
+#include "base/model/unreadable.h"
 #include "catalog_support.h"
 
 namespace bough {
@@ -315,6 +316,39 @@ TEST_F(CatalogTest, ATitleOfARedactedMessageGoes) {
   EXPECT_EQ(row("a").title, "my secret");
   must(store->redactEntry("a", "u1", "me", "secret"));
   EXPECT_EQ(row("a").title, "something else");
+}
+
+// A message that could not be read was redacted by its place.
+TEST_F(CatalogTest, WhatWasRedactedByItsPlaceIsHiddenOnceItCanBeReadAgain) {
+  if (location != folder.path().string()) GTEST_SKIP() << "about files";
+  for (const bool known : {true, false}) {  // whether the catalog has seen it before
+    const std::string id = known ? "known" : "new";
+    const std::string path = folder / ("sessions/" + id + ".jsonl");
+    const auto bytes = [&] {
+      std::ifstream file(path, std::ios::binary);
+      return std::string{std::istreambuf_iterator<char>(file), {}};
+    };
+    const auto write = [&](const std::string& log) {
+      std::ofstream(path, std::ios::binary) << log;
+      store = must(SessionStore::open(folder.path().string()));
+    };
+    make({.sessionId = id}, {said("user", "my secret", "u1")});
+    must(store->appendSessionEntries(id, {said("user", "something else", "u2")}));
+    if (known) {
+      EXPECT_EQ(row(id).title, "my secret");
+    }
+    const std::string sound = bytes();
+    const std::size_t offset = sound.find(R"({"id":"u1")");
+    const std::size_t size = sound.find('\n', offset) - offset;
+    std::string damaged = sound;
+    write(damaged.replace(offset, size, std::string(size, '#')));
+    must(store->redactEntry(id, unreadableId(offset), "me", "secret"));
+    EXPECT_EQ(row(id).title, "something else");
+    write(bytes().replace(0, sound.size(), sound));
+    EXPECT_EQ(row(id).title, "something else");
+    EXPECT_TRUE(must(store->loadEntry(id, "u1")).redacted);
+    EXPECT_EQ(must(trashedTitle(*store, must(store->trashSession(id)).trashId)), "");
+  }
 }
 
 TEST_F(CatalogTest, ATitleThatWasGivenAndRedactedGoes) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json/json_scan.h"
+#include "base/model/unreadable.h"
 #include "base/text/inline_markdown.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
@@ -61,6 +62,7 @@ TitleSource TitleChoice::source() const {
 
 Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId) {
   std::set<std::string> redacted;
+  bool hidesPlace = false;
   catalog::TitleChoice choice;
   const auto each = [&](const std::function<void(const Entry&)>& use) {
     return store.exportTrashed(trashId, [&](std::string_view line) {
@@ -70,8 +72,13 @@ Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId
     });
   };
   auto read = each([&](const Entry& entry) {
-    if (entry.type == entry_type::kRedaction) redacted.insert(json::findString(entry.payload, "entryId").value_or(""));
+    if (entry.type != entry_type::kRedaction) return;
+    auto target = json::findString(entry.payload, "entryId").value_or("");
+    hidesPlace = hidesPlace || offsetOfUnreadableId(target);
+    redacted.insert(std::move(target));
   });
+  // An entry is hidden of which its place in the log is known alone: any of them may be the one.
+  if (read && hidesPlace) return std::string();
   if (read) read = each([&](const Entry& entry) { choice.take(entry, redacted.contains(entry.id)); });
   if (!read) return std::unexpected(read.error());
   return choice.title();
