@@ -142,5 +142,16 @@ TEST_F(PlaceNames, CopiesHaveTheIdsOfWhatIsNamedByItsPlace) {
   expectWhole(*store);
 }
 
+// A line begins at 0, and none at 1.
+TEST_F(PlaceNames, NoEntryHasTheIdOfAPlace) {
+  for (const char* id : {"unreadable:0", "unreadable:1"}) {
+    const auto refused = store->appendSessionEntries("s", {message("x", id)});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    EXPECT_NE(refused.error().message.find("means the place"), std::string::npos) << refused.error().message;
+  }
+  append("s", "unreadable:0a");
+}
+
 }  // namespace
 }  // namespace bough

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/model/head.h"
+#include "base/model/unreadable.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 #include "store/rules/entry_rules.h"
@@ -48,7 +49,8 @@ class BatchRules {
     AppendResult result{.sessionId = sessionId_, .lastAppendedEntryId = {}};
     for (const Entry& entry : request_.entries) {
       std::optional<Entry> known;
-      if (!entry.id.empty()) {
+      // The id of a place means what is there, which is another entry.
+      if (!entry.id.empty() && !offsetOfUnreadableId(entry.id)) {
         auto found = stored(entry.id);
         if (!found) return std::unexpected(withPlace(found.error(), entry));
         known = std::move(*found);
@@ -162,6 +164,7 @@ class BatchRules {
   Result<void> fresh(const Entry& entry) {
     const EntryKind kind = entryKind(entry.type);
     if (auto shaped = checkType(entry, kind); !shaped) return shaped;
+    if (auto named = checkId(entry); !named) return named;
     if (auto known = checkParent(entry); !known) return known;
     if (!entry.parentId && !headIsGood_ && isConversation(kind)) {
       return invalidEntry(entry, "the session's head is not an entry's id",

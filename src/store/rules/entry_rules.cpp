@@ -78,6 +78,12 @@ Result<void> checkType(const Entry& entry, EntryKind kind) {
   return {};
 }
 
+Result<void> checkId(const Entry& entry) {
+  if (!offsetOfUnreadableId(entry.id)) return {};
+  return invalidEntry(entry, "an id of this form means the place of an entry that cannot be read",
+                      "choose another id, or leave it out");
+}
+
 Result<void> checkSize(const Entry& entry, std::size_t textBytes) {
   if (textBytes + kSealBytes <= kMaxLineBytes) return {};
   return invalidEntry(entry, "the entry is larger than 128 MiB", "store large data as an attachment");

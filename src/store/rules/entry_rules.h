@@ -16,6 +16,8 @@ inline constexpr const char* kParentHint = "name an earlier entry, or leave pare
 std::unexpected<Error> invalidEntry(const Entry& entry, std::string_view what, const char* hint);
 
 Result<void> checkType(const Entry& entry, EntryKind kind);
+/// No entry has the id of a place: that means what is there.
+Result<void> checkId(const Entry& entry);
 /// `textBytes`: of the entry as a line, without its seal.
 Result<void> checkSize(const Entry& entry, std::size_t textBytes);
 /// What the payload of a type must hold, except that what it names exists.
