@@ -149,6 +149,29 @@ TEST_P(TrashCrash, ThrownAwayAgainASessionIsInTheTrashOnce) {
       });
 }
 
+// The store's own file counts, whatever the interrupted move has left of it in the trash.
+TEST_P(TrashCrash, ThrownAwayAgainASessionTakesAlongTheTornBytesThatItHasNow) {
+  if (GetParam() != Form::WithTornBytes) return;
+  for (const std::string_view now : {"", "other bytes"}) {
+    cutEverywhere(
+        base_, [](World& world) { ASSERT_TRUE(world->trashSession("a")); },
+        [&](CrashImage& image) {
+          World world(*image.files, {}, 3);
+          if (!isLive(world)) return;
+          ASSERT_EQ(image.files->contents(kTornPath), kTorn);
+          ASSERT_TRUE(image.files->openRoot("/store/sessions", false).value()->remove("a.torn"));
+          if (!now.empty()) image.files->put(kTornPath, now);
+          const auto moved = world->trashSession("a");
+          ASSERT_TRUE(moved) << moved.error().message;
+          ASSERT_EQ(world->listTrash()->size(), 1U);
+          const auto back = world->restoreSession(moved->trashId);
+          ASSERT_TRUE(back) << back.error().message;
+          EXPECT_EQ(image.files->contents(kTornPath).value_or(""), now);
+          EXPECT_TRUE(image.files->names("/store/trash").empty());
+        });
+  }
+}
+
 TEST_P(TrashCrash, ATrashThatCannotBeReadIsNotTakenForAnEmptyOne) {
   {
     World world(base_, {}, 6);

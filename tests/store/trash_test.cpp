@@ -85,6 +85,43 @@ TEST_F(TrashTest, ASessionWhoseMoveWasInterruptedIsThereOnceWhenItIsMovedAgain) 
   EXPECT_EQ(must(store->listTrash()).size(), 1U);
 }
 
+// The torn bytes were put back or removed since, and others came: those of the interrupted move never come back.
+TEST_F(TrashTest, TornBytesOfAnInterruptedMoveDoNotComeBackWhenItIsMovedAgain) {
+  const auto torn = folder / "sessions/a.torn";
+  for (const char* now : {"", "other"}) {
+    fill("a", 3);
+    spill(torn, "old");
+    std::filesystem::create_directory(folder / "trash");
+    std::filesystem::create_hard_link(logPath("a"), folder / "trash/a~1.jsonl");
+    std::filesystem::create_hard_link(torn, folder / "trash/a~1.torn");
+    std::filesystem::remove(torn);
+    if (*now != '\0') spill(torn, now);
+    const TrashedSession moved = must(store->trashSession("a"));
+    ASSERT_EQ(must(store->listTrash()).size(), 1U);
+    EXPECT_FALSE(std::filesystem::exists(folder / "trash/a~1.torn"));
+    must(store->restoreSession(moved.trashId));
+    EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3"}));
+    EXPECT_EQ(std::filesystem::exists(torn) ? slurp(torn) : "", now);
+    must(store->emptyTrash({must(store->trashSession("a")).trashId}));
+  }
+}
+
+TEST_F(TrashTest, TornBytesOfAnInterruptedMoveGoWhenTheTrashIsListed) {
+  const auto torn = folder / "sessions/a.torn";
+  for (const char* now : {"", "other"}) {
+    fill("a", 3);
+    spill(torn, "old");
+    std::filesystem::create_directory(folder / "trash");
+    std::filesystem::create_hard_link(logPath("a"), folder / "trash/a~1.jsonl");
+    std::filesystem::rename(torn, folder / "trash/a~1.torn");
+    if (*now != '\0') spill(torn, now);
+    EXPECT_TRUE(must(store->listTrash()).empty());
+    EXPECT_FALSE(std::filesystem::exists(folder / "trash/a~1.torn"));
+    EXPECT_EQ(std::filesystem::exists(torn) ? slurp(torn) : "", now);
+    must(store->emptyTrash({must(store->trashSession("a")).trashId}));
+  }
+}
+
 TEST_F(TrashTest, TornBytesGoAlongAndComeBack) {
   fill("a", 1);
   spill(folder / "sessions/a.torn", "torn");

@@ -7,6 +7,10 @@
 // Whoever dies in between leaves a session with both names. It is shown once, where it still counts, and the next list
 // of the trash finishes that (removeSecondName), under the lock that the one who died held: a move that goes on is left
 // alone.
+//
+// What lies beside the logs (torn bytes, the file of format 0) loses its name in the store after them and has it again
+// before them, with a sync in between. So while a log has its name there, the store's own file counts, if it has one:
+// the other name in the trash is only what that file was.
 
 #include "store/file/file_trash.h"
 
@@ -17,6 +21,7 @@
 #include <charconv>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "base/system/file_io.h"
 #include "base/try.h"
@@ -118,16 +123,21 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   --moved.removedMs;
   const ChangeMark mark(store_.changes, sessionId, ChangeKind::Names);
   const auto places = placesOf(sessionId, moved.trashId);
+  bool anyBeside = false;
   for (const FilePlace& place : places) {
     const auto info = place.folder->info(place.name);
     if (!info && info.error() == ENOENT) continue;
     if (!info) return std::unexpected(systemError(info.error(), "look at", place.folder->path() + "/" + place.name));
     BOUGH_TRY(linkOver(*place.folder, place.name, *trash, place.trashName));
     moved.bytes += info->sizeBytes;
+    anyBeside = anyBeside || !place.isLog;
   }
   BOUGH_TRY(syncAll({trash.get()}));
   // In the same order: while the log that counts has its name, the session is there.
   for (const FilePlace& place : places) {
+    if (!place.isLog && std::exchange(anyBeside, false)) {
+      BOUGH_TRY(syncAll({folders.sessions.get(), folders.archive.get()}));
+    }
     if (auto gone = place.folder->remove(place.name); !gone && gone.error() != ENOENT) {
       return std::unexpected(systemError(gone.error(), "remove", place.folder->path() + "/" + place.name));
     }
@@ -281,13 +291,19 @@ Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std:
   for (const FilePlace& place : places) {
     if (isSameFile(*place.folder, place.name, *trash, place.trashName)) linked.insert(place.trashName);
   }
-  bool any = false;
+  // What lies beside the log may be another file by now, or gone.
+  const bool wasThere = isThere(sessionId, trashId, *trash);
+  bool any = wasThere;
+  bool anyBeside = false;
   for (const FilePlace& place : places) {
-    if (!trash->info(place.trashName)) continue;
-    any = any || (place.isLog && linked.contains(place.trashName));
+    if ((wasThere && !place.isLog) || !trash->info(place.trashName)) continue;
+    anyBeside = anyBeside || !place.isLog;
     if (linked.contains(place.trashName)) continue;
     if (place.folder == store_.folders.sessions.get() && place.name.ends_with(".gz") && store_.folders.archive)
       continue;
+    if (place.isLog && std::exchange(anyBeside, false)) {
+      BOUGH_TRY(syncAll({store_.folders.sessions.get()}));
+    }
     BOUGH_TRY(linkOver(*trash, place.trashName, *place.folder, place.name));
     any = any || place.isLog;
   }
