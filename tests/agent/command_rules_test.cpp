@@ -199,10 +199,10 @@ TEST(CommandRules, OnlyKnownCommandsOfAProgramPass) {
     EXPECT_FALSE(isAllowedCommand(command, programs)) << command;
     EXPECT_NE(commandQuestion(command, programs).find("is allowed, but"), std::string::npos) << command;
   }
-  const std::vector<std::string> named = {"docker run", "python3 tools/x.py", "npm exec jest", "cargo +nightly",
-                                          "kubectl -n a exec pod"};
-  for (const char* command : {"docker run a", "python3 tools/x.py src", "npm exec jest src", "cargo +nightly test",
-                              "kubectl -n a exec pod ls"}) {
+  const std::vector<std::string> named = {"docker run",     "python3 tools/x.py", "npm exec jest",
+                                          "cargo +nightly", "docker run a ls",    "kubectl -n a exec pod -- ls"};
+  for (const char* command : {"docker run a ls b", "python3 tools/x.py src", "npm exec jest src", "cargo +nightly test",
+                              "kubectl -n a exec pod -- ls b"}) {
     EXPECT_TRUE(isAllowedCommand(command, named)) << command;
   }
   EXPECT_FALSE(isAllowedCommand("cargo +nightly install evil", named));
@@ -346,18 +346,6 @@ TEST(CommandRules, ProgramsThatRunWhatTheyAreGivenAreAskedAbout) {
                "systemctl start x",
                "crontab x"});
   EXPECT_TRUE(isAllowedCommand("m4 x.m4 y", {"m4 x.m4"}));
-}
-
-TEST(CommandRules, CommandsThatRunWhatTheyAreGivenAreAskedAbout) {
-  expectRules(
-      {"bundle exec", "npm exec", "uv run", "poetry run pytest", "git bisect", "git submodule", "A=b conda run", "ip",
-       "ip netns", "apt", "terraform", "bazel", "zig", "ldd", "xdg-open", "gh alias", "pnpm -s dlx"},
-      {"bundle exec", "poetry run pytest -q", "git bisect start", "git bisect good HEAD", "git submodule status",
-       "ip addr", "ip netns list", "apt list", "terraform validate", "bazel test x", "zig build", "gh alias list"},
-      {"bundle exec ./x", "npm exec ./x", "uv run ./x", "uv run -q ./x", "git bisect run ./x",
-       "git submodule foreach ./x", "git submodule --quiet foreach ./x", "A=b conda run ./x", "ip netns exec a ./x",
-       "ip netns -n exec a ./x", "apt install x", "terraform apply", "bazel run x", "zig run x", "ldd ./x",
-       "xdg-open x", "gh alias set a b", "pnpm -s dlx x"});
 }
 
 TEST(CommandRules, OnlyTheOwnOptionsOfAProgramMakeItList) {

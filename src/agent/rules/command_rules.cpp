@@ -12,6 +12,7 @@
 #include "agent/rules/harmless_options.h"
 #include "agent/rules/program_kinds.h"
 #include "agent/rules/program_names.h"
+#include "agent/rules/running_commands.h"
 #include "base/text/utf8.h"
 
 namespace bough::agent {
@@ -197,14 +198,9 @@ bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> 
   return std::ranges::none_of(program.words, lists) && std::ranges::none_of(added, lists);
 }
 
-}  // namespace
-
-std::string dangerIn(std::string_view command, std::string_view allowed) {
-  if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
-  const std::vector<std::string> named = wordsOfAllowed(allowed);
-  if (named.empty()) return "it names no program";
-  const auto [added, patterns, isQuoteOpen] = wordsOf(command.substr(allowed.size()));
-  if (isQuoteOpen) return "a quote in it has no end";
+// `named` begins with the program whose rules are asked.
+std::string dangerFor(std::span<const std::string> named, const AddedWords& after) {
+  const std::vector<std::string>& added = after.words;
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
   if (!added.empty() && runsItsArguments(program)) return fmt::format("{} runs what its arguments name", program);
@@ -220,7 +216,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
     if ((isOption && !isHarmlessOption(program, word)) || (bundle && !isHarmlessOption(program, "-" + word))) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
     }
-    if (std::string danger = dangerOfWord(program, word, patterns[i]); !danger.empty()) return danger;
+    if (std::string danger = dangerOfWord(program, word, after.patterns[i]); !danger.empty()) return danger;
     if (isFile(word) && ++files > 1 && writesSecondFile(program)) {
       return fmt::format("{} is a file that it can write", word);
     }
@@ -229,7 +225,31 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
     isScript = false;
   }
   if (writesNamedFiles(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
+  if (std::string danger = dangerousToRun(program, rules.words, added); !danger.empty()) return danger;
   return dangerousCommand(program, rules.words, added);
+}
+
+}  // namespace
+
+std::string dangerIn(std::string_view command, std::string_view allowed) {
+  if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
+  const std::vector<std::string> named = wordsOfAllowed(allowed);
+  if (named.empty()) return "it names no program";
+  const AddedWords added = wordsOf(command.substr(allowed.size()));
+  if (added.isQuoteOpen) return "a quote in it has no end";
+  // The rules of a program count, and those of each program that it runs: `rustup run stable cargo`.
+  std::vector<std::size_t> programs{0};
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const auto words = std::span(named).subspan(programs[i]);
+    if (std::string danger = dangerFor(words, added); !danger.empty()) return danger;
+    const NamedProgram program = programOf(words);
+    const std::size_t first = named.size() - program.words.size();
+    for (const std::size_t place : programsRunBy(program.name, program.words)) {
+      const std::size_t at = first + place;
+      if (at < named.size() && std::ranges::find(programs, at) == programs.end()) programs.push_back(at);
+    }
+  }
+  return {};
 }
 
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed) {

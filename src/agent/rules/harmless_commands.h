@@ -1,4 +1,4 @@
-// The commands of common programs that run no other programs.
+// The commands of common programs that run no program which their arguments name.
 #pragma once
 
 #include <span>
