@@ -1,6 +1,6 @@
 // Which files are asked about because git runs or obeys them.
 #include <pwd.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -152,21 +152,6 @@ TEST_F(GitFilesTest, TheFolderOfHooksThatSettingsNameIsAskedFor) {
 }
 
 // A variable for as long as a test takes.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = ::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
 TEST_F(GitFilesTest, WhatTheEnvironmentTellsGitIsAskedFor) {
   std::filesystem::create_directories(folder_ / "work/.git");
   std::filesystem::create_directories(folder_ / "work/meta/hooks");
@@ -179,10 +164,17 @@ TEST_F(GitFilesTest, WhatTheEnvironmentTellsGitIsAskedFor) {
     EXPECT_FALSE(asksFor("other"));
   }
   {
-    const Variable parameters("GIT_CONFIG_PARAMETERS", "'a.b'='c' 'core.hooksPath=hooks' 'include.path'='it'\\''s'");
+    const Variable parameters("GIT_CONFIG_PARAMETERS",
+                              "'a.b'='c' 'core.hooksPath=hooks' 'include.path'='it'\\''s' "
+                              "'includeIf.gitdir:/a=b/.path'='if'");
+    EXPECT_TRUE(asksFor("if"));
     EXPECT_TRUE(asksFor("hooks/pre-commit"));
     EXPECT_TRUE(asksFor("it's"));
     EXPECT_FALSE(asksFor("other"));
+  }
+  {
+    const Variable count("GIT_CONFIG_COUNT", "1001");  // more than are looked at
+    EXPECT_TRUE(asksFor("other"));
   }
   for (const char* name : {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"}) {
     const Variable file(name, folder_ / "work/settings");
@@ -216,7 +208,9 @@ TEST_F(GitFilesTest, HooksBelowTheHomeOfANamedUserAreAskedFor) {
   if (user == nullptr) GTEST_SKIP() << "the user has no name";
   std::filesystem::create_directories(folder_ / "work/.git");
   put("work/.git/config", "[core]\nhooksPath = ~" + std::string(user->pw_name) + "/bough-test-hooks\n");
-  environment_->folder = *WorkingFolder::open(user->pw_dir);
+  auto home = WorkingFolder::open(user->pw_dir);
+  if (!home) GTEST_SKIP() << "the user has no home folder";
+  environment_->folder = std::move(*home);
   const Variable count("GIT_DIR", folder_ / "work/.git");
   EXPECT_TRUE(asksFor("bough-test-hooks/pre-commit"));
   EXPECT_FALSE(asksFor("bough-test-other/pre-commit"));

@@ -138,16 +138,14 @@ class Leads {
            fromSettings(repositories, above);
   }
 
-  struct Settings : GitSettings {
-    bool isCut = false;  // there is more than was read
-  };
-
-  [[nodiscard]] std::optional<Settings> settingsIn(const std::string& file, std::size_t mostBytes) const {
-    if (file == kEnvironment) return Settings{gitSettingsOfEnvironment(), false};
+  [[nodiscard]] std::optional<GitSettings> settingsIn(const std::string& file, std::size_t mostBytes) const {
+    if (file == kEnvironment) return gitSettingsOfEnvironment();
     const auto place = folder_.resolve(file);
     const auto text = place ? WorkingFolder::read(*place, mostBytes) : std::unexpected(place.error());
     if (!text) return std::nullopt;
-    return Settings{readGitSettings(text->bytes), text->sizeBytes > mostBytes};
+    GitSettings settings = readGitSettings(text->bytes);
+    settings.isCut = text->sizeBytes > mostBytes;
+    return settings;
   }
 
   [[nodiscard]] bool end(const std::string& from) const {

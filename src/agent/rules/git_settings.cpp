@@ -93,12 +93,11 @@ void takeKey(GitSettings& out, std::string_view key, std::string value) {
 }
 
 // The next of the words that git has quoted for the shell: `'core.hooksPath'='a b'`, `'core.hooksPath=a'`. A quote in
-// one is `'\\''`.
-std::string takeShellWord(std::string_view& text) {
-  skip(text, " ");
+// one is `'\\''`. A word ends at one of `ends` outside of quotes.
+std::string takeShellWord(std::string_view& text, std::string_view ends) {
   std::string word;
   bool isQuoted = false;
-  for (; !text.empty() && (isQuoted || text.front() != ' '); text.remove_prefix(1)) {
+  for (; !text.empty() && (isQuoted || !ends.contains(text.front())); text.remove_prefix(1)) {
     if (text.front() == '\'') {
       isQuoted = !isQuoted;
     } else if (!isQuoted && text.front() == '\\' && text.size() > 1) {
@@ -119,13 +118,21 @@ GitSettings gitSettingsOfEnvironment() {
   std::size_t count = 0;
   const std::string counted = environmentVariable("GIT_CONFIG_COUNT");
   std::from_chars(counted.data(), counted.data() + counted.size(), count);
+  out.isCut = count > kMost;
   for (std::size_t i = 0; i < std::min(count, kMost); ++i) {
     takeKey(out, environmentVariable(fmt::format("GIT_CONFIG_KEY_{}", i)),
             environmentVariable(fmt::format("GIT_CONFIG_VALUE_{}", i)));
   }
   const std::string parameters = environmentVariable("GIT_CONFIG_PARAMETERS");
   for (std::string_view rest = parameters; !rest.empty();) {
-    const std::string word = takeShellWord(rest);
+    skip(rest, " ");
+    const std::string word = takeShellWord(rest, " =");
+    if (rest.starts_with('=')) {
+      // A key in quotes may hold that, too.
+      rest.remove_prefix(1);
+      takeKey(out, word, takeShellWord(rest, " "));
+      continue;
+    }
     const std::size_t end = std::min(word.find('='), word.size());
     takeKey(out, std::string_view(word).substr(0, end), word.substr(std::min(end + 1, word.size())));
   }

@@ -10,6 +10,7 @@ namespace bough::agent {
 struct GitSettings {
   std::vector<std::string> hookFolders{};  ///< Each `core.hooksPath`, as it is written.
   std::vector<std::string> includes{};     ///< Each `include.path`, also of those that have a condition.
+  bool isCut = false;                      ///< There is more than was read.
 };
 
 /// Reads the text as git does: names in any case, quotes, comments, values that go on in the next line.
