@@ -403,9 +403,7 @@ TEST_F(ToolsTest, AFileThatIsTooLargeIsNotPreparedToBeEdited) {
 }
 
 TEST_F(ToolsTest, ATildeIsTheHomeFolder) {
-  const char* before = ::getenv("HOME");
-  const std::string home = before == nullptr ? "" : before;
-  ::setenv("HOME", (folder_ / "outside").c_str(), 1);
+  const Variable home("HOME", folder_ / "outside");
   for (const char* tool : {"read", "write", "edit", "ls", "grep"}) {
     const auto asked = question(tool, R"({"path":"~/secret.txt","content":"x","pattern":"x","oldText":"o"})");
     ASSERT_TRUE(asked.has_value()) << tool;
@@ -414,7 +412,14 @@ TEST_F(ToolsTest, ATildeIsTheHomeFolder) {
   EXPECT_FALSE(question("write", R"({"path":"~x","content":"x"})").has_value());
   std::filesystem::create_directories(folder_ / "work/~");
   EXPECT_FALSE(question("write", R"({"path":"~/x","content":"x"})").has_value());
-  before == nullptr ? ::unsetenv("HOME") : ::setenv("HOME", home.c_str(), 1);
+}
+
+TEST_F(ToolsTest, AFileOutsideThatIsTooLargeIsNotEdited) {
+  environment_->limits.fileBytes = 4;
+  const std::string arguments = R"({"path":"../outside/secret.txt","oldText":"out","newText":"x"})";
+  EXPECT_TRUE(question("edit", arguments).has_value());
+  EXPECT_NE(run("edit", arguments).text.find("too large to be edited"), std::string::npos);
+  EXPECT_EQ(get("outside/secret.txt"), "outside\n");
 }
 
 TEST_F(ToolsTest, EachToolSaysWhetherItMayBeRepeated) {

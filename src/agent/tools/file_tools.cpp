@@ -227,6 +227,7 @@ Result<FileChange> planWrite(const std::string& arguments, const Place& place, c
 Result<FileChange> planEdit(const std::string& arguments, const Place& place, const ToolLimits& limits) {
   BOUGH_TRY(const std::string oldText, stringArgument(arguments, "oldText"));
   BOUGH_TRY(const std::string newText, stringArgument(arguments, "newText"));
+  BOUGH_TRY(checkSize(place, limits));
   BOUGH_TRY(auto content, WorkingFolder::read(place, limits.fileBytes));
   if (content.bytes.size() < content.sizeBytes) {
     return fail(ErrorCode::InvalidArgument, kTooLarge);
