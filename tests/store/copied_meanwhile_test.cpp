@@ -1,10 +1,15 @@
-// Sessions that somebody removes while they are copied or synced.
+// Sessions that somebody removes, or whose attachments cannot be read, while they are copied or synced.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "store/copy/session_part.h"
 #include "support/counting_backend.h"
 #include "support/entries.h"
+#include "support/failing_backend.h"
 #include "support/temp_folder.h"
 
 namespace bough {
@@ -94,6 +99,50 @@ TEST_F(CopiedMeanwhile, AForkThatIsRemovedFromTheSourceOfACopyIsNotFound) {
     if (copied) continue;
     EXPECT_EQ(copied.error().code, ErrorCode::NotFound) << copied.error().message;
   }
+}
+
+void loseAttachments(const std::filesystem::path& folder) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+    if (file.path().filename().string().size() == 62) std::filesystem::remove(file.path());
+  }
+}
+
+// Nobody is sent to erase an entry whose attachment is only out of reach.
+TEST(CopiedBack, AnAttachmentThatTheOtherStoreCannotReadNowIsNotToldAsLost) {
+  const TempFolder folder;
+  StoreSide left = must(StoreSide::open(folder / "left"));
+  const auto backend = std::make_shared<FailingBackend>(must(makeFileBackend(folder / "right")));
+  StoreSide right{.backend = backend, .store = must(SessionStore::open({.backend = backend, .options = {}}))};
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message(std::string(300'000, 'x'))}));
+  ASSERT_TRUE(copySession(left, right, "s"));
+  loseAttachments(folder / "left/attachments");
+  backend->failAttachments(true);
+  const auto part = copying::readPart(left, "s", 0, &right);
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().code, ErrorCode::Io) << part.error().message;
+  EXPECT_FALSE(part.error().hint.contains("erase")) << part.error().hint;
+  backend->failAttachments(false);
+  ASSERT_TRUE(copying::readPart(left, "s", 0, &right));
+  EXPECT_EQ(left.store->verifySession("s")->problemCount, 0U);
+}
+
+// Only references were read at first, which are short.
+TEST(CopiedBack, WhatComesBackDoesNotMakeAPartLarger) {
+  const TempFolder folder;
+  StoreSide left = must(StoreSide::open(folder / "left"));
+  StoreSide right = must(StoreSide::open(folder / "right"));
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  for (char each = 'a'; each < 'm'; ++each) {
+    ASSERT_TRUE(left.store->appendSessionEntries("s", {message(std::string(1'000'000, each))}));
+  }
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  loseAttachments(folder / "left/attachments");
+  const auto part = copying::readPart(left, "s", 0, &right);
+  ASSERT_TRUE(part) << part.error().message;
+  EXPECT_EQ(part->size(), 10U);  // the header, and the first of 8 MB and more
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  EXPECT_EQ(left.store->verifySession("s")->problemCount, 0U);
 }
 
 }  // namespace

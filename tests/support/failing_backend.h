@@ -1,8 +1,10 @@
-// A backend around another one, in which one load of entries fails.
+// A backend around another one, in which one load of entries fails, or every read of an attachment.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,11 +43,35 @@ class FailingSession final : public StoredSession {
   int& untilFailure_;
 };
 
+class FailingAttachments final : public AttachmentStore {
+ public:
+  explicit FailingAttachments(AttachmentStore& inner) : inner_(inner) {}
+  bool fails = false;
+
+  [[nodiscard]] Result<std::unique_ptr<Hold>> hold() override { return inner_.hold(); }
+  [[nodiscard]] Result<void> put(const std::string& sha256, std::string_view bytes) override {
+    return inner_.put(sha256, bytes);
+  }
+  [[nodiscard]] Result<std::string> get(const std::string& sha256) override {
+    if (fails) return fail(ErrorCode::Io, "the disk failed");
+    return inner_.get(sha256);
+  }
+  [[nodiscard]] Result<std::vector<std::string>> unused() override { return inner_.unused(); }
+  [[nodiscard]] Result<std::size_t> removeUnused(const std::vector<std::string>& sha256s) override {
+    return inner_.removeUnused(sha256s);
+  }
+
+ private:
+  AttachmentStore& inner_;
+};
+
 class FailingBackend final : public StorageBackend {
  public:
-  explicit FailingBackend(std::shared_ptr<StorageBackend> inner) : inner_(std::move(inner)) {}
+  explicit FailingBackend(std::shared_ptr<StorageBackend> inner)
+      : inner_(std::move(inner)), attachments_(*inner_->attachments()) {}
   /// So many loads work before one fails; negative: none fails.
   int untilFailure = -1;
+  void failAttachments(bool on) { attachments_.fails = on; }
 
   [[nodiscard]] std::string describe() const override { return inner_->describe(); }
   [[nodiscard]] const EntrySerializer& serializer() const override { return inner_->serializer(); }
@@ -61,12 +87,13 @@ class FailingBackend final : public StorageBackend {
     return inner_->forksOf(sessionId);
   }
   [[nodiscard]] Result<void> remove(const Removal& removal) override { return inner_->remove(removal); }
-  [[nodiscard]] AttachmentStore* attachments() override { return inner_->attachments(); }
+  [[nodiscard]] AttachmentStore* attachments() override { return &attachments_; }
   [[nodiscard]] SessionMaintenance* maintenance() override { return inner_->maintenance(); }
   [[nodiscard]] ChangeFeed* changes() override { return inner_->changes(); }
 
  private:
   std::shared_ptr<StorageBackend> inner_;
+  FailingAttachments attachments_;
 };
 
 }  // namespace bough

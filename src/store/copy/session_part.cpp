@@ -69,6 +69,8 @@ Result<bool> bringBack(StoreSide& side, StoredSession& session, std::uint64_t se
                        StoreSide& other) {
   AttachmentStore* const attachments = side.backend->attachments();
   const auto bytes = other.store->readAttachment(sha256);
+  // What cannot be read now is not lost.
+  if (!bytes && !LostPayloads::isLoss(bytes.error())) return std::unexpected(bytes.error());
   if (attachments == nullptr || !bytes) return false;
   BOUGH_TRY(auto hold, attachments->hold());
   BOUGH_TRY(attachments->put(sha256, *bytes));
