@@ -86,6 +86,28 @@ bool saidBeforeTitle(SessionStore& store, const SessionTally& tally) {
   return !titleMs || *tally.saidLateMs < *titleMs;
 }
 
+// A redaction may know what it hides by its place in the log, because that could not be read then. Once it can be, it
+// is hidden by its id.
+std::vector<std::string> redactedPlaces(Database& database, std::int64_t session) {
+  std::vector<std::string> places;
+  Query query(database, "SELECT entryId FROM redacted WHERE session = ? AND entryId LIKE 'unreadable:%'", session);
+  while (query.next()) places.push_back(query.text(0));
+  return places;
+}
+
+std::optional<std::string> idAtPlace(SessionStore& store, const std::string& sessionId, const std::string& place) {
+  auto entry = store.loadEntry(sessionId, place);
+  return entry && entry->id != place ? std::optional(std::move(entry->id)) : std::nullopt;
+}
+
+void saveBranches(Database& database, const SessionTally& tally) {
+  for (const SessionTally::Branch& branch : tally.branches) {
+    Query(database, "INSERT OR REPLACE INTO branch(session, number, tipId, openCalls) VALUES(?, ?, ?, ?)", tally.row.id,
+          branch.number, branch.tipId, joined(branch.openCalls))
+        .run();
+  }
+}
+
 }  // namespace
 
 void forgetSession(Database& database, std::int64_t session, const TextOf& textOf) {
@@ -257,20 +279,9 @@ void Intake::loadBranches() {
   }
   Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
   anyRedacted_ = redacted.next();
-  nameRedactedPlaces();
-}
-
-// A redaction may know what it hides by its place in the log, because that could not be read then. Once it can be, it
-// is hidden by its id.
-void Intake::nameRedactedPlaces() {
   if (!anyRedacted_) return;
-  std::vector<std::string> places;
-  {
-    Query query(database_, "SELECT entryId FROM redacted WHERE session = ? AND entryId LIKE 'unreadable:%'", row_.id);
-    while (query.next()) places.push_back(query.text(0));
-  }
-  for (const std::string& place : places) {
-    const auto id = idAtPlace(place);
+  for (const std::string& place : redactedPlaces(database_, row_.id)) {
+    const auto id = idAtPlace(store_, row_.facts.sessionId, place);
     if (id && !isRedacted(*id)) redact(*id);
   }
 }
@@ -305,15 +316,10 @@ void Intake::applyRedaction(const Entry& entry) {
   if (!target) return;
   redact(*target);
   if (!offsetOfUnreadableId(*target)) return;
-  if (const auto id = idAtPlace(*target)) return redact(*id);
+  if (const auto id = idAtPlace(store_, row_.facts.sessionId, *target)) return redact(*id);
   // Its words may be known from before it was damaged, by an id that nobody can tell now.
   if (!row_.titleEntry.empty()) tally_.titleLost = true;
   if (before_.indexed > 0) taken_.mustResetSearch = true;
-}
-
-std::optional<std::string> Intake::idAtPlace(const std::string& place) {
-  auto entry = store_.loadEntry(row_.facts.sessionId, place);
-  return entry && entry->id != place ? std::optional(std::move(entry->id)) : std::nullopt;
 }
 
 void Intake::redact(const std::string& entryId) {
@@ -398,14 +404,6 @@ Result<void> Intake::chooseTitle() {
   return {};
 }
 
-void Intake::saveBranches() {
-  for (const SessionTally::Branch& branch : tally_.branches) {
-    Query(database_, "INSERT OR REPLACE INTO branch(session, number, tipId, openCalls) VALUES(?, ?, ?, ?)", row_.id,
-          branch.number, branch.tipId, joined(branch.openCalls))
-        .run();
-  }
-}
-
 void Intake::fillFacts(const SessionState& state) {
   SessionSummary& facts = row_.facts;
   facts.entries = row_.taken;
@@ -430,7 +428,7 @@ void Intake::fillFacts(const SessionState& state) {
     facts.problem += fmt::format("{}the log held {} once, up to {}, which is missing",
                                  facts.problem.empty() ? "" : "; ", counted(row_.lostEntries, "entry"), row_.lostId);
   }
-  saveBranches();
+  saveBranches(database_, tally_);
   saveRow(database_, row_, store_.changeGroup(facts.sessionId));
 }
 

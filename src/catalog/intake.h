@@ -61,13 +61,10 @@ class Intake {
   Result<bool> isSameLog(const SessionState& state);
   void startAnew();
   void loadBranches();
-  void saveBranches();
   Result<Outcome> saveDamaged(const Error& error);
   void apply(ReadEntry& read);
   void applyRedaction(const Entry& entry);
   void redact(const std::string& entryId);
-  std::optional<std::string> idAtPlace(const std::string& place);
-  void nameRedactedPlaces();
   const std::string& family();
   void saveAnswers();
   void index(ReadEntry& read, std::uint64_t timeMs);
