@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <thread>
+#include <vector>
 
+#include "store/postgres/client/connection.h"
 #include "store/postgres/client/pool.h"
 #include "store/postgres/schema/schema.h"
 #include "support/postgres_server.h"
@@ -237,6 +239,62 @@ TEST_F(PostgresConnection, ARefusalIsUnderstoodInAnyLanguage) {
     EXPECT_EQ(refused.code, code) << state << ": " << refused.message;
     EXPECT_TRUE(refused.hint.contains(hint)) << state << ": " << refused.hint;
   }
+}
+
+// Takes what is sent, and is too slow to answer.
+class SilentServer {
+ public:
+  SilentServer() {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::ranges::copy(folder_ / ".s.PGSQL.5432", address.sun_path);
+    if (::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::listen(socket_, 9) != 0) {
+      throw std::runtime_error("bind");
+    }
+    thread_ = std::thread([this] {
+      for (int client = 0; (client = ::accept(socket_, nullptr, nullptr)) >= 0;) clients_.push_back(client);
+    });
+  }
+  ~SilentServer() {
+    if (thread_.joinable()) (void)stop();
+    ::close(socket_);
+  }
+  [[nodiscard]] std::string folder() const { return folder_.path().string(); }
+  // How many connections were made.
+  std::size_t stop() {
+    ::shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    for (const int client : clients_) ::close(client);
+    return clients_.size();
+  }
+
+ private:
+  const TempFolder folder_;
+  const int socket_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  std::vector<int> clients_;
+  std::thread thread_;
+};
+
+TEST_F(PostgresConnection, TheOnlyServerIsNotAskedTwiceBecauseItIsSlow) {
+  SilentServer server;
+  const auto location = locate("postgresql://me@/db?connect_timeout=3&host=" + server.folder());
+  const auto made = Connection::open(location, std::chrono::steady_clock::now() + std::chrono::seconds(3));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().error.code, ErrorCode::Unavailable);
+  EXPECT_TRUE(made.error().error.message.contains("timeout expired")) << made.error().error.message;
+  EXPECT_EQ(server.stop(), 1U);
+}
+
+TEST_F(PostgresConnection, OfSeveralHostsTheOneThatAnswersIsUsedWhenTheFirstIsSilent) {
+  SilentServer server;
+  std::string url = sharedServer().url();
+  url += fmt::format("{}connect_timeout=2", url.contains('?') ? '&' : '?');
+  std::string host = server.folder() + ":5432,";
+  for (std::size_t at = 0; (at = host.find('/')) != std::string::npos;) host.replace(at, 1, "%2F");
+  url.insert(url.find('@') + 1, host);
+  Pool pool(locate(url));
+  const auto found = pool.run({.sql = "SELECT 7::bigint"});
+  ASSERT_TRUE(found) << found.error().message;
 }
 
 TEST_F(PostgresConnection, NoPartOfAPasswordThatIsNotEncodedIsShown) {

@@ -58,12 +58,42 @@ bool isAttemptOver(PGconn* attempt, Deadline deadline) {
   return true;
 }
 
-// A host that does not answer keeps libpq from the next one, unless it is left to wait itself.
+// What holds for an attempt, wherever it was said: in the URL, the environment or a service file.
+struct Patience {
+  bool hasSeveralHosts = false;
+  std::chrono::seconds timeout = std::chrono::hours(1);
+};
+
+Patience patienceOf(PGconn* attempt) {
+  Patience patience;
+  const std::unique_ptr<PQconninfoOption, decltype(libpq().PQconninfoFree)> options(libpq().PQconninfo(attempt),
+                                                                                    libpq().PQconninfoFree);
+  if (!options) return patience;
+  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val == nullptr) continue;
+    const std::string_view keyword = option->keyword;
+    if (keyword == "host" || keyword == "hostaddr") {
+      patience.hasSeveralHosts = patience.hasSeveralHosts || std::string_view(option->val).contains(',');
+    }
+    const int seconds = keyword == "connect_timeout" ? std::atoi(option->val) : 0;
+    if (seconds > 0) patience.timeout = std::chrono::seconds(std::max(seconds, 2));
+  }
+  return patience;
+}
+
+// A host, or one of the addresses of its name, that does not answer keeps libpq from the next one, unless it is left to
+// wait itself. That begins anew: the only server is not asked twice because it is slow.
 PGconn* connectInTime(const char* const* keywords, const char* const* values, Deadline deadline) {
   constexpr std::chrono::seconds kSoon{2};
+  const auto begin = std::chrono::steady_clock::now();
   Attempt attempt = startAttempt(keywords, values);
-  if (isAttemptOver(attempt.get(), std::min(deadline, std::chrono::steady_clock::now() + kSoon)))
+  if (isAttemptOver(attempt.get(), std::min(deadline, begin + kSoon))) return attempt.release();
+  const Patience patience = patienceOf(attempt.get());
+  const bool isReached = libpq().PQstatus(attempt.get()) != CONNECTION_STARTED;
+  if (isReached && !patience.hasSeveralHosts) {
+    (void)isAttemptOver(attempt.get(), begin + patience.timeout);
     return attempt.release();
+  }
   attempt.reset(libpq().PQconnectdbParams(keywords, values, /*expand_dbname=*/1));
   if (attempt == nullptr) throw std::bad_alloc();
   libpq().PQsetNoticeProcessor(attempt.get(), ignoreNotices, nullptr);
@@ -99,7 +129,8 @@ Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location,
   const std::array<const char*, 6> values{"bough", patience.c_str(), location.url.c_str(), "UTF8", "false", nullptr};
   made->connection_ = connectInTime(keywords.data(), values.data(), deadline);
   if (libpq().PQstatus(made->connection_) != CONNECTION_OK) {
-    const std::string words = libpq().PQerrorMessage(made->connection_);
+    std::string words = libpq().PQerrorMessage(made->connection_);
+    if (libpq().PQstatus(made->connection_) != CONNECTION_BAD) words += "timeout expired";
     Failure failure = connectFailure(location, words);
     if (failure.trouble == Trouble::Unreachable && words.contains(kServerSpeaks)) {
       failure = connectFailure(location, words, refusalState(keywords.data(), values.data(), deadline));

@@ -17,7 +17,7 @@ namespace bough::postgres {
                   use(PQgetlength) use(PQnotifies) use(PQfreemem) use(PQsetSingleRowMode) use(PQconninfoParse)        \
                       use(PQconninfoFree) use(PQsetNoticeProcessor) use(PQserverVersion) use(PQparameterStatus)       \
                           use(PQcmdTuples) use(PQtransactionStatus) use(PQconnectStartParams) use(PQconnectPoll)      \
-                              use(PQsetErrorVerbosity)
+                              use(PQsetErrorVerbosity) use(PQconninfo)
 
 struct Libpq {
 #define BOUGH_LIBPQ_MEMBER(name) decltype(&::name) name = nullptr;
