@@ -9,22 +9,29 @@
 namespace bough::cli {
 namespace {
 
-// What a call of this entry is shown with when its result is hidden: which call a hidden message answered cannot be
-// told any more, but one that stands among the results, as many as there are calls, did. `open`: the calls without one.
-std::optional<EntryPart> hiddenResult(const std::vector<const Entry*>& entries, const std::vector<EntryView>& views,
-                                      std::size_t entry, std::ptrdiff_t open) {
+constexpr const char* kNoResult = "(no result here, or it is hidden)";
+
+// The results after an entry that are hidden.
+struct HiddenResults {
+  std::ptrdiff_t count = 0;
+  std::string text{};  // what all of them say; or that it cannot be told
+};
+
+HiddenResults hiddenResults(const std::vector<const Entry*>& entries, const std::vector<EntryView>& views,
+                            std::size_t entry) {
   const auto isResult = [](const EntryPart& part) { return part.kind == BlockKind::ToolResult; };
-  std::ptrdiff_t hidden = 0;
-  std::string text;
+  HiddenResults hidden;
   for (std::size_t i = entry + 1; i < views.size(); ++i) {
     if (!views[i].isMessage) continue;
     const bool isHidden = entries[i]->redacted || isUnreadable(*entries[i]);
     if (!isHidden && !std::ranges::all_of(views[i].parts, isResult)) break;
-    if (isHidden && ++hidden == 1) text = views[i].parts.front().text;
+    if (!isHidden) continue;
+    const std::string& text = views[i].parts.front().text;
+    if (++hidden.count == 1) hidden.text = text;
+    // One was erased, the other redacted.
+    if (hidden.text != text) hidden.text = kNoResult;
   }
-  if (hidden == 0) return std::nullopt;
-  if (hidden < open) text = "(no result here, or it is hidden)";
-  return EntryPart{.kind = BlockKind::ToolResult, .text = std::move(text)};
+  return hidden;
 }
 
 }  // namespace
@@ -53,17 +60,25 @@ std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& en
       return true;
     });
   }
+  std::map<std::size_t, std::vector<std::string>> open;  // calls without a result, by the entries that hold them
   for (const auto& [callId, entry] : waiting) {
-    const auto isOpen = [&](const auto& call) { return call.second == entry; };
-    if (auto hidden = hiddenResult(entries, views, entry, std::ranges::count_if(waiting, isOpen))) {
-      hidden->callId = callId;
-      keep(entry, std::move(*hidden));
+    auto part = next ? lookAhead(callId, *next) : std::nullopt;
+    if (!part) {
+      open[entry].push_back(callId);
       continue;
     }
-    auto part = next ? lookAhead(callId, *next) : std::nullopt;
-    if (!part) continue;
     keep(entry, std::move(*part));
     shown_.insert(callId);
+  }
+  // Which call a hidden message answered cannot be told any more, but one that stands among the results, as many as
+  // there are calls, did.
+  for (const auto& [entry, callIds] : open) {
+    HiddenResults hidden = hiddenResults(entries, views, entry);
+    if (hidden.count == 0) continue;
+    if (hidden.count < std::ssize(callIds)) hidden.text = kNoResult;
+    for (const std::string& callId : callIds) {
+      keep(entry, {.kind = BlockKind::ToolResult, .text = hidden.text, .callId = callId});
+    }
   }
   return results;
 }
