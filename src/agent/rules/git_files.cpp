@@ -6,15 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "agent/rules/git_settings.h"
 #include "agent/rules/program_names.h"
+#include "base/system/folder_stream.h"
 #include "base/user_folders.h"
 
 namespace bough::agent {
@@ -31,6 +30,25 @@ std::string lowerCase(std::string_view text) {
 
 bool isThere(const std::string& path) {
   return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool isLink(const std::string& path) {
+  char byte = 0;
+  return ::readlink(path.c_str(), &byte, 1) >= 0;
+}
+
+// What a folder holds, at most so many; nothing where it cannot be read. The iterator of the standard library ends the
+// process when memory runs out.
+std::vector<std::string> namesIn(const std::string& folder, std::size_t most) {
+  std::vector<std::string> names;
+  const FolderStream stream(::opendir(folder.c_str()));
+  while (stream != nullptr && names.size() < most) {
+    const dirent* each = ::readdir(stream.get());
+    if (each == nullptr) break;
+    const std::string_view name = each->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
 }
 
 bool isBelow(std::string_view path, std::string_view folder) {
@@ -100,13 +118,9 @@ class Leads {
 
   // The repositories in a folder `above` it, beside those on the way to it: their hooks may be links that lead here.
   [[nodiscard]] bool fromFoldersIn(const std::string& above) const {
-    constexpr int kMostFolders = 1'000;
-    std::error_code error;
-    int seen = 0;
-    const std::filesystem::directory_iterator end_;
-    for (std::filesystem::directory_iterator each(above + "/", error); !error && each != end_; each.increment(error)) {
-      if (++seen > kMostFolders) return false;
-      const std::string folder = each->path().string();
+    constexpr std::size_t kMostFolders = 1'000;
+    for (const std::string& name : namesIn(above + "/", kMostFolders)) {
+      const std::string folder = fmt::format("{}/{}", above, name);
       if (isThere(folder + "/.git") && from(folder)) return true;
     }
     return false;
@@ -160,16 +174,13 @@ class Leads {
 
   // A hook is often a link to a script in the tree.
   [[nodiscard]] bool fromLinksIn(const std::string& hooks) const {
-    constexpr int kMostHooks = 1'000;
-    std::error_code error;
-    int files = 0;
-    const std::filesystem::directory_iterator end_;
-    for (std::filesystem::directory_iterator each(hooks, error); !error && each != end_; each.increment(error)) {
-      if (++files > kMostHooks) return true;  // nobody knows where the others lead
-      std::error_code unknown;
-      if (each->is_symlink(unknown) && end(each->path().string())) return true;
-    }
-    return false;
+    constexpr std::size_t kMostHooks = 1'000;
+    const std::vector<std::string> names = namesIn(hooks, kMostHooks + 1);
+    if (names.size() > kMostHooks) return true;  // nobody knows where the others lead
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      const std::string hook = fmt::format("{}/{}", hooks, name);
+      return isLink(hook) && end(hook);
+    });
   }
 
   // The folder of hooks that settings name, and the files with more of them. Of more than anybody writes, nobody knows
