@@ -160,5 +160,20 @@ def test_what_is_being_typed_answers_no_question(folder, bough):
     chat.close()
 
 
+def test_the_beginning_of_an_answer_goes_with_its_question(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("bash echo ran-$((1+1))")
+    chat.type("half a line", enter=False)
+    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))
+    chat.key("y")
+    chat.wait(lambda screen: re.search(r": y$", chat.last(screen)))
+    chat.key("C-c")
+    screen = chat.wait(lambda screen: "stopped" in screen and chat.last(screen).startswith(f"{PROMPT} half"))
+    check(chat.last(screen) == f"{PROMPT} half a line" and "ran-2" not in screen, "the draft is as it was", screen)
+    chat.close()
+
+
 if __name__ == "__main__":
     run(globals())

@@ -90,15 +90,19 @@ void TypedLines::takeTurns(bool asked) {
     shown_ = false;
     nextShown_ = false;
     aside_ = std::exchange(line_, {});
+    isAnswered_ = false;
   } else {
+    if (!isAnswered_) line_.clear();  // the beginning of an answer to a question that is gone
     line_.insert(0, std::exchange(aside_, {}));
+    answerColumns_ = 0;
     show();
   }
 }
 
 std::optional<std::string> TypedLines::next() {
   listen();
-  takeTurns(asked_());
+  // What came together with an answer is for the next question, which may not be open yet.
+  takeTurns(asked_() || (isAnswered_ && !bytes_.empty()));
   // What comes while a question is on the screen is an answer, however soon.
   if (bytes_.empty() && receive(kPollMs)) takeTurns(asked_());
   bool changed = false;
@@ -115,6 +119,7 @@ std::optional<std::string> TypedLines::next() {
     }
     if (byte != '\n' && byte != '\r') {
       changed = take(byte) || changed;
+      isAnswered_ = isAnswered_ && !asked_();
       // What is typed after it may be an answer, on the line of the question, however fast it comes.
       if (line_.empty() && shown_) show();
       continue;
@@ -124,6 +129,7 @@ std::optional<std::string> TypedLines::next() {
     } else if (isAnswer_) {
       printText("\n");
     }
+    isAnswered_ = isAnswer_;
     shown_ = false;
     candidates_.clear();
     answerColumns_ = 0;

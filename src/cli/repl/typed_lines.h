@@ -56,6 +56,7 @@ class TypedLines {
   std::string next_;               ///< See showNext.
   std::size_t answerColumns_ = 0;  ///< What is shown of an answer to a question.
   bool isAnswer_ = false;          ///< What is typed answers a question.
+  bool isAnswered_ = false;        ///< An answer to it was given.
   bool shown_ = false;             ///< The line is on the screen.
   bool nextShown_ = false;         ///< What comes next is.
 };
