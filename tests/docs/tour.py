@@ -35,8 +35,16 @@ def steady(text, folder):
 def steady_picture(text, folder):
     """The same of what a terminal shows: ids that differ still do, in the order in which they come."""
     ids = {}
-    named = lambda found: ids.setdefault(found[0], f"{0x4d1c9a37 * (len(ids) + 1) % 2**32:08x}")
-    return steady(re.sub(r"(?<=\x1b\[2m)[0-9a-f]{8}(?=\x1b)", named, text), folder)
+
+    def named(found):
+        """How much of an id is enough to name it differs, too; one character stands for it."""
+        whole = (found[1] or "") + found[2]
+        if len(whole) != 8:
+            return found[0]
+        steady_id = ids.setdefault(whole, f"{0x4d1c9a37 * (len(ids) + 1) % 2**32:08x}")
+        return f"\x1b[2m{steady_id[:7]}\x1b[0m\x1b[1m{steady_id[7:]}"
+
+    return steady(re.sub(r"(?:\x1b\[2m([0-9a-f]{1,7})\x1b\[0m)?\x1b\[1m([0-9a-f]{1,8})(?=\x1b)", named, text), folder)
 
 
 def world(folder, bough):
