@@ -1,6 +1,8 @@
 // Imports into a session whose id somebody chose.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "files.h"
 #include "support/temp_folder.h"
 
@@ -34,6 +36,29 @@ TEST(Import, AnIdThatWasGivenIsNotThatOfAnotherFilesSession) {
       named);
   ASSERT_TRUE(renamed) << renamed.error().message;
   EXPECT_EQ(renamed->appended, 2U);  // with the facts
+}
+
+// Such an id is that of a place in a log, which no stored entry may have.
+TEST(Import, AnEntryWhoseIdLooksLikeThatOfAPlaceIsImported) {
+  const TempFolder folder;
+  const std::string path = folder / "places.jsonl";
+  writeBytes(path,
+             R"({"id":"unreadable:7","parentId":null,"timestamp":"2026-01-01T00:00:00Z","type":"user","content":"one"})"
+             "\n"
+             R"({"id":"b","parentId":"unreadable:7","timestamp":"2026-01-01T00:00:01Z","type":"user","content":"two"})"
+             "\n");
+  const auto store = memoryStore();
+  const auto imported = importTranscript(*store, path, {.agent = {}, .sessionId = "m"});
+  ASSERT_TRUE(imported) << imported.error().message;
+  auto session = store->session("m");
+  ASSERT_TRUE(session);
+  const auto entries = session->load();
+  ASSERT_TRUE(entries);
+  const auto second = std::ranges::find(*entries, "b", &Entry::id);
+  ASSERT_NE(second, entries->end());
+  const auto first = std::ranges::find(*entries, second->parentId.value_or(""), &Entry::id);
+  ASSERT_NE(first, entries->end());
+  EXPECT_TRUE(first->payload.contains("one"));
 }
 
 }  // namespace

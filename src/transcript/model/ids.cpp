@@ -4,6 +4,7 @@
 
 #include "base/bytes/sha256.h"
 #include "base/model/ids.h"
+#include "base/model/unreadable.h"
 
 namespace bough::transcript {
 namespace {
@@ -15,7 +16,8 @@ constexpr std::string_view kFacts = "facts:";  // entries that an import adds (i
 constexpr std::string_view kHex = "0123456789abcdef";
 
 bool isOurs(std::string_view id) {
-  return id.starts_with(kEscaped) || id.starts_with(kHashed) || id.starts_with(kPlaced) || id.starts_with(kFacts);
+  return id.starts_with(kEscaped) || id.starts_with(kHashed) || id.starts_with(kPlaced) || id.starts_with(kFacts) ||
+         offsetOfUnreadableId(id);
 }
 
 bool isKept(char c) {
