@@ -1,11 +1,13 @@
 // A process that may open few files, or has none left.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -13,6 +15,33 @@
 
 namespace bough {
 namespace {
+
+// Counts how often a file in a folder is opened.
+class OpenCount {
+ public:
+  explicit OpenCount(const std::string& folder) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    EXPECT_GE(::inotify_add_watch(events_, folder.c_str(), IN_OPEN), 0);
+  }
+  ~OpenCount() { ::close(events_); }
+  OpenCount(const OpenCount&) = delete;
+  OpenCount& operator=(const OpenCount&) = delete;
+
+  [[nodiscard]] int sinceLastTime() const {
+    int count = 0;
+    alignas(inotify_event) std::array<char, 65536> bytes{};
+    for (ssize_t size = 0; (size = ::read(events_, bytes.data(), bytes.size())) > 0;) {
+      for (ssize_t at = 0; at < size; ++count) {
+        inotify_event event{};
+        std::memcpy(&event, bytes.data() + at, sizeof event);
+        at += static_cast<ssize_t>(sizeof event + event.len);
+      }
+    }
+    return count;
+  }
+
+ private:
+  int events_;
+};
 
 class OpenFiles : public StoreTest {
  protected:
@@ -84,16 +113,51 @@ TEST_F(OpenFiles, AnAppendToADeepForkOpensNoneOfItsOrigins) {
     deepest = must(deepest.fork(added.lastAppendedEntryId, {.sessionId = "s" + std::to_string(i)}));
   }
   must(deepest.append({message("m")}));
-  const int events = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  ASSERT_GE(::inotify_add_watch(events, (folder / "sessions").c_str(), IN_OPEN), 0);
+  const OpenCount opened(folder / "sessions");
   must(deepest.append({message("m")}));
-  std::array<char, 4096> opened{};
-  EXPECT_EQ(::read(events, opened.data(), opened.size()), -1) << "one was opened";
-  ::close(events);
+  EXPECT_EQ(opened.sinceLastTime(), 0);
   // A session that another process replaces or removes is noticed all the same.
   must(open()->deleteSession("s5", {.detachForks = true}));
   must(deepest.append({message("m")}));
   EXPECT_EQ(must(deepest.conversation()).size(), 42U);
+}
+
+TEST_F(OpenFiles, AChainOfForksIsNotWalkedAgainForEachOfThem) {
+  allow(64);
+  constexpr int kForks = 100;
+  Session deepest = must(store->create({.sessionId = "s000"}));
+  for (int i = 1; i < kForks; ++i) {
+    const auto added = must(deepest.append({message("m")}));
+    deepest = must(deepest.fork(added.lastAppendedEntryId, {.sessionId = fmt::format("s{:03}", i)}));
+  }
+  const auto fresh = open();
+  const OpenCount opened(folder / "sessions");
+  for (const std::string& id : must(fresh->listSessions())) {
+    EXPECT_EQ(must(fresh->sessionState(id)).lostSession, "");
+  }
+  EXPECT_LT(opened.sinceLastTime(), 10 * kForks);
+  EXPECT_EQ(must(must(fresh->session("s099")).conversation()).size(), 99U);
+  // One that is lost is noticed as before.
+  std::filesystem::remove(logPath("s050"));
+  EXPECT_EQ(must(fresh->sessionState("s099")).lostSession, "s050");
+  EXPECT_EQ(must(fresh->sessionState("s051")).lostSession, "s050");
+  EXPECT_EQ(must(fresh->sessionState("s049")).lostSession, "");
+}
+
+TEST_F(OpenFiles, AForksHeaderIsReadWithoutItsOrigins) {
+  allow(64);
+  Session deepest = must(store->create({.sessionId = "s0"}));
+  for (int i = 1; i < 40; ++i) {
+    const auto added = must(deepest.append({message("m")}));
+    deepest = must(deepest.fork(added.lastAppendedEntryId, {.sessionId = "s" + std::to_string(i)}));
+  }
+  const auto fresh = open();
+  const OpenCount opened(folder / "sessions");
+  const auto headers =
+      must(fresh->loadSessionEntries("s39", {.limit = 1, .type = std::string(entry_type::kSessionHeader)}));
+  ASSERT_EQ(headers.size(), 1U);
+  EXPECT_TRUE(headers.front().payload.contains("s38"));
+  EXPECT_LT(opened.sinceLastTime(), 10);
 }
 
 TEST_F(OpenFiles, LogsThatNobodyUsesAreClosedForOthers) {

@@ -118,6 +118,7 @@ Result<SessionState> FileSession::state() {
   BOUGH_TRY(const auto open, log());
   BOUGH_TRY(auto found, stateOfLog(*open, store_.serializer));
   found.lostSession = lostSession(found.origin);
+  lastUsed_ = openLogs_.tick();  // after the sessions that were opened for it
   if (found.origin && found.problemCount > 0) {
     // Damage may have taken the entry that a head entry names. Why the history cannot be read is told where it is read.
     if (const auto shared = history()) {
@@ -229,7 +230,10 @@ std::optional<std::uint64_t> FileSession::generationOfClosed() {
 
 Result<std::uint64_t> FileSession::generation() {
   if (const auto known = generationOfClosed()) return *known;
+  // A fork that asks whether its history is as it was does not use it: the fork itself would be closed first.
+  const std::uint64_t lastUsed = lastUsed_;
   BOUGH_TRY(const auto open, log());
+  lastUsed_ = lastUsed;
   return open->freshGeneration();
 }
 

@@ -38,6 +38,11 @@ void ForkHistory::endAt(const std::string& leaf, const std::string& session, std
   lost_ = std::move(why);
 }
 
+void ForkHistory::goOn(const ForkHistory& rest) {
+  parts_.insert(parts_.end(), rest.parts_.rbegin(), rest.parts_.rend());
+  size_ += rest.size_;
+}
+
 Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string session, std::string leaf,
                                       std::size_t limit) {
   ForkHistory history;
@@ -79,6 +84,11 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
     const auto origin = readHeader(first).origin;
     if (!origin) {
       history.endAt(leaf, session, std::nullopt);
+      break;
+    }
+    const auto rest = leaf == origin->entryId && limit == SIZE_MAX ? found.session->keptHistory(origin) : nullptr;
+    if (rest) {
+      history.goOn(*rest);
       break;
     }
     session = origin->sessionId;

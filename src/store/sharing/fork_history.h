@@ -71,6 +71,8 @@ class ForkHistory final : public SharedEntries {
  private:
   static Result<ForkHistory> walk(SharingSessions& sessions, std::string session, std::string leaf, std::size_t limit);
 
+  // On a walk, where the parts are the newest first: what is known to come before them.
+  void goOn(const ForkHistory& rest);
   void endAt(const std::string& leaf, const std::string& session, std::optional<Error> why);
 
   std::vector<Part> parts_;

@@ -64,6 +64,12 @@ bool typesExclude(const LoadOptions& wanted, const std::string& type) {
   return !wanted.types.empty() && std::ranges::find(wanted.types, type) == wanted.types.end();
 }
 
+// No history has a header in it.
+bool isHeaderAlone(const LoadOptions& wanted) {
+  const std::vector<std::string> types = wantedTypes(wanted);
+  return types.size() == 1 && types.front() == entry_type::kSessionHeader;
+}
+
 // The conditions that a selection has not met yet.
 void keepWanted(std::vector<Entry>& entries, const LoadOptions& wanted) {
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
@@ -123,7 +129,8 @@ Result<Redactions> SessionLoader::redactions() {
 // Brings back payloads that are stored apart, and hides redacted ones.
 Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showRedacted, std::size_t limitBytes) {
   Redactions hidden;
-  if (!showRedacted) {
+  const auto canBeHidden = [](const Entry& entry) { return canBeRedacted(entryKind(entry.type)); };
+  if (!showRedacted && std::ranges::any_of(entries, canBeHidden)) {
     BOUGH_TRY(hidden, redactions());
   }
   LostPayloads& lost = session_.sessions().lostPayloads();
@@ -290,7 +297,7 @@ Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
     }
     return selectBranch(wanted);
   }
-  if (!origin) return selectOwn(wanted);
+  if (!origin || isHeaderAlone(wanted)) return selectOwn(wanted);
   const bool byType = !wanted.type.empty() || !wanted.types.empty();
   if (byType && wanted.fromSequence == 0) return selectShared(wanted);
   return entriesFrom(wanted.fromSequence, byType ? SIZE_MAX : wanted.limit);

@@ -9,17 +9,22 @@
 
 namespace bough {
 
-Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::optional<ForkOrigin>& origin) {
-  if (!origin) return std::make_shared<const ForkHistory>();
+std::shared_ptr<const ForkHistory> SharingSession::keptHistory(const std::optional<ForkOrigin>& origin) {
   KnownHistory& here = *known_;
   std::shared_ptr<const ForkHistory> known;
   {
     const std::lock_guard lock(here.mutex);
     if (here.origin == origin) known = here.history;
   }
-  if (known && known->isCurrent()) return known;
+  return known && known->isCurrent() ? known : nullptr;
+}
+
+Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::optional<ForkOrigin>& origin) {
+  if (!origin) return std::make_shared<const ForkHistory>();
+  if (auto known = keptHistory(origin)) return known;
   BOUGH_TRY(ForkHistory made, ForkHistory::ofFork(sessions_, sessionId_, origin));
   auto history = std::make_shared<const ForkHistory>(std::move(made));
+  KnownHistory& here = *known_;
   const std::lock_guard lock(here.mutex);
   here.origin = origin;
   here.history = history;

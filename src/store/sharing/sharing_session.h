@@ -82,6 +82,8 @@ class SharingSession : public StoredSession {
   [[nodiscard]] SharingSessions& sessions() { return sessions_; }
   /// What the session shares if it has this origin. It is kept, so that it is not walked again for every call.
   Result<std::shared_ptr<const ForkHistory>> historyOf(const std::optional<ForkOrigin>& origin);
+  /// The same when it is known already and still right, else null: its parts are asked, but nothing is walked.
+  [[nodiscard]] std::shared_ptr<const ForkHistory> keptHistory(const std::optional<ForkOrigin>& origin);
   /// What the session shares now, as far as it is there: for reading.
   Result<std::shared_ptr<const ForkHistory>> history();
   /// The branch that ends in an entry, for a load that wants a part of it: kept until its end was asked for, so that
