@@ -113,14 +113,15 @@ Error withForksNamed(SessionStore& store, const std::string& sessionId, Error er
 Result<std::string> folderOf(SessionStore& store, std::string sessionId) {
   constexpr int kMostForks = 1'000;  // in a circle of damaged headers there would be no end
   for (int i = 0; i < kMostForks && !sessionId.empty(); ++i) {
-    const auto header =
-        store.loadSessionEntries(sessionId, {.limit = 1, .type = std::string(entry_type::kSessionHeader)});
-    const bool isLost =
-        !header && (header.error().code == ErrorCode::NotFound || header.error().code == ErrorCode::Damaged);
-    if (!header && !isLost) return std::unexpected(header.error());
-    if (isLost || header->empty()) return std::string();
-    if (auto cwd = json::findString(header->front().payload, "cwd"); cwd && !cwd->empty()) return std::move(*cwd);
-    const auto parent = json::findMember(header->front().payload, "parentSession");
+    std::string header;
+    const auto read = store.readOwnEntries(sessionId, 0, 1, [&](std::uint64_t, Entry& entry) {
+      if (entry.type == entry_type::kSessionHeader) header = std::move(entry.payload);
+    });
+    const bool isLost = !read && (read.error().code == ErrorCode::NotFound || read.error().code == ErrorCode::Damaged);
+    if (!read && !isLost) return std::unexpected(read.error());
+    if (isLost || header.empty()) return std::string();
+    if (auto cwd = json::findString(header, "cwd"); cwd && !cwd->empty()) return std::move(*cwd);
+    const auto parent = json::findMember(header, "parentSession");
     sessionId = parent ? json::findString(*parent, "sessionId").value_or("") : "";
   }
   return std::string();
