@@ -176,6 +176,53 @@ TEST(Erasing, OfADamagedEntryIsFinishedAfterADeathAnywhere) {
   EXPECT_GT(finished, 5U);
 }
 
+// A fork names the last entry of its parent by its place. The lines move; the fork is not written again.
+TEST(Erasing, KeepsWhatAForkKnowsByItsPlaceAfterADeathAnywhere) {
+  SimFileSystem base;
+  {
+    Ledger ledger;
+    World world(base, options());
+    ASSERT_TRUE(ledger.create(world, "a"));
+    for (const std::string each : {"m0", "m1", "last"}) ASSERT_TRUE(ledger.append(world, "a", {message(each, 900)}));
+    ASSERT_TRUE(world->repairSession("a"));
+  }
+  std::string log = base.contents("/store/sessions/a.jsonl").value_or("");
+  log.replace(log.find(R"({"id":"last")"), 8, std::string(8, '#'));
+  base.put("/store/sessions/a.jsonl", log);
+  auto files = base.processCrash();
+  {
+    World world(*files, options(), 2);
+    const auto lost = world->sessionState("a");
+    ASSERT_TRUE(lost);
+    ASSERT_TRUE(lost->headId.starts_with("unreadable:")) << lost->headId;
+    ASSERT_TRUE(world->branchFromEntry("a", lost->headId, {.sessionId = "f"}));
+    ASSERT_TRUE(world->appendSessionEntries("f", {message("own", 100)}));
+  }
+  auto ready = files->processCrash();
+  {
+    World world(*ready, options(), 3);
+    ASSERT_TRUE(world->maintenance().erase({.sessionId = "f", .entryIds = {"m0"}, .by = "me", .reason = "a request"}));
+  }
+  std::size_t finished = 0;
+  for (std::uint64_t operation = 0; operation <= ready->operationCount(); ++operation) {
+    auto later = ready->processCrash({.operation = operation, .bytes = {}});
+    SCOPED_TRACE("the process died after " + ready->operationName(operation));
+    World world(*later, options(), 4);
+    ASSERT_TRUE(world.isOpen());
+    const auto branch = world->loadSessionEntries("f", {.branch = "own"});
+    ASSERT_TRUE(branch) << branch.error().message;
+    ASSERT_EQ(branch->size(), 4U);
+    EXPECT_EQ((*branch)[1].id, "m1");
+    EXPECT_EQ((*branch)[2].type, "unreadable");
+    finished += branch->front().redacted ? 1U : 0U;
+    const auto verified = world->verifySession("f");
+    ASSERT_TRUE(verified);
+    EXPECT_EQ(verified->problemCount, 0U);
+  }
+  EXPECT_GT(finished, 5U);
+  EXPECT_LT(finished, ready->operationCount());
+}
+
 // A call that fails leaves the journal to whoever opens the store next.
 TEST(Erasing, IsFinishedAfterAnyFailedCall) {
   SimFileSystem base;

@@ -68,6 +68,9 @@ class PlaceNames : public testing::Test {
     must(store->redactEntry("f", lost, "me", "private"));
     must(store->moveHead("f", lost));
   }
+  void erase(const std::string& session, const std::string& id) {
+    must(store->maintenance().erase({.sessionId = session, .entryIds = {id}, .by = "me", .reason = "a request"}));
+  }
   static void expectWhole(SessionStore& of) {
     EXPECT_EQ(idsOf(of, "f", "own"), (Ids{"a", "large", "last", "own"}));
     EXPECT_EQ(must(of.sessionState("f")).headId, "last");
@@ -139,6 +142,69 @@ TEST_F(PlaceNames, CopiesHaveTheIdsOfWhatIsNamedByItsPlace) {
     EXPECT_EQ(synced.back().toRight, 0U);
   }
   open();
+  expectWhole(*store);
+}
+
+// Lines after what is erased move; the fork is not written again.
+TEST_F(PlaceNames, AForkKeepsItsHistoryWhenItsParentIsErasedFrom) {
+  makeFork();
+  bringBack();
+  erase("s", "a");
+  expectWhole(*store);
+  erase("s", "large");
+  expectWhole(*store);
+}
+
+TEST_F(PlaceNames, AForkKeepsItsHistoryWhileItCannotBeRead) {
+  makeFork();
+  erase("s", "a");
+  erase("s", "large");
+  const Ids whole = idsOf(*store, "f", "own");
+  ASSERT_EQ(whole.size(), 4U);
+  EXPECT_EQ(whole.front(), "a");
+  EXPECT_TRUE(offsetOfUnreadableId(whole[2])) << whole[2];
+  EXPECT_EQ(must(store->sessionState("f")).headId, whole[2]);
+  EXPECT_TRUE(must(store->loadEntry("f", whole[2])).redacted);
+  EXPECT_EQ(must(store->loadEntry("f", lost)).id, whole[2]);
+  EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
+  must(store->branchFromEntry("f", whole[2], {.sessionId = "g"}));
+  EXPECT_EQ(idsOf(*store, "g", whole[2]).size(), 3U);
+}
+
+TEST_F(PlaceNames, AForkKeepsItsHistoryWhenTheDamagedEntryIsErased) {
+  makeFork();
+  erase("s", "a");
+  erase("f", must(store->sessionState("f")).headId);
+  const Ids whole = idsOf(*store, "f", "own");
+  ASSERT_EQ(whole.size(), 4U);
+  EXPECT_EQ(must(store->sessionState("f")).headId, whole[2]);
+  EXPECT_TRUE(must(store->loadEntry("f", whole[2])).redacted);
+  EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
+}
+
+TEST_F(PlaceNames, AForkOfAForkAndAnArchivedOneKeepTheirHistory) {
+  makeFork();
+  must(store->branchFromEntry("f", lost, {.sessionId = "g"}));
+  append("g", "its");
+  must(store->branchFromEntry("f", "own", {.sessionId = "h"}));
+  must(store->archiveSession("g"));
+  must(store->archiveSession("s"));
+  erase("h", "a");
+  EXPECT_EQ(idsOf(*store, "g", "its").size(), 4U);
+  EXPECT_EQ(idsOf(*store, "h", "own").size(), 4U);
+}
+
+// Of the names in a fork, those in the parent's log stay what they are when the fork's own lines move.
+TEST_F(PlaceNames, AnErasureInTheForkLeavesTheNamesOfItsParentsPlaces) {
+  must(store->branchFromEntry("s", lost, {.sessionId = "f"}));
+  append("f", "first", 400'000);
+  must(store->moveHead("f", lost));
+  append("f", "own");
+  must(store->labelEntry("f", lost, "here"));
+  must(store->redactEntry("f", lost, "me", "private"));
+  must(store->moveHead("f", lost));
+  erase("f", "first");
+  bringBack();
   expectWhole(*store);
 }
 

@@ -133,7 +133,8 @@ Result<ErasedLines> FileErasure::look(const Place& place) {
     if (!packed) return std::unexpected(packed.error());
     source = std::move(packed->source);
   }
-  auto found = LineEraser(plan_, store_.serializer, traces_, place.sessionId, {}).run(*source, place.path());
+  auto found =
+      LineEraser(plan_, store_.serializer, traces_, namedPlaces_, place.sessionId, {}).run(*source, place.path());
   if (source->damagedAt() || (!found && found.error().code == ErrorCode::Damaged)) {
     giveUp(place, "not all of it can be unpacked, so it may hold more");
     return found ? std::move(*found) : ErasedLines();
@@ -160,6 +161,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
     if (place.isLog) seen_.insert(found.targets.begin(), found.targets.end());
     if (found.mayHold) doubtful_.insert(place.path());
     wayBacks.merge(found.wayBacks);
+    namedPlaces_.merge(found.namedPlaces);
     const std::size_t known = traces_.size();
     traces_.merge(found.traces);
     again = again || traces_.size() != known;

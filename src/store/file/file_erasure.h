@@ -57,6 +57,8 @@ class FileErasure {
   Result<void> eraseLog(const Place& place, const LogFolders& folders);
   /// False when the log has to be looked at again. What is before `countedBytes` was complete once.
   Result<bool> rewriteLog(const Place& place, const LogFolders& folders, std::uint64_t countedBytes);
+  /// Tells those who know entries of a log by their places where these are in its copy.
+  Entry infoOfPlaces(const ErasedLines& found);
   Result<void> eraseBeside(const Place& place, const LogFolders& folders);
   Result<void> removeAttachments();
   /// Those of the plan that an entry still names.
@@ -70,10 +72,11 @@ class FileErasure {
   std::shared_ptr<Directory> trash_;  // null while there is none
   ErasurePlan plan_;
   ErasureTraces traces_;
-  bool mayGrow_ = false;            // the plan is not written down yet
-  std::set<std::string> settled_;   // paths at which nothing more can be done
-  std::set<std::string> seen_;      // entries of the plan that a log holds, erased or not
-  std::set<std::string> doubtful_;  // paths of files that may hold more of it
+  std::set<std::uint64_t> namedPlaces_;  // in any log of the store
+  bool mayGrow_ = false;                 // the plan is not written down yet
+  std::set<std::string> settled_;        // paths at which nothing more can be done
+  std::set<std::string> seen_;           // entries of the plan that a log holds, erased or not
+  std::set<std::string> doubtful_;       // paths of files that may hold more of it
   ErasureReport report_;
 };
 

@@ -9,6 +9,7 @@
 #include "log/source/scan.h"
 #include "store/file/file_erasure.h"
 #include "store/rules/header.h"
+#include "store/rules/renamed_places.h"
 
 namespace bough {
 namespace {
@@ -98,7 +99,7 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   NewFile file(*folders.sessions, logName(place.id));
   BOUGH_TRY(file.create());
   Pieces pieces(file);
-  LineEraser eraser(plan_, store_.serializer, traces_, place.sessionId,
+  LineEraser eraser(plan_, store_.serializer, traces_, namedPlaces_, place.sessionId,
                     [&](std::string_view bytes) { return pieces.add(bytes); });
   BOUGH_TRY(const auto found, eraser.run(*log.source, log.path()));
   const int format = store_.serializer.schemaVersion();
@@ -118,13 +119,16 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   if (found.lacksLineEnd) {
     BOUGH_TRY(pieces.add("\n"));
   }
+  std::vector<Entry> added;
+  for (const ErasureTarget* const target : lacking) added.push_back(receiptOf(plan_, *target, found.headId));
+  if (found.format == format && !found.renamed.empty()) added.push_back(infoOfPlaces(found));
   SealDigits seal = found.lastSeal;
-  const auto count = static_cast<std::uint32_t>(lacking.size());
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < added.size(); ++i) {
     std::string text;
-    BOUGH_TRY(store_.serializer.encode(receiptOf(plan_, *lacking[i], found.headId), text));
+    BOUGH_TRY(store_.serializer.encode(added[i], text));
     std::string line;
-    seal = appendSealedLine(line, text, seal, i + 1, count);
+    seal =
+        appendSealedLine(line, text, seal, static_cast<std::uint32_t>(i) + 1, static_cast<std::uint32_t>(added.size()));
     BOUGH_TRY(pieces.add(line));
   }
   BOUGH_TRY(pieces.flush());
@@ -132,6 +136,14 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   BOUGH_TRY(file.place());
   (void)folders.sessions->remove(indexName(place.id));
   return true;
+}
+
+// With what it says, the log is replaced: nobody sees one without the other.
+Entry FileErasure::infoOfPlaces(const ErasedLines& found) {
+  Entry info{.id = store_.ids.next(), .parentId = found.headId, .timestamp = plan_.timestamp};
+  info.type = entry_type::kSessionInfo;
+  info.payload = renamedPlacesPayload(found.renamed);
+  return info;
 }
 
 Result<void> FileErasure::eraseBeside(const Place& place, const LogFolders& folders) {
@@ -144,7 +156,7 @@ Result<void> FileErasure::eraseBeside(const Place& place, const LogFolders& fold
   NewFile file(*place.folder, place.name);
   BOUGH_TRY(file.create());
   Pieces pieces(file);
-  LineEraser eraser(plan_, store_.serializer, traces_, place.sessionId,
+  LineEraser eraser(plan_, store_.serializer, traces_, namedPlaces_, place.sessionId,
                     [&](std::string_view bytes) { return pieces.add(bytes); });
   BOUGH_TRY(const auto found, eraser.run(*source, place.path()));
   if (!found.changed) return {};

@@ -11,6 +11,7 @@
 #include "store/file/rules_work.h"
 #include "store/file/session_watcher.h"
 #include "store/rules/header.h"
+#include "store/sharing/place_names.h"
 
 namespace bough {
 namespace {
@@ -124,6 +125,9 @@ Result<SessionState> FileSession::state() {
     if (const auto shared = history()) {
       BOUGH_TRY(found.headId, open->headOfFork([&](std::string_view id) { return (*shared)->contains(id); }));
     }
+  }
+  if (found.origin && offsetOfUnreadableId(found.headId)) {
+    if (auto meant = idMeantBy(*this, found.headId)) found.headId = std::move(*meant);
   }
   found.lostPayloads = sessions().lostPayloads().count(sessionId());
   return found;

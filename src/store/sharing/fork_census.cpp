@@ -7,6 +7,7 @@
 
 #include "base/text/counted.h"
 #include "base/try.h"
+#include "store/sharing/place_names.h"
 
 namespace bough {
 namespace {
@@ -16,7 +17,7 @@ bool leadsElsewhere(SharingBackend& backend, const SeenOrigin& from) {
   if (!from.origin) return false;
   const auto session = backend.session(from.origin->sessionId);
   if (!session) return false;
-  const auto entry = (*session)->ownSequenceOf(from.origin->entryId);
+  const auto entry = sequenceNamedFrom(**session, from.origin->entryId);
   return entry && *entry;
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "base/model/ids.h"
 #include "base/try.h"
 #include "store/rules/header.h"
+#include "store/sharing/place_names.h"
 #include "store/sharing/sharing_session.h"
 
 namespace bough {
@@ -44,7 +46,7 @@ void ForkHistory::goOn(const ForkHistory& rest) {
 }
 
 Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string session, std::string leaf,
-                                      std::size_t limit) {
+                                      std::size_t limit, bool isOwnLeaf) {
   ForkHistory history;
   std::unordered_set<std::string> visited;
   while (history.size_ < limit) {
@@ -58,7 +60,9 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
       break;
     }
     BOUGH_TRY(const auto found, std::move(opened));
-    BOUGH_TRY(const auto sequence, found.session->ownSequenceOf(leaf));
+    const bool isOwn = std::exchange(isOwnLeaf, false);
+    BOUGH_TRY(const auto sequence,
+              isOwn ? found.session->ownSequenceOf(leaf) : sequenceNamedFrom(*found.session, leaf));
     // A session on the way without an entry of the branch still has its say on it: its redactions hold.
     Part& part =
         history.parts_.emplace_back(Part{.session = found.session, .generation = found.generation, .sequences = {}});
@@ -98,7 +102,7 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
 }
 
 Result<ForkHistory> ForkHistory::ofBranch(SharingSession& session, const std::string& leafId, std::size_t limit) {
-  auto history = walk(session.sessions(), session.sessionId(), leafId, limit);
+  auto history = walk(session.sessions(), session.sessionId(), leafId, limit, /*isOwnLeaf=*/true);
   if (!history || history->size_ > 0 || history->missing_ != leafId) return history;
   return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", session.sessionId(), leafId),
               "`bough cat` prints all entries of a session");
@@ -124,7 +128,7 @@ Result<void> ForkHistory::keepTypes(const std::vector<std::string>& types) {
 Result<ForkHistory> ForkHistory::ofFork(SharingSessions& sessions, const std::string& sessionId,
                                         const std::optional<ForkOrigin>& origin, Lost lost) {
   if (!origin) return ForkHistory();
-  auto history = walk(sessions, origin->sessionId, origin->entryId, SIZE_MAX);
+  auto history = walk(sessions, origin->sessionId, origin->entryId, SIZE_MAX, /*isOwnLeaf=*/false);
   const auto isSelf = [&](const Part& part) { return part.session->sessionId() == sessionId; };
   if (history && std::ranges::any_of(history->parts_, isSelf)) {
     return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", sessionId),
@@ -183,7 +187,7 @@ Result<std::vector<Entry>> ForkHistory::readAt(std::span<const std::size_t> plac
 Result<std::optional<std::size_t>> ForkHistory::find(std::string_view entryId) const {
   std::size_t before = 0;
   for (const Part& part : parts_) {
-    BOUGH_TRY(const auto sequence, part.session->ownSequenceOf(entryId));
+    BOUGH_TRY(const auto sequence, sequenceNamedFrom(*part.session, entryId));
     if (sequence) {
       const auto at = std::ranges::lower_bound(part.sequences, *sequence);
       if (at != part.sequences.end() && *at == *sequence) {

@@ -69,7 +69,9 @@ class ForkHistory final : public SharedEntries {
   [[nodiscard]] std::vector<std::string> sessions() const;
 
  private:
-  static Result<ForkHistory> walk(SharingSessions& sessions, std::string session, std::string leaf, std::size_t limit);
+  /// `isOwnLeaf`: the session itself names the leaf.
+  static Result<ForkHistory> walk(SharingSessions& sessions, std::string session, std::string leaf, std::size_t limit,
+                                  bool isOwnLeaf);
 
   // On a walk, where the parts are the newest first: what is known to come before them.
   void goOn(const ForkHistory& rest);

@@ -7,6 +7,7 @@
 #include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
+#include "store/rules/renamed_places.h"
 
 namespace bough {
 namespace {
@@ -25,7 +26,7 @@ void replaceIn(std::string& payload, std::string_view part, const std::string& i
 // does not matter.
 Result<std::optional<std::string>> sharedAt(const ForkHistory& history, std::string_view place) {
   for (const ForkHistory::Part& part : history.parts() | std::views::reverse) {
-    BOUGH_TRY(const auto sequence, part.session->ownSequenceOf(place));
+    BOUGH_TRY(const auto sequence, sequenceNamedFrom(*part.session, place));
     if (!sequence || !std::ranges::binary_search(part.sequences, *sequence)) continue;
     BOUGH_TRY(auto entries, part.session->ownRead(std::array{*sequence}));
     return std::move(entries.front().id);
@@ -42,6 +43,18 @@ Result<void> nameTarget(SharingSession& session, Entry& entry) {
 }
 
 }  // namespace
+
+Result<std::optional<std::uint64_t>> sequenceNamedFrom(SharingSession& session, std::string_view name) {
+  if (!offsetOfUnreadableId(name)) return session.ownSequenceOf(name);
+  constexpr EntryKind kKinds[] = {EntryKind::SessionInfo};
+  BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
+  std::string now(name);
+  for (const std::uint64_t sequence : sequences) {
+    BOUGH_TRY(const auto info, session.ownRead(std::array{sequence}));
+    now = renamedIn(info.front().payload, now).value_or(now);
+  }
+  return session.ownSequenceOf(now);
+}
 
 Result<std::string> idMeantBy(SharingSession& session, std::string id) {
   if (!offsetOfUnreadableId(id)) return id;

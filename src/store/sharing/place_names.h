@@ -11,6 +11,10 @@
 
 namespace bough {
 
+/// Where a session has the entry that another one names, or a caller does for it. A name of a place may be as old as
+/// the other session: then it is followed through what the log has said of it since.
+Result<std::optional<std::uint64_t>> sequenceNamedFrom(SharingSession& session, std::string_view name);
+
 /// The id of the entry that the session means by the name of a place. Any other id, or a place where nothing begins, is
 /// given back as it is.
 Result<std::string> idMeantBy(SharingSession& session, std::string id);

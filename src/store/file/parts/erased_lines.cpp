@@ -81,15 +81,16 @@ Result<ErasedLines> LineEraser::run(ByteSource& source, std::string_view path) {
     const auto next = reader.next(Crc32c());
     if (!next && next.error() == EILSEQ) return fail(ErrorCode::Damaged, fmt::format("{} cannot be unpacked", path));
     if (!next) return std::unexpected(systemError(next.error(), "read", path));
-    if (!*next) return std::move(found_);
+    if (!*next) break;
     found_.lacksLineEnd = !(*next)->hasEnd;
     BOUGH_TRY(line(**next, source, path));
   }
+  found_.renamed = places_.renamed();
+  return std::move(found_);
 }
 
 Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, std::string_view path) {
   std::string_view text = line.text;
-  places_.beginLine(line.offset);
   if (line.tooLong) return copyLong(line, source, path);
   if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
     BOUGH_TRY(put(kByteOrderMark));
@@ -100,6 +101,7 @@ Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, 
   for (const std::string& sha256 : plan_.attachments) {
     if (text.contains(sha256)) found_.attachments.insert(sha256);
   }
+  addNamedPlaces(found_.namedPlaces, text);
   for (std::string& sha256 : wayBacksNamedIn(text)) found_.wayBacks.insert(std::move(sha256));
   BOUGH_TRY(content(text, line.offset));
   return put(returns ? (line.hasEnd ? "\r\n" : "\r") : (line.hasEnd ? "\n" : ""));
@@ -109,21 +111,23 @@ Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, 
 Result<void> LineEraser::content(std::string_view text, std::uint64_t offset) {
   while (const auto hit = hitIn(text, offset)) {
     if (hit->begin > 0) {
-      BOUGH_TRY(plain(text.substr(0, hit->begin)));
+      BOUGH_TRY(plain(text.substr(0, hit->begin), offset));
       BOUGH_TRY(put("\n"));
     }
+    places_.begin(offset + hit->begin);
     BOUGH_TRY(eraseDamaged(text.substr(hit->begin, hit->end - hit->begin), *hit->target));
     if (hit->end == text.size()) return {};
     BOUGH_TRY(put("\n"));
     offset += hit->end;
     text.remove_prefix(hit->end);
   }
-  return plain(text);
+  return plain(text, offset);
 }
 
-Result<void> LineEraser::plain(std::string_view text) {
+Result<void> LineEraser::plain(std::string_view text, std::uint64_t offset) {
+  places_.begin(offset);
   const auto seal = findSeal(text);
-  auto done = seal ? sealed(text, *seal) : unsealed(text);
+  auto done = seal ? sealed(text, *seal, offset) : unsealed(text, offset);
   if (seal) notePlace(*seal);
   healed_ = false;
   return done;
@@ -174,6 +178,7 @@ Result<void> LineEraser::eraseDamaged(std::string_view text, const ErasureTarget
 Result<void> LineEraser::copyLong(const LineReader::Line& line, ByteSource& source, std::string_view path) {
   constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
   if (!out_) return {};
+  places_.begin(line.offset, line.length);
   const std::uint64_t end = line.offset + line.length + (line.hasEnd ? 1 : 0);
   std::string piece;
   for (std::uint64_t at = line.offset; at < end; at += piece.size()) {
@@ -187,7 +192,7 @@ Result<void> LineEraser::copyLong(const LineReader::Line& line, ByteSource& sour
   return {};
 }
 
-Result<void> LineEraser::sealed(std::string_view text, const Seal& seal) {
+Result<void> LineEraser::sealed(std::string_view text, const Seal& seal, std::uint64_t offset) {
   const std::string_view body = text.substr(0, seal.bodyLength);
   const auto digits = sealDigits(before_, body, seal.placeText);
   const SealDigits repaired = std::exchange(repaired_, std::nullopt);
@@ -196,7 +201,10 @@ Result<void> LineEraser::sealed(std::string_view text, const Seal& seal) {
   // After a line without a seal, which may have had one, readers take a line as it is.
   const bool readable = verified || (std::exchange(sealLost_, false) && serializer_.decode(text).has_value());
   sealLost_ = false;
-  if (!readable) repaired_ = digits;
+  if (!readable) {
+    repaired_ = digits;
+    places_.begin(offset, text.size());
+  }
   before_ = seal.digits;
   std::optional<Entry> entry;
   const ErasureTarget* const target = readable ? targetOf(text, entry) : nullptr;
@@ -216,7 +224,7 @@ Result<void> LineEraser::sealed(std::string_view text, const Seal& seal) {
   return put(made);
 }
 
-Result<void> LineEraser::unsealed(std::string_view text) {
+Result<void> LineEraser::unsealed(std::string_view text, std::uint64_t offset) {
   std::optional<Entry> entry;
   repaired_.reset();
   sealLost_ = true;
@@ -226,7 +234,9 @@ Result<void> LineEraser::unsealed(std::string_view text) {
   }
   std::string storage;
   std::string_view reason;
-  if (!entry && !readAnyKeys(text, storage, reason) && seemsErased(text)) {
+  const bool isDamaged = !entry && !readAnyKeys(text, storage, reason);
+  if (isDamaged) places_.begin(offset, text.size());
+  if (isDamaged && seemsErased(text)) {
     found_.changed = true;
     return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));
   }

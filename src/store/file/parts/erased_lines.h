@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,6 +51,9 @@ struct ErasedLines {
   int format = 0;                     ///< As the header says.
   std::string headId;
   SealDigits lastSeal;
+  std::set<std::uint64_t> namedPlaces;  ///< Of any log.
+  std::map<std::string, std::string>
+      renamed;  ///< Names of places that mean others in the copy, and what they are there.
   bool lacksLineEnd = false;
   bool mayHold = false;  ///< A line that stays says the same, or is a copy of what cannot be read.
 };
@@ -58,10 +62,16 @@ class LineEraser {
  public:
   using Out = std::function<Result<void>(std::string_view)>;
 
-  /// `sessionId`: whose file it is. `out`: takes the copy, in order; when it is empty, nothing is copied.
+  /// `namedPlaces`: those that entries of the store name. `sessionId`: whose file it is. `out`: takes the copy, in
+  /// order; when it is empty, nothing is copied.
   LineEraser(const ErasurePlan& plan, const EntrySerializer& serializer, const ErasureTraces& traces,
-             std::string_view sessionId, Out out)
-      : plan_(plan), serializer_(serializer), traces_(traces), sessionId_(sessionId), out_(std::move(out)) {
+             const std::set<std::uint64_t>& namedPlaces, std::string_view sessionId, Out out)
+      : plan_(plan),
+        serializer_(serializer),
+        traces_(traces),
+        sessionId_(sessionId),
+        out_(std::move(out)),
+        places_(namedPlaces) {
     for (const auto& [id, target] : plan_.targets) {
       if (target.damaged && target.sessionId == sessionId_) damaged_.push_back(&target);
     }
@@ -79,9 +89,9 @@ class LineEraser {
   };
 
   Result<void> content(std::string_view text, std::uint64_t offset);
-  Result<void> plain(std::string_view text);
-  Result<void> sealed(std::string_view text, const Seal& seal);
-  Result<void> unsealed(std::string_view text);
+  Result<void> plain(std::string_view text, std::uint64_t offset);
+  Result<void> sealed(std::string_view text, const Seal& seal, std::uint64_t offset);
+  Result<void> unsealed(std::string_view text, std::uint64_t offset);
   [[nodiscard]] std::optional<Hit> hitIn(std::string_view text, std::uint64_t offset) const;
   Result<void> eraseDamaged(std::string_view text, const ErasureTarget& target);
   void notePlace(const Seal& seal);

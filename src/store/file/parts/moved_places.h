@@ -1,71 +1,45 @@
 // The places of lines in a log that is copied with some of them longer or shorter than they were.
 //
-// An entry that was appended after one that could not be read knows it by its place (`unreadable:<offset>`). In the
-// copy that is another place.
+// An entry that was written after one that could not be read may know it by its place (`unreadable:<offset>`). In the
+// copy that is another place: what the log itself says is changed, and what others say is told where it is now
+// (store/rules/renamed_places.h).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <optional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "base/model/unreadable.h"
-#include "bough/entry.h"
-#include "log/format/line.h"
 
 namespace bough {
 
+/// Adds the places that a line names, whichever log they are in; not more than a store can have use for.
+void addNamedPlaces(std::set<std::uint64_t>& places, std::string_view line);
+
 class MovedPlaces {
  public:
-  /// The next line begins at this offset of the file.
-  void beginLine(std::uint64_t from) {
-    const bool isSame = moves_.empty() ? from == written_ : from - moves_.back().from == written_ - moves_.back().to;
-    if (!isSame) moves_.push_back({.from = from, .to = written_});
-  }
+  /// `named`: the places that matter.
+  explicit MovedPlaces(const std::set<std::uint64_t>& named) : named_(named) {}
+
+  /// What began at this offset of the file comes next. Of a line that may hold several entries, `bytes` of it.
+  void begin(std::uint64_t offset, std::uint64_t bytes = 1);
   /// So many bytes were added to the copy.
   void addWritten(std::size_t bytes) { written_ += bytes; }
 
-  /// The id that an entry has in the copy: another one only when it is the id of a place.
-  [[nodiscard]] std::string idInCopy(std::string id) const {
-    const auto offset = offsetOfUnreadableId(id);
-    const auto after = std::ranges::upper_bound(moves_, offset.value_or(0), {}, &Move::from);
-    if (!offset || after == moves_.begin()) return id;
-    const Move& move = *std::prev(after);
-    return unreadableId(*offset - move.from + move.to);
-  }
-
+  /// The id that an entry has in the copy: another one only when it is the id of a place in the file.
+  [[nodiscard]] std::string idInCopy(std::string id) const;
   /// A line with the places in the copy.
-  [[nodiscard]] std::string in(std::string line) const {
-    const auto keys = moves_.empty() ? std::nullopt : readCanonicalKeys(line);
-    if (!keys) return line;
-    const bool hasParent = keys->parentId.has_value();
-    const bool namesOne = isControl(entryKind(keys->type));
-    if (hasParent) moveAfter(line, R"("parentId":")");
-    if (namesOne) moveAfter(line, R"("entryId":")");
-    return line;
-  }
+  [[nodiscard]] std::string in(std::string line) const;
+  /// Where the places are that are others now, by the names that they had.
+  [[nodiscard]] std::map<std::string, std::string> renamed() const;
 
  private:
-  // From each on, lines are moved by the same distance.
-  struct Move {
-    std::uint64_t from;
-    std::uint64_t to;
-  };
+  void moveAfter(std::string& line, std::string_view name) const;
 
-  void moveAfter(std::string& line, std::string_view name) const {
-    const std::size_t at = line.find(name);
-    if (at == std::string::npos) return;
-    const std::size_t begin = at + name.size();
-    const std::size_t size = line.find('"', begin) - begin;
-    line.replace(begin, size, idInCopy(line.substr(begin, size)));
-  }
-
+  const std::set<std::uint64_t>& named_;
   std::uint64_t written_ = 0;
-  std::vector<Move> moves_;
+  std::map<std::uint64_t, std::uint64_t> places_;
 };
 
 }  // namespace bough
