@@ -49,6 +49,48 @@ class CopiedMeanwhile : public testing::Test {
   std::unique_ptr<SessionStore> somebody_;
 };
 
+// What is told counts once, and what was removed does not, however many tries there were.
+TEST_F(CopiedMeanwhile, TheNumbersAreThoseOfAllTries) {
+  for (const bool isSync : {true, false}) {
+    bool over = false;
+    for (int call = 0; !over; ++call) {
+      SCOPED_TRACE(fmt::format("{} {}", isSync ? "sync" : "copy", call));
+      const std::string name = fmt::format("numbers-{}-{}", isSync, call);
+      makeStores(name);
+      must(other_.store->appendSessionEntries("s", {message("x", "more")}));
+      must(other_.store->appendSessionEntries("f", {message("x", "theirs")}));
+      removeBefore(call, name);
+      std::vector<std::uint64_t> got;
+      if (isSync) {
+        for (const SyncedSession& each : must(syncSession(disturbed_, other_, "f"))) got.push_back(each.toLeft);
+      } else {
+        for (const CopiedSession& each : must(copySession(other_, disturbed_, "f"))) {
+          got.push_back(each.copiedEntries);
+          const bool isNew = each.sessionId == "f" && each.copiedEntries == 2;
+          EXPECT_EQ(each.presentEntries, isNew ? 1U : 2U) << each.sessionId;
+        }
+      }
+      over = backend_->takeCount() <= call;
+      backend_->beforeCall = {};
+      ASSERT_EQ(got.size(), 2U);
+      EXPECT_EQ(got[0], 1U);
+      const bool isThere = disturbed_.store->sessionState("f").has_value();
+      const bool cameBack = isThere && !must(disturbed_.store->listTrash()).empty();
+      EXPECT_EQ(got[1], cameBack ? 2U : 1U);
+    }
+  }
+}
+
+TEST_F(CopiedMeanwhile, WhatIsInNoStoreIsLookedForOnce) {
+  makeStores("none");
+  ASSERT_FALSE(copying::lineageOf({&disturbed_}, "none"));
+  const int once = backend_->takeCount();
+  ASSERT_FALSE(copySession(disturbed_, other_, "none"));
+  EXPECT_EQ(backend_->takeCount(), once);
+  ASSERT_FALSE(syncSession(disturbed_, other_, "none"));
+  EXPECT_EQ(backend_->takeCount(), once);
+}
+
 TEST_F(CopiedMeanwhile, AForkThatIsRemovedFromOneStoreDuringASyncComesBackFromTheOther) {
   bool over = false;
   for (int call = 0; !over; ++call) {

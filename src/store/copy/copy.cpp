@@ -22,10 +22,15 @@ Error differs(const StoreSide& to, const std::string& sessionId, std::uint64_t s
       .error();
 }
 
-Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string& sessionId) {
-  CopiedSession copied{.sessionId = sessionId};
+// `copied` holds what earlier tries copied.
+Result<void> copyOne(StoreSide& from, StoreSide& to, CopiedSession& copied, SeenSessions& seen) {
+  const std::string& sessionId = copied.sessionId;
   BOUGH_TRY(const auto header, findHeader(from, sessionId));
   if (!header) return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId));
+  BOUGH_TRY(const auto there, findHeader(to, sessionId));
+  if (!there) copied.copiedEntries = 0;
+  const std::uint64_t before = copied.copiedEntries;
+  std::uint64_t present = 0;
   std::string tail;
   bool atEnd = false;  // of what the target has
   for (std::uint64_t next = 0;;) {
@@ -33,6 +38,7 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
     // Made only now, so that a session that cannot be read leaves none in the target.
     if (next == 0) {
       BOUGH_TRY(makeSession(from, to, sessionId, *header));
+      seen.add(to, sessionId);
     }
     std::vector<Entry> known;
     if (!atEnd) {
@@ -50,22 +56,26 @@ Result<CopiedSession> copyOne(StoreSide& from, StoreSide& to, const std::string&
       }
       tail = known[i].id;
     }
-    copied.presentEntries += known.size();
+    present += known.size();
     atEnd |= known.size() < part.size();
     const std::vector<Entry> rest(part.begin() + static_cast<std::ptrdiff_t>(known.size()), part.end());
-    BOUGH_TRY(appendAll(to, sessionId, rest, tail));
-    copied.copiedEntries += rest.size();
+    BOUGH_TRY(appendAll(to, sessionId, rest, tail, copied.copiedEntries));
     next += part.size();
   }
-  return copied;
+  copied.presentEntries = present - std::min(present, before);
+  return {};
 }
 
-Result<std::vector<CopiedSession>> copyLineage(StoreSide& from, StoreSide& to, const std::string& sessionId) {
+// `done` holds what earlier tries did.
+Result<std::vector<CopiedSession>> copyLineage(StoreSide& from, StoreSide& to, const std::string& sessionId,
+                                               std::vector<CopiedSession>& done, SeenSessions& seen) {
   BOUGH_TRY(const auto lineage, lineageOf({&from}, sessionId));
   std::vector<CopiedSession> copied;
   for (const std::string& each : lineage) {
-    BOUGH_TRY(auto one, copyOne(from, to, each));
-    copied.push_back(std::move(one));
+    auto known = std::ranges::find(done, each, &CopiedSession::sessionId);
+    if (known == done.end()) known = done.insert(known, {.sessionId = each});
+    BOUGH_TRY(copyOne(from, to, *known, seen));
+    copied.push_back(*known);
   }
   return copied;
 }
@@ -73,10 +83,13 @@ Result<std::vector<CopiedSession>> copyLineage(StoreSide& from, StoreSide& to, c
 }  // namespace
 
 Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to, const std::string& sessionId) {
-  auto copied = copyLineage(from, to, sessionId);
-  // Somebody may remove a session from the target meanwhile. One that is gone from the source is not found again.
-  if (!copied && copied.error().code == ErrorCode::NotFound) copied = copyLineage(from, to, sessionId);
-  return copied;
+  std::vector<CopiedSession> done;
+  for (int tries = 1;; ++tries) {
+    SeenSessions seen;
+    auto copied = copyLineage(from, to, sessionId, done, seen);
+    // Somebody may remove a session from the target meanwhile.
+    if (copied || tries == kRemovalTries || !seen.explain(copied.error())) return copied;
+  }
 }
 
 }  // namespace bough

@@ -174,7 +174,7 @@ Result<void> makeSession(const StoreSide& from, StoreSide& side, const std::stri
 }
 
 Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,
-                       std::string& tail) {
+                       std::string& tail, std::uint64_t& appended) {
   for (std::size_t from = 0; from < entries.size();) {
     std::vector<Entry> batch;
     std::size_t bytes = 0;
@@ -183,10 +183,20 @@ Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std:
       batch.push_back(entries[from]);
     }
     std::string last = batch.back().id;
+    const std::size_t count = batch.size();
     BOUGH_TRY(side.store->appendSessionEntries(sessionId, std::move(batch), {.expectedTail = tail}));
     tail = std::move(last);
+    appended += count;
   }
   return {};
+}
+
+bool SeenSessions::explain(const Error& error) const {
+  if (error.code != ErrorCode::NotFound) return false;
+  return std::ranges::any_of(seen_, [](const auto& each) {
+    const auto header = findHeader(*each.first, each.second);
+    return header && !*header;
+  });
 }
 
 bool isSame(const Entry& left, const Entry& right) {

@@ -1,8 +1,10 @@
 // What copying and syncing share: reading a session's own entries, making a session that is missing, appending.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bough/store.h"
@@ -27,9 +29,24 @@ Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& session
 /// that could not be appended to is not made.
 Result<void> makeSession(const StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header);
 
-/// Appends entries in batches of a few megabytes. Conflict unless `tail` is the tail; it follows.
+/// Appends entries in batches of a few megabytes. Conflict unless `tail` is the tail; it follows. Each that was
+/// appended is added to `appended`, also when a later one is not.
 Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std::vector<Entry>& entries,
-                       std::string& tail);
+                       std::string& tail, std::uint64_t& appended);
+
+/// Sessions that a store had while they were copied. Somebody may remove one meanwhile.
+class SeenSessions {
+ public:
+  void add(StoreSide& side, const std::string& sessionId) { seen_.emplace_back(&side, sessionId); }
+  /// Whether an error came from one of them being removed.
+  bool explain(const Error& error) const;
+
+ private:
+  std::vector<std::pair<StoreSide*, std::string>> seen_;
+};
+
+/// How often what was removed meanwhile is made again.
+inline constexpr int kRemovalTries = 5;
 
 /// Whether two entries are the same in everything that is stored. Two that were erased are: each has a receipt of its
 /// own.

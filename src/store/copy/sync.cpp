@@ -161,6 +161,7 @@ struct Side {
   LastWords words = {};
   EntryIds redacted = {};
   std::uint64_t extra = 0;  // how many of them the other lacks
+  std::uint64_t& got;       // how many it was given, also by earlier tries
 };
 
 // A side while it is read from its beginning.
@@ -210,24 +211,32 @@ Result<bool> isInTrash(StoreSide& side, const std::string& sessionId) {
 
 class Sync {
  public:
-  Sync(StoreSide& left, StoreSide& right, const std::string& sessionId)
-      : left_{.store = left, .other = right}, right_{.store = right, .other = left} {
-    result_.sessionId = sessionId;
-  }
+  // `result` holds what earlier tries did.
+  Sync(StoreSide& left, StoreSide& right, SyncedSession& result, SeenSessions& seen)
+      : left_{.store = left, .other = right, .got = result.toLeft},
+        right_{.store = right, .other = left, .got = result.toRight},
+        result_(result),
+        seen_(seen) {}
 
-  Result<SyncedSession> run() {
+  Result<void> run() {
     BOUGH_TRY(readBoth());
     BOUGH_TRY(const std::vector<Entry> decided, decide());
     BOUGH_TRY(give(right_, left_));
     BOUGH_TRY(give(left_, right_));
-    BOUGH_TRY(appendAll(left_.store, result_.sessionId, decided, left_.tail));
-    BOUGH_TRY(appendAll(right_.store, result_.sessionId, decided, right_.tail));
-    result_.toLeft = right_.extra + decided.size();
-    result_.toRight = left_.extra + decided.size();
-    return std::move(result_);
+    BOUGH_TRY(append(left_, decided));
+    for (std::string& each : decisions_) note(std::move(each));  // from here on they are what another try finds
+    return append(right_, decided);
   }
 
  private:
+  void note(std::string what) {
+    if (std::ranges::find(result_.notes, what) == result_.notes.end()) result_.notes.push_back(std::move(what));
+  }
+
+  Result<void> append(Side& side, const std::vector<Entry>& entries) {
+    return appendAll(side.store, result_.sessionId, entries, side.tail, side.got);
+  }
+
   // Makes the session where it is missing, after it was read: one that cannot be read leaves none in the other store.
   Result<void> readBoth() {
     BOUGH_TRY(const auto onLeft, findHeader(left_.store, result_.sessionId));
@@ -235,12 +244,16 @@ class Sync {
     if (!onLeft && !onRight) {
       return fail(ErrorCode::NotFound, fmt::format("session {} is gone from both stores", result_.sessionId));
     }
+    if (onLeft) seen_.add(left_.store, result_.sessionId);
+    if (onRight) seen_.add(right_.store, result_.sessionId);
     if (!onLeft || !onRight) {
       Side& other = onLeft ? right_ : left_;
+      other.got = 0;
       BOUGH_TRY(readThrough(onLeft ? left_ : right_));
       BOUGH_TRY(noteTrash(other.store));
       const StoreSide& from = onLeft ? left_.store : right_.store;
       BOUGH_TRY(makeSession(from, other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
+      seen_.add(other.store, result_.sessionId);
     } else {
       // A fork that has its own copy of the shared history in one store gets it in the other.
       if (isDetached(*onLeft, *onRight)) return detach(right_);
@@ -252,8 +265,8 @@ class Sync {
 
   Result<void> detach(Side& side) {
     BOUGH_TRY(side.store.store->maintenance().detach(result_.sessionId));
-    result_.notes.push_back(fmt::format("it now has its own copy of the history it shared in {}, as in the other store",
-                                        side.store.backend->describe()));
+    note(fmt::format("it now has its own copy of the history it shared in {}, as in the other store",
+                     side.store.backend->describe()));
     return compare();
   }
 
@@ -269,7 +282,7 @@ class Sync {
   Result<void> noteTrash(StoreSide& lacking) {
     BOUGH_TRY(const bool trashed, isInTrash(lacking, result_.sessionId));
     if (!trashed) return {};
-    result_.notes.push_back(
+    note(
         fmt::format("it is in the trash of {} and comes back from the other store; remove it from "
                     "both to be rid of it",
                     lacking.backend->describe()));
@@ -358,9 +371,7 @@ class Sync {
   }
 
   Result<void> give(Side& from, Side& to) {
-    return eachExtra(from, [&](const std::vector<Entry>& entries) -> Result<void> {
-      return appendAll(to.store, result_.sessionId, entries, to.tail);
-    });
+    return eachExtra(from, [&](const std::vector<Entry>& entries) -> Result<void> { return append(to, entries); });
   }
 
   // One entry for each thing of which the logs have different last words once each has what the other had: they hold
@@ -394,7 +405,7 @@ class Sync {
       const LastWord& newer = leftWins ? mine : theirs;
       const LastWord& older = leftWins ? theirs : mine;
       decided.push_back(makeEntry(what, newer));
-      result_.notes.push_back(
+      decisions_.push_back(
           fmt::format("both stores changed the {}: the newer one, of entry {}, counts; the other is entry {}", what,
                       newer.entryId, older.entryId));
     }
@@ -439,24 +450,30 @@ class Sync {
   std::uint64_t same_ = 0;  // how many entries both logs begin with
   Side* kept_ = nullptr;    // the side whose entries after those have prints
   std::unordered_map<Digest, Print, DigestHash> prints_;
-  SyncedSession result_;
+  SyncedSession& result_;
+  SeenSessions& seen_;
+  std::vector<std::string> decisions_ = {};  // notes on what was decided
   IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
 };
 
-Result<std::vector<SyncedSession>> syncLineage(StoreSide& left, StoreSide& right, const std::string& sessionId) {
+// `done` holds what earlier tries did.
+Result<std::vector<SyncedSession>> syncLineage(StoreSide& left, StoreSide& right, const std::string& sessionId,
+                                               std::vector<SyncedSession>& done, SeenSessions& seen) {
   constexpr int kTries = 5;  // somebody may append meanwhile
   BOUGH_TRY(const auto lineage, lineageOf({&left, &right}, sessionId));
   std::vector<SyncedSession> synced;
   for (const std::string& each : lineage) {
-    auto one = Sync(left, right, each).run();
+    auto known = std::ranges::find(done, each, &SyncedSession::sessionId);
+    if (known == done.end()) known = done.insert(known, {.sessionId = each});
+    auto one = Sync(left, right, *known, seen).run();
     for (int tries = 1; tries < kTries && !one && one.error().code == ErrorCode::Conflict; ++tries) {
-      one = Sync(left, right, each).run();
+      one = Sync(left, right, *known, seen).run();
     }
     if (!one) {
       if (!one.error().actualTail.empty()) one.error().hint = "somebody goes on appending to it: repeat the sync";
       return std::unexpected(one.error());
     }
-    synced.push_back(std::move(*one));
+    synced.push_back(*known);
   }
   return synced;
 }
@@ -464,10 +481,13 @@ Result<std::vector<SyncedSession>> syncLineage(StoreSide& left, StoreSide& right
 }  // namespace
 
 Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right, const std::string& sessionId) {
-  auto synced = syncLineage(left, right, sessionId);
-  // What somebody removes from one store meanwhile comes back from the other, as if it had been in the trash before.
-  if (!synced && synced.error().code == ErrorCode::NotFound) synced = syncLineage(left, right, sessionId);
-  return synced;
+  std::vector<SyncedSession> done;
+  for (int tries = 1;; ++tries) {
+    SeenSessions seen;
+    auto synced = syncLineage(left, right, sessionId, done, seen);
+    // What somebody removes from one store meanwhile comes back from the other, as if it had been in the trash before.
+    if (synced || tries == kRemovalTries || !seen.explain(synced.error())) return synced;
+  }
 }
 
 }  // namespace bough
