@@ -1,15 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <filesystem>
-#include <map>
 #include <set>
-#include <thread>
 
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
@@ -21,6 +13,7 @@
 #include "bough/store.h"
 #include "bough/torn.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/upkeep/doctor_files.h"
 #include "cli/definition/settings.h"
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
@@ -34,50 +27,15 @@
 namespace bough::cli::doctor_command {
 namespace {
 
-enum class Health : std::uint8_t { Good, Note, Bad };
-
-// One thing that was looked at, and what to do about it.
-struct Finding {
-  Health health = Health::Good;
-  std::string what;
-  std::string advice;
-  bool isOpen = false;    // of a session whose end may be being written
-  bool isUnread = false;  // of a session that can be read another time
+struct Scope {
+  bool deep = false;
+  bool canAskCatalog = true;  // what the sessions held once
 };
-
-using Findings = std::vector<Finding>;
-
-void checkSpace(const std::string& location, Findings& findings) {
-  constexpr std::uint64_t kLowBytes = std::uint64_t{1} << 30;
-  struct statvfs space{};
-  if (::statvfs(location.c_str(), &space) != 0) return;
-  const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
-  findings.push_back(free < kLowBytes
-                         ? Finding{.health = Health::Note,
-                                   .what = fmt::format("only {} are free on the disk", formatBytes(free)),
-                                   .advice = "`bough prune` and `bough archive` free space"}
-                         : Finding{.what = fmt::format("{} are free on the disk", formatBytes(free)), .advice = {}});
-}
-
-// A store that only lets itself be read may be meant to be one; nobody should learn it from the next append.
-void checkReach(const std::string& location, Findings& findings) {
-  const std::string shown = shownLocation(location);
-  for (const std::string& folder : {location, location + "/sessions"}) {
-    const int why = ::access(folder.c_str(), W_OK) == 0 ? 0 : errno;
-    if (why != EROFS && why != EACCES && why != EPERM) continue;
-    findings.push_back({.health = Health::Note,
-                        .what = fmt::format("the store {} can be read, but not written to: {}", shown,
-                                            std::generic_category().message(why)),
-                        .advice = why == EROFS ? "mount its file system for writing, or copy the store elsewhere"
-                                               : "check the rights of its folders; they must belong to you"});
-    return;
-  }
-  findings.push_back({.what = fmt::format("the store {} can be reached", shown), .advice = {}});
-}
 
 // What is wrong with the log of a session, by its state alone or with every byte checked.
 std::optional<Finding> checkLog(SessionStore& store, SessionTitles& titles, const Result<SessionState>& state,
-                                const std::string& id, bool deep) {
+                                const std::string& id, const Scope& scope) {
+  const bool deep = scope.deep;
   const auto bad = [&](const std::string& what, const std::string& advice, bool unread = false) {
     return Finding{.health = Health::Bad, .what = titles.name(id) + ": " + what, .advice = advice, .isUnread = unread};
   };
@@ -94,8 +52,9 @@ std::optional<Finding> checkLog(SessionStore& store, SessionTitles& titles, cons
     return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactId(id)));
   if (const auto lost = lostHistoryOf(store, *state)) return bad("it continues " + lost->what, lost->advice);
   const auto missing = missingFromLog(store, id);
+  if (!missing && !scope.canAskCatalog) return std::nullopt;  // which is told once, and is not the session's fault
   if (!missing) {
-    return bad("whether it held more once is not known: " + missing.error().message, missing.error().hint);
+    return bad("whether it held more once is not known: " + missing.error().message, missing.error().hint, true);
   }
   if (!missing->empty()) {
     return bad(*missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
@@ -117,10 +76,10 @@ Finding ofTail(const SessionState& state, const std::string& name) {
 }
 
 // Each trouble of a session by itself: one does not hide another.
-Findings checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, bool deep) {
+Findings checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, const Scope& scope) {
   const auto state = store.sessionState(id);
   Findings found;
-  if (auto damage = checkLog(store, titles, state, id, deep)) found.push_back(std::move(*damage));
+  if (auto damage = checkLog(store, titles, state, id, scope)) found.push_back(std::move(*damage));
   if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
     found.push_back(
         {.health = Health::Bad,
@@ -163,7 +122,7 @@ Finding verdict(std::size_t count, std::size_t damaged, std::size_t unread, std:
   return {.what = fmt::format("{} good{}", all, checked), .advice = {}};
 }
 
-void checkSessions(SessionStore& store, bool deep, Findings& findings) {
+void checkSessions(SessionStore& store, const Scope& scope, Findings& findings) {
   const auto sessions = store.listSessions();
   if (!sessions) {
     findings.push_back({.health = Health::Bad,
@@ -178,7 +137,7 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
   std::size_t open = 0;
   Findings found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
-    auto ofOne = checkSession(store, titles, (*sessions)[i], deep);
+    auto ofOne = checkSession(store, titles, (*sessions)[i], scope);
     if (!ofOne.empty() && !isGone(store, (*sessions)[i])) {
       const bool isUnread = std::ranges::count(ofOne, true, &Finding::isUnread) > 0;
       if (std::ranges::count(ofOne, Health::Bad, &Finding::health) > 0) ++(isUnread ? unread : damaged);
@@ -187,17 +146,17 @@ void checkSessions(SessionStore& store, bool deep, Findings& findings) {
     }
     progress.update(i + 1);
   }
-  findings.push_back(verdict(sessions->size(), damaged, unread, open, deep));
+  findings.push_back(verdict(sessions->size(), damaged, unread, open, scope.deep));
   std::ranges::move(found, std::back_inserter(findings));
 }
 
 // Sessions of which no log is left.
-void checkMissing(SessionStore& store, Findings& findings) {
-  const auto missing = missingSessions(store);
+void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>& missing, Findings& findings) {
   if (!missing) {
-    findings.push_back({.health = Health::Note,
-                        .what = "cannot find out whether sessions are missing: " + missing.error().message,
-                        .advice = missing.error().hint});
+    findings.push_back(
+        {.health = Health::Note,
+         .what = "cannot find out whether sessions are missing, or held more once: " + missing.error().message,
+         .advice = missing.error().hint});
     return;
   }
   for (const MissingSession& each : *missing) {
@@ -224,128 +183,6 @@ void checkSettings(SessionStore& store, Findings& findings) {
                         .advice = settings.error().hint.empty()
                                       ? "correct settings.json, or remove it: the defaults apply then"
                                       : settings.error().hint});
-  }
-}
-
-// Removes the file of a session that was never created, unless somebody is at it: such a file changes or goes within a
-// second.
-bool removeAbandoned(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto written = std::filesystem::last_write_time(file, error);
-  const auto age = std::filesystem::file_time_type::clock::now() - written;
-  if (error) return false;
-  if (age < std::chrono::seconds(1)) std::this_thread::sleep_for(std::chrono::seconds(1));
-  return std::filesystem::last_write_time(file, error) == written && !error && std::filesystem::remove(file, error);
-}
-
-// Of a file that an interrupted write left among the sessions; none for any other name.
-std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::path& folder, const std::string& name,
-                                  bool fix) {
-  if (!name.ends_with(".tmp")) return std::nullopt;
-  for (const std::string_view kind : {".jsonl.", ".idx."}) {
-    const std::size_t at = name.rfind(kind);
-    const std::string id = name.substr(0, at == std::string::npos ? 0 : at);
-    if (!isSessionId(id)) continue;
-    const auto state = store.sessionState(id);
-    const bool live = state || state.error().code != ErrorCode::NotFound;
-    if (!live && fix && removeAbandoned(folder / name)) {
-      return Finding{.what = fmt::format("sessions/{} was removed: session {} was never created", name, id),
-                     .advice = {}};
-    }
-    return Finding{
-        .health = Health::Note,
-        .what = fmt::format("sessions/{} is unfinished: left by a crash or being written", name),
-        .advice = live ? fmt::format("`bough repair {}` removes it", exactId(id))
-                       : fmt::format("session {} was never created: `bough doctor --fix` removes the file", id)};
-  }
-  return std::nullopt;
-}
-
-// What a folder holds, in the order of names. A folder that cannot be listed to its end is a finding.
-std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::path& folder, Findings& findings) {
-  std::vector<std::filesystem::directory_entry> files;
-  std::error_code error;
-  // Not a range: its step throws.
-  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
-    files.push_back(*each);
-  }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    findings.push_back(
-        {.health = Health::Bad,
-         .what = fmt::format("{} cannot be listed: {}", folder.string(), error.message()),
-         .advice = "look after the disk and the permissions of the folder; what is in it is not checked"});
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
-// Files that lie among the sessions and are none of bough's.
-void checkForeign(SessionStore& store, const std::string& location, bool fix, Findings& findings) {
-  constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
-  const std::filesystem::path sessions = std::filesystem::path(location) / "sessions";
-  std::error_code error;
-  for (const auto& file : filesIn(sessions, findings)) {
-    const std::string name = file.path().filename().string();
-    const bool ours = std::ranges::any_of(kOurs, [&](std::string_view ending) {
-      return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
-    });
-    if (ours && file.is_regular_file(error)) continue;
-    // Whatever else is in the place of a log is told of with the sessions.
-    if (ours && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"))) continue;
-    if (auto left = unfinished(store, sessions, name, fix)) {
-      findings.push_back(std::move(*left));
-      continue;
-    }
-    findings.push_back({.health = Health::Note,
-                        .what = fmt::format("sessions/{} is not a file of bough", name),
-                        .advice = "bough ignores it; move it out of the store if it does not belong there"});
-  }
-}
-
-// Opening the store finishes an erasure that was interrupted. One that is still there is under way, or cannot be
-// finished.
-void checkErasure(const std::string& location, Findings& findings) {
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::path(location) / "erasure.json", error)) return;
-  findings.push_back(
-      {.health = Health::Bad,
-       .what = "an erasure is not finished: erasure.json names the entries whose payloads may still be there",
-       .advice = "wait if another process is erasing; else `bough erase` of any of them says what is wrong"});
-}
-
-// It is the only one to say whether what a crash left at the end of a log was complete once.
-void checkDamagedCatalog(const std::string& location, Findings& findings) {
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::path(location) / "catalog.db.damaged", error)) return;
-  findings.push_back(
-      {.health = Health::Note,
-       .what = "catalog.db.damaged is what the catalog was when it was found damaged; it is asked before an incomplete "
-               "batch is set aside",
-       .advice = "`bough reindex` does without it, and removes it"});
-}
-
-// Sessions of which two files are there: one is read, the other may hold something else.
-void checkCopies(SessionStore& store, const std::string& location, Findings& findings) {
-  constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
-  std::map<std::string, std::vector<std::string>> files;
-  for (const std::string folder : {"sessions", "archive"}) {
-    for (const auto& file : filesIn(std::filesystem::path(location) / folder, findings)) {
-      const std::string name = file.path().filename().string();
-      const auto* const ending =
-          std::ranges::find_if(kLogs, [&](std::string_view each) { return name.ends_with(each); });
-      if (ending == std::end(kLogs)) continue;
-      files[name.substr(0, name.size() - ending->size())].push_back(fmt::format("{}/{}", folder, name));
-    }
-  }
-  for (auto& [id, names] : files) {
-    if (names.size() < 2) continue;
-    std::ranges::sort(names);
-    findings.push_back(
-        {.health = Health::Note,
-         .what = fmt::format("{}: the session has two files: {}", idAndTitle(store, id), fmt::join(names, " and ")),
-         .advice = fmt::format(
-             "`bough repair {}` removes a compressed copy that holds nothing more; otherwise it says what to do",
-             exactId(id))});
   }
 }
 
@@ -406,20 +243,16 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   const std::string location = context.resolvedLocation();
   const bool isFolder = context.backend || !isPostgresLocation(location);
   if (isFolder) {
-    checkReach(location, findings);
-    checkSpace(location, findings);
-    checkForeign(store, location, options.fix, findings);
-    checkCopies(store, location, findings);
-    checkErasure(location, findings);
-    checkDamagedCatalog(location, findings);
+    checkFiles(store, location, options.fix, findings);
   } else {
     findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   }
   checkSettings(store, findings);
   Findings ofCatalog;  // it is brought up to date first: what it says of a session counts
   checkCatalog(store, options.deep, ofCatalog);
-  checkSessions(store, options.deep, findings);
-  checkMissing(store, findings);
+  const auto missing = missingSessions(store);
+  checkSessions(store, {.deep = options.deep, .canAskCatalog = missing.has_value()}, findings);
+  checkMissing(store, missing, findings);
   std::ranges::move(ofCatalog, std::back_inserter(findings));
   if (!options.deep) return findings;
   if (options.removeUnused) {

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
@@ -40,6 +41,7 @@ std::string escaped(std::string_view path) {
 struct Refusal {
   int code = SQLITE_OK;
   Error error = {};
+  bool lacksSpace = false;
 };
 
 Refusal refusalOf(sqlite3* database, int code, const std::string& path) {
@@ -47,7 +49,8 @@ Refusal refusalOf(sqlite3* database, int code, const std::string& path) {
   if (kind == SQLITE_NOMEM) throw std::bad_alloc();
   const int number = database == nullptr ? 0 : sqlite3_system_errno(database);
   if ((kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR) && number != 0) {
-    return {.code = kind, .error = systemError(number, "read", path)};
+    return {
+        .code = kind, .error = systemError(number, "read", path), .lacksSpace = number == ENOSPC || number == EDQUOT};
   }
   const bool isBusy = kind == SQLITE_BUSY || kind == SQLITE_LOCKED;
   const bool isDamaged = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
@@ -151,12 +154,13 @@ bool hasLog(const std::string& path) {
 }
 
 // A file without a write-ahead log holds everything. In a child of fork(2) the locks of SQLite are the parent's, and in
-// a folder that cannot be written to SQLite does not make the file that it needs for them.
+// a folder that cannot be written to, or on a full disk, SQLite does not make the file that it needs for them.
 Answer<Rows> readOnce(const std::string& path, std::string_view sessionId) {
   if (!hasLog(path)) return readRows(path, Access::WithoutLog, sessionId);
   if (forkCount() > 0) return readWithoutLocks(path, sessionId);
   auto rows = readRows(path, Access::Locked, sessionId);
-  const bool needsFile = !rows && (rows.error().code == SQLITE_CANTOPEN || rows.error().code == SQLITE_READONLY);
+  const bool needsFile = !rows && (rows.error().code == SQLITE_CANTOPEN || rows.error().code == SQLITE_READONLY ||
+                                   rows.error().lacksSpace);
   return needsFile ? readWithoutLocks(path, sessionId) : rows;
 }
 
