@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
+#include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/commands/commands.h"
 #include "cli/names/damage.h"
+#include "cli/names/short_id.h"
 #include "cli/names/store_session.h"
 #include "cli/terminal/output.h"
 
@@ -48,17 +51,83 @@ Result<void> refuseSame(const std::string& one, const std::string& other) {
               fmt::format("{} and {} are the same store", shownLocation(one), shownLocation(other)), "name two stores");
 }
 
-Result<std::vector<CopiedSession>> copyOne(const Context& context, StoreSide& from, StoreSide& to,
-                                           const std::string& id) {
-  BOUGH_TRY(const auto later, tellOfDamage(context, *from.store, id));
-  return copySession(from, to, id);
+// A store, and the words by which somebody named it.
+struct NamedSide {
+  StoreSide& side;
+  std::string location;
+};
+
+bool isWhole(const SessionState& state) {
+  return state.problemCount == 0 && state.lostPayloads == 0 && state.lostSession.empty();
 }
 
-Result<std::vector<SyncedSession>> syncOne(const Context& context, StoreSide& left, StoreSide& right,
+// The session, or the nearest of those whose history it shares, that is damaged; empty: none.
+std::string damagedIn(SessionStore& store, const std::string& id) {
+  std::set<std::string> seen;
+  for (std::string at = id; seen.insert(at).second;) {
+    const auto state = store.sessionState(at);
+    if (!state) return state.error().code == ErrorCode::Damaged ? at : "";
+    if (state->problemCount > 0) return at;
+    if (!state->origin) break;
+    at = state->origin->sessionId;
+  }
+  return {};
+}
+
+// What to do when one store has a damaged copy and the other a whole one; empty: none of the two.
+std::string wayBack(const NamedSide& damaged, const NamedSide& whole, const std::string& id) {
+  constexpr std::size_t kMostNames = 16;
+  const std::string lost = damagedIn(*damaged.side.store, id);
+  if (lost.empty()) return {};
+  // Its forks share what cannot be read, so they go and come back with it.
+  std::vector<std::string> names{lost};
+  bool hasMore = false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto there = whole.side.store->sessionState(names[i]);
+    if (!there || !isWhole(*there)) return {};
+    const auto here = damaged.side.store->sessionState(names[i]);
+    hasMore = hasMore || (here && here->entryCount > there->entryCount);
+    const auto forks = damaged.side.store->forksOf(names[i]);
+    if (!forks) return {};
+    for (const std::string& fork : *forks) {
+      if (std::ranges::find(names, fork) == names.end()) names.push_back(fork);
+    }
+    if (names.size() > kMostNames) return {};
+  }
+  std::string rm = "bough --store " + shellWord(shownLocation(damaged.location)) + " rm";
+  std::string sync = fmt::format("bough sync {} {}", shellWord(shownLocation(damaged.location)),
+                                 shellWord(shownLocation(whole.location)));
+  for (const std::string& name : names) {
+    rm += " " + exactId(name);
+    sync += " " + exactId(name);
+  }
+  return fmt::format("the other store has it whole: `{}`, then `{}`{}", rm, sync,
+                     hasMore ? "; what only the damaged copy holds stays in the trash" : "");
+}
+
+Error withWayBack(Error error, const NamedSide& one, const NamedSide& other, const std::string& id) {
+  if (error.code != ErrorCode::Damaged) return error;
+  std::string way = wayBack(one, other, id);
+  if (way.empty()) way = wayBack(other, one, id);
+  if (!way.empty()) error.hint = std::move(way);
+  return error;
+}
+
+Result<std::vector<CopiedSession>> copyOne(const Context& context, const NamedSide& from, const NamedSide& to,
                                            const std::string& id) {
-  BOUGH_TRY(const auto laterOnLeft, tellOfDamage(context, *left.store, id));
-  BOUGH_TRY(const auto laterOnRight, tellOfDamage(context, *right.store, id));
-  return syncSession(left, right, id);
+  BOUGH_TRY(const auto later, tellOfDamage(context, *from.side.store, id));
+  auto copied = copySession(from.side, to.side, id);
+  if (!copied) copied.error() = withWayBack(std::move(copied.error()), from, to, id);
+  return copied;
+}
+
+Result<std::vector<SyncedSession>> syncOne(const Context& context, const NamedSide& left, const NamedSide& right,
+                                           const std::string& id) {
+  BOUGH_TRY(const auto laterOnLeft, tellOfDamage(context, *left.side.store, id));
+  BOUGH_TRY(const auto laterOnRight, tellOfDamage(context, *right.side.store, id));
+  auto synced = syncSession(left.side, right.side, id);
+  if (!synced) synced.error() = withWayBack(std::move(synced.error()), left, right, id);
+  return synced;
 }
 
 Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
@@ -77,7 +146,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   ExitCode code = kDone;
   for (const std::string& id : sessions) {
     if (seen.contains(id)) continue;
-    const auto copied = copyOne(context, from, to, id);
+    const auto copied = copyOne(context, {.side = from, .location = source}, {.side = to, .location = options.to}, id);
     if (!copied && options.sessions.empty() && isGone(*from.store, id)) continue;
     if (!copied) {
       printError(copied.error(), context.json);
@@ -119,7 +188,8 @@ Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
   ExitCode code = kDone;
   for (const std::string& id : sessions) {
     if (seen.contains(id)) continue;
-    const auto synced = syncOne(context, left, right, id);
+    const auto synced =
+        syncOne(context, {.side = left, .location = options.left}, {.side = right, .location = options.right}, id);
     if (!synced && options.sessions.empty() && isGone(*left.store, id) && isGone(*right.store, id)) continue;
     if (!synced) {
       printError(synced.error(), context.json);
