@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <tuple>
 
 #include "base/model/unreadable.h"
 #include "base/try.h"
@@ -102,17 +104,20 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
     const std::size_t limit = std::min<std::size_t>(options.limit, INT64_MAX);
     const std::string ranked = fmt::format(
         "SELECT row, score FROM (SELECT search.rowid AS row, search.rank AS score FROM search{}{}{} ORDER BY "
-        "search.rowid DESC LIMIT {}) ORDER BY score, row DESC LIMIT {}",
+        "search.rowid DESC LIMIT {}) ORDER BY score, row DESC",
         asksEntry ? " JOIN entry ON entry.id = search.rowid" : "",
-        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where, std::max(kRanked, limit), limit);
+        asksSession ? " JOIN session ON session.id = search.rowid >> 32" : "", where, std::max(kRanked, limit));
     std::vector<SearchHit> hits;
     std::vector<std::int64_t> rows;
     {
       Query found(database, ranked);
       conditions.bindTo(found);
       while (found.next()) {
+        // All that are as good as the last one: which of them is newer is not known yet.
+        const double score = -found.real(1);
+        if (rows.size() >= limit && (hits.empty() || score < hits.back().score)) break;
         rows.push_back(found.integer(0));
-        hits.emplace_back().score = -found.real(1);
+        hits.emplace_back().score = score;
       }
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -130,6 +135,9 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
     }
     BOUGH_TRY(database.take());
     std::erase_if(hits, [](const SearchHit& hit) { return hit.entryId.empty(); });
+    std::ranges::stable_sort(hits, std::ranges::greater(),
+                             [](const SearchHit& hit) { return std::tie(hit.score, hit.timeMs, hit.sessionId); });
+    if (hits.size() > limit) hits.resize(limit);
     BOUGH_TRY(cutExcerpts(state_->store, false, query, options, hits));
     return hits;
   });

@@ -126,6 +126,25 @@ TEST_F(SearchTest, OfEquallyGoodHitsTheNewestComesFirst) {
   EXPECT_EQ(ids, (Ids{"third", "second"}));
 }
 
+// Whichever session was taken in first, and however many are asked for.
+TEST_F(SearchTest, TheNewestComesFirstAcrossSessions) {
+  Entry newer = said("user", "needle one", "newer");
+  newer.timestamp = "2026-03-02T00:00:00.000Z";
+  Entry older = said("user", "needle two", "older");
+  older.timestamp = "2026-03-01T00:00:00.000Z";
+  make({.sessionId = "a"}, {newer, older});
+  make({.sessionId = "b"}, {older});
+  std::vector<std::string> hits;
+  for (const SearchHit& hit : must(open(true)->search("needle"))) hits.push_back(hit.sessionId + " " + hit.entryId);
+  EXPECT_EQ(hits, (std::vector<std::string>{"a newer", "b older", "a older"}));
+  for (std::size_t limit = 1; limit < hits.size(); ++limit) {
+    const auto some = must(open(true)->search("needle", {.limit = limit}));
+    ASSERT_EQ(some.size(), limit);
+    for (std::size_t i = 0; i < limit; ++i) EXPECT_EQ(some[i].sessionId + " " + some[i].entryId, hits[i]);
+  }
+  EXPECT_TRUE(must(open(true)->search("needle", {.limit = 0})).empty());
+}
+
 TEST_F(SearchTest, AsManyAreFoundAsAreAskedFor) {
   std::vector<Entry> entries;
   constexpr std::size_t kCount = 6'000;
