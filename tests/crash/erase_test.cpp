@@ -223,6 +223,44 @@ TEST(Erasing, KeepsWhatAForkKnowsByItsPlaceAfterADeathAnywhere) {
   EXPECT_LT(finished, ready->operationCount());
 }
 
+// Of a damaged copy at the end of another log nothing is left. What is before it in its batch was acknowledged.
+TEST(Erasing, OfADamagedCopyLeavesTheRestOfItsBatch) {
+  SimFileSystem files;
+  {
+    Ledger ledger;
+    World world(files, options());
+    ASSERT_TRUE(ledger.create(world, "a"));
+    ASSERT_TRUE(ledger.append(world, "a", {message("m1", 300)}));
+    ASSERT_TRUE(ledger.create(world, "b"));
+    ASSERT_TRUE(ledger.append(world, "b", {message("x1", 100), message("x2", 100), message("m1", 300)}));
+    ASSERT_TRUE(world->repairSession("b"));
+  }
+  std::string log = files.contents("/store/sessions/b.jsonl").value_or("");
+  log[log.find(R"({"id":"m1")")] = '#';
+  files.put("/store/sessions/b.jsonl", log);
+  const auto expectRest = [&](std::uint64_t seed) {
+    World world(files, options(), seed);
+    for (const std::string id : {"x1", "x2"}) {
+      ASSERT_TRUE(world->loadEntry("b", id));
+    }
+    const auto state = world->sessionState("b");
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->trailingBytes, 0U);
+  };
+  expectRest(2);
+  {
+    World world(files, options(), 3);
+    ASSERT_TRUE(world->maintenance().erase({.sessionId = "a", .entryIds = {"m1"}, .by = "me", .reason = "a request"}));
+  }
+  EXPECT_FALSE(files.contents("/store/sessions/b.jsonl").value_or("").contains(message("m1", 300).payload.substr(100)));
+  expectRest(4);
+  {
+    World world(files, options(), 5);
+    ASSERT_TRUE(world->appendSessionEntries("b", {message("after", 100)}));
+  }
+  expectRest(6);
+}
+
 // A call that fails leaves the journal to whoever opens the store next.
 TEST(Erasing, IsFinishedAfterAnyFailedCall) {
   SimFileSystem base;

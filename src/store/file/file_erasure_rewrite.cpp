@@ -121,7 +121,10 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   }
   std::vector<Entry> added;
   for (const ErasureTarget* const target : lacking) added.push_back(receiptOf(plan_, *target, found.headId));
-  if (found.format == format && !found.renamed.empty()) added.push_back(infoOfPlaces(found));
+  // The index and the catalog, which may have counted damage at the end, know nothing of the new log: without a whole
+  // batch after it, it would be torn, with what is before it in its batch.
+  const bool endsOpen = added.empty() && !found.endsWhole;
+  if (found.format == format && (!found.renamed.empty() || endsOpen)) added.push_back(infoOfPlaces(found));
   SealDigits seal = found.lastSeal;
   for (std::size_t i = 0; i < added.size(); ++i) {
     std::string text;

@@ -126,6 +126,7 @@ Result<void> LineEraser::content(std::string_view text, std::uint64_t offset) {
 
 Result<void> LineEraser::plain(std::string_view text, std::uint64_t offset) {
   places_.begin(offset);
+  found_.endsWhole = false;
   const auto seal = findSeal(text);
   auto done = seal ? sealed(text, *seal, offset) : unsealed(text, offset);
   if (seal) notePlace(*seal);
@@ -206,6 +207,7 @@ Result<void> LineEraser::sealed(std::string_view text, const Seal& seal, std::ui
     places_.begin(offset, text.size());
   }
   before_ = seal.digits;
+  found_.endsWhole = readable && seal.place == seal.count;
   std::optional<Entry> entry;
   const ErasureTarget* const target = readable ? targetOf(text, entry) : nullptr;
   if (!readable && seemsErased(text)) {
@@ -236,6 +238,7 @@ Result<void> LineEraser::unsealed(std::string_view text, std::uint64_t offset) {
   std::string_view reason;
   const bool isDamaged = !entry && !readAnyKeys(text, storage, reason);
   if (isDamaged) places_.begin(offset, text.size());
+  found_.endsWhole = !isDamaged;
   if (isDamaged && seemsErased(text)) {
     found_.changed = true;
     return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));

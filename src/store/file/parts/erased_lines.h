@@ -55,7 +55,8 @@ struct ErasedLines {
   std::map<std::string, std::string>
       renamed;  ///< Names of places that mean others in the copy, and what they are there.
   bool lacksLineEnd = false;
-  bool mayHold = false;  ///< A line that stays says the same, or is a copy of what cannot be read.
+  bool endsWhole = false;  ///< The last line ends a batch by itself, whoever has counted it.
+  bool mayHold = false;    ///< A line that stays says the same, or is a copy of what cannot be read.
 };
 
 class LineEraser {
