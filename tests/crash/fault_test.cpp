@@ -296,6 +296,10 @@ TEST(Faults, WhileAParentIsDeletedAndItsForkDetached) {
           World world(*image, kOptions, 3);
           ASSERT_TRUE(world.isOpen());
           ASSERT_EQ(messagesOf(world, "b"), ofFork);
+          const auto headers = world->loadSessionEntries("b", {.type = "session_header"});
+          ASSERT_TRUE(headers && !headers->empty());
+          const std::string& header = headers->front().payload;
+          ASSERT_EQ(header.contains(R"("rootSession":"a")"), header.contains("detachedFrom")) << header;
           const std::string parent = messagesOf(world, "a");
           const bool gone = parent.find("there is no session a") != std::string::npos;
           ASSERT_TRUE(gone || parent == ofParent) << parent;

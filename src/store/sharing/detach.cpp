@@ -129,13 +129,18 @@ std::string headTime(const std::vector<Entry>& entries) {
 }  // namespace
 
 // Its copies of what was paid are known by it, also when the sessions in between are gone.
-std::string SharingBackend::rootOf(const std::string& sessionId) {
-  return rootSession(sessionId, [&](const std::string& id) -> std::optional<std::string> {
+// One that cannot be read now is not gone.
+Result<std::string> SharingBackend::rootOf(const std::string& sessionId) {
+  std::optional<Error> failed;
+  std::string root = rootSession(sessionId, [&](const std::string& id) -> std::optional<std::string> {
     const auto found = session(id);
     auto header = found ? (*found)->header() : Result<Entry>(std::unexpected(found.error()));
-    if (!header) return std::nullopt;
-    return std::move(header->payload);
+    if (header) return std::move(header->payload);
+    if (!isLostSession(header.error())) failed = std::move(header.error());
+    return std::nullopt;
   });
+  if (failed) return std::unexpected(*std::move(failed));
+  return root;
 }
 
 // Rewrites the fork: its header, all that it shared, its own entries.
@@ -158,7 +163,8 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   SessionLoader loader(*fork);
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
   BOUGH_TRY(refuseUnreadable(*fork, entries));
-  entries.front().payload = detachHeaderPayload(entries.front().payload, rootOf(forkId));
+  BOUGH_TRY(const std::string root, rootOf(forkId));
+  entries.front().payload = detachHeaderPayload(entries.front().payload, root);
   const std::string movedAt = headTime(entries);
   // What the parent hides stays hidden, though its redactions are not on the branch.
   BOUGH_TRY(auto redactions, loader.redactions());

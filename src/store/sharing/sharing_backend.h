@@ -75,7 +75,7 @@ class SharingBackend : public StorageBackend, public SharingSessions {
   virtual Result<void> exportSetAside(const std::function<void(std::string_view)>& /*use*/) { return {}; }
 
  private:
-  std::string rootOf(const std::string& sessionId);
+  Result<std::string> rootOf(const std::string& sessionId);
   Result<void> detachOnce(const std::string& forkId, ForkHistory::Lost lost);
 
   IdGenerator& ids_;
