@@ -227,6 +227,94 @@ TEST_F(GitFilesTest, WhatHooksOfAFolderBesideItLeadToIsAskedFor) {
   EXPECT_TRUE(asksFor("lib/deep/pre-commit"));
 }
 
+TEST_F(GitFilesTest, RepositoriesFurtherDownAndAmongManyFoldersCount) {
+  const auto repository = [&](const std::string& name, const std::string& linkedFrom) {
+    std::filesystem::create_directories(folder_ / ("work/" + name + "/hooks"));
+    link(linkedFrom + "scripts/" + std::filesystem::path(name).filename().string(), "work/" + name + "/hooks/update");
+    return "scripts/" + std::filesystem::path(name).filename().string();
+  };
+  std::filesystem::create_directories(folder_ / "work/scripts");
+  const std::string nested = repository("sub/dir/deep/.git", "../../../../../");
+  EXPECT_TRUE(asksFor(nested));
+  // Without a folder .git: what is pushed there runs its hooks.
+  std::filesystem::create_directories(folder_ / "work/other/bare.git/objects/ab/hooks");
+  put("work/other/bare.git/HEAD", "ref: refs/heads/main\n");
+  EXPECT_TRUE(asksFor(repository("other/bare.git", "../../../")));
+  EXPECT_FALSE(asksFor("scripts/none"));
+  // One of many.
+  for (int i = 0; i < 1'200; ++i) std::filesystem::create_directories(folder_ / ("work/many/" + std::to_string(i)));
+  for (int i = 0; i < 1'200; i += 100) {
+    const std::string name = "many/" + std::to_string(i);
+    std::filesystem::create_directories(folder_ / ("work/" + name + "/.git/hooks"));
+    link("../../../../scripts/m" + std::to_string(i), "work/" + name + "/.git/hooks/update");
+    EXPECT_TRUE(asksFor("scripts/m" + std::to_string(i)));
+  }
+  EXPECT_FALSE(asksFor("scripts/none"));
+}
+
+TEST_F(GitFilesTest, HooksOfARepositoryThatIsPushedToCount) {
+  std::filesystem::create_directories(folder_ / "work/.git");
+  std::filesystem::create_directories(folder_ / "outside/origin.git/hooks");
+  put("outside/origin.git/HEAD", "ref: refs/heads/main\n");
+  link(folder_ / "work/scripts/check", "outside/origin.git/hooks/pre-receive");
+  EXPECT_FALSE(asksFor("scripts/check"));
+  for (const std::string& address : {std::string("../outside/origin"), "file://" + folder_ / "outside/origin.git"}) {
+    put("work/.git/config", "[remote \"origin\"]\n\turl = https://example.org/a\n\tpushurl = " + address + "\n");
+    EXPECT_TRUE(asksFor("scripts/check")) << address;
+    EXPECT_FALSE(asksFor("scripts/other")) << address;
+  }
+  // Such hooks begin in the repository itself, not in the folder that it is in.
+  put("work/.git/config", "[core]\nhooksPath = hooks2\n");
+  std::filesystem::create_directories(folder_ / "work/.git/hooks2");
+  link("../../scripts/check", "work/.git/hooks2/update");
+  EXPECT_TRUE(asksFor("scripts/check"));
+}
+
+TEST_F(GitFilesTest, WhatOtherProgramsOfVersionControlObeyIsAskedFor) {
+  for (const char* path : {".hg/hgrc", "sub/.hg/hgrc", ".HG/hgrc", ".jj/repo/config.toml", ".sl/config",
+                           "_darcs/prefs/defaults", ".pijul/config"}) {
+    EXPECT_TRUE(asksFor(path)) << path;
+  }
+  EXPECT_EQ(question("write", R"({"path":".hg/hgrc","content":"x"})"),
+            "write to " + folder_ / "work/.hg/hgrc" + ", which hg may run or obey");
+  for (const char* path : {".hgignore", "a.hg/x", "meta/hgrc"}) EXPECT_FALSE(asksFor(path)) << path;
+  // Where it leads, not what it is called.
+  std::filesystem::create_directories(folder_ / "work/meta");
+  std::filesystem::create_directories(folder_ / "work/repo");
+  std::filesystem::create_directories(folder_ / "work/elsewhere");
+  std::filesystem::create_directory_symlink("../meta", folder_ / "work/repo/.hg");
+  std::filesystem::create_directory_symlink("elsewhere", folder_ / "work/.jj");
+  EXPECT_TRUE(asksFor("meta/hgrc"));
+  EXPECT_TRUE(asksFor("elsewhere/repo"));
+  put("work/meta/hgrc", "[hooks]\n%include ../tools/settings\n%include  ~/mine\r\n");
+  EXPECT_TRUE(asksFor("tools/settings"));
+  EXPECT_FALSE(asksFor("tools/other"));
+  // A copy that shares the store of another one.
+  std::filesystem::create_directories(folder_ / "work/copy/.hg");
+  std::filesystem::create_directories(folder_ / "work/shared");
+  put("work/copy/.hg/sharedpath", "../../shared\n");
+  link("../settings", "work/shared/hgrc");
+  EXPECT_FALSE(asksFor("shared-other/hgrc"));
+  put("work/copy/.hg/sharedpath", "../../shared\n");
+  EXPECT_TRUE(asksFor("shared/hgrc"));
+  EXPECT_TRUE(asksFor("settings"));
+  std::string many;
+  for (int i = 0; i < 60; ++i) many += "%include " + std::to_string(i) + "\n";
+  put("work/meta/hgrc", many);
+  EXPECT_TRUE(asksFor("anything"));
+}
+
+TEST_F(GitFilesTest, TheUsersOwnSettingsOfHgAreAskedFor) {
+  const Variable home("HOME", folder_ / "work");
+  const Variable config("XDG_CONFIG_HOME", folder_ / "work/.config");
+  EXPECT_TRUE(asksFor(".hgrc"));
+  EXPECT_TRUE(asksFor(".config/hg/hgrc"));
+  EXPECT_FALSE(asksFor("mine/a.rc"));
+  const Variable named("HGRCPATH", folder_ / "work/mine" + ":sub/b");
+  EXPECT_TRUE(asksFor("mine/a.rc"));
+  EXPECT_TRUE(asksFor("sub/b"));
+}
+
 TEST(GitSettingsTest, AreReadAsGitReadsThem) {
   using Names = std::vector<std::string>;
   const GitSettings read = readGitSettings(
@@ -237,6 +325,10 @@ TEST(GitSettingsTest, AreReadAsGitReadsThem) {
       "[include]path=~/x\n[includeIf \"gitdir:a]\\\"b/\"]path = y\nother = no\n[include \"a\"]\npath = no\n");
   EXPECT_EQ(read.hookFolders, (Names{"one two", " three  four five", "a\"b", "open"}));
   EXPECT_EQ(read.includes, (Names{"~/x", "y"}));
+  const GitSettings remotes = readGitSettings(
+      "[remote \"a\"]\nurl = ../x\npushUrl = /y\n[remote \"b\"]\nurl = git@host:x\nurl = https://host/x\n"
+      "url = file:///z\nfetch = +refs/heads/*:refs/remotes/b/*\n[remote]\nurl = no\n[branch \"c\"]\nurl = no\n");
+  EXPECT_EQ(remotes.localRemotes, (Names{"../x", "/y", "file:///z"}));
   for (const char* text : {"", "[", "[core", "[core]hooksPath", "[core]\nhooksPath=\\", "=", "]", "[core]=x\n"}) {
     EXPECT_TRUE(readGitSettings(text).hookFolders.size() <= 1) << text;
   }

@@ -12,6 +12,7 @@
 #include "agent/rules/harmless_options.h"
 #include "agent/rules/program_kinds.h"
 #include "agent/rules/program_names.h"
+#include "agent/rules/repositories_near.h"
 #include "agent/rules/running_commands.h"
 #include "base/text/utf8.h"
 
@@ -187,8 +188,8 @@ std::string dangerOfWord(std::string_view program, std::string_view word, std::s
   if (mayBecomeOther(program, word, pattern) || isSetting(program, word)) {
     return fmt::format("{} can run other programs or write files", word);
   }
-  if (!onlyReads(program) && namesGitsOwn(word)) return fmt::format("git may run or obey {}", word);
-  return {};
+  const std::string_view obeying = onlyReads(program) ? std::string_view() : obeyedBy(word);
+  return obeying.empty() ? "" : fmt::format("{}{} {}", obeying, kMayObey, word);
 }
 
 // Without one of the options that only list what is in a file.

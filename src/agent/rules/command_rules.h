@@ -7,9 +7,6 @@
 
 namespace bough::agent {
 
-/// Ends the question, and the permission, to change such a file.
-inline constexpr std::string_view kGitMayObey = ", which git may run or obey";
-
 /// Why a command has to be asked about although it begins with an allowed one; empty when nothing speaks against it.
 /// Arguments after the allowed words may be anything except options that are not known to be harmless
 /// (harmless_options.h), commands of a program that are not known to run nothing else (harmless_commands.h), settings

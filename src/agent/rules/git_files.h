@@ -1,4 +1,4 @@
-// Files that git runs or obeys.
+// Files that git and other programs of version control run or obey.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace bough::agent {
 
-/// Whether a change of this file may make git run a program, the next time somebody uses git: all below a folder
-/// `.git`, or where one leads by links or by a file `.git`; settings and hooks of a folder that holds a HEAD, which may
-/// itself be a repository; and what may make a folder such a one. `given` is the path as it was named, `place` where it
-/// leads.
-bool isGitsOwn(std::string_view given, const Place& place, const WorkingFolder& folder);
+/// Ends the question, and the permission, to change such a file, after the program's name.
+inline constexpr std::string_view kMayObey = " may run or obey";
 
-/// Whether a word of a command names something below a folder `.git`.
-bool namesGitsOwn(std::string_view word);
+/// The program that a change of this file may make run a program, the next time somebody uses it; empty when none. All
+/// below a folder `.git` or `.hg`, or where one leads by links or by a file `.git`; settings and hooks of a folder that
+/// holds a HEAD, which may itself be a repository; and what may make a folder such a one. `given` is the path as it
+/// was named, `place` where it leads.
+std::string_view whoObeys(std::string_view given, const Place& place, const WorkingFolder& folder);
 
 }  // namespace bough::agent

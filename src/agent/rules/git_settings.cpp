@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "agent/rules/local_addresses.h"
 #include "base/text/utf8.h"
 #include "base/user_folders.h"
 
@@ -81,6 +82,8 @@ void takeSetting(GitSettings& out, std::string_view section, std::string_view na
     out.hookFolders.push_back(std::move(value));
   else if ((section == "include" || section == "includeif.") && name == "path")
     out.includes.push_back(std::move(value));
+  else if (section == "remote." && (name == "url" || name == "pushurl") && isLocalAddress(value))
+    out.localRemotes.push_back(std::move(value));
 }
 
 // `core.hooksPath`, `includeIf.gitdir:x.path`

@@ -8,9 +8,10 @@
 namespace bough::agent {
 
 struct GitSettings {
-  std::vector<std::string> hookFolders{};  ///< Each `core.hooksPath`, as it is written.
-  std::vector<std::string> includes{};     ///< Each `include.path`, also of those that have a condition.
-  bool isCut = false;                      ///< There is more than was read.
+  std::vector<std::string> hookFolders{};   ///< Each `core.hooksPath`, as it is written.
+  std::vector<std::string> includes{};      ///< Each `include.path`, also of those that have a condition.
+  std::vector<std::string> localRemotes{};  ///< Each `remote.NAME.url` and `pushurl` that is a path here.
+  bool isCut = false;                       ///< There is more than was read.
 };
 
 /// Reads the text as git does: names in any case, quotes, comments, values that go on in the next line.

@@ -134,8 +134,9 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   if (!wholeFile && place->inside) {
     if (auto size = checkSize(*place, environment.limits); !size) return failedCall(size.error());
   }
-  if (place->inside && isGitsOwn(*path, *place, environment.folder)) {
-    prepared.question = fmt::format("{} {}{}", what, visibleText(place->path), kGitMayObey);
+  const std::string_view obeying = place->inside ? whoObeys(*path, *place, environment.folder) : std::string_view();
+  if (!obeying.empty()) {
+    prepared.question = fmt::format("{} {}, which {}{}", what, visibleText(place->path), obeying, kMayObey);
     prepared.permission = *prepared.question;
     prepared.allows = "exactly this";
   } else if (place->inside && environment.askBeforeChanges) {

@@ -11,6 +11,7 @@
 
 #include "agent/providers/offline.h"
 #include "agent/rules/command_rules.h"
+#include "agent/rules/git_files.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/system/named_file.h"
@@ -191,7 +192,7 @@ class SettingsReader {
     const std::string outside = ", which is outside of " + folder;
     return strings(value, out, [&](const std::string& each) -> std::string {
       const auto begins = [&](std::string_view verb) { return each.starts_with(verb) && each.size() > verb.size(); };
-      const bool isOfPlace = each.ends_with(outside) || each.ends_with(agent::kGitMayObey);
+      const bool isOfPlace = each.ends_with(outside) || each.ends_with(agent::kMayObey);
       const bool isOfFile =
           isOfPlace && std::ranges::any_of(std::array{"read ", "write to ", "change ", "list ", "search "}, begins);
       if (begins("run ") || each == agent::kChangeFiles || isOfFile) return {};

@@ -1,0 +1,74 @@
+#include "agent/rules/hg_leads.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/user_folders.h"
+
+namespace bough::agent {
+namespace {
+
+// `%include FILE` lines.
+std::vector<std::string> includedBy(std::string_view settings) {
+  constexpr std::string_view kInclude = "%include";
+  std::vector<std::string> out;
+  while (!settings.empty()) {
+    const std::size_t end = std::min(settings.find('\n'), settings.size());
+    std::string_view line = settings.substr(0, end);
+    settings.remove_prefix(std::min(end + 1, settings.size()));
+    if (!line.starts_with(kInclude)) continue;
+    line.remove_prefix(std::min(line.find_first_not_of(" \t", kInclude.size()), line.size()));
+    out.emplace_back(line.substr(0, line.find_last_not_of(" \t\r") + 1));
+  }
+  return out;
+}
+
+// Of more files than anybody writes, nobody knows where they lead.
+bool leadsFromSettings(const LeadsTo& to, std::vector<std::string> files) {
+  constexpr std::size_t kMostFiles = 50;
+  constexpr std::size_t kMostBytes = 1'000'000;
+  std::erase(files, std::string());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string file = files[i];
+    if (to.end(file)) return true;
+    const auto text = to.read(file, kMostBytes);
+    if (!text) continue;
+    if (text->sizeBytes > kMostBytes) return true;
+    for (const std::string& each : includedBy(text->bytes)) {
+      std::string named = pathOfSetting(each, folderOf(file));
+      if (std::ranges::find(files, named) != files.end()) continue;
+      if (files.size() == kMostFiles) return true;
+      files.push_back(std::move(named));
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool leadsFromHgOfUser(const LeadsTo& to) {
+  std::vector<std::string> files = {pathOfSetting("~/.hgrc", {}), userFolder(UserFolder::Config) + "/hg/hgrc"};
+  const std::string named = environmentVariable("HGRCPATH");
+  for (std::string_view rest = named; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) files.push_back(pathOfSetting(std::string(rest.substr(0, end)), to.workingFolder()));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return leadsFromSettings(to, std::move(files));
+}
+
+bool leadsFromHgIn(const LeadsTo& to, const std::string& folder) {
+  const std::string own = folder + "/.hg";
+  if (!isThere(own)) return false;
+  if (to.end(own)) return true;
+  std::vector<std::string> files = {own + "/hgrc", own + "/hgrc-not-shared"};
+  // Copies of a repository may share what is in another one.
+  if (const std::string shared = to.namedByFile(own, "sharedpath", ""); !shared.empty()) {
+    if (to.end(shared)) return true;
+    files.push_back(shared + "/hgrc");
+  }
+  return leadsFromSettings(to, std::move(files));
+}
+
+}  // namespace bough::agent

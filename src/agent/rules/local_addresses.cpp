@@ -1,0 +1,120 @@
+#include "agent/rules/local_addresses.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "agent/rules/option_words.h"
+#include "agent/rules/program_names.h"
+
+namespace bough::agent {
+namespace {
+
+using Words = std::span<const std::string>;
+
+// The address is the first name after the command. In a group, all names after its command may be one.
+struct AddressedCommand {
+  std::string_view names;  // of programs
+  std::string_view group;
+  std::string_view commands;
+};
+
+constexpr AddressedCommand kAddressedCommands[] = {
+    {"git", "", "push fetch pull clone ls-remote send-pack fetch-pack"},
+    {"git", "remote submodule", "add set-url"},
+    {"git", "subtree", "add pull push"},
+    {"hg", "", "push pull incoming in outgoing out identify id clone"},
+    {"jj", "git", "clone"},
+    {"jj", "git", "remote"},
+};
+
+// Of these commands: without a value, the next word is the address.
+bool mayTakeValueHere(std::string_view option) {
+  return mayTakeValue(option) && !holdsWord("-n -t -a -p -f -v --all --tags --dry-run", option);
+}
+
+// Where a command runs, and where options before it may make it work.
+std::vector<std::string> foldersOf(Words allowed) {
+  std::vector<std::string> out{""};
+  for (std::size_t i = 0; i + 1 < allowed.size(); ++i) {
+    if (holdsWord("-C -R --cwd --repository", allowed[i])) out.push_back(allowed[i + 1] + "/");
+  }
+  return out;
+}
+
+bool isThereFor(const std::string& word, const std::vector<std::string>& folders, int folder) {
+  return std::ranges::any_of(folders, [&](const std::string& each) {
+    const std::string path = word.starts_with('/') ? word : each + word;
+    return ::faccessat(folder, path.c_str(), F_OK, 0) == 0 ||
+           ::faccessat(folder, (path + ".git").c_str(), F_OK, 0) == 0;
+  });
+}
+
+// What is here comes before what is elsewhere: `git clone a:b` takes a folder of that name.
+bool leadsHere(const std::string& word, const std::vector<std::string>& folders, int folder) {
+  if (word.contains("://")) return isLocalAddress(word);
+  return word != "." && isThereFor(word, folders, folder);
+}
+
+// Goes along the words, and tells which may be an address.
+class AddressSearch {
+ public:
+  explicit AddressSearch(const AddressedCommand& rule) : rule_(rule), isInGroup_(rule.group.empty()) {}
+
+  [[nodiscard]] bool isOver() const { return isOver_; }
+
+  bool mayBeAddress(std::string_view word) {
+    if (isOptionWord(word)) {
+      mayBeValue_ = mayTakeValueHere(word);
+      return false;
+    }
+    const bool isCertain = !mayBeValue_;
+    mayBeValue_ = false;
+    if (isAfterCommand_) {
+      isOver_ = isCertain && rule_.group.empty();
+      return true;
+    }
+    const bool isNext = holdsWord(isInGroup_ ? rule_.commands : rule_.group, word);
+    if (isNext) (isInGroup_ ? isAfterCommand_ : isInGroup_) = true;
+    isOver_ = !isNext && isCertain;
+    return false;
+  }
+
+ private:
+  const AddressedCommand& rule_;
+  bool isInGroup_ = false;
+  bool isAfterCommand_ = false;
+  bool mayBeValue_ = false;
+  bool isOver_ = false;
+};
+
+}  // namespace
+
+bool isLocalAddress(std::string_view address) {
+  if (address.contains("://")) return address.starts_with("file://");
+  const std::size_t colon = address.find(':');
+  return !address.empty() && (colon == std::string_view::npos || address.find('/') < colon);
+}
+
+std::string dangerousAddress(std::string_view program, Words allowed, Words added, int folder) {
+  const std::vector<std::string> folders = foldersOf(allowed);
+  for (const AddressedCommand& rule : kAddressedCommands) {
+    if (!holdsWord(rule.names, program)) continue;
+    AddressSearch search(rule);
+    for (const std::string& word : allowed) {
+      if (!search.isOver()) (void)search.mayBeAddress(word);
+    }
+    for (const std::string& word : added) {
+      if (search.isOver()) break;
+      if (search.mayBeAddress(word) && leadsHere(word, folders, folder)) {
+        return fmt::format("{} is on this machine, and {} runs what hooks and settings there say", word, program);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace bough::agent
