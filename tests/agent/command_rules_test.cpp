@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "bough/agent/working_folder.h"
+#include "support/temp_folder.h"
 
 namespace bough::agent {
 namespace {
@@ -363,6 +367,50 @@ TEST(CommandRules, SecondFilesAreAskedAbout) {
       {"cpp a.c", "python3 -m json.tool a.json", "python3 -m json.tool --sort-keys a.json", "pdftotext a.pdf"},
       {"cpp a.c b", "x86_64-linux-gnu-cpp-14 a.c b", "clang-cpp a.c b", "python3 -m json.tool a.json .bashrc",
        "python3 -m json a.json b", "python3 -m json.tool - b", "pdftotext a.pdf b", "lz4 a b"});
+}
+
+TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
+  const TempFolder folder;
+  for (const char* name : {"evil", "sub/other", "bare.git", "docs", "a:b"}) {
+    std::filesystem::create_directories(folder / name);
+  }
+  const WorkingFolder opened = *WorkingFolder::open(folder.path());
+  const auto isAllowed = [&](const char* command, const char* allowed) {
+    return isAllowedCommand(command, {allowed}, opened.descriptor());
+  };
+  for (const char* command :
+       {"git push evil main", "git push ./evil", "git push -q evil", "git fetch evil", "git pull sub/other main",
+        "git clone evil copy", "git clone -b main evil", "git clone file:///tmp/x", "git clone a:b", "git push bare",
+        "git ls-remote evil", "git remote add x evil", "git remote set-url -v x ./evil", "git push 'evil' main",
+        "git --no-pager push evil"}) {
+    EXPECT_FALSE(isAllowed(command, "git")) << command;
+  }
+  EXPECT_EQ(
+      commandQuestion("git push evil", {"git push"}, opened.descriptor()),
+      "run: git push evil\ngit push is allowed, but evil is on this machine, and git runs what hooks and settings "
+      "there say");
+  EXPECT_FALSE(isAllowed("git push other", "git -C sub"));
+  EXPECT_FALSE(isAllowed("git push evil", "git push"));
+  EXPECT_FALSE(isAllowed("git push evil", "git"));
+  EXPECT_FALSE(isAllowed("git submodule add ./evil", "git submodule"));
+  for (const char* command : {"hg push evil", "hg pull ./evil", "hg incoming evil", "hg id evil"}) {
+    EXPECT_FALSE(isAllowed(command, "hg")) << command;
+  }
+  EXPECT_FALSE(isAllowed("hg clone evil", "hg clone"));
+  EXPECT_FALSE(isAllowed("jj git clone evil x", "jj git"));
+  EXPECT_FALSE(isAllowed("jj util exec ./x", "jj util"));
+  EXPECT_FALSE(isAllowed("jj config set --user x y", "jj"));
+  EXPECT_FALSE(isAllowed("cp x .hg/hgrc", "cp"));
+  // Elsewhere, the repository itself, and words that are no address.
+  for (const char* command :
+       {"git push origin docs", "git push -n origin docs", "git fetch . main", "git pull", "git push",
+        "git clone https://example.org/evil docs", "git clone git@example.org:evil", "git ls-remote origin docs",
+        "git remote show evil", "git status evil", "git log -- docs", "git add evil", "git diff evil"}) {
+    EXPECT_TRUE(isAllowed(command, "git")) << command << commandQuestion(command, {"git"}, opened.descriptor());
+  }
+  EXPECT_TRUE(isAllowed("git push origin docs", "git push origin"));
+  EXPECT_TRUE(isAllowed("git push ./evil docs", "git push ./evil"));
+  EXPECT_TRUE(isAllowed("hg pull ssh://host/evil", "hg"));
 }
 
 TEST(CommandRules, QuestionShowsAllOfACommand) {

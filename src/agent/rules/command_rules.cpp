@@ -10,6 +10,7 @@
 #include "agent/rules/git_files.h"
 #include "agent/rules/harmless_commands.h"
 #include "agent/rules/harmless_options.h"
+#include "agent/rules/local_addresses.h"
 #include "agent/rules/program_kinds.h"
 #include "agent/rules/program_names.h"
 #include "agent/rules/repositories_near.h"
@@ -200,7 +201,7 @@ bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> 
 }
 
 // `named` begins with the program whose rules are asked.
-std::string dangerFor(std::span<const std::string> named, const AddedWords& after) {
+std::string dangerFor(std::span<const std::string> named, const AddedWords& after, int folder) {
   const std::vector<std::string>& added = after.words;
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
@@ -227,12 +228,13 @@ std::string dangerFor(std::span<const std::string> named, const AddedWords& afte
   }
   if (writesNamedFiles(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
   if (std::string danger = dangerousToRun(program, rules.words, added); !danger.empty()) return danger;
-  return dangerousCommand(program, rules.words, added);
+  if (std::string danger = dangerousCommand(program, rules.words, added); !danger.empty()) return danger;
+  return dangerousAddress(program, rules.words, added, folder);
 }
 
 }  // namespace
 
-std::string dangerIn(std::string_view command, std::string_view allowed) {
+std::string dangerIn(std::string_view command, std::string_view allowed, int folder) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   const std::vector<std::string> named = wordsOfAllowed(allowed);
   if (named.empty()) return "it names no program";
@@ -242,7 +244,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
   std::vector<std::size_t> programs{0};
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const auto words = std::span(named).subspan(programs[i]);
-    if (std::string danger = dangerFor(words, added); !danger.empty()) return danger;
+    if (std::string danger = dangerFor(words, added, folder); !danger.empty()) return danger;
     const NamedProgram program = programOf(words);
     const std::size_t first = named.size() - program.words.size();
     for (const std::size_t place : programsRunBy(program.name, program.words)) {
@@ -253,9 +255,10 @@ std::string dangerIn(std::string_view command, std::string_view allowed) {
   return {};
 }
 
-bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed) {
-  return std::ranges::any_of(
-      allowed, [&](const std::string& each) { return beginsWith(command, each) && dangerIn(command, each).empty(); });
+bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed, int folder) {
+  return std::ranges::any_of(allowed, [&](const std::string& each) {
+    return beginsWith(command, each) && dangerIn(command, each, folder).empty();
+  });
 }
 
 std::string whyAllowsNothing(std::string_view allowed) {
@@ -269,7 +272,7 @@ std::string whyAllowsNothing(std::string_view allowed) {
   return {};
 }
 
-std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed) {
+std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed, int folder) {
   std::string out = fmt::format("run: {}", visibleText(command));
   const auto lines = static_cast<std::size_t>(std::ranges::count(command, '\n')) + 1;
   if (lines > kManyLines) {
@@ -282,7 +285,7 @@ std::string commandQuestion(std::string_view command, const std::vector<std::str
       out += fmt::format("\n{} is allowed, but {}", each, kIsNoPattern);
     }
     if (!beginsWith(command, each)) continue;
-    out += fmt::format("\n{} is allowed, but {}", each, visibleText(dangerIn(command, each)));
+    out += fmt::format("\n{} is allowed, but {}", each, visibleText(dangerIn(command, each, folder)));
   }
   return out;
 }

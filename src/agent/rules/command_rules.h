@@ -1,6 +1,8 @@
 // Which commands run without a question, and how a command is shown to the person who is asked.
 #pragma once
 
+#include <fcntl.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,19 +12,20 @@ namespace bough::agent {
 /// Why a command has to be asked about although it begins with an allowed one; empty when nothing speaks against it.
 /// Arguments after the allowed words may be anything except options that are not known to be harmless
 /// (harmless_options.h), commands of a program that are not known to run nothing else (harmless_commands.h), settings
-/// (`CC=./x`), files that a program writes beside what it reads, shell syntax, and words that a shell may turn into
-/// options (`*`, `{…}`).
-std::string dangerIn(std::string_view command, std::string_view allowed);
+/// (`CC=./x`), addresses of repositories on this machine (local_addresses.h), files that a program writes beside what
+/// it reads, shell syntax, and words that a shell may turn into options (`*`, `{…}`). `folder` is the open folder that
+/// it runs in.
+std::string dangerIn(std::string_view command, std::string_view allowed, int folder = AT_FDCWD);
 
 /// Whether a command needs no question: it is one of the allowed ones, with harmless arguments.
-bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed);
+bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed, int folder = AT_FDCWD);
 
 /// Why nothing is ever allowed by this: no command that begins with it is. Empty when something may be.
 std::string whyAllowsNothing(std::string_view allowed);
 
 /// The question about a command: all of it, with control characters and those that cannot be seen written out, and with
 /// its first line again at the end when it has many.
-std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed);
+std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed, int folder = AT_FDCWD);
 
 /// Text in which nothing is hidden: control characters except line ends, and characters without a width or that turn
 /// the direction of writing, become `\u{200B}`. In files tabs are nothing unusual: `keepTabs`.

@@ -55,6 +55,19 @@ constexpr CommandsOf kHarmlessCommands[] = {
      "log manifest merge move mv outgoing parents paths pull push remove rename resolve revert root status summary "
      "tags "
      "tip update verify version"},
+    {"jj",
+     "abandon absorb bookmark commit desc describe diff duplicate edit evolog file git help interdiff log new next op "
+     "operation parallelize prev rebase restore revert root show simplify-parents sparse split squash st status tag "
+     "undo "
+     "version workspace"},
+    {"svn",
+     "add ann annotate blame cat ci cleanup commit cp copy del delete diff export help info list lock log ls merge "
+     "mergeinfo mkdir move mv pg pl praise propget proplist resolve resolved revert rm st stat status unlock up "
+     "update"},
+    {"sl",
+     "add amend annotate blame bookmark cat commit copy diff files forget go goto grep help hide id identify log mv "
+     "next prev "
+     "rebase remove rename resolve revert root show smartlog status uncommit version"},
     {"mvn mvnw", "clean compile integration-test package site test test-compile validate verify"},
     {"rails", "about notes routes stats version"},
     {"gem", "contents dependency environment help info list outdated query search specification which"},

@@ -66,6 +66,7 @@ constexpr RunningCommand kRunningCommands[] = {
     {"git", "bisect", "run"},
     {"git", "submodule", "foreach"},
     {"git", "hook", "run"},
+    {"jj", "util", "exec"},
     {"ip", "netns vrf", "exec", 1},
     {"gh", "alias", "import set", 1},
     {"gh", "extension extensions ext", "create exec install upgrade"},

@@ -149,8 +149,9 @@ PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& en
   if (!asked) return failedCall(asked.error());
   const std::uint64_t time = std::min(*asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
   PreparedCall prepared;
-  if (!isAllowedCommand(*command, environment.allowedCommands)) {
-    prepared.question = commandQuestion(*command, environment.allowedCommands);
+  const int folder = environment.folder.descriptor();
+  if (!isAllowedCommand(*command, environment.allowedCommands, folder)) {
+    prepared.question = commandQuestion(*command, environment.allowedCommands, folder);
     prepared.permission = "run " + *command;
     prepared.allows = "this command";
   }
