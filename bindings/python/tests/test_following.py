@@ -233,8 +233,10 @@ class Following(StoreCase):
         self.assertIsNotNone(intake._read)
         del follower
         gc.collect()
-        while intake._read is not None:
+        end = time.monotonic() + 60
+        while intake._read is not None and time.monotonic() < end:
             time.sleep(0.001)
+        self.assertIsNone(intake._read, "the wait goes on although nobody names the follower")
 
     def test_a_wait_may_be_endless(self):
         session = self.store.create()
