@@ -137,7 +137,8 @@ struct TurnBlock {
 
 /// What a turn took.
 struct TurnTotals {
-  Usage usage{};  ///< Of all its answers.
+  Usage usage{};                   ///< Of all its answers.
+  std::uint64_t withoutUsage = 0;  ///< Answers of which the provider did not say what they used: missing in `usage`.
   std::uint64_t durationMs = 0;
   std::uint64_t toolCount = 0;  ///< Counted from the turn's tool calls when 0.
   std::string model{};          ///< What answered; empty when that is not known.

@@ -27,7 +27,8 @@ namespace {
 // its first entry. Sums take each id once.
 // used: the sums of answers by quarter of an hour and model, so that nobody has to add up all answers (answers.h keeps
 // them). An answer of which a second session gets a copy leaves the sums and goes to `copied`: which copy counts
-// depends on the sessions that are asked for. It stays there when the copies go.
+// depends on the sessions that are asked for. It stays there when the copies go. An answer without figures is there,
+// too, so that it can be told how many there are.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE session(

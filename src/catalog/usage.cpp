@@ -77,6 +77,7 @@ bool isPeriod(UsageBy by) {
 struct ModelSum {
   std::uint64_t messages = 0;
   std::uint64_t withoutId = 0;
+  std::uint64_t withoutUsage = 0;
   Usage tokens;
 };
 
@@ -92,6 +93,7 @@ class Summing {
     ModelSum& sum = of(name, model);
     sum.messages += part.messages;
     sum.withoutId += part.withoutId;
+    sum.withoutUsage += part.withoutUsage;
     sum.tokens += part.tokens;
   }
 
@@ -103,15 +105,17 @@ class Summing {
       UsageRow& row = report.rows.emplace_back();
       row.name = name;
       for (const auto& [model, sum] : models) {
-        const auto cost = prices_.cost(model, sum.tokens);
+        auto cost = prices_.cost(model, sum.tokens);
         if (!cost) unknown.insert(model.empty() ? "(no model)" : model);
+        if (sum.withoutUsage == sum.messages) cost.reset();
         row.byModel.push_back({.model = model, .messages = sum.messages, .tokens = sum.tokens, .costUsd = cost});
         for (UsageRow* each : {&row, &report.total}) {
           each->messages += sum.messages;
           each->withoutId += sum.withoutId;
+          each->withoutUsage += sum.withoutUsage;
           each->tokens += sum.tokens;
           each->costUsd += cost.value_or(0);
-          each->costKnown = each->costKnown && cost.has_value();
+          each->costKnown = each->costKnown && cost.has_value() && sum.withoutUsage == 0;
         }
         row.models.push_back(model);
         ModelUsage& all = allModels[model];
@@ -161,7 +165,10 @@ void takeSums(Query& query, const UsageOptions& options, Summing& sums) {
                              : isPeriod(options.by)       ? periodName(query.number(0), options.by, options.localTime)
                                                           : query.text(0);
     sums.add(name, model,
-             {.messages = query.number(2), .withoutId = query.number(3), .tokens = catalog::usageIn(query, 4)});
+             {.messages = query.number(2),
+              .withoutId = query.number(3),
+              .withoutUsage = query.number(4),
+              .tokens = catalog::usageIn(query, 5)});
   }
 }
 
@@ -174,23 +181,25 @@ bool isOfAll(const UsageOptions& options) {
 // min(), SQLite takes the other columns from the row that has the minimum.
 void sumAnswers(catalog::Database& database, const UsageOptions& options, std::string_view answers, Summing& sums) {
   const Conditions conditions = conditionsOf(options);
-  Query query(database,
-              fmt::format("SELECT place, model.name, count(*), sum(1 - certain), " BOUGH_USAGE_SUMS
-                          " FROM (SELECT min(session.sessionId), {0} AS place, answer.model AS model, certain, "
-                          "answer.input, answer.output, answer.cacheRead, answer.cacheWrite, answer.reasoning, "
-                          "answer.cacheWriteHour FROM {1} JOIN session ON session.id = answer.session "
-                          "JOIN model ON model.id = answer.model{2} GROUP BY answer.id) AS answers JOIN model ON "
-                          "model.id = answers.model GROUP BY place, answers.model",
-                          groupOf(options.by), answers, conditions.where()));
+  Query query(
+      database,
+      fmt::format("SELECT place, model.name, count(*), sum(1 - certain), " BOUGH_WITHOUT_USAGE ", " BOUGH_USAGE_SUMS
+                  " FROM (SELECT min(session.sessionId), {0} AS place, answer.model AS model, certain, "
+                  "answer.input, answer.output, answer.cacheRead, answer.cacheWrite, answer.reasoning, "
+                  "answer.cacheWriteHour FROM {1} JOIN session ON session.id = answer.session "
+                  "JOIN model ON model.id = answer.model{2} GROUP BY answer.id) AS answers JOIN model ON "
+                  "model.id = answers.model GROUP BY place, answers.model",
+                  groupOf(options.by), answers, conditions.where()));
   conditions.bindTo(query);
   takeSums(query, options, sums);
 }
 
-// The same for periods or models of all sessions: the catalog keeps the sums of what only one session holds.
+// The same for periods or models of all sessions: the catalog keeps the sums of what only one session holds and what
+// has figures.
 void sumAll(catalog::Database& database, const UsageOptions& options, Summing& sums) {
   Conditions conditions = conditionsOf(options);
   conditions.add("answers > 0");
-  Query query(database, fmt::format("SELECT quarter, model.name, answers, uncertain, " BOUGH_USAGE_COLUMNS
+  Query query(database, fmt::format("SELECT quarter, model.name, answers, uncertain, 0, " BOUGH_USAGE_COLUMNS
                                     " FROM used AS answer JOIN model ON model.id = answer.model{}",
                                     conditions.where()));
   conditions.bindTo(query);
@@ -225,7 +234,11 @@ UsageReport reportOf(const std::vector<UsageSum>& parts, const UsageOptions& opt
       std::from_chars(name.data(), name.data() + name.size(), quarter);
       name = periodName(quarter, options.by, options.localTime);
     }
-    sums.add(name, part.model, {.messages = part.messages, .withoutId = part.withoutId, .tokens = part.tokens});
+    sums.add(name, part.model,
+             {.messages = part.messages,
+              .withoutId = part.withoutId,
+              .withoutUsage = part.withoutUsage,
+              .tokens = part.tokens});
     if (!part.title.empty()) titles[name] = part.title;
   }
   UsageReport report = sums.report(options.by);
@@ -261,6 +274,7 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     }
     ++sum->messages;
     sum->withoutId += answer.certain ? 0 : 1;
+    sum->withoutUsage += saysNothing(answer.tokens) && answer.model != catalog::kNoModel ? 1U : 0U;
     sum->tokens += answer.tokens;
   }
   return sums.report(options.by);

@@ -18,6 +18,7 @@ constexpr std::uint64_t kBlockMs = std::uint64_t{5} * 3'600'000;
 void mergeRow(UsageRow& sum, const UsageRow& part) {
   sum.messages += part.messages;
   sum.withoutId += part.withoutId;
+  sum.withoutUsage += part.withoutUsage;
   sum.tokens += part.tokens;
   sum.costUsd += part.costUsd;
   sum.costKnown = sum.costKnown && part.costKnown;

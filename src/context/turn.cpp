@@ -74,6 +74,7 @@ std::string totalsPayload(const TurnTotals& totals, const Usage& counted) {
   if (!totals.stopReason.empty()) writer.member("stopReason", totals.stopReason);
   writeUsage(writer, totals.usage);
   if (!isEmpty(counted)) writeUsage(writer, counted, "counted");
+  if (totals.withoutUsage > 0) writer.member("withoutUsage", totals.withoutUsage);
   return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
 

@@ -151,6 +151,29 @@ def chat_servers(world):
     check(done.returncode == 1 and done.stdout == "I must not.\n" and "refused" in done.stderr, "the words of a refusal", done)
 
 
+def unknown_usage(world):
+    """Nothing is said of the tokens before the stream ends: unknown is not zero."""
+    whole = events_of("openai-chat", ["fine"], "stop")
+    counted = whole + [{"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
+        run = lambda *words: subprocess.run([world.bough, *words], env={**world.environment, "BOUGH_STORE": store},
+                                            cwd=world.folder, capture_output=True, text=True, timeout=60)
+        done = world.ask(lambda n: sse(whole), "--json", BOUGH_STORE=store)
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        for event in events[-2:]:
+            check(event["usage"] is None and event["withoutUsage"] == 1, "an event says that it is unknown", event)
+        row = json.loads(run("usage", "--json").stdout)["total"]
+        check((row["messages"], row["withoutUsage"], row["costUsd"], row["costKnown"]) == (1, 1, None, False), "all unknown", row)
+        shown = run("usage", "--by", "model")
+        check(shown.stdout.splitlines()[1].split() == ["x", "1"] + ["-"] * 6, "a row without figures", shown)
+        listed = run("ls", "--long").stdout
+        check("$0" not in listed, "nor does a list say that it cost nothing", listed)
+        done = world.ask(lambda n: sse(counted), "--json", BOUGH_STORE=store)
+        check('"withoutUsage"' not in done.stdout and '"inputTokens":7' in done.stdout, "one that is known", done)
+        shown = run("usage")
+        check("1 of 2 answers: the provider did not say what it used" in shown.stderr, "some unknown", shown)
+
+
 def error_events(world):
     whole = sse(events_of("openai", ["fine"], "completed"))
     begun = sse(events_of("openai", ["fine"], "completed")[:1])
@@ -229,6 +252,7 @@ def main():
             endings(world, api)
             if api == "openai": error_events(world)
             if api == "openai-chat": chat_servers(world)
+            if api == "openai-chat": unknown_usage(world)
             if api == "gemini": blocked_prompt(world)
             if api == "anthropic":
                 written_first(world)

@@ -4,6 +4,16 @@
 namespace bough {
 namespace {
 
+// An answer of which the provider did not say what it used.
+Entry withoutUsage(const std::string& messageId, const std::string& time) {
+  Entry entry = entryOf(entry_type::kMessage,
+                        R"({"dialect":"openai-chat","message":{"id":")" + messageId +
+                            R"(","model":"m","choices":[{"message":{"role":"assistant","content":"a"}}]}})");
+  entry.meta = R"({"agent":"bough","usage":null})";
+  entry.timestamp = time;
+  return entry;
+}
+
 class CountingTest : public CatalogTest {
  protected:
   std::uint64_t totalInput() {
@@ -176,6 +186,7 @@ TEST_F(CountingTest, SumsThatAreKeptAreThoseOfTheAnswers) {
       append(session,
              {answered(textBlock("one"), "", roll(4) == 0 ? "" : answer, roll(2) == 0 ? "claude-opus-4-1" : "m",
                        static_cast<int>(roll(50)), static_cast<int>(roll(9)), time)});
+      if (roll(4) == 0) append(session, {withoutUsage(roll(2) == 0 ? "" : answer, time)});
     }
     const auto catalog = open();
     for (const bool some : {false, true}) {
@@ -187,6 +198,7 @@ TEST_F(CountingTest, SumsThatAreKeptAreThoseOfTheAnswers) {
         const UsageRow kept = must(catalog->usage(options)).total;
         EXPECT_EQ(kept.messages, wanted.messages);
         EXPECT_EQ(kept.withoutId, wanted.withoutId);
+        EXPECT_EQ(kept.withoutUsage, wanted.withoutUsage);
         EXPECT_EQ(kept.tokens.inputTokens, wanted.tokens.inputTokens);
         EXPECT_EQ(kept.tokens.outputTokens, wanted.tokens.outputTokens);
         EXPECT_EQ(kept.tokens.cacheReadTokens, wanted.tokens.cacheReadTokens);

@@ -48,13 +48,14 @@ std::string_view toString(EventKind kind);
 /// One event. Members that its kind does not name are empty.
 struct AgentEvent {
   EventKind kind = EventKind::Notice;
-  std::string text{};        ///< Pieces of reasoning and of answers may end in the middle of a word.
-  std::string entryId{};     ///< The entry that was stored; with TurnEnd the last one.
-  std::string toolCallId{};  ///< The provider's id; may be empty or not unique.
-  std::string name{};        ///< Of the tool.
-  bool isError = false;      ///< The tool failed or was refused; with Notice and Aborted: something went wrong.
-  std::uint64_t waitMs = 0;  ///< Until the next attempt.
-  Usage usage{};             ///< Of one answer; with TurnEnd of the turn.
+  std::string text{};              ///< Pieces of reasoning and of answers may end in the middle of a word.
+  std::string entryId{};           ///< The entry that was stored; with TurnEnd the last one.
+  std::string toolCallId{};        ///< The provider's id; may be empty or not unique.
+  std::string name{};              ///< Of the tool.
+  bool isError = false;            ///< The tool failed or was refused; with Notice and Aborted: something went wrong.
+  std::uint64_t waitMs = 0;        ///< Until the next attempt.
+  Usage usage{};                   ///< Of one answer; with TurnEnd of the turn.
+  std::uint64_t withoutUsage = 0;  ///< As TurnTotals::withoutUsage; of one answer 1 when nothing was said.
   std::uint64_t durationMs = 0;
   std::uint64_t toolCount = 0;
   std::uint64_t contextTokens = 0;  ///< Of the last request.

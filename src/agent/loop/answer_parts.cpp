@@ -7,6 +7,7 @@
 #include "agent/loop/tool_runner.h"
 #include "agent/parts/prompts.h"
 #include "base/json/json_scan.h"
+#include "base/model/usage_counts.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
@@ -98,6 +99,7 @@ Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
   parts.stopReason = message.stopReason.decode();
   parts.end = endOf(answer, parts.stopReason);
   parts.unusual = isUnusual(dialect, parts.stopReason);
+  parts.saysUsage = message.usage && !saysNothing(*message.usage);
   parts.usage = message.usage.value_or(Usage{});
   return parts;
 }

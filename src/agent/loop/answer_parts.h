@@ -18,6 +18,8 @@ struct AnswerParts {
   std::string stopReason;  ///< As the provider names it.
   std::string end;         ///< The same in one spelling, lower case.
   Usage usage;
+  bool saysUsage =
+      false;  ///< Otherwise nobody knows what it used: the stream ended before that, or the server never says.
   bool refused = false;
   bool unusual = false;  ///< The API says that the answer did not end as it should.
 

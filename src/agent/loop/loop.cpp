@@ -42,9 +42,10 @@ std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
 }
 
 // What is beside a stored answer: which model gave it, how long it took, and how it broke off.
-std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs) {
+std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs, bool saysUsage) {
   json::Writer writer;
   writer.beginObject().member("agent", kAgentName).member("model", model).member("durationMs", durationMs);
+  if (!saysUsage) writer.key("usage").raw("null");
   if (answer.aborted) writer.member("aborted", true);
   if (answer.error) writer.member("error", answer.error->message);
   if (!answer.partial.empty()) writer.key("partial").raw(answer.partial);
@@ -56,6 +57,7 @@ std::string totalsPayload(const TurnTotals& totals) {
   writer.beginObject().member("kind", kTurnKind).member("model", totals.model).member("stopReason", totals.stopReason);
   writeUsage(writer, totals.usage);
   writeUsage(writer, totals.usage, "counted");  // with the entries of the requests: nothing is left to count here
+  if (totals.withoutUsage > 0) writer.member("withoutUsage", totals.withoutUsage);
   return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
 
@@ -200,12 +202,17 @@ class Turn {
     return answer;
   }
 
+  void count(const AnswerParts& parts) {
+    report_.totals.usage += parts.usage;
+    report_.totals.withoutUsage += parts.saysUsage ? 0U : 1U;
+  }
+
   // Whether a model has thought until its limit was reached and said nothing. What that took is stored.
   Result<bool> recordIfUsedUp(const Answer& answer) {
     if (answer.aborted || answer.message.empty()) return false;
     const auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts || !parts->text.empty() || !parts->calls.empty() || !parts->isCutOff()) return false;
-    report_.totals.usage += parts->usage;
+    count(*parts);
     BOUGH_TRY(journal_.append(entry_type::kCustom,
                               requestPayload("used up by reasoning", agent_.provider.name(), parts->usage)));
     agent_.listener.onEvent(
@@ -281,12 +288,12 @@ class Turn {
     if (!parts) return giveUp(parts.error());
     beforePrompt_.reset();
     answered_.clear();
-    report_.totals.usage += parts->usage;
+    count(*parts);
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
     std::vector<Entry> batch;
     batch.push_back(journal_.makeEntry(entry_type::kMessage, messagePayload(agent_.provider.dialect(), answer.message),
-                                       answerMeta(answer, agent_.provider.name(), durationMs)));
+                                       answerMeta(answer, agent_.provider.name(), durationMs, parts->saysUsage)));
     batch.back().id = newId();
     const std::string entryId = batch.back().id;
     if (!parts->calls.empty()) answered_ = entryId;
@@ -313,6 +320,7 @@ class Turn {
                              .text = parts->text,
                              .entryId = entryId,
                              .usage = parts->usage,
+                             .withoutUsage = parts->saysUsage ? 0U : 1U,
                              .durationMs = durationMs});
     for (const AgentEvent& each : refused) agent_.listener.onEvent(each);
     if (answer.aborted) return sayAborted(answer);
@@ -379,6 +387,7 @@ class Turn {
     agent_.listener.onEvent({.kind = EventKind::TurnEnd,
                              .entryId = report_.end.headId,
                              .usage = report_.totals.usage,
+                             .withoutUsage = report_.totals.withoutUsage,
                              .durationMs = report_.totals.durationMs,
                              .toolCount = report_.totals.toolCount,
                              .contextTokens = report_.contextTokens});

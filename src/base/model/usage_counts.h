@@ -13,6 +13,11 @@ inline constexpr std::array<std::uint64_t Usage::*, 6> kUsageCounts = {
     &Usage::inputTokens,      &Usage::outputTokens,    &Usage::cacheReadTokens,
     &Usage::cacheWriteTokens, &Usage::reasoningTokens, &Usage::cacheWriteHourTokens};
 
+/// Whether nobody has said what an answer used: no answer takes no tokens.
+inline bool saysNothing(const Usage& usage) {
+  return std::ranges::all_of(kUsageCounts, [&](const auto count) { return usage.*count == 0; });
+}
+
 /// The greatest of each count: an answer that was written block by block repeats its usage with each, and one that is
 /// still being written says less.
 inline void takeGreatest(Usage& most, const Usage& other) {

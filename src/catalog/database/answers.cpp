@@ -67,6 +67,10 @@ UsedPart partIn(const Query& query, int column) {
   return {.answers = 1, .uncertain = 1 - query.number(column), .tokens = usageIn(query, column + 1)};
 }
 
+void addToCopied(Database& database, std::int64_t id) {
+  Query(database, "INSERT INTO copied(id) VALUES(?)", id).run();
+}
+
 bool isCopied(Database& database, std::int64_t id) {
   Query query(database, "SELECT 1 FROM copied WHERE id = ?", id);
   return query.next();
@@ -79,7 +83,7 @@ bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
     if (!query.next()) return false;
     parts[{query.number(0), query.integer(1)}] += minus(partIn(query, 2));
   }
-  Query(database, "INSERT INTO copied(id) VALUES(?)", id).run();
+  addToCopied(database, id);
   return true;
 }
 
@@ -87,10 +91,15 @@ bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
 
 void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers) {
   UsedParts parts;
-  const bool anyCopied = Query(database, "SELECT 1 FROM copied LIMIT 1").next();
+  bool anyCopied = Query(database, "SELECT 1 FROM copied LIMIT 1").next();
   for (const auto& [id, answer] : answers) {
     const bool wasCopied = anyCopied && isCopied(database, id);
-    if (!wasCopied && !makeCopied(database, id, parts)) {
+    if (wasCopied || makeCopied(database, id, parts)) {
+      // The sums do not hold it.
+    } else if (saysNothing(answer.usage)) {
+      addToCopied(database, id);
+      anyCopied = true;
+    } else {
       parts[{answer.quarter, answer.model}] +=
           {.answers = 1, .uncertain = answer.certain ? 0U : 1U, .tokens = answer.usage};
     }

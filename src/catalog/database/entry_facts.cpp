@@ -240,6 +240,11 @@ EntryFacts readContent(const Entry& entry, const PayloadParts& parts, bool wantT
   const auto message = normalize(stored, *dialect);
   message ? readMessage(*message, wantText, wantSpoken && !isTold(entry, *message), facts)
           : readUnknown(stored, wantText, facts);
+  // The agent has recorded that its provider did not say what the answer used.
+  if (!facts.usage && facts.role == EntryRole::Assistant && !entry.meta.empty() &&
+      json::findMember(entry.meta, "usage") == "null") {
+    facts.usage = Usage{};
+  }
   // Servers that do not say which model answered: the agent knows.
   if (facts.usage && facts.model.empty() && !entry.meta.empty()) {
     facts.model = withoutProvider(json::findString(entry.meta, "model").value_or(""));

@@ -103,7 +103,9 @@ std::vector<ModelUsage> readModels(Database& database, std::int64_t session, con
 
 void addPrices(std::vector<ModelUsage>& models, const PriceTable* prices) {
   const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
-  for (ModelUsage& each : models) each.costUsd = table.cost(each.model, each.tokens);
+  for (ModelUsage& each : models) {
+    if (!saysNothing(each.tokens)) each.costUsd = table.cost(each.model, each.tokens);
+  }
 }
 
 std::optional<SessionRow> findRow(Database& database, std::string_view sessionId) {

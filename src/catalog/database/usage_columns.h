@@ -7,8 +7,14 @@
 // Parts of literals: statements are kept by their address.
 #define BOUGH_USAGE_COLUMNS "input, output, cacheRead, cacheWrite, reasoning, cacheWriteHour"
 #define BOUGH_USAGE_SUMS "sum(input), sum(output), sum(cacheRead), sum(cacheWrite), sum(reasoning), sum(cacheWriteHour)"
+// Answers of which nobody said what they used; what Claude Code itself says in the place of an answer used nothing.
+#define BOUGH_WITHOUT_USAGE \
+  "sum(input + output + cacheRead + cacheWrite + reasoning + cacheWriteHour = 0 AND model.name <> '" BOUGH_NO_MODEL "')"
+#define BOUGH_NO_MODEL "<synthetic>"
 
 namespace bough::catalog {
+
+inline constexpr std::string_view kNoModel = BOUGH_NO_MODEL;
 
 /// Reads them from this column on.
 inline Usage usageIn(const Query& query, int column) {

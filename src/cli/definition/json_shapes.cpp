@@ -42,9 +42,10 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "{model: text, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: count, "
      "cacheWriteTokens: count, "
      "reasoningTokens: count, cacheWriteHourTokens: count, totalTokens: count, costUsd: number | null}",
-     "What was used of one model. `costUsd` is null when its price is unknown."},
+     "What was used of one model. `costUsd` is null when its price is unknown, or what its answers used."},
     {"UsageRow",
-     "{name: text, title: text | null, messages: count, withoutId: count, inputTokens: count, outputTokens: count, "
+     "{name: text, title: text | null, messages: count, withoutId: count, withoutUsage: count, inputTokens: count, "
+     "outputTokens: count, "
      "cacheReadTokens: "
      "count, "
      "cacheWriteTokens: count, reasoningTokens: count, cacheWriteHourTokens: count, totalTokens: count, costUsd: "
@@ -52,7 +53,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "models: "
      "Model[]}",
      "`withoutId` counts the messages that may be counted twice, because no id tells two copies of them from two "
-     "answers."},
+     "answers. `withoutUsage` counts those of which the provider did not say what they used: that is in no sum, and "
+     "`costUsd` is null when there are no others."},
     {"Hit",
      "{sessionId: text, title: text | null, entryId: text | null, role: text, timestamp: text, score: number, excerpt: "
      "{text: text, "
@@ -124,7 +126,8 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "The log as it is stored (docs/format.md), a line for each entry."},
     {"chat",
      "{schema: 1, event: text, sessionId?: text, model?: text, restoredTurns?: count, entryId?: text, toolCallId?: "
-     "text, name?: text, text?: text, isError?: bool, waitMs?: count, durationMs?: count, usage?: Spent, toolCount?: "
+     "text, name?: text, text?: text, isError?: bool, waitMs?: count, durationMs?: count, usage?: Spent | null, "
+     "withoutUsage?: count, toolCount?: "
      "count, contextTokens?: count}",
      "A line for each event of a turn (docs/agent.md)."},
     {"compat", "{schema: 1, sessionId: text, to: text, report: Report}", ""},

@@ -7,6 +7,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/payloads.h"
+#include "base/model/usage_counts.h"
 #include "base/text/text.h"
 #include "cli/definition/settings.h"
 #include "cli/terminal/fitted.h"
@@ -228,7 +229,12 @@ void JsonListener::onEvent(const AgentEvent& event) {
   if (event.kind == EventKind::ToolResult) writer.member("isError", event.isError);
   if (event.kind == EventKind::Retry) writer.member("waitMs", event.waitMs);
   if (event.kind == EventKind::AssistantMessage || event.kind == EventKind::TurnEnd) {
-    writeUsage(writer.member("durationMs", event.durationMs), event.usage);
+    writer.member("durationMs", event.durationMs);
+    // Zeros would say that it used nothing.
+    const bool isUnknown = event.withoutUsage > 0 && saysNothing(event.usage);
+    if (isUnknown) writer.key("usage").raw("null");
+    if (!isUnknown) writeUsage(writer, event.usage);
+    if (event.withoutUsage > 0) writer.member("withoutUsage", event.withoutUsage);
   }
   if (event.kind == EventKind::TurnEnd) {
     writer.member("toolCount", event.toolCount).member("contextTokens", event.contextTokens);

@@ -206,7 +206,7 @@ void ReplCommands::showStatus(const agent::TurnReport& report) {
   const auto prices = readPrices("");
   const auto cost = (prices ? *prices : PriceTable::builtIn()).cost(model, usage);
   costUsd_ += cost.value_or(0);
-  costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/"));
+  costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/")) && report.totals.withoutUsage == 0;
   printFitted(styled(Style::Dim, statusLine(chat(), report, costUsd_, costKnown_)));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/model/usage_counts.h"
 #include "base/text/text.h"
 #include "cli/repl/chat_session.h"
 #include "cli/terminal/terminal.h"
@@ -10,14 +11,23 @@
 
 namespace bough::cli {
 
+namespace {
+
+std::string tokensOf(const TurnTotals& totals) {
+  const Usage& usage = totals.usage;
+  if (totals.withoutUsage > 0 && saysNothing(usage)) return "tokens unknown";
+  return fmt::format("{} in, {} out{}", thousands(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
+                     thousands(usage.outputTokens), totals.withoutUsage > 0 ? "+?" : "");
+}
+
+}  // namespace
+
 std::string statusLine(const agent::Chat& chat, const agent::TurnReport& report, double costUsd, bool costKnown) {
-  const Usage& usage = report.totals.usage;
   const std::uint64_t window = std::max<std::uint64_t>(chat.windowTokens(), 1);
   const std::string& head = chat.place().headId;
   std::vector<std::string> parts = {
       chat.model(),
-      fmt::format("{} in, {} out", thousands(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
-                  thousands(usage.outputTokens)),
+      tokensOf(report.totals),
       fmt::format("context {} ({}%)", thousands(report.contextTokens), report.contextTokens * 100 / window),
       fmt::format("${:.4f}{}", costUsd, costKnown ? "" : "+?"),
       fmt::format("{:.1f} s", static_cast<double>(report.totals.durationMs) / 1000),

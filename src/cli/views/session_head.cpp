@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/model/usage_counts.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/names/catalog_view.h"
@@ -64,7 +65,7 @@ Result<SessionHead> readSessionHead(SessionStore& store, const std::string& sess
       cost += each.costUsd.value_or(0);
       known = known && each.costUsd.has_value();
     }
-    if (!row->models.empty()) head.cost = formatCost(cost, known);
+    if (!saysNothing(row->tokens)) head.cost = formatCost(cost, known);
   }
   if (leaf.empty()) return head;
   head.branch = shortId(leaf);

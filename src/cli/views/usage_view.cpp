@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/model/payloads.h"
+#include "base/model/usage_counts.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
 #include "cli/terminal/fitted.h"
@@ -156,6 +157,8 @@ std::string remark(const UsageRow& row, const std::string& by) {
 
 std::vector<std::string> cells(const std::string& name, std::uint64_t answers, const Usage& used, double cost,
                                bool known) {
+  // No answer takes no tokens.
+  if (answers > 0 && saysNothing(used)) return {name, grouped(answers), "-", "-", "-", "-", "-", "-"};
   return {name,
           grouped(answers),
           grouped(used.inputTokens),
@@ -169,9 +172,10 @@ std::vector<std::string> cells(const std::string& name, std::uint64_t answers, c
 void writeRow(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", row.name).memberOrNull("title", row.title);
   writer.member("messages", row.messages).member("withoutId", row.withoutId);
+  writer.member("withoutUsage", row.withoutUsage);
   writeAllTokens(writer, row.tokens);
   // Without an answer that has figures nobody knows what it cost.
-  writer.key("costUsd").raw(row.messages == 0 ? "null" : fmt::format("{:.6f}", row.costUsd));
+  writer.key("costUsd").raw(row.messages == row.withoutUsage ? "null" : fmt::format("{:.6f}", row.costUsd));
   writer.member("costKnown", row.costKnown).key("models").beginArray();
   for (const ModelUsage& used : row.byModel) {
     writer.beginObject().member("model", used.model).member("messages", used.messages);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json/json_write.h"
+#include "base/model/usage_counts.h"
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
@@ -73,9 +74,14 @@ Cost costOf(const SessionSummary& row) {
   return sum;
 }
 
+// Without figures nobody said what was used: that is not nothing.
+bool hasFigures(const SessionSummary& row) {
+  return !saysNothing(row.tokens);
+}
+
 void writeModels(json::Writer& writer, const SessionSummary& row) {
   const Cost sum = costOf(row);
-  writer.key("costUsd").raw(row.models.empty() ? "null" : fmt::format("{:.6f}", sum.usd));
+  writer.key("costUsd").raw(!hasFigures(row) ? "null" : fmt::format("{:.6f}", sum.usd));
   writer.member("costKnown", sum.known).key("models").beginArray();
   for (const ModelUsage& each : row.models) {
     writer.beginObject().member("model", each.model).member("messages", each.messages);
@@ -132,8 +138,8 @@ void writeRow(json::Writer& writer, const SessionSummary& row, const Inside& ins
   writer.member("user", row.userMessages).member("assistant", row.assistantMessages);
   writer.member("tool", row.toolMessages).member("system", row.systemMessages).endObject();
   writer.member("toolCalls", row.toolCalls).member("toolFailures", row.toolFailures).key("tokens");
-  if (row.models.empty()) {
-    writer.null();  // nobody said what was used
+  if (!hasFigures(row)) {
+    writer.null();
   } else {
     writer.beginObject();
     writeAllTokens(writer, row.tokens);
@@ -298,8 +304,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
                                       formatBytes(row.bytes),
                                       stateText(row, isOfAgents),
                                       displayTitle(row)};
-    // Without a model nobody said what was used: that is not nothing.
-    const std::string tokens = row.models.empty() ? "-" : grouped(totalTokens(row.tokens));
+    const std::string tokens = hasFigures(row) ? grouped(totalTokens(row.tokens)) : "-";
     if (isOfAgents) cells.insert(cells.end() - 1, {row.agent, row.cwd});
     if (isOfAgents && !longForm) cells.insert(cells.begin() + 4, tokens);
     if (longForm) {
@@ -307,11 +312,10 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
       const auto& next = inside[i].next;
       std::string models;
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
-      cells.insert(
-          cells.begin() + 4,
-          {fmt::format("{}", row.branches), tokens, row.models.empty() ? "-" : formatCost(cost.usd, cost.known),
-           next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next, next->warm) : "-",
-           next ? nextTurnPrice(*next, !next->warm) : "-", row.models.empty() ? "-" : models});
+      cells.insert(cells.begin() + 4,
+                   {fmt::format("{}", row.branches), tokens, hasFigures(row) ? formatCost(cost.usd, cost.known) : "-",
+                    next ? thousands(next->contextTokens) : "-", next ? nextTurnPrice(*next, next->warm) : "-",
+                    next ? nextTurnPrice(*next, !next->warm) : "-", row.models.empty() ? "-" : models});
     }
     if (hasGone) cells.insert(cells.end() - 1, isFolderGone(row) ? "gone" : "-");
     if (hasMetadata) cells.insert(cells.end() - 1, inside[i].metadata.empty() ? "-" : inside[i].metadata);

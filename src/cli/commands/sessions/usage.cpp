@@ -76,10 +76,15 @@ void orderRows(std::vector<UsageRow>& rows, const std::string& order) {
 
 void print(const UsageReport& report, const Context& context, const Options& options) {
   if (context.json) return printUsageJson(report, options.by);
-  const std::string unknown =
+  std::string unknown =
       report.unknownModels.empty()
           ? ""
           : fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", "));
+  if (const std::uint64_t without = report.total.withoutUsage; without > 0) {
+    unknown += fmt::format("{}{} of {}: the provider did not say what {} used, so that is in no sum (+)",
+                           unknown.empty() ? "" : "\n", without, counted(report.total.messages, "answer"),
+                           without == 1 ? "it" : "they");
+  }
   std::size_t height = 0;
   if (!options.watch.empty() && stdoutIsTerminal()) {
     const std::string lines = fitted(unknown, terminalWidth());

@@ -246,7 +246,9 @@ Result<std::vector<UsageSum>> PostgresCatalog::usage(const UsageOptions& options
   // An answer that several sessions hold counts once, in that one of the chosen sessions whose id comes first.
   Composed select;
   select.sql = fmt::format(
-      "SELECT u.place::text, u.model, {}, sum(CASE WHEN u.certain THEN 0 ELSE 1 END)::bigint, max(u.title) FROM "
+      "SELECT u.place::text, u.model, {}, sum(CASE WHEN u.certain THEN 0 ELSE 1 END)::bigint, max(u.title), "
+      "sum(CASE WHEN u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens + "
+      "u.reasoning_tokens + u.cache_write_hour_tokens = 0 AND u.model <> '<synthetic>' THEN 1 ELSE 0 END)::bigint FROM "
       "(SELECT "
       "DISTINCT ON (u.answer_id) {} AS place, {} AS title, u.* FROM @.catalog_answers u{}",
       kTokenSums, groupOf(options.by), options.by == UsageBy::Session ? "c.title" : "''::text",
@@ -271,6 +273,7 @@ Result<std::vector<UsageSum>> PostgresCatalog::usage(const UsageOptions& options
                     .model = rows.string(row, 1),
                     .messages = static_cast<std::uint64_t>(rows.number(row, 2)),
                     .withoutId = static_cast<std::uint64_t>(rows.number(row, 9)),
+                    .withoutUsage = static_cast<std::uint64_t>(rows.number(row, 11)),
                     .tokens = tokensFrom(rows, row, 3)});
   }
   return sums;
