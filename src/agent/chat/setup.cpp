@@ -45,6 +45,7 @@ ModelName modelSetIn(const Entry& entry) {
 struct Answerer {
   ModelName name{};
   std::string unnamedOf{};  // of which provider's API it is, where it does not say its model
+  bool hasMessages = false;
 };
 
 // Nobody for what is no answer, and for what an agent wrote in the place of one.
@@ -80,6 +81,7 @@ Result<Answerer> lastAnswerer(SessionStore& store, const StartingPoint& at) {
       const bool isMark = entry.type == entry_type::kRuntimeInit || entry.type == entry_type::kModelChange;
       if (isMark && !modelSetIn(entry).model.empty()) return true;
       Answerer answerer = answererOf(entry);
+      found.hasMessages = found.hasMessages || holdsMessage(entry);
       if (found.unnamedOf.empty()) found.unnamedOf = std::move(answerer.unnamedOf);
       found.name = std::move(answerer.name);
       if (!found.name.model.empty()) return true;
@@ -114,7 +116,7 @@ Result<ConversationModel> conversationModel(SessionStore& store, const StartingP
   if (at.headId.empty()) return ConversationModel{.name = setup.model};
   BOUGH_TRY(Answerer answerer, lastAnswerer(store, at));
   const bool isSet = !setup.model.model.empty() && isOfTheSame(answerer.name, setup.model);
-  ConversationModel out{.name = isSet ? setup.model : std::move(answerer.name)};
+  ConversationModel out{.name = isSet ? setup.model : std::move(answerer.name), .hasMessages = answerer.hasMessages};
   const bool says = !out.name.model.empty() && speaksApiOf(out.name.provider, answerer.unnamedOf);
   if (!says) out.unnamedOf = std::move(answerer.unnamedOf);
   return out;

@@ -31,6 +31,8 @@ struct ConversationModel {
   ModelName name{};  ///< None when no model was set or has answered.
   /// The provider of the last answer, where that does not name its model and `name` is not of this provider.
   std::string unnamedOf{};
+  /// Whether anything was said; without a `name`, of all that was.
+  bool hasMessages = false;
 };
 
 /// The model of `setup`, unless the last answer is of another provider and nothing was set after it (an imported

@@ -209,6 +209,14 @@ std::string defaultModel(const Variables& variables) {
   return std::string(kOfflineModel);
 }
 
+std::string whyDefaultModel(const Variables& variables) {
+  if (!variables("BOUGH_MODEL").empty()) return "BOUGH_MODEL names it";
+  for (const KnownProvider& provider : knownProviders()) {
+    if (std::string name; !keyOf(provider, variables, &name).empty()) return name + " is set";
+  }
+  return "no provider has a key";
+}
+
 std::vector<UsableProvider> usableProviders(const std::vector<OwnProvider>& own, const Variables& variables) {
   const auto table = ModelTable::read(variables("BOUGH_MODELS"));
   std::vector<UsableProvider> out = {{.name = "offline", .models = {"echo"}}};

@@ -19,6 +19,9 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
 /// it says. Empty when that could be a server of any kind.
 std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect);
 
+/// Why defaultModel() gives what it gives, to follow "because".
+std::string whyDefaultModel(const Variables& variables = environmentVariable);
+
 /// Whether anybody may run a model, since its weights are open, though it is named like those of one provider.
 bool isAnyones(std::string_view model);
 
