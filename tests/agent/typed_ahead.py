@@ -65,6 +65,21 @@ def test_what_is_typed_and_not_sent_outlives_turns_that_wait(folder, bough):
     chat.close()
 
 
+def test_lines_that_a_command_overtakes_are_told_and_kept(folder, bough):
+    chat = Chat(folder, bough)
+    chat.type("count to 40")
+    chat.wait(lambda screen: " 5 6 " in screen)
+    chat.type("one thing")
+    chat.type("another")
+    chat.type("/new")
+    screen = chat.wait(lambda screen: "session " in screen.split("stopped")[-1] and chat.last(screen) == PROMPT)
+    check("not sent: one thing and 1 more line; Up brings it back" in screen, "what is not sent is told", screen)
+    for line in ("/new", "another", "one thing"):
+        chat.key("Up")
+        chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {line}")
+    chat.close()
+
+
 def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
     chat = Chat(folder, bough)
     chat.type("count to 40")

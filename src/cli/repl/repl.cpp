@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/system/threads.h"
+#include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/repl/chat_listener.h"
@@ -90,6 +91,7 @@ class Repl {
       if (!line) break;
       handle(*line);
     }
+    (void)dropQueue();
     if (!opened_.chat->place().headId.empty()) {
       printFitted(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
     }
@@ -159,6 +161,7 @@ class Repl {
   void runBeside(const std::function<void()>& work, const std::function<void()>& tell) {
     std::atomic<bool> over{false};
     std::optional<std::string> switching;
+    std::string notSent;
     ThreadFailure failure;
     {
       TypedLines typed([this] { return questions_.isOpen(); },
@@ -174,8 +177,8 @@ class Repl {
         if (!line || (typed.isAnswer() && questions_.answer(*line))) continue;
         if (ReplCommands::endsTurn(*line)) {
           switching = *line;
+          notSent = dropQueue();
           editor_->remember(*line);
-          queue_.clear();
           signals_.token().request();
         } else if (line->find_first_not_of(" \t") != std::string::npos) {
           queue_.push_back(*line);
@@ -187,10 +190,22 @@ class Repl {
     failure.rethrow();
     tell();
     if (switching) {
+      if (!notSent.empty()) printFitted(styled(Style::Dim, notSent));
       signals_.token().reset();
       report(commands_->run(*switching));
       finishInterruptedAfterSwitch();
     }
+  }
+
+  // Whatever the next command leads to, it is not what they were typed for. They can be found by Up.
+  std::string dropQueue() {
+    if (queue_.empty()) return {};
+    const std::size_t others = queue_.size() - 1;
+    std::string told = fmt::format("not sent: {}{}; Up brings it back", text::excerpt(queue_.front(), 60),
+                                   others == 0 ? "" : " and " + counted(others, "more line"));
+    for (const std::string& line : queue_) editor_->remember(line);
+    queue_.clear();
+    return told;
   }
 
   void finishInterruptedAfterSwitch() {

@@ -364,7 +364,7 @@ Result<void> ReplCommands::changeModel(const std::string& words) {
     return {};
   }
   BOUGH_TRY(auto line, chat().setModel(words));
-  printLine(line);
+  printFitted(line);
   return {};
 }
 
