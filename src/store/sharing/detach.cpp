@@ -10,6 +10,7 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/head.h"
+#include "base/model/ids.h"
 #include "base/model/lineage.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
@@ -133,6 +134,7 @@ std::string headTime(const std::vector<Entry>& entries) {
 Result<std::string> SharingBackend::rootOf(const std::string& sessionId) {
   std::optional<Error> failed;
   std::string root = rootSession(sessionId, [&](const std::string& id) -> std::optional<std::string> {
+    if (!isSessionId(id)) return std::nullopt;  // whatever a header says, no session has such a name
     const auto found = session(id);
     auto header = found ? (*found)->header() : Result<Entry>(std::unexpected(found.error()));
     if (header) return std::move(header->payload);
