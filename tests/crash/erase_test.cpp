@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/json/json_scan.h"
 #include "crash/ledger.h"
@@ -259,6 +260,42 @@ TEST(Erasing, OfADamagedCopyLeavesTheRestOfItsBatch) {
     ASSERT_TRUE(world->appendSessionEntries("b", {message("after", 100)}));
   }
   expectRest(6);
+}
+
+// The original messages of a migrated session, which only its marker names.
+TEST(Erasing, WithoutAReadOfAWayBackIsNotDone) {
+  SimFileSystem base;
+  {
+    Ledger ledger;
+    World world(base, options());
+    ASSERT_TRUE(ledger.create(world, "a"));
+    ASSERT_TRUE(ledger.append(world, "a", {message("m1", 300)}));
+    const auto wayBack = world->maintenance().putAttachment(R"({"m1":)" + message("m1", 300).payload + "}");
+    ASSERT_TRUE(wayBack);
+    Entry marker = message("marker");
+    marker.type = entry_type::kCustom;
+    marker.payload = fmt::format(R"({{"kind":"provider_migration","wayBack":"{}"}})", *wayBack);
+    ASSERT_TRUE(world->appendSessionEntries("a", {marker}));
+  }
+  std::uint64_t calls = 0;
+  std::size_t done = 0;
+  for (std::uint64_t call = 0; call <= calls; ++call) {
+    auto files = base.processCrash();
+    if (call > 0) files->failOperation(call, EIO);
+    bool erased = false;
+    {
+      World world(*files, options(), 2);
+      erased = world.isOpen() &&
+               world->maintenance().erase({.sessionId = "a", .entryIds = {"m1"}, .by = "me", .reason = "a request"});
+      calls = std::max(calls, files->callCount());
+      files->clearFaults();
+    }
+    SCOPED_TRACE(fmt::format("call {} ({})", call, call > 0 ? files->callName(call) : "none fails"));
+    if (!erased) continue;
+    ++done;
+    EXPECT_EQ(filesWithSecrets(*files), std::vector<std::string>{});
+  }
+  EXPECT_GT(done, 1U);
 }
 
 // A call that fails leaves the journal to whoever opens the store next.

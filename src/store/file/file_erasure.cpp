@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "store/file/parts/catalog_row.h"
 #include "store/file/parts/erasure_journal.h"
+#include "store/rules/lost_payloads.h"
 #include "store/sharing/erasure_plan.h"
 
 namespace bough {
@@ -120,6 +121,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::listPlaces() {
 
 Result<ErasedLines> FileErasure::look(const Place& place) {
   const auto info = place.folder->info(place.name);
+  if (!info && info.error() != ENOENT) return std::unexpected(systemError(info.error(), "look at", place.path()));
   if (!info || !info->isRegular) return ErasedLines();
   std::unique_ptr<ByteSource> source;
   if (place.form == LogForm::Plain) {
@@ -173,10 +175,15 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
   // What was learned on the way may be in files that were looked at before.
   if (again) return findPlaces();
   for (const std::string& sha256 : wayBacks) {
-    const auto bytes = mayGrow_ ? store_.attachments.get(sha256) : Result<std::string>();
-    if (!bytes) continue;
-    const bool traced = std::ranges::any_of(traces_.telling, [&](const auto& trace) { return bytes->contains(trace); });
-    if (traced || wayBackHolds(plan_, *bytes)) plan_.wayBacks.push_back(sha256);
+    if (!mayGrow_) break;
+    const auto bytes = store_.attachments.get(sha256);
+    if (!bytes && !LostPayloads::isLoss(bytes.error())) return std::unexpected(bytes.error());
+    if (!bytes && bytes.error().code == ErrorCode::NotFound) continue;
+    const auto isIn = [&](const std::string& trace) { return bytes->contains(trace); };
+    // Nobody can use a damaged one, and what it holds of the plan cannot be told.
+    if (!bytes || std::ranges::any_of(traces_.telling, isIn) || wayBackHolds(plan_, *bytes)) {
+      plan_.wayBacks.push_back(sha256);
+    }
   }
   return places;
 }

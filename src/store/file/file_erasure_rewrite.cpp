@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "base/system/file_io.h"
 #include "base/try.h"
 #include "log/file/archive.h"
@@ -55,7 +57,8 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
       if (place.form != LogForm::Plain && log.form == LogForm::Plain) {
         // A compressed file beside the log that counts: left by an interrupted archiving, or put there by somebody.
         BOUGH_TRY(dropCopies(folders, place.id, log));
-        if (place.folder->info(place.name)) {
+        const auto left = place.folder->info(place.name);
+        if (left || left.error() != ENOENT) {
           giveUp(place, fmt::format("it is not read and holds something else than {}", log.path()));
         }
         return {};
