@@ -206,6 +206,35 @@ TEST_P(TrashCrash, BroughtBackASessionIsThereOrInTheTrash) {
       });
 }
 
+TEST_P(TrashCrash, BroughtBackASessionLacksNothingWhicheverCallFails) {
+  std::string trashId;
+  {
+    World world(base_, {}, 6);
+    const auto moved = world->trashSession("a");
+    ASSERT_TRUE(moved);
+    trashId = moved->trashId;
+  }
+  std::uint64_t calls = 0;
+  std::size_t back = 0;
+  for (std::uint64_t call = 0; call <= calls; ++call) {
+    const auto files = base_.processCrash();
+    if (call > 0) files->failOperation(call, EIO);
+    World world(*files, {}, 7);
+    const bool isBack = world.isOpen() && world->restoreSession(trashId);
+    calls = std::max(calls, files->callCount());
+    files->clearFaults();
+    if (!isBack) continue;
+    ++back;
+    SCOPED_TRACE(call > 0 ? files->callName(call) : "none fails");
+    EXPECT_EQ(messagesOf(world), expected_);
+    if (GetParam() == Form::WithTornBytes) {
+      EXPECT_EQ(files->contents(kTornPath).value_or(""), kTorn);
+    }
+    EXPECT_TRUE(files->names("/store/trash").empty());
+  }
+  EXPECT_GT(back, 0U);
+}
+
 // Acknowledged, it stays away; and the trash can be emptied for good, as often as that is interrupted.
 TEST_P(TrashCrash, EmptyingIsFinishedByTheNextRun) {
   std::string trashId;

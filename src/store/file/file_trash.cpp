@@ -296,7 +296,10 @@ Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std:
   bool any = wasThere;
   bool anyBeside = false;
   for (const FilePlace& place : places) {
-    if ((wasThere && !place.isLog) || !trash->info(place.trashName)) continue;
+    if (wasThere && !place.isLog) continue;
+    const auto kept = trash->info(place.trashName);
+    if (!kept && kept.error() == ENOENT) continue;
+    if (!kept) return std::unexpected(systemError(kept.error(), "look at", trash->path() + "/" + place.trashName));
     anyBeside = anyBeside || !place.isLog;
     if (linked.contains(place.trashName)) continue;
     if (place.folder == store_.folders.sessions.get() && place.name.ends_with(".gz") && store_.folders.archive)
