@@ -70,6 +70,37 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
   return out;
 }
 
+bool leavesSubagent(const EntryList& entries, const Agent& agent, const WriteTranscriptOptions& options) {
+  const std::string& sessionId = options.facts.sessionId;
+  if (agent.ofMainSession == nullptr || sessionId.empty() || agent.isSubagent(sessionId)) return false;
+  bool isAny = false;
+  for (std::size_t place = 0; place < entries.size(); ++place) {
+    if (!entries.isTalk(place)) continue;
+    const EntryPin entry = entries.at(place);
+    const auto origin = originOf(*entry);
+    const auto line = origin && origin->agent == agent.name ? lineOf(*entry) : std::nullopt;
+    if (!line) continue;
+    isAny = true;
+    if (ofMainSession(*line, agent) == *line) return false;
+  }
+  return isAny;
+}
+
+std::string ofMainSession(std::string_view lines, const Agent& agent) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(end);
+    const std::size_t begin = line.find_first_not_of(" \t\r\n");
+    const bool isObject = begin != std::string_view::npos && line[begin] == '{' && json::check(line);
+    const std::string now = isObject ? agent.ofMainSession(line) : std::string();
+    out += now.empty() ? line : now;
+    if (!now.empty() && line.ends_with('\n')) out += '\n';
+  }
+  return out;
+}
+
 }  // namespace bough::transcript
 
 namespace bough {

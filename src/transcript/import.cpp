@@ -131,6 +131,18 @@ Result<void> checkLines(SessionStore& store, const std::string& sessionId, const
               "give the import another id: --id ID");
 }
 
+// Notes the hashes of all ids of a session, also of what a fork shares: the file of one that went to an agent begins
+// with that.
+Result<void> noteAll(SessionStore& store, const std::string& sessionId, NumberSet& known) {
+  constexpr std::size_t kAtOnce = 100;
+  BOUGH_TRY(auto cursor, store.openCursor(sessionId));
+  while (true) {
+    BOUGH_TRY(const auto entries, cursor.next(kAtOnce));
+    if (entries.empty()) return {};
+    for (const Entry& entry : entries) known.insert(hashOf(entry.id));
+  }
+}
+
 // How one try of an import differs from the first.
 struct Try {
   bool fromBeginning = false;              // reads the whole file, whatever the session has of it
@@ -155,6 +167,9 @@ class Import {
     tail_ = std::move(state.tailId);
     head_.begin(std::move(state.headId));
     if (!out_.created) {
+      if (state.origin) {
+        BOUGH_TRY(noteAll(store_, out_.sessionId, known_));
+      }
       BOUGH_TRY(lookBack());
       const bool isSure = options_.sessionId.empty() || covered_ > 0;
       if (!isSure && sessions_.areOthers()) {
@@ -257,6 +272,9 @@ class Import {
     const auto look = [&](Entry&& entry) -> Result<void> {
       if (!isConversation(entryKind(entry.type))) return {};
       sawOwn = isKnown(entry.id);
+      if (!sawOwn) {
+        BOUGH_TRY(sawOwn, others_.hasMoved(entry));
+      }
       return fail(ErrorCode::Conflict, "");  // the first one says enough
     };
     const auto read = readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);

@@ -16,6 +16,7 @@ namespace bough::transcript {
 namespace {
 
 constexpr std::uint64_t kReadAtOnce = 1'000;
+constexpr std::size_t kSharedAtOnce = 100;
 constexpr std::size_t kShort = 8;
 
 std::uint64_t meaningOf(std::string_view json) {
@@ -111,6 +112,11 @@ Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
   return {};
 }
 
+Result<bool> OtherEntries::hasMoved(const Entry& entry) {
+  BOUGH_TRY(const auto moved, findMoved(entry));
+  return !moved.empty();
+}
+
 void OtherEntries::addTo(TranscriptReport& report) {
   report.recovered += count_;
   if (const auto head = renamed_.find(report.headId); head != renamed_.end()) report.headId = head->second;
@@ -171,11 +177,18 @@ Result<bool> OtherEntries::hasLinesOf(const Entry& entry) {
 Result<std::string> OtherEntries::findMoved(const Entry& entry) {
   BOUGH_TRY(collect());
   const std::uint64_t said = hashOfSaid(entry);
-  const std::uint64_t* sequence = said == 0 ? nullptr : said_.find(said);
-  if (sequence == nullptr) sequence = said_.find(hashOfRedacted(entry));
+  const auto findIn = [&](const FlatMap<std::uint64_t>& places) {
+    const std::uint64_t* sequence = said == 0 ? nullptr : places.find(said);
+    return sequence == nullptr ? places.find(hashOfRedacted(entry)) : sequence;
+  };
   std::string id;
-  if (sequence == nullptr) return id;
-  BOUGH_TRY(store_.readOwnEntries(sessionId_, *sequence, 1, [&](std::uint64_t, Entry& stored) { id = stored.id; }));
+  if (const std::uint64_t* sequence = findIn(said_); sequence != nullptr) {
+    BOUGH_TRY(store_.readOwnEntries(sessionId_, *sequence, 1, [&](std::uint64_t, Entry& stored) { id = stored.id; }));
+  } else if (sequence = findIn(shared_); sequence != nullptr) {
+    BOUGH_TRY(auto stored, store_.loadEntriesAt(sessionId_, {static_cast<Sequence>(*sequence)}));
+    id = std::move(stored.front().id);
+  }
+  if (id.empty()) return id;
   if (!namesAPlace(id) && !namesAPlace(entry.id)) id.clear();  // the agent tells them apart
   return id;
 }
@@ -186,14 +199,29 @@ Result<void> OtherEntries::collect() {
     count = 0;
     BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t sequence, Entry& entry) {
       ++count;
-      eachLine(entry, [&](std::string_view line) { lines_.insert(hashOf(line)); });
-      const auto origin = originOf(entry);
-      if (!entry.redacted && (!origin || origin->torn)) return;
-      const std::uint64_t said = entry.redacted ? hashOfRedacted(entry) : hashOfSaid(entry);
-      if (said != 0) said_.insert(said, sequence);
+      note(entry, sequence, said_);
     }));
   }
-  return {};
+  return collectShared();
+}
+
+Result<void> OtherEntries::collectShared() {
+  BOUGH_TRY(const auto state, store_.sessionState(sessionId_));
+  if (!state.origin) return {};
+  BOUGH_TRY(auto cursor, store_.openCursor(sessionId_));
+  for (std::uint64_t sequence = 0;;) {
+    BOUGH_TRY(const auto entries, cursor.next(kSharedAtOnce));
+    if (entries.empty()) return {};
+    for (const Entry& entry : entries) note(entry, sequence++, shared_);
+  }
+}
+
+void OtherEntries::note(const Entry& entry, std::uint64_t sequence, FlatMap<std::uint64_t>& said) {
+  eachLine(entry, [&](std::string_view line) { lines_.insert(hashOf(line)); });
+  const auto origin = originOf(entry);
+  if (!entry.redacted && (!origin || origin->torn)) return;
+  const std::uint64_t hash = entry.redacted ? hashOfRedacted(entry) : hashOfSaid(entry);
+  if (hash != 0) said.insert(hash, sequence);
 }
 
 }  // namespace bough::transcript

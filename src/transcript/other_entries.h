@@ -30,6 +30,9 @@ class OtherEntries {
   /// id; and the ids of entries that were renamed where it names them.
   Result<void> tellApart(Entry& entry, const IsKnown& isKnown);
 
+  /// Whether the session has the entry under another id.
+  Result<bool> hasMoved(const Entry& entry);
+
   void addTo(TranscriptReport& report);
 
  private:
@@ -40,13 +43,16 @@ class OtherEntries {
   Result<bool> hasLinesOf(const Entry& entry);
   Result<std::string> findMoved(const Entry& entry);
   Result<void> collect();
+  Result<void> collectShared();
+  void note(const Entry& entry, std::uint64_t sequence, FlatMap<std::uint64_t>& said);
 
   SessionStore& store_;
   const std::string& sessionId_;
   bool collected_ = false;
-  NumberSet lines_;              // hashes of those that the session had before
-  FlatMap<std::uint64_t> said_;  // sequences of its entries, by what they say
-  bool hasRecord_ = false;       // it had all lines of the record that entries are made of
+  NumberSet lines_;                // hashes of those that the session had before
+  FlatMap<std::uint64_t> said_;    // sequences of its own entries, by what they say
+  FlatMap<std::uint64_t> shared_;  // of a fork: sequences in its order, of those that it shares as well
+  bool hasRecord_ = false;         // it had all lines of the record that entries are made of
   std::vector<TranscriptDamage> told_;
   std::uint64_t count_ = 0;
   std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/json/json_scan.h"
 #include "transcript/model/clean_line.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/origin.h"
@@ -40,6 +41,19 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
     }
     line.agent = numberOf(origin->agent, agents);
   }
+}
+
+bool OwnLines::lackHeader(const EntryList& entries, const Agent& agent) const {
+  if (agent.isHeader == nullptr) return false;
+  bool isAny = false;
+  for (std::size_t place = 0; place < lines_.size(); ++place) {
+    if (!lines_[place].isSameFormat || lines_[place].sizeBytes == 0) continue;
+    isAny = true;
+    if (lines_[place].at == 0) return false;
+    const auto line = entries.isTalk(place) ? std::nullopt : lineOf(*entries.at(place));
+    if (line && json::check(*line) && agent.isHeader(*line)) return false;
+  }
+  return isAny;
 }
 
 std::vector<std::size_t> OwnLines::inFileOrder(std::vector<std::size_t> places) const {

@@ -56,6 +56,10 @@ class OwnLines {
   /// False when none of the lines has an id, as in pi's first version: they can only follow one another.
   [[nodiscard]] bool canBranch() const { return canBranch_; }
 
+  /// Whether the header that the file of these lines began with is not among the entries, as in a fork, which shares
+  /// only a branch. False when there are no lines.
+  [[nodiscard]] bool lackHeader(const EntryList& entries, const Agent& agent) const;
+
   /// Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
   /// whole file, each has its place in it.
   [[nodiscard]] std::vector<std::size_t> inFileOrder(std::vector<std::size_t> places) const;

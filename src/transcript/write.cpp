@@ -29,20 +29,6 @@ using namespace transcript;
 
 constexpr std::size_t kNone = EntryTree::kNone;
 
-// A clean copy begins with the header, wherever that was. False when the file has lost it.
-bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order) {
-  if (agent.isHeader == nullptr) return true;
-  const auto found = std::ranges::find_if(order, [&](std::size_t place) {
-    const EntryPin entry = entries.at(place);
-    const auto origin = originOf(*entry);
-    const auto line = origin && origin->agent == agent.name ? lineOf(*entry) : std::nullopt;
-    return line && agent.isHeader(cleanLines(*line, *origin, agent));
-  });
-  if (found == order.end()) return false;
-  std::rotate(order.begin(), found, found + 1);
-  return true;
-}
-
 // A label, a title or bookkeeping.
 bool isName(const EntryList& entries, std::size_t place) {
   if (entries.kind(place) == EntryKind::Label) return true;
@@ -94,7 +80,7 @@ class TranscriptWriting {
     writer_->cwd = options_.facts.cwd;
     messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report, head_);
     std::string text;
-    if (!beginsWithCopy() || (options_.clean && !bringHeaderFirst(entries_, agent_, order_))) {
+    if (!beginsWithCopy() || (options_.clean ? !bringHeaderFirst(entries_, agent_, order_) : shape_.lacksHeader)) {
       TranscriptFacts facts = options_.facts;
       if (facts.created.empty() && !order_.empty()) facts.created = entries_.at(order_.front())->timestamp;
       writer_->begin(facts, text);
@@ -114,7 +100,8 @@ class TranscriptWriting {
     waitUntil(entries_.size());
     messages_->convertRest();
     const bool headMoved = head_ != fileHead_;
-    done_.sameBytes = whole_ && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
+    done_.sameBytes =
+        shape_.isWhole && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
     std::string lines;
     if (head_ != kNone && carrying_.isEnabled()) writer_->headEntryId = entries_.id(head_);
     if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), lines);
@@ -124,7 +111,7 @@ class TranscriptWriting {
     text += carrying_.take(/*last=*/true);
     BOUGH_TRY(flush(text));
     done_.carried = carrying_.count();
-    done_.sameBytes = done_.sameBytes && !isAdapted(options_);
+    done_.sameBytes = done_.sameBytes && !isAdapted(options_) && !shape_.leavesSubagent;
     done_.pastBytes = end_.pastBytes;
     for (const std::string& field : writer_->notHeld) addLossy(field);
     nameWhatIsLeftOut(chosen);
@@ -153,12 +140,12 @@ class TranscriptWriting {
       path_ = tree_.path(head_);
     }
     const bool isTree = agent_.tree && lines_.canBranch();
-    whole_ = oneBranch || (!options_.branchOnly && (isTree || continuesFile()));
-    copies_ = whole_ || isTree;
+    shape_.isWhole = oneBranch || (!options_.branchOnly && (isTree || continuesFile()));
+    shape_.copies = shape_.isWhole || isTree;
     const std::vector<bool> chosen = asSet(entries_.size(), path_);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool wanted = entries_.isTalk(i) ? chosen[i] || (whole_ && (isTree || isOwn(i)))
-                                             : whole_ && (isOwn(i) || isName(entries_, i));
+      const bool wanted = entries_.isTalk(i) ? chosen[i] || (shape_.isWhole && (isTree || isOwn(i)))
+                                             : shape_.isWhole && (isOwn(i) || isName(entries_, i));
       if (wanted) order_.push_back(i);
       if (!wanted || entries_.kind(i) != EntryKind::CompactionSummary) continue;
       const EntryPin summary = entries_.at(i);
@@ -168,7 +155,7 @@ class TranscriptWriting {
     // The end of a file that was being written is part of it only as long as nothing came after it.
     const std::size_t last = lastOwnLine();
     std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != last; });
-    if (whole_) sortOwnLines();
+    if (shape_.isWhole) sortOwnLines();
     const auto lastTalk =
         std::ranges::find_if(order_.rbegin(), order_.rend(), [&](std::size_t i) { return entries_.isTalk(i); });
     const bool endsWithHead = lastTalk != order_.rend() && *lastTalk == head_;
@@ -194,6 +181,7 @@ class TranscriptWriting {
     if (standsElsewhere || inherited_[place]) return "";  // in another line, in another file
     auto line = lineOf(*entries_.at(place));
     if (line && isAdapted(options_)) line = adapted(*line, options_);
+    if (line && shape_.leavesSubagent) line = ofMainSession(*line, agent_);
     if (!line || carries == nullptr) return line;
     // What a redaction hides is in the line, too.
     if (carries->ownPlace != kNone && entries_.isRedacted(carries->ownPlace)) return std::nullopt;
@@ -279,7 +267,7 @@ class TranscriptWriting {
     std::ranges::stable_partition(order_, [&](std::size_t i) { return !tail[i]; });
   }
 
-  [[nodiscard]] bool isCopied(std::size_t place) { return copies_ && isOwn(place); }
+  [[nodiscard]] bool isCopied(std::size_t place) { return shape_.copies && isOwn(place); }
   [[nodiscard]] bool isOwn(std::size_t place) const { return own_[place]; }
   // Redacted, and its line is in the file that this one continues.
   [[nodiscard]] bool isInOtherFile(std::size_t place) const { return inherited_[place] && inPlace_[place]; }
@@ -292,6 +280,10 @@ class TranscriptWriting {
     }
     // A line that several entries came from says what all of them say.
     if (entries_.lacksSome()) own_ = lines_.wholeRecords(own_);
+    shape_.leavesSubagent = leavesSubagent(entries_, agent_, options_);
+    shape_.lacksHeader = options_.facts.parentEntryId.empty() && lines_.lackHeader(entries_, agent_);
+    // What stood beside its messages is gone as well, but a tree's lines need nothing of that.
+    if (shape_.lacksHeader && !agent_.tree) own_.assign(entries_.size(), false);
     inPlace_ = hiddenPlaces(entries_, tree_, own_);
     if (!options_.clean) return;
     for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;
@@ -312,14 +304,14 @@ class TranscriptWriting {
       const bool isPlaced = inPlace_[i] && entries_.isHidden(i);
       isMixed[i] = (parent != kNone && isMixed[parent]) || !(isPlaced || isCopied(i));
     }
-    std::vector<std::size_t> leaves = whole_ ? tree_.leaves() : std::vector{head_};
+    std::vector<std::size_t> leaves = shape_.isWhole ? tree_.leaves() : std::vector{head_};
     std::erase_if(leaves, [&](std::size_t leaf) { return leaf == kNone || !isMixed[leaf]; });
     return leaves;
   }
 
   // Names and bookkeeping of others leave no line at the beginning.
   [[nodiscard]] bool beginsWithCopy() {
-    if (!whole_) return false;
+    if (!shape_.isWhole) return false;
     const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || entries_.isTalk(i); });
     return first != order_.end() && (isCopied(*first) || isInOtherFile(*first));
   }
@@ -463,8 +455,13 @@ class TranscriptWriting {
   std::unordered_set<std::string> firstKept_;  // of the summaries that come after what they keep
   NumberSet answers_;                          // hashes of the ids of those that were written with what they cost
   std::size_t fileHead_ = kNone;
-  bool whole_ = false;
-  bool copies_ = false;  // the agent's own lines are copied
+  struct Shape {
+    bool isWhole = false;
+    bool copies = false;  // the agent's own lines are copied
+    bool leavesSubagent = false;
+    bool lacksHeader = false;
+  };
+  Shape shape_;
   bool skippedLine_ = false;
   // What is in the file already.
   struct Done {

@@ -61,5 +61,61 @@ TEST(Import, AnEntryWhoseIdLooksLikeThatOfAPlaceIsImported) {
   EXPECT_TRUE(first->payload.contains("one"));
 }
 
+// The lines of a session whose lines have no ids, with one that says each of the numbers.
+std::vector<std::string> linesWithoutIds(std::string_view agent) {
+  std::vector<std::string> lines;
+  if (agent == "codex") {
+    lines.emplace_back(
+        R"({"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"019b7b00-0000-7000-8000-000000000)"
+        R"(0cc","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/tmp","originator":"codex_cli_rs","source":"cli"}})");
+  }
+  for (int i = 0; i < 8; ++i) {
+    const bool isUser = i % 2 == 0;
+    const std::string said = fmt::format("says {}", i < 7 ? i : 5);  // one says what an earlier one said
+    lines.push_back(
+        agent == "claw0"
+            ? fmt::format(R"({{"type":"{}","content":"{}","ts":1767323045}})", isUser ? "user" : "assistant", said)
+            : fmt::format(R"({{"timestamp":"2026-01-02T03:05:0{}.000Z","type":"response_item","payload":)"
+                          R"({{"type":"message","role":"{}","content":[{{"type":"{}","text":"{}"}}]}}}})",
+                          i < 7 ? i : 5, isUser ? "user" : "assistant", isUser ? "input_text" : "output_text", said));
+  }
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string bytes;
+  for (const std::string& line : lines) bytes += line + '\n';
+  return bytes;
+}
+
+std::size_t messagesIn(SessionStore& store, const std::string& sessionId) {
+  const auto entries = store.loadSessionEntries(sessionId);
+  EXPECT_TRUE(entries);
+  return static_cast<std::size_t>(std::ranges::count(*entries, entry_type::kMessage, &Entry::type));
+}
+
+TEST(Import, AForkThatWentToAnAgentComesBackFromThere) {
+  const TempFolder folder;
+  for (const std::string_view agent : {"claw0", "codex"}) {
+    const std::filesystem::path path = folder / fmt::format("{}.jsonl", agent);
+    writeBytes(path, joined(linesWithoutIds(agent)));
+    const auto store = memoryStore();
+    const ImportOptions options{.agent = std::string(agent), .sessionId = "session"};
+    ASSERT_TRUE(importTranscript(*store, path, options));
+    const NewSession fork{.sessionId = "01a1dc74-8eea-7b72-9f3d-0753167100f0", .key = {}, .cwd = {}, .title = {}};
+    ASSERT_TRUE(store->branchFromEntry("session", store->sessionState("session")->headId, fork));
+    for (const std::string_view target : {"claw0", "codex", "pi", "claude-code", "gemini-cli", "plain", "myagents"}) {
+      SCOPED_TRACE(fmt::format("{} {}", agent, target));
+      const std::filesystem::path there = folder / fmt::format("{}.jsonl", fork.sessionId);
+      writeBytes(there, exported(*store, fork.sessionId, std::string(target)));
+      const auto back = importTranscript(*store, there, {.agent = std::string(target), .sessionId = fork.sessionId});
+      ASSERT_TRUE(back) << back.error().message;
+      EXPECT_EQ(damageText(back->report), "");
+      EXPECT_EQ(messagesIn(*store, fork.sessionId), 8U);
+      EXPECT_EQ(store->buildConversationHistory(fork.sessionId)->size(), 8U);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bough

@@ -140,6 +140,11 @@ struct Agent {
   /// Whether an object is the header that a file of this agent begins with. Optional: without it, there is none.
   bool (*isHeader)(std::string_view object) = nullptr;
   std::unique_ptr<Reader> (*makeReader)() = nullptr;
+  /// A line of a session that an agent started itself (a subagent), as a session that people continue has it; empty for
+  /// any other line. Optional.
+  std::string (*ofMainSession)(std::string_view object) = nullptr;
+  /// Whether sessions of that id are subagents'. With ofMainSession.
+  bool (*isSubagent)(std::string_view sessionId) = nullptr;
   /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Fails when
   /// such a file is there and cannot be read. Optional.
   Result<void> (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;

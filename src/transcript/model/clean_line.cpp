@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/bytes/sha256.h"
@@ -218,6 +219,19 @@ bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bo
   const auto origin = originOf(entry);
   if (!origin || !isSameFormat(agent, origin->agent)) return false;
   return !clean || (isWholeRecord(entry, *origin, agent) && canBeClean(entry, continued, agent));
+}
+
+bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order) {
+  if (agent.isHeader == nullptr) return true;
+  const auto found = std::ranges::find_if(order, [&](std::size_t place) {
+    const EntryPin entry = entries.at(place);
+    const auto origin = originOf(*entry);
+    const auto line = origin && origin->agent == agent.name ? lineOf(*entry) : std::nullopt;
+    return line && agent.isHeader(cleanLines(*line, *origin, agent));
+  });
+  if (found == order.end()) return false;
+  std::rotate(order.begin(), found, found + 1);
+  return true;
 }
 
 }  // namespace bough::transcript

@@ -60,4 +60,7 @@ bool isSameFormat(const Agent& agent, std::string_view name);
 /// entry that it continues.
 bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bool clean);
 
+/// A clean copy begins with the header, wherever that was in the file. False when the file has lost it.
+bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order);
+
 }  // namespace bough::transcript

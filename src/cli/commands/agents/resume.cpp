@@ -165,18 +165,20 @@ class Target {
   std::unique_ptr<NewFile> file_;
 };
 
-// Whether the session says nothing of a folder: it then gets the present one.
-Result<bool> namesNoFolder(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish) {
+// What the session is to the agent.
+Result<TranscriptFacts> factsFor(SessionStore& store, const std::string& sessionId, const std::string& agent) {
   BOUGH_TRY(const auto entries, TranscriptSource::open(store, sessionId));
-  BOUGH_TRY(const auto facts, factsForExport(store, sessionId, wish.agent, entries));
-  return facts.cwd.empty();
+  return factsForExport(store, sessionId, agent, entries);
 }
 
 // Nothing is overwritten: where the agent has a file of the session that holds something else, the session gets
 // another id there.
 Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish, bool dryRun) {
   constexpr unsigned kMostCopies = 1'000;
-  BOUGH_TRY(const bool mayMove, namesNoFolder(store, sessionId, wish));
+  BOUGH_TRY(const auto agents, factsFor(store, sessionId, wish.agent));
+  const bool mayMove = agents.cwd.empty();  // it then gets the present one
+  // A subagent's session is continued under an id of its own.
+  if (!placeForTranscript(transcriptHome(), agents)) ++wish.copy;
   std::string instead;
   while (wish.copy < kMostCopies) {
     Target target(dryRun, mayMove && wish.folder.empty());

@@ -101,6 +101,8 @@ Agent claudeCode() {
   agent.isRecord = isClaudeRecord;
   agent.makeReader = [] { return claude_code::makeReader(); };
   agent.makeWriter = [] { return claude_code::makeWriter(); };
+  agent.ofMainSession = claude_code::ofMainSession;
+  agent.isSubagent = [](std::string_view sessionId) { return sessionId.starts_with("agent-"); };
   static constexpr std::string_view kFolder[] = {"CLAUDE_CONFIG_DIR"};
   agent.folderVariables = kFolder;
   agent.folders = claude_code::folders;

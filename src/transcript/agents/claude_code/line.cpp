@@ -1,6 +1,7 @@
 #include "transcript/agents/claude_code/line.h"
 
 #include "base/json/json_checked.h"
+#include "base/json/json_write.h"
 
 namespace bough::transcript::claude_code {
 namespace {
@@ -99,6 +100,19 @@ MessageParts parseMessage(std::string_view message) {
     if (members.keyIs("usage")) parts.usage = value;
   }
   return parts;
+}
+
+std::string ofMainSession(std::string_view object) {
+  if (json::findMember(object, "isSidechain") != "true" || !json::findMember(object, "agentId")) return {};
+  json::Writer writer;
+  writer.beginObject();
+  json::ObjectReader members(object);
+  while (const auto member = members.next()) {
+    if (member->keyIs("agentId")) continue;
+    writer.key(json::decodeString('"' + std::string(member->key) + '"').value_or(""));
+    writer.raw(member->keyIs("isSidechain") ? "false" : member->value);
+  }
+  return writer.endObject().take();
 }
 
 bool isAllResults(std::string_view content) {

@@ -53,6 +53,10 @@ const MessageParts& partsOf(const Line& line);
 /// Lets a line that was read from `before` point into a copy of the same bytes.
 void moveTo(Line& line, std::string_view before, std::string_view now);
 
+/// The line of a subagent as one of a session that people continue: its program lists no file with a subagent's lines.
+/// Empty for any other line.
+std::string ofMainSession(std::string_view object);
+
 /// Whether a list of blocks holds nothing but results of tools, and at least one.
 bool isAllResults(std::string_view content);
 
