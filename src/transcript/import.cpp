@@ -59,23 +59,30 @@ bool isSameLine(const Entry& one, const Entry& next) {
   return before && after && before->agent == after->agent && before->at == after->at;
 }
 
-// How far a file is known without a gap: what came through another agent's file may be only some of its lines.
+// How far a file is known without a gap: what came through another agent's file may be only some of its lines. Lines
+// that overlap are of a file that was written again: some of them are elsewhere now.
 class KnownBytes {
  public:
   void add(std::uint64_t begin, std::uint64_t sizeBytes) {
-    if (begin > end_) return later_.push_back({begin, begin + sizeBytes});
-    end_ = std::max(end_, begin + sizeBytes);
+    begin > end_ ? later_.push_back({begin, begin + sizeBytes}) : take(begin, begin + sizeBytes);
   }
-  std::uint64_t end() {
+  /// None when lines overlap.
+  std::optional<std::uint64_t> end() {
     std::ranges::sort(later_);
     for (const auto& [begin, end] : later_) {
       if (begin > end_) break;
-      end_ = std::max(end_, end);
+      take(begin, end);
     }
-    return end_;
+    return overlap_ ? std::nullopt : std::optional(end_);
   }
 
  private:
+  void take(std::uint64_t begin, std::uint64_t end) {
+    overlap_ = overlap_ || begin < end_;
+    end_ = std::max(end_, end);
+  }
+
+  bool overlap_ = false;
   std::uint64_t end_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> later_;  // behind a gap
 };

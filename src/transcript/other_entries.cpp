@@ -44,7 +44,7 @@ bool saysTheSame(const Entry& one, const Entry& other) {
 
 // What is the same of an entry wherever its line is; 0 when that does not tell it from others. The id of a message may
 // be made from that of its line.
-std::uint64_t hashOfSaid(const Entry& entry) {
+std::uint64_t hashOfSaid(const Entry& entry, const std::string& parentId) {
   std::string said = entry.type;
   if (entry.type == entry_type::kSessionInfo) {
     const auto usage = json::findMember(entry.payload, "usage");
@@ -53,7 +53,7 @@ std::uint64_t hashOfSaid(const Entry& entry) {
     said += usage ? fmt::format(" {} {}", entry.timestamp, *usage) : *line;
     return hashOf(said);
   }
-  said += fmt::format(" {} {}", entry.parentId.value_or(""), entry.timestamp);
+  said += fmt::format(" {} {}", parentId, entry.timestamp);
   json::ObjectReader members(json::findMember(entry.payload, "message").value_or(entry.payload));
   while (const auto member = members.next()) {
     if (member->key == "transcript" || member->key == "id") continue;
@@ -67,6 +67,20 @@ std::uint64_t hashOfSaid(const Entry& entry) {
 bool namesAPlace(std::string_view id) {
   const std::size_t colon = id.rfind(':');
   return colon != std::string_view::npos && id.find_first_not_of("0123456789.", colon + 1) == std::string_view::npos;
+}
+
+std::uint64_t hashOfSaid(const Entry& entry) {
+  return hashOfSaid(entry, entry.parentId.value_or(""));
+}
+
+// The same, whatever comes before it: that may have been damaged, or mended since.
+std::uint64_t hashOfSaidAnywhere(const Entry& entry) {
+  return hashOfSaid(entry, "\n");
+}
+
+// Of a redacted one only the time is left.
+std::uint64_t hashOfRedactedAnywhere(const Entry& entry) {
+  return hashOf(fmt::format("{} {} redacted", entry.type, entry.timestamp));
 }
 
 // What is left of a redacted entry to tell it by.
@@ -98,16 +112,23 @@ Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
   std::optional<Entry> stored;
   if (isKnown(entry.id)) {
     auto loaded = store_.loadEntry(sessionId_, entry.id);
-    if (!loaded || loaded->redacted || saysTheSame(entry, *loaded)) return {};
+    if (!loaded || loaded->redacted || saysTheSame(entry, *loaded)) {
+      matched_.insert(hashOf(entry.id));
+      return {};
+    }
     stored = std::move(*loaded);
   }
   BOUGH_TRY(auto moved, findMoved(entry));
+  if (moved.empty()) {
+    BOUGH_TRY(moved, findAnywhere(entry));
+  }
+  if (!moved.empty()) matched_.insert(hashOf(moved));
   if (!moved.empty()) {
     rename(entry, std::move(moved));
   } else if (stored && entry.type == entry_type::kSessionInfo) {
     nameApart(entry, *stored);
   } else if (stored && isConversation(entryKind(entry.type))) {
-    keepBeside(entry, *origin, isKnown);
+    keepBeside(entry, *origin, isConversation(entryKind(stored->type)), isKnown);
   }
   return {};
 }
@@ -132,12 +153,13 @@ void OtherEntries::nameApart(Entry& entry, const Entry& stored) const {
 
 // An entry of the conversation is kept beside the other one, under an id of its own, and what is new after it
 // continues it.
-void OtherEntries::keepBeside(Entry& entry, const Origin& origin, const IsKnown& isKnown) {
+void OtherEntries::keepBeside(Entry& entry, const Origin& origin, bool isBesideTalk, const IsKnown& isKnown) {
   std::string id = entry.id + ":" + Sha256::of(contentOf(entry)).substr(0, kShort);
   const bool isKept = isKnown(id);
-  if (hasRecord_ && !isKept) return;
+  if (hasRecord_ && isBesideTalk && !isKept) return;
   rename(entry, std::move(id));
-  if (isKept || ++count_ > TranscriptReport::kMaxDamage) return;
+  // What was damaged there once is no other message.
+  if (isKept || !isBesideTalk || ++count_ > TranscriptReport::kMaxDamage) return;
   const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
   told_.push_back({.offset = origin.at,
                    .sizeBytes = origin.sizeBytes,
@@ -190,7 +212,32 @@ Result<std::string> OtherEntries::findMoved(const Entry& entry) {
   }
   if (id.empty()) return id;
   if (!namesAPlace(id) && !namesAPlace(entry.id)) id.clear();  // the agent tells them apart
+  // Somebody may say the same twice.
+  if (isConversation(entryKind(entry.type)) && namesAPlace(entry.id) && matched_.contains(hashOf(id))) id.clear();
   return id;
+}
+
+// The id under which the session has the entry after another one. Of several that say the same, the first that no entry
+// of the file was taken for.
+Result<std::string> OtherEntries::findAnywhere(const Entry& entry) {
+  std::string id;
+  if (!namesAPlace(entry.id) || !isConversation(entryKind(entry.type))) return id;
+  std::uint32_t at = nextPlace(hashOfSaidAnywhere(entry));
+  if (at == kNone) at = nextPlace(hashOfRedactedAnywhere(entry));
+  if (at == kNone) return id;
+  BOUGH_TRY(store_.readOwnEntries(sessionId_, places_[at].sequence, 1,
+                                  [&](std::uint64_t, Entry& stored) { id = stored.id; }));
+  return id;
+}
+
+// The first place of what says that, for which no entry of the file was found yet.
+std::uint32_t OtherEntries::nextPlace(std::uint64_t said) {
+  const std::uint32_t* first = anywhere_.find(said);
+  if (first == nullptr) return kNone;
+  std::uint32_t at = *first;
+  while (at != kNone && matched_.contains(places_[at].idHash)) at = places_[at].next;
+  anywhere_.set(said, at);
+  return at;
 }
 
 Result<void> OtherEntries::collect() {
@@ -200,6 +247,7 @@ Result<void> OtherEntries::collect() {
     BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t sequence, Entry& entry) {
       ++count;
       note(entry, sequence, said_);
+      notePlace(entry, sequence);
     }));
   }
   return collectShared();
@@ -213,6 +261,21 @@ Result<void> OtherEntries::collectShared() {
     BOUGH_TRY(const auto entries, cursor.next(kSharedAtOnce));
     if (entries.empty()) return {};
     for (const Entry& entry : entries) note(entry, sequence++, shared_);
+  }
+}
+
+// Keeps those that say the same in their order.
+void OtherEntries::notePlace(const Entry& entry, std::uint64_t sequence) {
+  if (!namesAPlace(entry.id) || !isConversation(entryKind(entry.type))) return;
+  const std::uint64_t hash = entry.redacted ? hashOfRedactedAnywhere(entry) : hashOfSaidAnywhere(entry);
+  const auto at = static_cast<std::uint32_t>(places_.size());
+  places_.push_back({.sequence = sequence, .idHash = hashOf(entry.id), .next = kNone});
+  if (const std::uint32_t* first = anywhere_.find(hash); first != nullptr) {
+    Place& begin = places_[*first];
+    places_[begin.last == kNone ? *first : begin.last].next = at;
+    begin.last = at;
+  } else {
+    anywhere_.insert(hash, at);
   }
 }
 

@@ -37,14 +37,17 @@ class OtherEntries {
 
  private:
   void nameApart(Entry& entry, const Entry& stored) const;
-  void keepBeside(Entry& entry, const Origin& origin, const IsKnown& isKnown);
+  void keepBeside(Entry& entry, const Origin& origin, bool isBesideTalk, const IsKnown& isKnown);
   void rename(Entry& entry, std::string id);
   void followRenamed(Entry& entry) const;
   Result<bool> hasLinesOf(const Entry& entry);
   Result<std::string> findMoved(const Entry& entry);
+  Result<std::string> findAnywhere(const Entry& entry);
   Result<void> collect();
   Result<void> collectShared();
   void note(const Entry& entry, std::uint64_t sequence, FlatMap<std::uint64_t>& said);
+  std::uint32_t nextPlace(std::uint64_t said);
+  void notePlace(const Entry& entry, std::uint64_t sequence);
 
   SessionStore& store_;
   const std::string& sessionId_;
@@ -52,7 +55,18 @@ class OtherEntries {
   NumberSet lines_;                // hashes of those that the session had before
   FlatMap<std::uint64_t> said_;    // sequences of its own entries, by what they say
   FlatMap<std::uint64_t> shared_;  // of a fork: sequences in its order, of those that it shares as well
-  bool hasRecord_ = false;         // it had all lines of the record that entries are made of
+  // Own entries that are named by their place, by what they say, wherever that is.
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  struct Place {
+    std::uint64_t sequence = 0;
+    std::uint64_t idHash = 0;
+    std::uint32_t next = kNone;  // that says the same
+    std::uint32_t last = kNone;  // of the first: the last one that says the same
+  };
+  FlatMap<std::uint32_t> anywhere_;  // the first ones
+  std::vector<Place> places_;
+  NumberSet matched_;       // hashes of the ids that entries of the file have
+  bool hasRecord_ = false;  // it had all lines of the record that entries are made of
   std::vector<TranscriptDamage> told_;
   std::uint64_t count_ = 0;
   std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got

@@ -94,6 +94,45 @@ std::size_t messagesIn(SessionStore& store, const std::string& sessionId) {
   return static_cast<std::size_t>(std::ranges::count(*entries, entry_type::kMessage, &Entry::type));
 }
 
+TEST(Import, LinesWithoutIdsAreThereOnceWhenAnEarlierOneWasDamagedOrMended) {
+  const TempFolder folder;
+  const std::filesystem::path path = folder / "session.jsonl";
+  for (const std::string_view agent : {"claw0", "codex"}) {
+    const std::vector<std::string> whole = linesWithoutIds(agent);
+    const std::size_t begin = whole.size() - 8;
+    for (std::size_t changed = begin; changed < whole.size(); ++changed) {
+      for (const std::string_view with : {"half", "longer", "nothing"}) {
+        SCOPED_TRACE(fmt::format("{} line {} {}", agent, changed, with));
+        std::vector<std::string> other = whole;
+        if (with == "half") other[changed].resize(other[changed].size() / 2);
+        if (with == "longer") other[changed] = std::string(500, 'x');
+        if (with == "nothing") other.erase(other.begin() + static_cast<std::ptrdiff_t>(changed));
+        for (const bool isMended : {false, true}) {
+          SCOPED_TRACE(isMended ? "mended" : "damaged");
+          const auto store = memoryStore();
+          writeBytes(path, joined(isMended ? other : whole));
+          const ImportOptions options{.agent = std::string(agent), .sessionId = "session"};
+          ASSERT_TRUE(importTranscript(*store, path, options));
+          writeBytes(path, joined(isMended ? whole : other));
+          ASSERT_TRUE(importTranscript(*store, path, options));
+          EXPECT_EQ(messagesIn(*store, "session"), 8U);
+          const auto again = importTranscript(*store, path, options);
+          ASSERT_TRUE(again);
+          EXPECT_EQ(again->appended, 0U);
+          // The session goes on after its last message; what was lost from the file before it is still there. An agent
+          // whose file became shorter goes on at its end.
+          const auto branch = store->buildConversationHistory("session");
+          ASSERT_TRUE(branch);
+          EXPECT_GE(branch->size(), 7U);
+          if (!isMended && changed + 1 < whole.size()) {
+            EXPECT_EQ(branch->size(), 8U);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Import, AForkThatWentToAnAgentComesBackFromThere) {
   const TempFolder folder;
   for (const std::string_view agent : {"claw0", "codex"}) {
