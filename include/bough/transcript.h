@@ -101,6 +101,9 @@ struct ReadTranscriptOptions {
   std::uint64_t fromOffset = 0;  ///< Give only entries of lines from here on: TranscriptReport::coveredBytes of before.
   /// Entries without the lines that they were made from: for counting and listing, not for keeping.
   bool withoutLines = false;
+  /// With `withoutLines`: texts in messages that are longer than this need not be what the file says, where nothing
+  /// else depends on them; equal ones stay equal. Asked for each line. Empty: all texts are wanted.
+  std::function<std::size_t()> longestText{};
   /// With `fromOffset`: whether the line that begins at an offset was given before. Lines of one message that were
   /// given apart, since the file grew between them, stay apart, and what comes now continues the right one. Empty: not
   /// known.

@@ -46,7 +46,7 @@ Result<const Agent*> recognize(std::string_view beginning, std::string_view path
     if (!record || !*record) break;
     if ((*record)->kind == RecordKind::Json) sample.objects.emplace_back(texts.emplace_back((*record)->text));
     // What fits the first of the table with few objects fits it with more.
-    if (sample.objects.size() == kFewObjects && table().front().misfit(sample).empty()) return &table().front();
+    if (sample.objects.size() <= kFewObjects && table().front().misfit(sample).empty()) return &table().front();
   }
   std::string reasons;
   for (const Agent& agent : table()) {

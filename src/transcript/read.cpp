@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "transcript/model/agent.h"
 #include "transcript/source/database.h"
+#include "transcript/source/short_texts.h"
 
 namespace bough {
 namespace {
@@ -122,7 +123,9 @@ class Driver {
         // A document is written again as a whole each time, so offsets of before mean nothing.
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
         builder_(agent.name,
-                 {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use) {
+                 {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use),
+        mayShorten_(options.withoutLines && options.longestText && agent.hasPlainTexts),
+        longestText_(options.longestText) {
     builder_.facts.sessionId = sessionId;
     builder_.path = path;
   }
@@ -173,16 +176,26 @@ class Driver {
       if (auto carried = record.repaired ? std::nullopt : carriedIn(record.text)) {
         reader_->giveHeld(builder_);
         builder_.carry(record, std::move(*carried));
+        mayShorten_ = false;  // lines that are joined with this one must be where they are in the file
       }
       const bool lacksHeader = !sawRecord_ && agent_.isHeader != nullptr && !agent_.isHeader(record.text);
       if (lacksHeader) builder_.damage(record, "the file does not begin with its header");
       sawRecord_ = true;
-      reader_->record(record, builder_);
+      reader_->record(mayShorten_ ? shortened(record) : record, builder_);
     } else {
       reader_->notJson(record, builder_);
     }
     if (builder_.error()) return std::unexpected(*builder_.error());
     return {};
+  }
+
+  Record shortened(const Record& record) {
+    const std::size_t longest = longestText_();
+    if (record.text.size() <= longest) return record;
+    shortenTexts(record.text, longest, short_);
+    Record out = record;
+    out.raw = out.text = short_;
+    return out;
   }
 
   const Agent& agent_;
@@ -192,6 +205,9 @@ class Driver {
   std::uint64_t bytes_ = 0;
   std::uint64_t coveredBytes_ = 0;
   bool sawRecord_ = false;
+  bool mayShorten_;
+  std::function<std::size_t()> longestText_;
+  std::string short_;
 };
 
 }  // namespace

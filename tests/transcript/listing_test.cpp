@@ -50,37 +50,64 @@ std::vector<fs::path> allFiles() {
   return paths;
 }
 
+// False when the session cannot be imported.
+bool compareWithImport(const fs::path& path) {
+  SCOPED_TRACE(path);
+  const catalog::Told told = catalog::tellOutside({{.path = path.string(), .stamp = "1"}});
+  auto store = SessionStore::open("memory:");
+  EXPECT_TRUE(store);
+  const auto imported = importTranscript(**store, path.string());
+  if (!imported) {
+    // What continues a session that is not there cannot be imported; it is listed all the same.
+    EXPECT_EQ(told.error.has_value(), imported.error().code != ErrorCode::NotFound) << imported.error().message;
+    return false;
+  }
+  EXPECT_FALSE(told.error) << told.error->message;
+  auto catalog = Catalog::open(**store);
+  EXPECT_TRUE(catalog && (*catalog)->catchUp());
+  const auto row = (*catalog)->session(imported->sessionId);
+  EXPECT_TRUE(row);
+  // The store's copy is whole; the file is not.
+  const bool isDamaged = imported->report.recovered + imported->report.unreadable > 0;
+  SessionSummary listed = told.row.facts;
+  EXPECT_EQ(listed.condition == SessionCondition::Damaged, isDamaged);
+  EXPECT_EQ(listed.problem, damageText(imported->report));
+  if (isDamaged) listed.condition = row->condition;
+  EXPECT_EQ(textOf(listed), textOf(*row));
+  EXPECT_EQ(told.row.facts.activeMs, lastTimeMs(path.string()));
+  EXPECT_EQ(told.row.facts.bytes, imported->report.bytes);
+  std::uint64_t answers = 0;
+  for (const ModelUsage& model : row->models) answers += model.messages;
+  EXPECT_EQ(told.answers.size(), answers);
+  return true;
+}
+
 TEST(Listing, SaysWhatAnImportSays) {
   std::size_t compared = 0;
+  for (const fs::path& path : allFiles()) compared += compareWithImport(path) ? 1U : 0U;
+  EXPECT_GE(compared, 30U);
+}
+
+// Of long texts a list reads only what it needs.
+TEST(Listing, SaysTheSameOfLongTexts) {
+  const TempFolder folder;
+  std::string more;
+  for (int i = 0; i < 300; ++i) more += R"(\"\\ \ud83d\ude00 {[\n)" + fmt::format("ünï {} 中", i);
+  std::size_t compared = 0;
   for (const fs::path& path : allFiles()) {
-    SCOPED_TRACE(path);
-    const catalog::Told told = catalog::tellOutside({{.path = path.string(), .stamp = "1"}});
-    auto store = SessionStore::open("memory:");
-    ASSERT_TRUE(store);
-    const auto imported = importTranscript(**store, path.string());
-    if (!imported) {
-      // What continues a session that is not there cannot be imported; it is listed all the same.
-      EXPECT_EQ(told.error.has_value(), imported.error().code != ErrorCode::NotFound) << imported.error().message;
-      continue;
+    std::string bytes = readBytes(path);
+    for (const std::string_view name : {"text", "content", "thinking", "command", "stdout", "data"}) {
+      const std::string begin = fmt::format(R"("{}":")", name);
+      for (std::size_t at = bytes.find(begin); at != std::string::npos; at = bytes.find(begin, at + 1)) {
+        // Words first, which may be the title.
+        const std::size_t end = std::min(bytes.find('"', at + begin.size()), bytes.size());
+        if (bytes[end - 1] != '\\' && !bytes.substr(at, end - at).contains('\n')) bytes.insert(end, more);
+      }
     }
-    ASSERT_FALSE(told.error) << told.error->message;
-    auto catalog = Catalog::open(**store);
-    ASSERT_TRUE(catalog && (*catalog)->catchUp());
-    const auto row = (*catalog)->session(imported->sessionId);
-    ASSERT_TRUE(row);
-    // The store's copy is whole; the file is not.
-    const bool isDamaged = imported->report.recovered + imported->report.unreadable > 0;
-    SessionSummary listed = told.row.facts;
-    EXPECT_EQ(listed.condition == SessionCondition::Damaged, isDamaged);
-    EXPECT_EQ(listed.problem, damageText(imported->report));
-    if (isDamaged) listed.condition = row->condition;
-    EXPECT_EQ(textOf(listed), textOf(*row));
-    EXPECT_EQ(told.row.facts.activeMs, lastTimeMs(path.string()));
-    EXPECT_EQ(told.row.facts.bytes, imported->report.bytes);
-    std::uint64_t answers = 0;
-    for (const ModelUsage& model : row->models) answers += model.messages;
-    EXPECT_EQ(told.answers.size(), answers);
-    ++compared;
+    const fs::path longer = fs::path(folder.path()) / fmt::format("{}", compared) / path.filename();
+    fs::create_directories(longer.parent_path());
+    writeBytes(longer, bytes);
+    compared += compareWithImport(longer) ? 1U : 0U;
   }
   EXPECT_GE(compared, 30U);
 }

@@ -19,6 +19,8 @@
 namespace bough::catalog {
 namespace {
 
+constexpr std::size_t kMaxNameBytes = 1'024;
+
 // What a file says of its session besides its entries.
 struct OutsideFacts {
   std::string agent;
@@ -45,8 +47,11 @@ Entry factsEntry(const TranscriptFacts& facts) {
   return entry;
 }
 
-Result<OutsideFacts> readOutside(const std::string& path, const std::function<void(const Entry&)>& use) {
-  const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
+// `longestText`: what is said in more bytes does not count.
+Result<OutsideFacts> readOutside(const std::string& path, const std::function<void(const Entry&)>& use,
+                                 const std::function<std::size_t()>& longestText = {}) {
+  const ReadTranscriptOptions how{
+      .agent = {}, .fromOffset = 0, .withoutLines = true, .longestText = longestText, .wasGiven = {}};
   BOUGH_TRY(const auto report, readTranscript(path, how, [&](Entry&& entry) -> Result<void> {
               use(entry);
               return {};
@@ -123,11 +128,13 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (!tally.answers.empty()) addAnswers(told, tally.answers);
   };
   SessionSummary& facts = tally.row.facts;
+  // Of long texts only the one that makes the title is looked at; ids and names are not so long.
+  const auto longestText = [&] { return facts.titleSource == TitleSource::None ? kMaxTextBytes : kMaxNameBytes; };
   std::vector<std::string> problems;
   std::vector<std::string> agents;
   for (const OutsideFile& file : files) {
     family = file.path;
-    auto said = readOutside(file.path, use);
+    auto said = readOutside(file.path, use, longestText);
     if (!said) {
       problems.push_back(said.error().message);
       told.error = std::move(said.error());

@@ -128,6 +128,7 @@ struct Agent {
   Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
   bool tree = false;                     ///< Its file can hold more than one branch.
   bool headLast = false;                 ///< Some of its programs continue from the end of the file.
+  bool hasPlainTexts = false;            ///< Nothing else in its lines depends on what their long texts say.
   std::string_view idMember = {};        ///< Of a line: its id.
   std::string_view parentMember = {};    ///< Of a line: names the line that it continues.
   std::span<const std::string_view> nameMembers = {};  ///< Of a line: name other lines that it speaks of.

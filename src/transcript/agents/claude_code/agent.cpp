@@ -93,6 +93,7 @@ Agent claudeCode() {
   agent.dialect = Dialect::Anthropic;
   agent.tree = true;
   agent.headLast = true;
+  agent.hasPlainTexts = true;
   agent.idMember = "uuid";
   agent.parentMember = "parentUuid";
   static constexpr std::string_view kNames[] = {"logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"};

@@ -39,7 +39,7 @@ bool HeldAnswer::join(const Record& record, Line& line) {
 bool HeldAnswer::join(const Record& record) {
   const bool isInside = record.kind != RecordKind::Torn && record.kind != RecordKind::Skipped;
   if (lines_.empty() || !isInside || !hasRoom(record)) return false;
-  bytes_ += record.raw.size();
+  bytes_ += record.sizeBytes;
   lines_.emplace_back(record);
   return true;
 }
@@ -66,7 +66,7 @@ bool HeldAnswer::hasRoom(const Record& record) const {
 }
 
 void HeldAnswer::hold(const Record& record, Line& line) {
-  bytes_ += record.raw.size();
+  bytes_ += record.sizeBytes;
   const bool isOther = isOfOtherChain(line);
   if (isOther) ++otherChainLines_;
   if (!line.uuid.empty() && !isOther) uuids_.insert(line.uuid);
