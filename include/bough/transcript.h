@@ -295,6 +295,12 @@ struct WriteTraceOptions {
 [[nodiscard]] Result<CompatibilityReport> writeTrace(const TranscriptSource& entries, const WriteTraceOptions& options,
                                                      const std::function<Result<void>(std::string_view)>& out);
 
+/// What the file of a session could not give when it was imported last: `recovered`, `unreadable`, and the first of
+/// `damage`; zeros when nothing was lost, or the session was not imported. Looks at so many of its last session_info
+/// entries.
+[[nodiscard]] Result<TranscriptReport> importedDamage(SessionStore& store, const std::string& sessionId,
+                                                      std::size_t looks = SIZE_MAX);
+
 /// What a session that was imported came with; with an empty agent when it was not.
 TranscriptFacts importedFacts(const TranscriptSource& entries);
 

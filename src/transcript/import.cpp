@@ -351,9 +351,9 @@ class Import {
     entry.type = entry_type::kSessionInfo;
     // Not now: nothing happened in the session.
     entry.timestamp = lastTime_;
-    entry.payload = factsPayload(out_.report.facts);
+    entry.payload = factsPayload(out_.report);
     constexpr std::size_t kShort = 16;
-    entry.id = "facts:" + Sha256::of(entry.payload).substr(0, kShort);
+    entry.id = std::string(kFactsId) + Sha256::of(entry.payload).substr(0, kShort);
     BOUGH_TRY(take(std::move(entry)));
     return appendBatch();
   }

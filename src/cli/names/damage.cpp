@@ -11,8 +11,10 @@
 #include "base/model/unreadable.h"
 #include "base/text/counted.h"
 #include "base/text/shell_word.h"
+#include "base/text/text.h"
 #include "base/try.h"
 #include "bough/torn.h"
+#include "bough/transcript.h"
 #include "cli/terminal/output.h"
 
 namespace bough::cli {
@@ -182,6 +184,14 @@ std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState
       .what = fmt::format("an entry of session {} that is lost", lost),
       .advice = fmt::format("bring that entry back from a copy: `bough verify {}` says what is wrong; without one {}",
                             exactId(lost), rest)};
+}
+
+void tellOfImport(SessionStore& store, const std::string& sessionId) {
+  constexpr std::size_t kLooks = 1'000;
+  const auto lost = importedDamage(store, sessionId, kLooks);
+  if (!lost || lost->unreadable == 0) return;
+  printMessage(fmt::format("note: session {} was imported from a damaged file of {}: {}", idAndTitle(store, sessionId),
+                           text::printable(lost->facts.agent), text::printable(damageText(*lost))));
 }
 
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {

@@ -16,7 +16,9 @@ namespace bough::cli {
 /// of the damage before the lines are read, so what is returned looks again when it ends; the store must live until
 /// then. With --strict every byte is checked, and damage is Damaged.
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId);
-/// The same for a command that sums up the sessions of a filter.
+/// Says on stderr that an import could not read all of the session. Its log is sound.
+void tellOfImport(SessionStore& store, const std::string& sessionId);
+/// The same as the first for a command that sums up the sessions of a filter.
 Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter);
 
 struct LostHistory {

@@ -58,6 +58,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
   }
   auto session = openSession(context, name);
   if (session) {
+    tellOfImport(*session->store, session->sessionId);
     BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
     return session;
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
@@ -34,7 +36,25 @@ constexpr Field kFields[] = {{"agent", &TranscriptFacts::agent},
 
 }  // namespace
 
-std::string factsPayload(const TranscriptFacts& facts) {
+namespace {
+
+// What was only not whole yet is not lost.
+void writeLost(json::Writer& writer, const TranscriptReport& report) {
+  const bool endsTorn = report.bytes > report.coveredBytes;
+  if (report.unreadable <= (endsTorn ? 1 : 0)) return;
+  writer.key("lost").beginObject().member("recovered", report.recovered);
+  writer.member("unreadable", report.unreadable - (endsTorn ? 1 : 0));
+  const auto first = std::ranges::find(report.damage, false, &TranscriptDamage::recovered);
+  if (first != report.damage.end()) {
+    writer.key("first").beginObject().member("at", first->offset).member("reason", first->reason).endObject();
+  }
+  writer.endObject();
+}
+
+}  // namespace
+
+std::string factsPayload(const TranscriptReport& report) {
+  const TranscriptFacts& facts = report.facts;
   json::Writer writer;
   writer.beginObject();
   if (!facts.title.empty()) writer.member("title", facts.title);
@@ -43,7 +63,9 @@ std::string factsPayload(const TranscriptFacts& facts) {
     if (!(facts.*field.member).empty()) writer.member(field.name, facts.*field.member);
   }
   if (!facts.metadata.empty()) writer.key("metadata").raw(facts.metadata);
-  return writer.endObject().endObject().endObject().take();
+  writer.endObject();
+  writeLost(writer, report);
+  return writer.endObject().endObject().take();
 }
 
 bool holdsFacts(const Entry& entry) {
@@ -85,6 +107,26 @@ TranscriptFacts factsOf(const EntryList& entries, std::string_view agent = {}) {
 
 TranscriptFacts importedFacts(const TranscriptSource& entries) {
   return factsOf(entries.list());
+}
+
+Result<TranscriptReport> importedDamage(SessionStore& store, const std::string& sessionId, std::size_t looks) {
+  TranscriptReport report;
+  BOUGH_TRY(const auto infos,
+            store.loadSessionEntries(sessionId, {.last = looks, .type = std::string(entry_type::kSessionInfo)}));
+  const auto last = std::ranges::find_if(infos.rbegin(), infos.rend(), [](const Entry& entry) {
+    return !entry.redacted && entry.id.starts_with(kFactsId) && holdsFacts(entry);
+  });
+  if (last == infos.rend()) return report;
+  const std::string_view transcript = *json::findMember(last->payload, "transcript");
+  const std::string_view lost = json::findMember(transcript, "lost").value_or("{}");
+  report.facts.agent = json::findString(*json::findMember(transcript, "facts"), "agent").value_or("");
+  report.recovered = json::findUnsigned(lost, "recovered").value_or(0);
+  report.unreadable = json::findUnsigned(lost, "unreadable").value_or(0);
+  if (const auto first = json::findMember(lost, "first")) {
+    report.damage.push_back({.offset = json::findUnsigned(*first, "at").value_or(0),
+                             .reason = json::findString(*first, "reason").value_or("")});
+  }
+  return report;
 }
 
 namespace {

@@ -12,11 +12,10 @@ namespace {
 constexpr std::string_view kEscaped = "esc:";
 constexpr std::string_view kHashed = "sha:";
 constexpr std::string_view kPlaced = "at:";
-constexpr std::string_view kFacts = "facts:";  // entries that an import adds (import.cpp)
 constexpr std::string_view kHex = "0123456789abcdef";
 
 bool isOurs(std::string_view id) {
-  return id.starts_with(kEscaped) || id.starts_with(kHashed) || id.starts_with(kPlaced) || id.starts_with(kFacts) ||
+  return id.starts_with(kEscaped) || id.starts_with(kHashed) || id.starts_with(kPlaced) || id.starts_with(kFactsId) ||
          offsetOfUnreadableId(id);
 }
 

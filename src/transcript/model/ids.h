@@ -7,6 +7,9 @@
 
 namespace bough::transcript {
 
+/// What the ids of facts about a session begin with (facts.h).
+inline constexpr std::string_view kFactsId = "facts:";
+
 /// A legal id stays as it is. Any other, and one that looks like an id made here, is escaped: `esc:` and each byte that
 /// is not a letter, a digit or `-` as `.hh`; when that is too long, `sha:` and the SHA-256, which only the original
 /// line can turn back.

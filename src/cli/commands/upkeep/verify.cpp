@@ -14,6 +14,7 @@
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"
+#include "cli/names/damage.h"
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
@@ -241,6 +242,7 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     }
     addSetAside(*session.store, *report);
     context.json ? printJson(*report) : printForPeople(*report, titles.name(*session.store, session.sessionId));
+    tellOfImport(*session.store, session.sessionId);
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }
