@@ -101,12 +101,10 @@ struct UsageRow {
   /// Of these, answers from other agents' files that have no id of their request: a copy of one that differs in time or
   /// place counts again. Without such answers the sums are certain: each request counts once.
   std::uint64_t withoutId = 0;
-  /// Of these, answers of which the provider did not say what they used: that is missing in tokens and costUsd.
-  std::uint64_t withoutUsage = 0;
+  std::uint64_t withoutUsage = 0;  ///< Of these, answers of which nobody said what they used: missing in the sums.
   Usage tokens = {};
   double costUsd = 0;     ///< Of the models whose price is known.
-  bool costKnown = true;  ///< False when the price of a model, or what an answer used, is unknown: that part is missing
-                          ///< in costUsd.
+  bool costKnown = true;  ///< False when a price, or what an answer used, is unknown: that is missing in costUsd.
   std::vector<ModelUsage> byModel = {};  ///< The same model by model, in the order of `models`.
   std::uint64_t startMs = 0;             ///< When a block begins; 0 in every other group.
 };
@@ -312,8 +310,7 @@ struct SearchWords {
 
 /// What was used of one model, in one group of those that were asked for.
 struct UsageSum {
-  std::string name =
-      {};  ///< Of the group: a quarter of an hour since 1970 as a number, a session, a key, a model, a tip.
+  std::string name = {};   ///< Of the group: a quarter of an hour since 1970, a session, a key, a model, a tip.
   std::string title = {};  ///< Of the session, by session.
   std::string model = {};
   std::uint64_t messages = 0;      ///< An answer that several of the chosen sessions hold counts once.

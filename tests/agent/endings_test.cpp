@@ -3,7 +3,6 @@
 #include "agent/loop_fixture.h"
 #include "agent/parts/prompts.h"
 #include "agent/providers/provider_error.h"
-#include "bough/catalog.h"
 
 namespace bough::agent {
 namespace {
@@ -165,29 +164,6 @@ TEST_F(LoopTest, AnAnswerThatReasoningUsedUpIsAskedForAgainWithMore) {
   std::size_t requests = 0;
   for (const Entry& entry : entries()) requests += json::findString(entry.payload, "kind") == "request" ? 1U : 0U;
   EXPECT_EQ(requests, 1U);
-}
-
-TEST_F(LoopTest, WhatAnAnswerUsedIsUnknownWhenItsStreamEndsBeforeThat) {
-  LoopbackServer server([&](const HttpIn&, Reply& reply) {
-    const std::string stream = streamOf(Dialect::OpenaiChat, {"", "Here it is.", {}}, 1);
-    reply.stream(stream.substr(0, stream.rfind("data: {")));
-  });
-  provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::OpenaiChat), {}, {.attempts = 1});
-  const auto report = runTurn(agent(), here(), "hello");
-  ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(report->text, "Here it is.");
-  EXPECT_EQ(report->totals.withoutUsage, 1U);
-  EXPECT_EQ(json::findMember(entries()[entries().size() - 2].meta, "usage"), "null");
-  EXPECT_EQ(json::findUnsigned(entries().back().payload, "withoutUsage"), 1U);
-  auto catalog = Catalog::open(*store_, {.inMemory = true});
-  ASSERT_TRUE(catalog.has_value() && (*catalog)->catchUp().has_value());
-  for (const UsageBy by : {UsageBy::Day, UsageBy::Session}) {
-    const auto usage = (*catalog)->usage({.by = by});
-    ASSERT_TRUE(usage.has_value());
-    EXPECT_EQ(usage->total.messages, 1U);
-    EXPECT_EQ(usage->total.withoutUsage, 1U);
-    EXPECT_FALSE(usage->total.costKnown);
-  }
 }
 
 // Whatever is the first to say nothing of the tokens: every try is paid for.

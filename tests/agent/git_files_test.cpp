@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/rules/git_settings.h"
+#include "agent/rules/places/git_settings.h"
 #include "agent/tools_fixture.h"
 #include "base/json/json_write.h"
 

@@ -168,7 +168,6 @@ class Chat {
 
   [[nodiscard]] Agent agent(std::optional<std::uint64_t> turn = std::nullopt) const;
   [[nodiscard]] Result<void> chooseModel();
-  void sayWhoGoesOn();
   void keepModel();
   [[nodiscard]] Result<bool> recordSetup();
   void makeTitle(const std::string& said, const std::string& answered);

@@ -60,6 +60,15 @@ std::string fallbackModel(const ChatOptions& options) {
   return options.defaultModel.empty() ? defaultModel() : options.defaultModel;
 }
 
+// Nobody has chosen the model, and what was said before did not go to it.
+AgentEvent whoGoesOn(const ChatOptions& options, const std::string& model) {
+  const std::string why = options.defaultModel.empty() ? whyDefaultModel() : "it is the default model";
+  return {.kind = EventKind::Notice,
+          .text = fmt::format("nothing says which model this conversation was with; {} goes on with it, because {} "
+                              "(--model or /model chooses another one)",
+                              model, why)};
+}
+
 // Whether a conversation may go on with a model that nobody asked for.
 Result<void> checkUnasked(const ConversationModel& known, const std::string& name) {
   constexpr const char* kHint = "choose the model that goes on, with --model; it is written PROVIDER/MODEL";
@@ -135,15 +144,6 @@ void Chat::keepModel() {
   options_.thinkingLevel = thinkingLevel_;
 }
 
-// Nobody has chosen the model, and what was said before did not go to it.
-void Chat::sayWhoGoesOn() {
-  const std::string why = options_.defaultModel.empty() ? whyDefaultModel() : "it is the default model";
-  listener_.onEvent({.kind = EventKind::Notice,
-                     .text = fmt::format("nothing says which model this conversation was with; {} goes on with it, "
-                                         "because {} (--model or /model chooses another one)",
-                                         provider_->name(), why)});
-}
-
 // The model that was asked for; else the one the session used last; the default one only where none was used.
 Result<void> Chat::chooseModel() {
   BOUGH_TRY(auto setup, setupAt(store_, at_));
@@ -168,7 +168,7 @@ Result<void> Chat::chooseModel() {
   }
   if (!provider) return std::unexpected(provider.error());
   provider_ = std::move(*provider);
-  if (!asked && recorded.empty() && known.hasMessages) sayWhoGoesOn();
+  if (!asked && recorded.empty() && known.hasMessages) listener_.onEvent(whoGoesOn(options_, name));
   if (!recorded.empty() && recorded != provider_->name()) {
     BOUGH_TRY(setModel(provider_->name()));
   }

@@ -61,6 +61,11 @@ std::string totalsPayload(const TurnTotals& totals) {
   return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
 
+void count(const AnswerParts& parts, TurnTotals& totals) {
+  totals.usage += parts.usage;
+  totals.withoutUsage += parts.saysUsage ? 0U : 1U;
+}
+
 // Whether the provider does not take what it was sent, however often it is.
 bool isRefused(const Error& error) {
   return error.code == ErrorCode::InvalidArgument && !error.retryable;
@@ -202,17 +207,12 @@ class Turn {
     return answer;
   }
 
-  void count(const AnswerParts& parts) {
-    report_.totals.usage += parts.usage;
-    report_.totals.withoutUsage += parts.saysUsage ? 0U : 1U;
-  }
-
   // Whether a model has thought until its limit was reached and said nothing. What that took is stored.
   Result<bool> recordIfUsedUp(const Answer& answer) {
     if (answer.aborted || answer.message.empty()) return false;
     const auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts || !parts->text.empty() || !parts->calls.empty() || !parts->isCutOff()) return false;
-    count(*parts);
+    count(*parts, report_.totals);
     BOUGH_TRY(journal_.append(entry_type::kCustom,
                               requestPayload("used up by reasoning", agent_.provider.name(), parts->usage)));
     agent_.listener.onEvent(
@@ -288,7 +288,7 @@ class Turn {
     if (!parts) return giveUp(parts.error());
     beforePrompt_.reset();
     answered_.clear();
-    count(*parts);
+    count(*parts, report_.totals);
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
     std::vector<Entry> batch;

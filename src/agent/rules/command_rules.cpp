@@ -11,9 +11,9 @@
 #include "agent/rules/harmless_commands.h"
 #include "agent/rules/harmless_options.h"
 #include "agent/rules/local_addresses.h"
+#include "agent/rules/places/repositories_near.h"
 #include "agent/rules/program_kinds.h"
 #include "agent/rules/program_names.h"
-#include "agent/rules/repositories_near.h"
 #include "agent/rules/running_commands.h"
 #include "base/text/utf8.h"
 

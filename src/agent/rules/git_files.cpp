@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "agent/rules/git_leads.h"
-#include "agent/rules/hg_leads.h"
-#include "agent/rules/leading_paths.h"
+#include "agent/rules/places/git_leads.h"
+#include "agent/rules/places/hg_leads.h"
+#include "agent/rules/places/leading_paths.h"
+#include "agent/rules/places/repositories_near.h"
 #include "agent/rules/program_names.h"
-#include "agent/rules/repositories_near.h"
 
 namespace bough::agent {
 namespace {

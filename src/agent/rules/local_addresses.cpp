@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/rules/option_words.h"
+#include "agent/rules/places/git_settings.h"
 #include "agent/rules/program_names.h"
 
 namespace bough::agent {
@@ -92,12 +93,6 @@ class AddressSearch {
 };
 
 }  // namespace
-
-bool isLocalAddress(std::string_view address) {
-  if (address.contains("://")) return address.starts_with("file://");
-  const std::size_t colon = address.find(':');
-  return !address.empty() && (colon == std::string_view::npos || address.find('/') < colon);
-}
 
 std::string dangerousAddress(std::string_view program, Words allowed, Words added, int folder) {
   const std::vector<std::string> folders = foldersOf(allowed);

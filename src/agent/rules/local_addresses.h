@@ -7,9 +7,6 @@
 
 namespace bough::agent {
 
-/// Whether git takes this for a path.
-bool isLocalAddress(std::string_view address);
-
 /// Why words after allowed ones have to be asked about: one is the address of a repository on this machine, whose hooks
 /// and settings count for what is fetched from it or pushed to it. Empty when none is. Both lists hold words after the
 /// program's name. `folder` is the open folder that the command runs in.

@@ -1,4 +1,4 @@
-#include "agent/rules/leading_paths.h"
+#include "agent/rules/places/leading_paths.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/rules/leading_paths.h"
+#include "agent/rules/places/leading_paths.h"
 
 namespace bough::agent {
 

@@ -17,6 +17,9 @@ struct GitSettings {
 /// Reads the text as git does: names in any case, quotes, comments, values that go on in the next line.
 GitSettings readGitSettings(std::string_view text);
 
+/// Whether git takes the address of a repository for a path.
+bool isLocalAddress(std::string_view address);
+
 /// What the environment sets, for the commands that it is given to: GIT_CONFIG_COUNT and the keys and values that it
 /// counts, and GIT_CONFIG_PARAMETERS (`git -c`).
 GitSettings gitSettingsOfEnvironment();

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/rules/git_settings.h"
-#include "agent/rules/leading_paths.h"
+#include "agent/rules/places/git_settings.h"
+#include "agent/rules/places/leading_paths.h"
 
 namespace bough::agent {
 

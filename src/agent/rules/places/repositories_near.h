@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/rules/leading_paths.h"
+#include "agent/rules/places/leading_paths.h"
 
 namespace bough::agent {
 

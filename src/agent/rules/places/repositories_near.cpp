@@ -1,4 +1,4 @@
-#include "agent/rules/repositories_near.h"
+#include "agent/rules/places/repositories_near.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "agent/rules/git_settings.h"
+#include "agent/rules/places/git_settings.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <charconv>
 #include <utility>
 
-#include "agent/rules/local_addresses.h"
 #include "base/text/utf8.h"
 #include "base/user_folders.h"
 
@@ -114,6 +113,12 @@ std::string takeShellWord(std::string_view& text, std::string_view ends) {
 }
 
 }  // namespace
+
+bool isLocalAddress(std::string_view address) {
+  if (address.contains("://")) return address.starts_with("file://");
+  const std::size_t colon = address.find(':');
+  return !address.empty() && (colon == std::string_view::npos || address.find('/') < colon);
+}
 
 GitSettings gitSettingsOfEnvironment() {
   constexpr std::size_t kMost = 1'000;

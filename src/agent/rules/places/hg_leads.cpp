@@ -1,4 +1,4 @@
-#include "agent/rules/hg_leads.h"
+#include "agent/rules/places/hg_leads.h"
 
 #include <algorithm>
 #include <string_view>

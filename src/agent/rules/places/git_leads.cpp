@@ -1,4 +1,4 @@
-#include "agent/rules/git_leads.h"
+#include "agent/rules/places/git_leads.h"
 
 #include <algorithm>
 #include <iterator>
