@@ -59,6 +59,13 @@ std::string unexpected(const std::string& word) {
   return fmt::format("{} {}", isOption ? "there is no option" : "unexpected argument", word);
 }
 
+// Whether a word such as `--session` would be the option for an argument that has none: SESSION.
+bool isOptionFor(const Option& argument, std::string_view word) {
+  if (!argument.isArgument() || !word.starts_with("--")) return false;
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  return std::ranges::equal(argument.name, word.substr(2), {}, {}, upper);
+}
+
 int runWords(std::vector<std::string> words, const std::shared_ptr<StorageBackend>& backend) {
   words.insert(words.begin(), "bough");
   std::vector<char*> arguments;
@@ -229,6 +236,11 @@ class Application {
       }
     }
     if (std::ranges::find(known, name) != known.end()) return {};
+    const auto isArgument = [&](const Option& option) { return isOptionFor(option, name); };
+    if (const auto argument = std::ranges::find_if(options, isArgument); argument != options.end()) {
+      return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", name),
+                  fmt::format("write {} alone, without {}", argument->name, name));
+    }
     const std::string meant = nearest(name, known);
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no option {}", name),
                 !meant.empty()        ? fmt::format("did you mean {}?", meant)

@@ -152,6 +152,10 @@ enum class Damage : std::uint8_t { Told, Kept };
 
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices,
                               Damage damage = Damage::Told) {
+  if (options.by == "branch" && options.session.empty()) {
+    return fail(ErrorCode::InvalidArgument, "branches are those of one session",
+                "name it: bough usage SESSION --by branch");
+  }
   BOUGH_TRY(auto filter, options.filter.filter(options.utc ? Zone::Utc : Zone::Local));
   UsageOptions scanned{.sinceMs = filter.sinceMs,
                        .untilMs = filter.untilMs,
