@@ -369,6 +369,14 @@ TEST(CommandRules, SecondFilesAreAskedAbout) {
        "python3 -m json a.json b", "python3 -m json.tool - b", "pdftotext a.pdf b", "lz4 a b"});
 }
 
+TEST(CommandRules, StrategiesThatGitRunsAreAskedAbout) {
+  expectRules({"git", "git rebase", "git -C sub"},
+              {"git rebase main", "git status -s", "git commit -as", "git shortlog -sn", "git rebase -q main"},
+              {"git rebase -s a/../x main", "git rebase -qs a/../x main", "git rebase -sa/../x", "git pull -rs x",
+               "git merge -s x main", "git --no-pager rebase -s x", "git -C sub rebase -s x"});
+  EXPECT_TRUE(isAllowedCommand("git rebase -s ours main", {"git rebase -s ours"}));
+}
+
 TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
   const TempFolder folder;
   for (const char* name : {"evil", "sub/other", "bare.git", "docs", "a:b"}) {
@@ -400,6 +408,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
   EXPECT_FALSE(isAllowed("jj git clone evil x", "jj git"));
   EXPECT_FALSE(isAllowed("jj util exec ./x", "jj util"));
   EXPECT_FALSE(isAllowed("jj config set --user x y", "jj"));
+  EXPECT_FALSE(isAllowed("svn mkdir file:///tmp/evil/x", "svn"));
   EXPECT_FALSE(isAllowed("cp x .hg/hgrc", "cp"));
   // Elsewhere, the repository itself, and words that are no address.
   for (const char* command :

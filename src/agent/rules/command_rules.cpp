@@ -84,6 +84,7 @@ bool isSetting(std::string_view program, std::string_view word) {
   // `x!=./x` and `SHELL = ./x` are variables, too.
   if (isOneOf(program, {"make", "gmake", "bmake", "cmake"})) return !word.starts_with('-') && word.contains('=');
   if (program == "git") return word.contains("::");  // git runs a program for such an address
+  if (program == "svn") return word.contains("file:");  // a repository here, whose hooks count
   // A date that is set.
   if (program == "date") return word.find_first_not_of("0123456789.") == std::string_view::npos;
   // A file with more options.
@@ -215,6 +216,9 @@ std::string dangerFor(std::span<const std::string> named, const AddedWords& afte
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
     // Also after `--`: what npm and cargo find there are options of the program that they run.
     const bool isOption = word.size() > 1 && word != "--" && (word[0] == '-' || word[0] == '+');
+    const bool namesProgram =
+        namesProgramHere(program, rules.words, word) || namesProgramHere(program, std::span(added).first(i), word);
+    if (namesProgram) return fmt::format("{} can name a program that {} runs", word, program);
     if ((isOption && !isHarmlessOption(program, word)) || (bundle && !isHarmlessOption(program, "-" + word))) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
     }
