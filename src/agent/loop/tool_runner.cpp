@@ -12,6 +12,7 @@
 #include "agent/parts/prompts.h"
 #include "base/model/shown.h"
 #include "base/system/threads.h"
+#include "base/text/text.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -69,16 +70,30 @@ struct ReadyCall {
   ToolCall call;
   std::function<ToolOutcome(const CancelToken&)> run;
   std::optional<Place> changes{};
-  std::string_view refused{};  // why it does not run after all
+  std::string refused{};  // why it does not run after all
 };
 
+// What speaks against a call that nobody can be asked about: the place of a file, or an argument that an allowed
+// command does not cover. What is allowed stays with the user.
+std::string whatIsAsked(std::string_view question) {
+  constexpr std::size_t kMostBytes = 300;
+  constexpr std::string_view kAllowedBut = " is allowed, but ";
+  if (question.starts_with("run: ")) {
+    const std::size_t at = question.find(kAllowedBut);
+    question = at == std::string_view::npos ? "" : question.substr(at + kAllowedBut.size());
+    question = question.substr(0, question.find('\n'));
+  }
+  return question.empty() ? "" : fmt::format(" ({})", text::excerpt(question, kMostBytes));
+}
+
 // Why a call must not run; empty when it may.
-std::string_view obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
-  if (agent.cancel.requested()) return kStopped;
+std::string obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
+  if (agent.cancel.requested()) return std::string(kStopped);
   if (agent.options.askNothing || !prepared.question) return {};
   const auto allowed = agent.listener.allowPrepared(call, prepared);
-  if (!allowed) return agent.cancel.requested() ? kStopped : kNobodyToAsk;
-  return *allowed ? std::string_view() : kDenied;
+  if (!allowed && agent.cancel.requested()) return std::string(kStopped);
+  if (!allowed) return fmt::format("{}{}. {}", kNobodyToAsk, whatIsAsked(*prepared.question), kGoOnWithout);
+  return *allowed ? std::string() : std::string(kDenied);
 }
 
 Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready) {
@@ -130,15 +145,17 @@ Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolC
   std::vector<CallsOfOneId> ready;
   for (const ToolCall& call : calls) {
     PreparedCall prepared = prepareCall(agent.tools, call, agent.environment);
-    const std::string_view why = obstacle(agent, call, prepared);
+    std::string why = obstacle(agent, call, prepared);
     CallsOfOneId* const same = findId(ready, call.id);
     if (!why.empty() && same == nullptr) {
       BOUGH_TRY(results.refuse(call, why));
       continue;
     }
     CallsOfOneId& place = same != nullptr ? *same : ready.emplace_back();
-    place.push_back(
-        {.call = call, .run = std::move(prepared.run), .changes = std::move(prepared.changes), .refused = why});
+    place.push_back({.call = call,
+                     .run = std::move(prepared.run),
+                     .changes = std::move(prepared.changes),
+                     .refused = std::move(why)});
   }
   return ready.empty() ? Result<void>() : runAll(agent, results, ready);
 }

@@ -36,7 +36,7 @@ inline constexpr std::string_view kAnswerCutOff =
 inline constexpr std::string_view kResultRefused =
     "The result is withheld: it is too long, or the provider refused to read it. What the call has done is done. Go on "
     "without its result, or ask for less.";
-inline constexpr std::string_view kNobodyToAsk =
-    "Not run: it needs the user's permission, and there is nobody to ask. Go on without it.";
+inline constexpr std::string_view kNobodyToAsk = "Not run: it needs the user's permission, and there is nobody to ask";
+inline constexpr std::string_view kGoOnWithout = "Go on without it.";
 
 }  // namespace bough::agent

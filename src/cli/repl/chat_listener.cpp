@@ -90,7 +90,7 @@ void TextListener::endText() {
 
 void TextListener::showResult(const AgentEvent& event) {
   if (!stdoutIsTerminal()) {
-    if (event.isError) say(fmt::format("  {} failed: {}", event.name, text::excerpt(event.text, 200)));
+    if (event.isError) say(fmt::format("  {} failed: {}", event.name, text::excerpt(event.text, 400)));
     return;
   }
   const std::size_t diff = event.text.find("\n@@ ");
