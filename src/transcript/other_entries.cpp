@@ -63,6 +63,21 @@ std::uint64_t hashOfSaid(const Entry& entry, const std::string& parentId) {
   return hashOf(said);
 }
 
+// Members of a payload that name entries.
+constexpr std::string_view kNaming[] = {"firstKeptEntryId", "entryId"};
+
+void replaceName(Entry& entry, std::string_view member, std::string_view id) {
+  const std::string_view value = *json::findMember(entry.payload, member);
+  entry.payload.replace(static_cast<std::size_t>(value.data() - entry.payload.data()), value.size(), json::quoted(id));
+}
+
+std::vector<std::string_view> membersNaming(const Entry& entry, const std::string& id) {
+  std::vector<std::string_view> members;
+  std::ranges::copy_if(kNaming, std::back_inserter(members),
+                       [&](std::string_view member) { return json::findString(entry.payload, member) == id; });
+  return members;
+}
+
 // Whether an id is one that bough made, and ends with where the line is.
 bool namesAPlace(std::string_view id) {
   const std::size_t colon = id.rfind(':');
@@ -103,6 +118,7 @@ void eachLine(const Entry& entry, const std::function<void(std::string_view)>& u
 }  // namespace
 
 Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
+  const std::vector<std::string_view> ofItself = membersNaming(entry, entry.id);
   followRenamed(entry);
   const auto origin = originOf(entry);
   if (origin && origin->hasLine) {
@@ -124,11 +140,12 @@ Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
   }
   if (!moved.empty()) matched_.insert(hashOf(moved));
   if (!moved.empty()) {
-    rename(entry, std::move(moved));
+    rename(entry, std::move(moved), ofItself);
   } else if (stored && entry.type == entry_type::kSessionInfo) {
     nameApart(entry, *stored);
   } else if (stored && isConversation(entryKind(entry.type))) {
-    keepBeside(entry, *origin, isConversation(entryKind(stored->type)), isKnown);
+    std::string id = besideId(entry, *origin, isConversation(entryKind(stored->type)), isKnown);
+    if (!id.empty()) rename(entry, std::move(id), ofItself);
   }
   return {};
 }
@@ -151,38 +168,37 @@ void OtherEntries::nameApart(Entry& entry, const Entry& stored) const {
   if (line && lineOf(stored) != line) entry.id += ":" + Sha256::of(*line).substr(0, kShort);
 }
 
-// An entry of the conversation is kept beside the other one, under an id of its own, and what is new after it
-// continues it.
-void OtherEntries::keepBeside(Entry& entry, const Origin& origin, bool isBesideTalk, const IsKnown& isKnown) {
+// An entry of the conversation is kept beside the other one, under this id, and what is new after it continues it.
+// Empty when the session has all of it.
+std::string OtherEntries::besideId(const Entry& entry, const Origin& origin, bool isBesideTalk,
+                                   const IsKnown& isKnown) {
   std::string id = entry.id + ":" + Sha256::of(contentOf(entry)).substr(0, kShort);
   const bool isKept = isKnown(id);
-  if (hasRecord_ && isBesideTalk && !isKept) return;
-  rename(entry, std::move(id));
+  if (hasRecord_ && isBesideTalk && !isKept) return {};
   // What was damaged there once is no other message.
-  if (isKept || !isBesideTalk || ++count_ > TranscriptReport::kMaxDamage) return;
+  if (isKept || !isBesideTalk || ++count_ > TranscriptReport::kMaxDamage) return id;
   const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
   told_.push_back({.offset = origin.at,
                    .sizeBytes = origin.sizeBytes,
                    .reason = fmt::format("the session has another {} of this id; both are kept", what),
                    .recovered = true});
+  return id;
 }
 
-void OtherEntries::rename(Entry& entry, std::string id) {
+void OtherEntries::rename(Entry& entry, std::string id, const std::vector<std::string_view>& ofItself) {
+  for (const std::string_view name : ofItself) replaceName(entry, name, id);
   renamed_[entry.id] = id;
-  followRenamed(entry);
   entry.id = std::move(id);
 }
 
+// What an entry names has the id that it got, which may be the one that the entry itself has in the file.
 void OtherEntries::followRenamed(Entry& entry) const {
   if (renamed_.empty()) return;
   const auto parent = renamed_.find(entry.parentId.value_or(""));
   if (parent != renamed_.end()) entry.parentId = parent->second;
-  for (const std::string_view name : {"firstKeptEntryId", "entryId"}) {
+  for (const std::string_view name : kNaming) {
     const auto named = renamed_.find(json::findString(entry.payload, name).value_or(""));
-    if (named == renamed_.end()) continue;
-    const std::string_view value = *json::findMember(entry.payload, name);
-    entry.payload.replace(static_cast<std::size_t>(value.data() - entry.payload.data()), value.size(),
-                          json::quoted(named->second));
+    if (named != renamed_.end()) replaceName(entry, name, named->second);
   }
 }
 

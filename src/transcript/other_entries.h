@@ -37,8 +37,8 @@ class OtherEntries {
 
  private:
   void nameApart(Entry& entry, const Entry& stored) const;
-  void keepBeside(Entry& entry, const Origin& origin, bool isBesideTalk, const IsKnown& isKnown);
-  void rename(Entry& entry, std::string id);
+  std::string besideId(const Entry& entry, const Origin& origin, bool isBesideTalk, const IsKnown& isKnown);
+  void rename(Entry& entry, std::string id, const std::vector<std::string_view>& ofItself);
   void followRenamed(Entry& entry) const;
   Result<bool> hasLinesOf(const Entry& entry);
   Result<std::string> findMoved(const Entry& entry);

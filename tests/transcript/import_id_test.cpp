@@ -133,6 +133,28 @@ TEST(Import, LinesWithoutIdsAreThereOnceWhenAnEarlierOneWasDamagedOrMended) {
   }
 }
 
+TEST(Import, ALineThatTookThePlaceOfAnOlderOneContinuesTheLineBeforeIt) {
+  const TempFolder folder;
+  const std::filesystem::path path = folder / "session.jsonl";
+  const auto lines = [](const std::vector<int>& said) {
+    std::string bytes;
+    for (const int i : said)
+      bytes += fmt::format(R"({{"type":"user","content":"says {0}","ts":{0}}})"
+                           "\n",
+                           i);
+    return bytes;
+  };
+  const auto store = memoryStore();
+  const ImportOptions options{.agent = "claw0", .sessionId = "session"};
+  writeBytes(path, lines({1, 2, 3, 4}));
+  ASSERT_TRUE(importTranscript(*store, path, options));
+  writeBytes(path, lines({1, 3, 4, 5}));
+  const auto done = importTranscript(*store, path, options);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(messagesIn(*store, "session"), 5U);
+  EXPECT_EQ(store->buildConversationHistory("session")->size(), 5U);
+}
+
 TEST(Import, AForkThatWentToAnAgentComesBackFromThere) {
   const TempFolder folder;
   for (const std::string_view agent : {"claw0", "codex"}) {
