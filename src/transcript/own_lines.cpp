@@ -43,17 +43,41 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
   }
 }
 
-bool OwnLines::lackHeader(const EntryList& entries, const Agent& agent) const {
-  if (agent.isHeader == nullptr) return false;
-  bool isAny = false;
-  for (std::size_t place = 0; place < lines_.size(); ++place) {
-    if (!lines_[place].isSameFormat || lines_[place].sizeBytes == 0) continue;
-    isAny = true;
-    if (lines_[place].at == 0) return false;
-    const auto line = entries.isTalk(place) ? std::nullopt : lineOf(*entries.at(place));
-    if (line && json::check(*line) && agent.isHeader(*line)) return false;
+bool OwnLines::areParts() const {
+  std::vector<const Line*> lines;
+  for (const Line& line : lines_) {
+    if (line.isSameFormat && line.sizeBytes > 0 && !line.isTorn) lines.push_back(&line);
   }
-  return isAny;
+  std::ranges::sort(lines, {}, &Line::at);
+  if (!lines.empty() && lines.front()->at > 0) return true;
+  std::uint64_t end = 0;
+  bool hasGap = false;
+  for (const Line* line : lines) {
+    if (line->at < end) return false;
+    hasGap = hasGap || line->at > end;
+    end = line->at + line->sizeBytes;
+  }
+  return hasGap;
+}
+
+bool OwnLines::haveHeader(const EntryList& entries, const Agent& agent) const {
+  if (agent.isHeader == nullptr) return true;
+  for (std::size_t place = 0; place < lines_.size(); ++place) {
+    if (!lines_[place].isSameFormat || lines_[place].sizeBytes == 0 || entries.isTalk(place)) continue;
+    const auto line = lineOf(*entries.at(place));
+    if (line && json::check(*line) && agent.isHeader(*line)) return true;
+  }
+  return false;
+}
+
+std::vector<bool> OwnLines::withoutPieces(std::vector<bool> own, const EntryList& entries) const {
+  for (std::size_t place = 0; place < lines_.size(); ++place) {
+    if (!own[place] || lines_[place].sizeBytes == 0) continue;
+    const std::string line = lineOf(*entries.at(place)).value_or("");
+    const std::size_t first = line.find_first_not_of(" \t\r\n");
+    own[place] = first == std::string::npos || (line[first] != ',' && line[first] != '[');
+  }
+  return own;
 }
 
 std::vector<std::size_t> OwnLines::inFileOrder(std::vector<std::size_t> places) const {

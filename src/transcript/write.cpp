@@ -281,9 +281,13 @@ class TranscriptWriting {
     // A line that several entries came from says what all of them say.
     if (entries_.lacksSome()) own_ = lines_.wholeRecords(own_);
     shape_.leavesSubagent = leavesSubagent(entries_, agent_, options_);
-    shape_.lacksHeader = options_.facts.parentEntryId.empty() && lines_.lackHeader(entries_, agent_);
-    // What stood beside its messages is gone as well, but a tree's lines need nothing of that.
-    if (shape_.lacksHeader && !agent_.tree) own_.assign(entries_.size(), false);
+    // What stood beside the messages of a fork is gone. Lines with ids that make a tree need nothing of that but a
+    // header and parents that are there.
+    const bool areParts = !entries_.lacksSome() && options_.facts.parentEntryId.empty() && lines_.areParts();
+    shape_.lacksHeader = areParts && !lines_.haveHeader(entries_, agent_);
+    shape_.relinks = areParts || entries_.lacksSome();
+    if (shape_.lacksHeader && !(agent_.tree && lines_.canBranch())) own_.assign(entries_.size(), false);
+    if (areParts) own_ = lines_.wholeRecords(lines_.withoutPieces(own_, entries_));
     inPlace_ = hiddenPlaces(entries_, tree_, own_);
     if (!options_.clean) return;
     for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;
@@ -353,7 +357,7 @@ class TranscriptWriting {
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
-    if (options_.clean || entries_.lacksSome()) parents_.addWritten(lines, entry);
+    if (options_.clean || shape_.relinks) parents_.addWritten(lines, entry);
     // Entries after one that left nothing continue from what that one continues.
     if (lines.empty()) {
       const bool isMissed = entries_.isTalk(place) && !item.isApplied && !messages_->edits().leavesOut(place);
@@ -386,7 +390,7 @@ class TranscriptWriting {
     std::string bytes = line.value_or("");
     if (options_.clean) {
       bytes = parents_.clean(bytes, *item.entry, item.parentId);
-    } else if (entries_.lacksSome()) {
+    } else if (shape_.relinks) {
       bytes = parents_.relinked(bytes, *item.entry, item.parentId);
     }
     writer_->copied(item, bytes);
@@ -460,6 +464,7 @@ class TranscriptWriting {
     bool copies = false;  // the agent's own lines are copied
     bool leavesSubagent = false;
     bool lacksHeader = false;
+    bool relinks = false;  // lines get another parent where theirs is not there
   };
   Shape shape_;
   bool skippedLine_ = false;

@@ -178,5 +178,31 @@ TEST(Import, AForkThatWentToAnAgentComesBackFromThere) {
   }
 }
 
+// What an agent's own chain passes through (a change of the model, an attachment) is not on the branch that a fork
+// shares.
+TEST(Import, AForkInAFileOfItsAgentNamesNoParentThatIsNotThere) {
+  const TempFolder folder;
+  for (const auto& file : fixtures()) {
+    SCOPED_TRACE(file.string());
+    const auto store = memoryStore();
+    const auto done = importTranscript(*store, file.string());
+    if (!done || !damageText(done->report).empty() || done->report.headId.empty()) continue;
+    const NewSession fork{.sessionId = "01a1dc74-8eea-7b72-9f3d-0753167100f0", .key = {}, .cwd = {}, .title = {}};
+    ASSERT_TRUE(store->branchFromEntry(done->sessionId, done->report.headId, fork));
+    ASSERT_TRUE(store->appendSessionEntries(fork.sessionId, {userText("more")}));
+    const std::string& agent = done->report.facts.agent;
+    const std::filesystem::path there = folder / fmt::format("{}.jsonl", fork.sessionId);
+    writeBytes(there, exported(*store, fork.sessionId, agent));
+    const auto fresh = memoryStore();
+    const auto back = importTranscript(*fresh, there, {.agent = agent, .sessionId = "back"});
+    ASSERT_TRUE(back) << back.error().message;
+    // What names a line of claw0 names its place in another file.
+    if (agent != "claw0") {
+      EXPECT_EQ(damageText(back->report), "");
+    }
+    EXPECT_EQ(fresh->buildConversationHistory("back")->size(), store->buildConversationHistory(fork.sessionId)->size());
+  }
+}
+
 }  // namespace
 }  // namespace bough
