@@ -26,6 +26,7 @@ class FailingSession final : public StoredSession {
     return inner_->load(query);
   }
   [[nodiscard]] Result<std::vector<Entry>> loadOwn(std::uint64_t from, std::size_t limit) override {
+    if (untilFailure_-- == 0) return fail(ErrorCode::Io, "the disk failed");
     return inner_->loadOwn(from, limit);
   }
   [[nodiscard]] Result<SessionShape> shape() override { return inner_->shape(); }
