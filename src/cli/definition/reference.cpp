@@ -55,6 +55,7 @@ constexpr auto kEnvironment = std::to_array<ManualRow>({
     {"SSL_CERT_FILE, SSL_CERT_DIR", "Certificates to trust."},
     {"GIT_DIR, GIT_COMMON_DIR, GIT_CONFIG_SYSTEM, GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, GIT_CONFIG_PARAMETERS",
      "What git obeys; the agent asks before it writes to what they name."},
+    {"HGRCPATH", "Where Mercurial's settings are; the agent asks before it writes there."},
     {"CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, OPENCLAW_STATE_DIR, PI_CODING_AGENT_DIR, "
      "PI_CODING_AGENT_SESSION_DIR",
      "Where other agents keep their sessions, as those agents read them."},
