@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::vector<std::string> split(std::string_view text) {
+std::vector<std::string> linesOf(std::string_view text) {
   std::vector<std::string> lines;
   for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     lines.emplace_back(text.substr(0, end));
@@ -275,7 +275,7 @@ void Intake::startAnew() {
 void Intake::loadBranches() {
   Query query(database_, "SELECT number, tipId, openCalls FROM branch WHERE session = ? ORDER BY number", row_.id);
   while (query.next()) {
-    tally_.addBranch({static_cast<std::uint32_t>(query.integer(0)), query.text(1), split(query.view(2))});
+    tally_.addBranch({static_cast<std::uint32_t>(query.integer(0)), query.text(1), linesOf(query.view(2))});
   }
   Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
   anyRedacted_ = redacted.next();

@@ -11,7 +11,7 @@ namespace bough {
 namespace {
 
 // One of the two branches.
-struct Side {
+struct ComparedBranch {
   const Session* session = nullptr;
   SessionShape shape;
   std::vector<Sequence> path;
@@ -37,9 +37,9 @@ bool isSameContent(const Entry& left, const Entry& right) {
 
 Result<BranchDiff> Session::diff(const std::string& entryId, const Session& other,
                                  const std::string& otherEntryId) const {
-  const auto load = [](const Session& session, const std::string& leafId) -> Result<Side> {
+  const auto load = [](const Session& session, const std::string& leafId) -> Result<ComparedBranch> {
     BOUGH_TRY(session.state_->ready());
-    Side side{.session = &session};
+    ComparedBranch side{.session = &session};
     BOUGH_TRY(side.shape, session.state_->stored->shape());
     const SessionTree tree(side.shape.outline);
     Sequence leaf = tree.head();
@@ -53,8 +53,8 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
     if (leaf != kNoSequence) side.path = tree.path(leaf);
     return side;
   };
-  BOUGH_TRY(const Side left, load(*this, entryId));
-  BOUGH_TRY(const Side right, load(other, otherEntryId));
+  BOUGH_TRY(const ComparedBranch left, load(*this, entryId));
+  BOUGH_TRY(const ComparedBranch right, load(other, otherEntryId));
   const std::size_t most = std::min(left.path.size(), right.path.size());
   std::size_t same = 0;
   // A session of another store may be a copy that went another way: only what its entries say counts.
@@ -65,7 +65,7 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
   std::size_t equal = same;
   // Branches of one session that part do so forever: an equal entry after that is another one.
   for (bool going = !isOneStore || id() != other.id(); going && equal < most;) {
-    const auto part = [&](const Side& side) {
+    const auto part = [&](const ComparedBranch& side) {
       const auto begin = side.path.begin() + static_cast<std::ptrdiff_t>(equal);
       return side.session->entriesAt({begin, begin + static_cast<std::ptrdiff_t>(std::min(kPart, most - equal))});
     };

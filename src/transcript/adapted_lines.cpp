@@ -14,10 +14,10 @@ namespace bough::transcript {
 namespace {
 
 // Another text for a member; none when it stays.
-using Change = std::function<std::optional<std::string>(const std::string& text)>;
+using Renaming = std::function<std::optional<std::string>(const std::string& text)>;
 
 // A line with a member of that name changed: its own, and that of its payload.
-std::string withMember(std::string line, std::string_view name, const Change& change) {
+std::string withText(std::string line, std::string_view name, const Renaming& change) {
   for (const bool inPayload : {false, true}) {
     const std::string_view object = inPayload ? json::findMember(line, "payload").value_or("") : std::string_view(line);
     const auto member = json::findMember(object, name);
@@ -52,17 +52,17 @@ bool isAdapted(const WriteTranscriptOptions& options) {
 }
 
 std::string adapted(std::string_view lines, const WriteTranscriptOptions& options) {
-  const Change move = [&](const std::string& cwd) { return movedFolder(cwd, options.moves); };
-  const Change rename = [&](const std::string& id) -> std::optional<std::string> {
+  const Renaming move = [&](const std::string& cwd) { return movedFolder(cwd, options.moves); };
+  const Renaming rename = [&](const std::string& id) -> std::optional<std::string> {
     return options.renamedFrom.empty() || id != options.renamedFrom ? std::nullopt
                                                                     : std::optional(options.facts.sessionId);
   };
   std::string out;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
-    std::string line = withMember(std::string(lines.substr(0, end)), "cwd", move);
+    std::string line = withText(std::string(lines.substr(0, end)), "cwd", move);
     for (const std::string_view name : {"sessionId", "session_id", "id"}) {
-      line = withMember(std::move(line), name, rename);
+      line = withText(std::move(line), name, rename);
     }
     out += options.continuedBytes == 0 ? line : withHistoryBytes(std::move(line), options.continuedBytes);
     lines.remove_prefix(end);

@@ -68,7 +68,7 @@ constexpr KindName kKinds[] = {
     {"level", ThinkingKind::Level},
 };
 
-std::vector<std::string_view> wordsOf(std::string_view line) {
+std::vector<std::string_view> wordsOfLine(std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r";
   std::vector<std::string_view> words;
   line = line.substr(0, line.find('#'));
@@ -126,7 +126,7 @@ Result<ModelTable> ModelTable::parse(std::string_view text) {
   ModelTable table;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    const auto words = wordsOf(text.substr(0, end).substr(0, text.substr(0, end).find('\n')));
+    const auto words = wordsOfLine(text.substr(0, end).substr(0, text.substr(0, end).find('\n')));
     text.remove_prefix(end);
     if (words.empty()) continue;
     BOUGH_TRY(auto row, rowOf(words, line));

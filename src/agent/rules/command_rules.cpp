@@ -34,7 +34,7 @@ struct AddedWords {
   bool isQuoteOpen = false;
 };
 
-AddedWords wordsOf(std::string_view text) {
+AddedWords addedWords(std::string_view text) {
   AddedWords out;
   std::string word;
   std::size_t pattern = std::string::npos;
@@ -83,7 +83,7 @@ bool isSetting(std::string_view program, std::string_view word) {
   if (isAssignment(word)) return true;
   // `x!=./x` and `SHELL = ./x` are variables, too.
   if (isOneOf(program, {"make", "gmake", "bmake", "cmake"})) return !word.starts_with('-') && word.contains('=');
-  if (program == "git") return word.contains("::");  // git runs a program for such an address
+  if (program == "git") return word.contains("::");     // git runs a program for such an address
   if (program == "svn") return word.contains("file:");  // a repository here, whose hooks count
   // A date that is set.
   if (program == "date") return word.find_first_not_of("0123456789.") == std::string_view::npos;
@@ -242,7 +242,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed, int fol
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   const std::vector<std::string> named = wordsOfAllowed(allowed);
   if (named.empty()) return "it names no program";
-  const AddedWords added = wordsOf(command.substr(allowed.size()));
+  const AddedWords added = addedWords(command.substr(allowed.size()));
   if (added.isQuoteOpen) return "a quote in it has no end";
   // The rules of a program count, and those of each program that it runs: `rustup run stable cargo`.
   std::vector<std::size_t> programs{0};

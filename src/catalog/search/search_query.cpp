@@ -26,7 +26,7 @@ bool isBlank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-Result<std::vector<Term>> split(std::string_view query) {
+Result<std::vector<Term>> splitTerms(std::string_view query) {
   std::vector<Term> terms;
   for (std::size_t at = 0; at < query.size();) {
     if (isBlank(query[at])) {
@@ -92,7 +92,7 @@ Result<ParsedSearch> parseSearch(std::string_view query) {
   if (query.size() > kMaxQueryBytes) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the query is longer than {} bytes", kMaxQueryBytes), kHint);
   }
-  BOUGH_TRY(auto terms, split(query));
+  BOUGH_TRY(auto terms, splitTerms(query));
   // Groups of alternatives, all of which must hold.
   SearchWords words;
   std::string wanted;

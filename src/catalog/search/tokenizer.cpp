@@ -31,19 +31,19 @@ constexpr std::size_t kMaxWordBytes = 96;
 /// What cutWords made begins with this; each word follows a byte that says how long it is.
 constexpr char kCut = '\x01';
 
-struct Range {
+struct CodeRange {
   utf8proc_int32_t first;
   utf8proc_int32_t last;
 };
 
 // Scripts without blanks between words, and Hangul, whose words carry their particles.
-constexpr Range kAlone[] = {
+constexpr CodeRange kAlone[] = {
     {0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF},   {0x2E80, 0x2FDF},   {0x3005, 0x3007},   {0x3021, 0x3029},
     {0x3040, 0x318F}, {0x31A0, 0x31BF}, {0x31F0, 0x31FF},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xAC00, 0xD7A3},
     {0xF900, 0xFAFF}, {0xFF66, 0xFF9F}, {0x1B000, 0x1B16F}, {0x1F000, 0x1FAFF}, {0x20000, 0x3FFFF}, {0x2600, 0x27BF}};
 
 bool standsAlone(utf8proc_int32_t point) {
-  for (const Range& range : kAlone) {
+  for (const CodeRange& range : kAlone) {
     if (point >= range.first && point <= range.last) return true;
   }
   return false;

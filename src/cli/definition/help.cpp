@@ -25,7 +25,7 @@ std::string lineBreak(std::size_t indent) {
 }
 
 // `text` in lines of at most `width` columns, those after the first indented.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+std::string wrappedWords(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t column = indent;
   while (!text.empty()) {
@@ -89,7 +89,7 @@ std::string example(std::string_view line, std::size_t width) {
     column += columns;
   }
   if (!line.empty()) {
-    std::string note = wrapped(line.substr(2), kHang, width - 2);
+    std::string note = wrappedWords(line.substr(2), kHang, width - 2);
     for (std::size_t at = 0; (at = note.find('\n', at)) != std::string::npos;) note.insert(at += 1 + kHang, "# ");
     out += lineBreak(kHang) + "# " + note;
   }
@@ -101,7 +101,7 @@ std::string row(std::string_view name, std::string_view text, std::size_t column
   const std::size_t taken = text::displayWidth(name) + 2;
   const bool fits = taken + 2 <= column;
   const std::string gap = fits ? std::string(column - taken, ' ') : "\n" + std::string(column, ' ');
-  return fmt::format("  {}{}{}\n", name, gap, wrapped(text, column, width));
+  return fmt::format("  {}{}{}\n", name, gap, wrappedWords(text, column, width));
 }
 
 std::string helpOf(const Option& option) {
@@ -148,8 +148,8 @@ std::string usageLine(const Command& command) {
 
 std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t width) {
   const std::size_t column = helpColumn(20, width);
-  std::string out = wrapped("bough keeps the conversations of AI agents: durable, branching, portable.", 0, width);
-  out += "\n\n" + wrapped("Usage: bough [COMMAND] [ARGUMENTS] [OPTIONS]", 0, width) + "\n";
+  std::string out = wrappedWords("bough keeps the conversations of AI agents: durable, branching, portable.", 0, width);
+  out += "\n\n" + wrappedWords("Usage: bough [COMMAND] [ARGUMENTS] [OPTIONS]", 0, width) + "\n";
   for (const CommandGroup& group : groups) {
     out += fmt::format("\n{}\n", group.title);
     for (const Command& command : group.commands) out += row(command.name, command.summary, column, width);
@@ -157,24 +157,26 @@ std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t wi
   out += "\nFor every command\n";
   Context context;
   for (const Option& option : globalOptions(context)) out += row(optionSyntax(option), helpOf(option), column, width);
-  out += "\n" + wrapped("`bough help COMMAND` or `bough COMMAND --help` explains a command, with examples.", 0, width);
+  out += "\n" +
+         wrappedWords("`bough help COMMAND` or `bough COMMAND --help` explains a command, with examples.", 0, width);
   return out + "\n" +
-         wrapped("Exit codes: 0 done, 1 a problem in the data, 2 wrong use, 130 stopped by Ctrl-C.", 0, width) + "\n";
+         wrappedWords("Exit codes: 0 done, 1 a problem in the data, 2 wrong use, 130 stopped by Ctrl-C.", 0, width) +
+         "\n";
 }
 
 std::string commandHelp(const Command& command, std::size_t width) {
   const std::size_t column = helpColumn(24, width);
-  std::string out =
-      fmt::format("{}\n\n{}\n", wrapped(command.summary, 0, width), wrapped("Usage: " + usageLine(command), 0, width));
+  std::string out = fmt::format("{}\n\n{}\n", wrappedWords(command.summary, 0, width),
+                                wrappedWords("Usage: " + usageLine(command), 0, width));
   if (!command.aliases.empty()) {
-    out += wrapped(fmt::format("Also: {}", fmt::join(command.aliases, ", ")), 0, width) + "\n";
+    out += wrappedWords(fmt::format("Also: {}", fmt::join(command.aliases, ", ")), 0, width) + "\n";
   }
   if (!command.options.empty()) out += "\n";
   for (const Option& option : command.options) out += row(optionSyntax(option), helpOf(option), column, width);
   if (!command.details.empty()) {
     std::string flat = command.details;
     std::ranges::replace(flat, '\n', ' ');
-    out += fmt::format("\n{}\n", wrapped(flat, 0, width));
+    out += fmt::format("\n{}\n", wrappedWords(flat, 0, width));
   }
   if (!command.examples.empty()) out += "\nExamples:\n";
   for (std::string_view rest = command.examples; !rest.empty();) {

@@ -35,7 +35,7 @@ std::string callLine(const AgentEvent& event) {
                      text::excerptToWidth(what.empty() ? event.text : what, width));
 }
 
-std::string firstLines(const std::string& text) {
+std::string firstFew(const std::string& text) {
   std::string out;
   std::string_view rest = text;
   std::size_t count = 0;
@@ -95,7 +95,7 @@ void TextListener::showResult(const AgentEvent& event) {
   }
   const std::size_t diff = event.text.find("\n@@ ");
   if (!event.isError && diff != std::string::npos && diffsShown_.contains(event.toolCallId)) {
-    printText(styled(Style::Dim, firstLines(event.text.substr(0, event.text.find('\n')))));
+    printText(styled(Style::Dim, firstFew(event.text.substr(0, event.text.find('\n')))));
     return;
   }
   if (!event.isError && diff != std::string::npos) {
@@ -106,7 +106,7 @@ void TextListener::showResult(const AgentEvent& event) {
     printText(styledDiff(indented));
     return;
   }
-  printText(styled(event.isError ? Style::Red : Style::Dim, firstLines(event.text)));
+  printText(styled(event.isError ? Style::Red : Style::Dim, firstFew(event.text)));
 }
 
 void TextListener::onEvent(const AgentEvent& event) {

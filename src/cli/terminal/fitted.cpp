@@ -10,7 +10,7 @@ namespace bough::cli {
 namespace {
 
 // How far what follows a line is indented.
-std::size_t indentOf(std::string_view line) {
+std::size_t hangOf(std::string_view line) {
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
   line.remove_prefix(blanks);
   for (const std::string_view mark : {"→ ", "✓ ", "✗ ", "! ", "• "}) {
@@ -72,7 +72,7 @@ std::string fitted(std::string_view given, std::size_t columns, std::size_t hang
   for (;;) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    addLine(line, columns, std::min(hang == 0 ? indentOf(line) : hang, columns / 2), out);
+    addLine(line, columns, std::min(hang == 0 ? hangOf(line) : hang, columns / 2), out);
     if (end == text.size()) return out;
     out += '\n';
     text.remove_prefix(end + 1);

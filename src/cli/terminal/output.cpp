@@ -42,7 +42,7 @@ volatile std::sig_atomic_t wasStopped = 0;
 
 std::string* captured = nullptr;  // by an OutputCapture
 
-void writeAll(int descriptor, std::string_view text) {
+void writeOut(int descriptor, std::string_view text) {
   if (descriptor == STDOUT_FILENO && captured != nullptr) {
     captured->append(text);
     return;
@@ -138,9 +138,9 @@ std::string withoutFooter() {
 }
 
 void writeAbove(int descriptor, std::string_view text) {
-  if (!footer.shown) return writeAll(descriptor, text);
+  if (!footer.shown) return writeOut(descriptor, text);
   const std::string before = withoutFooter();
-  writeAll(descriptor, before + std::string(text) + withFooter());
+  writeOut(descriptor, before + std::string(text) + withFooter());
 }
 
 std::string fittedOnStderr(std::string text) {
@@ -158,7 +158,7 @@ void printText(std::string_view text) {
 
 void printCodes(std::string_view codes) {
   const std::lock_guard lock(printing);
-  writeAll(STDOUT_FILENO, codes);
+  writeOut(STDOUT_FILENO, codes);
 }
 
 void showFooter(std::string_view line) {
@@ -175,13 +175,13 @@ void showFooter(std::string_view line) {
   }
   footer.shown = true;
   footer.line = line;
-  writeAll(STDOUT_FILENO, before + withFooter());
+  writeOut(STDOUT_FILENO, before + withFooter());
 }
 
 void hideFooter() {
   const std::lock_guard lock(printing);
   if (!footer.shown) return;
-  writeAll(STDOUT_FILENO, withoutFooter());
+  writeOut(STDOUT_FILENO, withoutFooter());
   footer.shown = false;
   (void)::sigaction(SIGCONT, &footer.beforeStop, nullptr);
 }
@@ -204,11 +204,11 @@ void printJsonLine(std::string_view json) {
 void printMessage(std::string_view line) {
   const std::lock_guard lock(printing);
   const std::string text = fittedOnStderr(text::printableLines(line)) + "\n";
-  ::isatty(STDERR_FILENO) == 1 ? writeAbove(STDERR_FILENO, text) : writeAll(STDERR_FILENO, text);
+  ::isatty(STDERR_FILENO) == 1 ? writeAbove(STDERR_FILENO, text) : writeOut(STDERR_FILENO, text);
 }
 
 void printQuestion(std::string_view text) {
-  writeAll(STDERR_FILENO, fittedOnStderr(std::string(text)) + "\n");
+  writeOut(STDERR_FILENO, fittedOnStderr(std::string(text)) + "\n");
 }
 
 void watchOutput(std::string* copy, std::size_t most, std::function<bool()> recover) {
@@ -253,7 +253,7 @@ void printError(const Error& error, bool json) {
     writer.member("retryable", error.retryable);
     if (!error.actualTail.empty()) writer.member("actualTail", error.actualTail);
     writer.endObject().endObject();
-    writeAll(STDERR_FILENO, (::isatty(STDERR_FILENO) == 1 ? safeJson(writer.text()) : writer.text()) + "\n");
+    writeOut(STDERR_FILENO, (::isatty(STDERR_FILENO) == 1 ? safeJson(writer.text()) : writer.text()) + "\n");
     return;
   }
   printMessage(fmt::format("bough: {}", text::printableLines(error.message)));

@@ -15,13 +15,13 @@ namespace {
 
 using Kind = Key::Kind;
 
-constexpr int kEscapeMs = 40;  // a key that sends several bytes sends them at once
-constexpr int kEscape = 0x1B;
+constexpr int kKeyMs = 40;  // a key that sends several bytes sends them at once
+constexpr int kEscapeKey = 0x1B;
 
 volatile std::sig_atomic_t resized = 0;
 volatile std::sig_atomic_t ended = 0;
 
-void onSignal(int number) {
+void noteSignal(int number) {
   if (number == SIGWINCH) {
     resized = 1;
   } else {
@@ -69,7 +69,7 @@ Screen::Screen() {
   resized = 0;
   ended = 0;
   struct sigaction action{};
-  action.sa_handler = onSignal;
+  action.sa_handler = noteSignal;
   for (const int number : {SIGWINCH, SIGTERM, SIGHUP, SIGINT}) {
     Handler handler{.signal = number};
     if (::sigaction(number, &action, &handler.before) == 0) handlers_.push_back(handler);
@@ -130,7 +130,7 @@ int Screen::readByte(int waitMs) {
 }
 
 Key Screen::decodeEscape() {
-  int byte = readByte(kEscapeMs);
+  int byte = readByte(kKeyMs);
   if (byte < 0) return plain(Kind::Escape);
   if (byte == 0x08 || byte == 0x7F) return {.kind = Kind::Control, .text = "w"};  // Alt-Backspace
   if (byte != '[' && byte != 'O') {
@@ -139,7 +139,7 @@ Key Screen::decodeEscape() {
   }
   constexpr std::size_t kMost = 32;
   std::string parameters;
-  while ((byte = readByte(kEscapeMs)) >= 0 && parameters.size() < kMost) {
+  while ((byte = readByte(kKeyMs)) >= 0 && parameters.size() < kMost) {
     if (byte == '~' && parameters == "200") return readPaste();
     if (byte >= 0x40 && byte <= 0x7E) return keyOf(parameters, byte);
     parameters += static_cast<char>(byte);
@@ -179,13 +179,13 @@ Key Screen::next(int idleMs) {
     case 0x08:
     case 0x7F: return plain(Kind::Backspace);
     case 0x1A: stop(); return plain(Kind::Resize);
-    case kEscape: return decodeEscape();
+    case kEscapeKey: return decodeEscape();
     default: break;
   }
   if (byte < ' ') return {.kind = Kind::Control, .text = std::string(1, static_cast<char>(byte + 'a' - 1))};
   Key key{.kind = Kind::Text, .text = std::string(1, static_cast<char>(byte))};
   for (std::size_t left = sequenceBytes(byte); left > 1; --left) {
-    const int more = readByte(kEscapeMs);
+    const int more = readByte(kKeyMs);
     if (more < 0) break;
     key.text += static_cast<char>(more);
   }

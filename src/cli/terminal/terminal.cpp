@@ -70,7 +70,7 @@ constexpr int kNotFound = 127;
 // More than fits into a pipe was read by somebody.
 constexpr std::size_t kPipeBytes = std::size_t{1} << 20;
 
-std::int64_t nowMs() {
+std::int64_t steadyMs() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
@@ -198,7 +198,7 @@ void Progress::update(std::uint64_t done) {
   constexpr std::int64_t kIntervalMs = 100;
   done_ = done;
   if (!shown_) return;
-  const std::int64_t now = nowMs();
+  const std::int64_t now = steadyMs();
   if (drawnMs_ != 0 && now - drawnMs_ < kIntervalMs && done_ != total_) return;
   drawnMs_ = now;
   draw();

@@ -8,6 +8,7 @@
 #include "base/model/unreadable.h"
 #include "base/text/inline_markdown.h"
 #include "base/text/text.h"
+#include "message/model/dialects.h"
 
 namespace bough {
 namespace {
@@ -72,7 +73,7 @@ void describeMessage(const Entry& entry, EntrySummary& summary, std::string& tex
   if (const Block* block = mostTelling(*message)) text = blockText(*block);
 }
 
-std::string hiddenText(const Entry& entry) {
+std::string hiddenSummary(const Entry& entry) {
   if (isUnreadable(entry)) return unreadableText(entry);
   const auto redaction = json::findMember(entry.payload, "redacted");
   const auto reason = redaction ? json::findString(*redaction, "reason") : std::nullopt;
@@ -108,7 +109,7 @@ bool saysFailed(const Block& result) {
 }  // namespace
 
 bool hasFailedResult(const Message& message) {
-  const bool noFlag = message.dialect == Dialect::OpenaiChat || message.dialect == Dialect::OpenaiResponses;
+  const bool noFlag = message::isOpenai(message.dialect);
   return std::ranges::any_of(message.blocks, [&](const Block& block) {
     return block.kind == BlockKind::ToolResult && (block.isError || (noFlag && saysFailed(block)));
   });
@@ -128,7 +129,7 @@ EntrySummary summarizeEntry(const Entry& entry, std::size_t graphemes) {
                        .failed = false};
   std::string text;
   if (entry.redacted || isUnreadable(entry)) {
-    text = hiddenText(entry);
+    text = hiddenSummary(entry);
   } else if (entry.type == entry_type::kMessage) {
     describeMessage(entry, summary, text);
   } else {

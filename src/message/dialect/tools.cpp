@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "message/dialect/reader.h"
 #include "message/dialect/schema.h"
+#include "message/model/dialects.h"
 
 namespace bough::message {
 namespace {
@@ -71,7 +72,7 @@ std::string besideDeclarations(const json::Tree& tree, json::Tree::Index element
 }
 
 void writeDefinition(Dialect target, NodeWriter& writer, const ToolDefinition& tool, const TextView& name) {
-  const bool takesText = target == Dialect::OpenaiChat || target == Dialect::OpenaiResponses;
+  const bool takesText = isOpenai(target);
   const bool freeform = tool.freeform && takesText;
   const std::string_view fallback = tool.freeform ? kTextParameter : kNoParameters;
   std::string schema(tool.schema.empty() ? fallback : tool.schema);
@@ -101,7 +102,7 @@ void reportTool(const Original& original, Dialect target, Reporter& reporter) {
   for (const std::string_view name : original.tool->extras) {
     reporter.lossy(Change::Carried, original, nullptr, "tool." + std::string(name), kComesBack);
   }
-  const bool takesText = target == Dialect::OpenaiChat || target == Dialect::OpenaiResponses;
+  const bool takesText = isOpenai(target);
   if (original.tool->freeform && !takesText) {
     reporter.lossy(Change::Altered, original, nullptr, "tool.freeform", "takes an object with one text, `input`");
   }

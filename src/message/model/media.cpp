@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/json/json_scan.h"
+#include "message/model/dialects.h"
 
 namespace bough::message {
 namespace {
@@ -27,10 +28,6 @@ bool isWebAddress(std::string_view address) {
 
 bool isSoundOrFilm(std::string_view type) {
   return type.starts_with("audio/") || type.starts_with("video/");
-}
-
-bool isOpenai(Dialect dialect) {
-  return dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
 }
 
 struct Extension {

@@ -7,6 +7,7 @@
 #include "base/json/json_string.h"
 #include "base/json/json_write.h"
 #include "message/json/surrogates.h"
+#include "message/model/dialects.h"
 #include "message/model/media.h"
 #include "message/plan/describe.h"
 
@@ -209,7 +210,7 @@ void Adapter::reportSurrogates(const Original& from) {
 std::optional<TextView> Adapter::freeformText(const Call& call) {
   const Block& block = *call.block;
   if (block.freeform) return block.text;
-  const bool hasCustomTools = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  const bool hasCustomTools = isOpenai(target_);
   if (!hasCustomTools || !block.input.starts_with('{')) return std::nullopt;
   if (!freeformTools_) {
     freeformTools_.emplace(history_.freeformTools.begin(), history_.freeformTools.end());
@@ -345,7 +346,7 @@ OutBlock Adapter::result(const Call& call) {
   outBlock.stored = own && isStored(call);
   if (outBlock.stored || (own && storeRenamed(outBlock, texts_))) return outBlock;
   for (const Block& each : block.content) resultContent(call, each, outBlock);
-  const bool noErrorFlag = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  const bool noErrorFlag = isOpenai(target_);
   if (block.isError && noErrorFlag) {
     reporter_.lossy(Change::Altered, originalAt(call.resultOriginal), &block, "tool_result.is_error",
                     "written as the word Error before the text");
@@ -370,7 +371,7 @@ void Adapter::reportExtras(std::int32_t original) {
     reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
   }
   // OpenAI's two dialects share "detail".
-  const bool openai = target_ == Dialect::OpenaiChat || target_ == Dialect::OpenaiResponses;
+  const bool openai = isOpenai(target_);
   std::vector<const Block*> held;  // What is in a block of the message, at any depth.
   for (const Block& where : from.message.blocks) {
     for (held.push_back(&where); !held.empty();) {

@@ -5,14 +5,11 @@
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "message/dialect/schema.h"
+#include "message/model/dialects.h"
 #include "message/request/settings.h"
 
 namespace bough::message {
 namespace {
-
-bool isOpenai(Dialect dialect) {
-  return dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
-}
 
 enum class Choice : std::uint8_t { Auto, None, Any, One };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "message/model/dialects.h"
 #include "message/model/media.h"
 
 namespace bough::message {
@@ -39,7 +40,7 @@ void LossNamer::form(const Original& original, const Block& block, const Block* 
   if (media && !block.name.empty() && !canHoldTitle(document_, block, held)) {
     lost(original, where, fmt::format("{}.{}", toString(block.kind), titleName(original.dialect)));
   }
-  const bool openai = document_ == Dialect::OpenaiChat || document_ == Dialect::OpenaiResponses;
+  const bool openai = isOpenai(document_);
   if (block.kind == BlockKind::Refusal && !openai) lost(original, where, "refusal");
   if (block.kind == BlockKind::Unknown) lost(original, where, block.type.present ? block.type.escaped : "unknown");
   const bool isSigned = block.kind == BlockKind::Text || block.kind == BlockKind::ToolCall;

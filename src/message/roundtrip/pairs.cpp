@@ -13,7 +13,7 @@
 namespace bough::message {
 namespace {
 
-struct Half {
+struct PairHalf {
   BlockPlace place;
   bool isResult = false;
 };
@@ -25,7 +25,7 @@ using Key = std::tuple<Dialect, std::string, std::size_t>;  // Of which document
 template <typename HalfOf>
 std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const Returns& returns, HalfOf halfOf,
                                    const std::vector<std::size_t>& whereOf) {
-  std::map<Key, std::vector<Half>> uses;
+  std::map<Key, std::vector<PairHalf>> uses;
   for (std::size_t i = 0; i < originals.size(); ++i) {
     const std::vector<Block>& blocks = originals[i].message.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -36,12 +36,12 @@ std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const
     }
   }
   std::vector<BlockPlace> lone;
-  const auto comesBack = [&](const Half& half) { return returns(half.place); };
+  const auto comesBack = [&](const PairHalf& half) { return returns(half.place); };
   for (const auto& [key, halves] : uses) {
-    const auto results = std::ranges::count_if(halves, &Half::isResult);
+    const auto results = std::ranges::count_if(halves, &PairHalf::isResult);
     const bool wasPair = results > 0 && results < std::ssize(halves);
     if (!wasPair || std::ranges::all_of(halves, comesBack)) continue;
-    for (const Half& half : halves) {
+    for (const PairHalf& half : halves) {
       if (comesBack(half)) lone.push_back(half.place);
     }
   }

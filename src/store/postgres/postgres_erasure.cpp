@@ -40,10 +40,10 @@ UPDATE @.sessions SET entry_count = entry_count + 1, bytes = bytes + $3, tail_id
 constexpr Statement kRemoveParts{"erase_parts", "DELETE FROM @.attachments WHERE sha256 = ANY ($1)"};
 constexpr Statement kPresent{"erase_present", "SELECT DISTINCT sha256 FROM @.attachments WHERE sha256 = ANY ($1)"};
 
-using Use = std::function<Result<void>(const std::string& sessionId, const Entry& entry, std::string_view line)>;
+using UseLine = std::function<Result<void>(const std::string& sessionId, const Entry& entry, std::string_view line)>;
 
 // Every entry whose line holds these words, also in the trash.
-Result<void> eachHolding(Database& database, std::string_view words, const Use& use) {
+Result<void> eachHolding(Database& database, std::string_view words, const UseLine& use) {
   std::string session;
   std::int64_t life = 0;
   for (;;) {

@@ -25,7 +25,7 @@
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kShown = 8;
+constexpr std::size_t kSessionsShown = 8;
 
 struct Home {
   std::string location;
@@ -39,11 +39,11 @@ struct Home {
 Result<void> fill(SessionStore& store, Catalog& catalog, bool json, Home& home) {
   BOUGH_TRY(auto total, catalog.count());
   home.total = total;
-  BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kShown, .models = false}));
+  BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kSessionsShown, .models = false}));
   home.recent = std::move(recent);
   for (const SessionCondition condition :
        {SessionCondition::Missing, SessionCondition::Damaged, SessionCondition::Unfinished}) {
-    BOUGH_TRY(auto found, catalog.list({.filter = {.condition = condition}, .limit = kShown, .models = false}));
+    BOUGH_TRY(auto found, catalog.list({.filter = {.condition = condition}, .limit = kSessionsShown, .models = false}));
     std::ranges::move(found, std::back_inserter(home.attention));
   }
   std::vector<std::string> shown;

@@ -33,11 +33,12 @@ struct Scope {
 };
 
 // What is wrong with the log of a session, by its state alone or with every byte checked.
-std::optional<Finding> checkLog(SessionStore& store, SessionTitles& titles, const Result<SessionState>& state,
-                                const std::string& id, const Scope& scope) {
+std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, const Result<SessionState>& state,
+                                  const std::string& id, const Scope& scope) {
   const bool deep = scope.deep;
   const auto bad = [&](const std::string& what, const std::string& advice, bool unread = false) {
-    return Finding{.health = Health::Bad, .what = titles.name(id) + ": " + what, .advice = advice, .isUnread = unread};
+    return Diagnosis{
+        .health = Health::Bad, .what = titles.name(id) + ": " + what, .advice = advice, .isUnread = unread};
   };
   if (!state) return bad(state.error().message, state.error().hint, state.error().retryable);
   std::uint64_t problems = state->problemCount;
@@ -66,7 +67,7 @@ std::optional<Finding> checkLog(SessionStore& store, SessionTitles& titles, cons
   return std::nullopt;
 }
 
-Finding ofTail(const SessionState& state, const std::string& name) {
+Diagnosis ofTail(const SessionState& state, const std::string& name) {
   return {.health = state.trailingInDoubt ? Health::Note : Health::Bad,
           .what = fmt::format("{}: {} after the last complete batch, {}", name, counted(state.trailingBytes, "byte"),
                               state.trailingInDoubt ? "left by a crash or being written" : "left by a crash"),
@@ -76,9 +77,9 @@ Finding ofTail(const SessionState& state, const std::string& name) {
 }
 
 // Each trouble of a session by itself: one does not hide another.
-Findings checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, const Scope& scope) {
+Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, const Scope& scope) {
   const auto state = store.sessionState(id);
-  Findings found;
+  Diagnoses found;
   if (auto damage = checkLog(store, titles, state, id, scope)) found.push_back(std::move(*damage));
   if (const std::uint64_t setAside = tornBytes(store, id); setAside > 0) {
     found.push_back(
@@ -98,7 +99,7 @@ Findings checkSession(SessionStore& store, SessionTitles& titles, const std::str
 }
 
 // Of so many sessions.
-Finding verdict(std::size_t count, std::size_t damaged, std::size_t unread, std::size_t open, bool deep) {
+Diagnosis verdict(std::size_t count, std::size_t damaged, std::size_t unread, std::size_t open, bool deep) {
   const std::string checked = deep ? "; every byte was checked" : "";
   if (count == 0) return {.what = "there are no sessions yet", .advice = {}};
   if (unread > 0) {
@@ -122,7 +123,7 @@ Finding verdict(std::size_t count, std::size_t damaged, std::size_t unread, std:
   return {.what = fmt::format("{} good{}", all, checked), .advice = {}};
 }
 
-void checkSessions(SessionStore& store, const Scope& scope, Findings& findings) {
+void checkSessions(SessionStore& store, const Scope& scope, Diagnoses& findings) {
   const auto sessions = store.listSessions();
   if (!sessions) {
     findings.push_back({.health = Health::Bad,
@@ -135,13 +136,13 @@ void checkSessions(SessionStore& store, const Scope& scope, Findings& findings) 
   std::size_t damaged = 0;
   std::size_t unread = 0;
   std::size_t open = 0;
-  Findings found;
+  Diagnoses found;
   for (std::size_t i = 0; i < sessions->size(); ++i) {
     auto ofOne = checkSession(store, titles, (*sessions)[i], scope);
     if (!ofOne.empty() && !isGone(store, (*sessions)[i])) {
-      const bool isUnread = std::ranges::count(ofOne, true, &Finding::isUnread) > 0;
-      if (std::ranges::count(ofOne, Health::Bad, &Finding::health) > 0) ++(isUnread ? unread : damaged);
-      if (std::ranges::count(ofOne, true, &Finding::isOpen) > 0) ++open;
+      const bool isUnread = std::ranges::count(ofOne, true, &Diagnosis::isUnread) > 0;
+      if (std::ranges::count(ofOne, Health::Bad, &Diagnosis::health) > 0) ++(isUnread ? unread : damaged);
+      if (std::ranges::count(ofOne, true, &Diagnosis::isOpen) > 0) ++open;
       std::ranges::move(ofOne, std::back_inserter(found));
     }
     progress.update(i + 1);
@@ -151,7 +152,7 @@ void checkSessions(SessionStore& store, const Scope& scope, Findings& findings) 
 }
 
 // Sessions of which no log is left.
-void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>& missing, Findings& findings) {
+void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>& missing, Diagnoses& findings) {
   if (!missing) {
     findings.push_back(
         {.health = Health::Note,
@@ -168,7 +169,7 @@ void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>
 
 // A store whose settings cannot be read keeps sessions for longer or shorter than its owner said; with a person's own,
 // the chat does not start and no price is known.
-void checkSettings(SessionStore& store, Findings& findings) {
+void checkSettings(SessionStore& store, Diagnoses& findings) {
   const auto own = readSettings();
   const auto settings = store.settings();
   if (own && settings) findings.push_back({.what = "the settings can be read", .advice = {}});
@@ -186,7 +187,7 @@ void checkSettings(SessionStore& store, Findings& findings) {
   }
 }
 
-void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
+void checkCatalog(SessionStore& store, bool deep, Diagnoses& findings) {
   auto catalog = Catalog::open(store);
   auto caughtUp = catalog ? (*catalog)->catchUp() : std::unexpected(catalog.error());
   if (!caughtUp) {
@@ -217,7 +218,7 @@ void checkCatalog(SessionStore& store, bool deep, Findings& findings) {
   }
 }
 
-void checkAttachments(SessionStore& store, Findings& findings) {
+void checkAttachments(SessionStore& store, Diagnoses& findings) {
   auto unused = store.findUnusedAttachments();
   if (!unused) {
     findings.push_back({.health = Health::Note,
@@ -238,8 +239,8 @@ struct Options {
   bool fix = false;
 };
 
-Result<Findings> examine(const Context& context, SessionStore& store, const Options& options) {
-  Findings findings;
+Result<Diagnoses> examine(const Context& context, SessionStore& store, const Options& options) {
+  Diagnoses findings;
   const std::string location = context.resolvedLocation();
   const bool isFolder = context.backend || !isPostgresLocation(location);
   if (isFolder) {
@@ -248,7 +249,7 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
     findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   }
   checkSettings(store, findings);
-  Findings ofCatalog;  // it is brought up to date first: what it says of a session counts
+  Diagnoses ofCatalog;  // it is brought up to date first: what it says of a session counts
   checkCatalog(store, options.deep, ofCatalog);
   const auto missing = missingSessions(store);
   checkSessions(store, {.deep = options.deep, .canAskCatalog = missing.has_value()}, findings);
@@ -267,19 +268,19 @@ Result<Findings> examine(const Context& context, SessionStore& store, const Opti
   return findings;
 }
 
-void printJson(const Findings& findings) {
+void printJson(const Diagnoses& findings) {
   constexpr std::string_view kNames[] = {"good", "note", "bad"};
   json::Writer writer;
   writer.beginObject().member("schema", 1).key("findings").beginArray();
-  for (const Finding& finding : findings) {
+  for (const Diagnosis& finding : findings) {
     writer.beginObject().member("health", kNames[static_cast<std::size_t>(finding.health)]);
     writer.member("what", finding.what).memberOrNull("advice", finding.advice).endObject();
   }
   printJsonLine(writer.endArray().endObject().text());
 }
 
-void printForPeople(const Findings& findings) {
-  for (const Finding& finding : findings) {
+void printForPeople(const Diagnoses& findings) {
+  for (const Diagnosis& finding : findings) {
     const std::string mark = finding.health == Health::Good   ? styled(Style::Green, "✓")
                              : finding.health == Health::Note ? styled(Style::Yellow, "!")
                                                               : styled(Style::Red, "✗");
@@ -297,7 +298,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore());
   BOUGH_TRY(auto findings, examine(context, *store, options));
   context.json ? printJson(findings) : printForPeople(findings);
-  const bool bad = std::ranges::any_of(findings, [](const Finding& finding) { return finding.health == Health::Bad; });
+  const bool bad =
+      std::ranges::any_of(findings, [](const Diagnosis& finding) { return finding.health == Health::Bad; });
   return bad ? kProblem : kDone;
 }
 

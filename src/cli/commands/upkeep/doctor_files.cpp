@@ -24,20 +24,20 @@
 namespace bough::cli {
 namespace {
 
-void checkSpace(const std::string& location, Findings& findings) {
+void checkSpace(const std::string& location, Diagnoses& findings) {
   constexpr std::uint64_t kLowBytes = std::uint64_t{1} << 30;
   struct statvfs space{};
   if (::statvfs(location.c_str(), &space) != 0) return;
   const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
   findings.push_back(free < kLowBytes
-                         ? Finding{.health = Health::Note,
-                                   .what = fmt::format("only {} are free on the disk", formatBytes(free)),
-                                   .advice = "`bough prune` and `bough archive` free space"}
-                         : Finding{.what = fmt::format("{} are free on the disk", formatBytes(free)), .advice = {}});
+                         ? Diagnosis{.health = Health::Note,
+                                     .what = fmt::format("only {} are free on the disk", formatBytes(free)),
+                                     .advice = "`bough prune` and `bough archive` free space"}
+                         : Diagnosis{.what = fmt::format("{} are free on the disk", formatBytes(free)), .advice = {}});
 }
 
 // A store that only lets itself be read may be meant to be one; nobody should learn it from the next append.
-void checkReach(const std::string& location, Findings& findings) {
+void checkReach(const std::string& location, Diagnoses& findings) {
   const std::string shown = shownLocation(location);
   for (const std::string& folder : {location, location + "/sessions"}) {
     const int why = ::access(folder.c_str(), W_OK) == 0 ? 0 : errno;
@@ -64,8 +64,8 @@ bool removeAbandoned(const std::filesystem::path& file) {
 }
 
 // Of a file that an interrupted write left among the sessions; none for any other name.
-std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::path& folder, const std::string& name,
-                                  bool fix) {
+std::optional<Diagnosis> unfinished(SessionStore& store, const std::filesystem::path& folder, const std::string& name,
+                                    bool fix) {
   if (!name.ends_with(".tmp")) return std::nullopt;
   for (const std::string_view kind : {".jsonl.", ".idx."}) {
     const std::size_t at = name.rfind(kind);
@@ -74,10 +74,10 @@ std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::pa
     const auto state = store.sessionState(id);
     const bool live = state || state.error().code != ErrorCode::NotFound;
     if (!live && fix && removeAbandoned(folder / name)) {
-      return Finding{.what = fmt::format("sessions/{} was removed: session {} was never created", name, id),
-                     .advice = {}};
+      return Diagnosis{.what = fmt::format("sessions/{} was removed: session {} was never created", name, id),
+                       .advice = {}};
     }
-    return Finding{
+    return Diagnosis{
         .health = Health::Note,
         .what = fmt::format("sessions/{} is unfinished: left by a crash or being written", name),
         .advice = live ? fmt::format("`bough repair {}` removes it", exactId(id))
@@ -87,7 +87,7 @@ std::optional<Finding> unfinished(SessionStore& store, const std::filesystem::pa
 }
 
 // What a folder holds, in the order of names. A folder that cannot be listed to its end is a finding.
-std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::path& folder, Findings& findings) {
+std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::path& folder, Diagnoses& findings) {
   std::vector<std::filesystem::directory_entry> files;
   std::error_code error;
   // Not a range: its step throws.
@@ -105,7 +105,7 @@ std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::pat
 }
 
 // Files that lie among the sessions and are none of bough's.
-void checkForeign(SessionStore& store, const std::string& location, bool fix, Findings& findings) {
+void checkForeign(SessionStore& store, const std::string& location, bool fix, Diagnoses& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
   const std::filesystem::path sessions = std::filesystem::path(location) / "sessions";
   std::error_code error;
@@ -129,7 +129,7 @@ void checkForeign(SessionStore& store, const std::string& location, bool fix, Fi
 
 // Opening the store finishes an erasure that was interrupted. One that is still there is under way, or cannot be
 // finished.
-void checkErasure(const std::string& location, Findings& findings) {
+void checkErasure(const std::string& location, Diagnoses& findings) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::path(location) / "erasure.json", error)) return;
   findings.push_back(
@@ -139,7 +139,7 @@ void checkErasure(const std::string& location, Findings& findings) {
 }
 
 // It is the only one to say whether what a crash left at the end of a log was complete once.
-void checkDamagedCatalog(const std::string& location, Findings& findings) {
+void checkDamagedCatalog(const std::string& location, Diagnoses& findings) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::path(location) / "catalog.db.damaged", error)) return;
   findings.push_back(
@@ -150,7 +150,7 @@ void checkDamagedCatalog(const std::string& location, Findings& findings) {
 }
 
 // Sessions of which two files are there: one is read, the other may hold something else.
-void checkCopies(SessionStore& store, const std::string& location, Findings& findings) {
+void checkCopies(SessionStore& store, const std::string& location, Diagnoses& findings) {
   constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
   std::map<std::string, std::vector<std::string>> files;
   for (const std::string folder : {"sessions", "archive"}) {
@@ -176,7 +176,7 @@ void checkCopies(SessionStore& store, const std::string& location, Findings& fin
 
 }  // namespace
 
-void checkFiles(SessionStore& store, const std::string& location, bool fix, Findings& findings) {
+void checkFiles(SessionStore& store, const std::string& location, bool fix, Diagnoses& findings) {
   checkReach(location, findings);
   checkSpace(location, findings);
   checkForeign(store, location, fix, findings);

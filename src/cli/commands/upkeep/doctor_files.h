@@ -12,7 +12,7 @@ namespace bough::cli {
 enum class Health : std::uint8_t { Good, Note, Bad };
 
 // One thing that was looked at, and what to do about it.
-struct Finding {
+struct Diagnosis {
   Health health = Health::Good;
   std::string what;
   std::string advice;
@@ -20,10 +20,10 @@ struct Finding {
   bool isUnread = false;  // of a session that can be read another time
 };
 
-using Findings = std::vector<Finding>;
+using Diagnoses = std::vector<Diagnosis>;
 
 /// The folder of a store, the disk, and the files among the sessions. `fix`: removes files of sessions that were never
 /// created.
-void checkFiles(SessionStore& store, const std::string& location, bool fix, Findings& findings);
+void checkFiles(SessionStore& store, const std::string& location, bool fix, Diagnoses& findings);
 
 }  // namespace bough::cli

@@ -76,7 +76,7 @@ bool tells(std::string_view object) {
   return line.has("uuid") || line.has("leafUuid") || isOfKnownType(line.text("type"));
 }
 
-std::string misfit(const Sample& sample) {
+std::string misfitOfClaudeCode(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
@@ -98,7 +98,7 @@ Agent claudeCode() {
   agent.parentMember = "parentUuid";
   static constexpr std::string_view kNames[] = {"logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"};
   agent.nameMembers = kNames;
-  agent.misfit = misfit;
+  agent.misfit = misfitOfClaudeCode;
   agent.isRecord = isClaudeRecord;
   agent.makeReader = [] { return claude_code::makeReader(); };
   agent.makeWriter = [] { return claude_code::makeWriter(); };
