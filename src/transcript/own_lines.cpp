@@ -43,21 +43,21 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
   }
 }
 
-bool OwnLines::areParts() const {
+std::optional<std::uint64_t> OwnLines::firstGap() const {
   std::vector<const Line*> lines;
   for (const Line& line : lines_) {
     if (line.isSameFormat && line.sizeBytes > 0 && !line.isTorn) lines.push_back(&line);
   }
   std::ranges::sort(lines, {}, &Line::at);
-  if (!lines.empty() && lines.front()->at > 0) return true;
+  if (!lines.empty() && lines.front()->at > 0) return 0;
   std::uint64_t end = 0;
-  bool hasGap = false;
+  std::optional<std::uint64_t> gap;
   for (const Line* line : lines) {
-    if (line->at < end) return false;
-    hasGap = hasGap || line->at > end;
+    if (line->at < end) return std::nullopt;
+    if (!gap && line->at > end) gap = end;
     end = line->at + line->sizeBytes;
   }
-  return hasGap;
+  return gap;
 }
 
 bool OwnLines::haveHeader(const EntryList& entries, const Agent& agent) const {
@@ -70,14 +70,16 @@ bool OwnLines::haveHeader(const EntryList& entries, const Agent& agent) const {
   return false;
 }
 
-std::vector<bool> OwnLines::withoutPieces(std::vector<bool> own, const EntryList& entries) const {
+std::vector<bool> OwnLines::ofParts(std::vector<bool> own, const EntryList& entries, std::uint64_t gap) const {
   for (std::size_t place = 0; place < lines_.size(); ++place) {
-    if (!own[place] || lines_[place].sizeBytes == 0) continue;
-    const std::string line = lineOf(*entries.at(place)).value_or("");
+    if (!own[place] || lines_[place].agent == 0) continue;
+    const bool isMoved = lines_[place].at >= gap && entries.isTalk(place) && !isForeignId(entries.id(place));
+    const std::string line = lines_[place].sizeBytes > 0 ? lineOf(*entries.at(place)).value_or("") : std::string();
     const std::size_t first = line.find_first_not_of(" \t\r\n");
-    own[place] = first == std::string::npos || (line[first] != ',' && line[first] != '[');
+    const bool isPiece = first != std::string::npos && (line[first] == ',' || line[first] == '[');
+    own[place] = !isMoved && !isPiece;
   }
-  return own;
+  return wholeRecords(own);
 }
 
 std::vector<std::size_t> OwnLines::inFileOrder(std::vector<std::size_t> places) const {

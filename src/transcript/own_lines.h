@@ -56,14 +56,15 @@ class OwnLines {
   /// False when none of the lines has an id, as in pi's first version: they can only follow one another.
   [[nodiscard]] bool canBranch() const { return canBranch_; }
 
-  /// Whether they are some lines of a file, as in a fork, which shares only a branch. False where lines overlap from
-  /// the beginning on: the file was written again, or there are several.
-  [[nodiscard]] bool areParts() const;
+  /// Where the first bytes are missing when they are some lines of a file, as in a fork, which shares only a branch.
+  /// None where lines overlap from the beginning on: the file was written again, or there are several.
+  [[nodiscard]] std::optional<std::uint64_t> firstGap() const;
   /// Whether the header that the agent's files begin with is among them; true when they have none.
   [[nodiscard]] bool haveHeader(const EntryList& entries, const Agent& agent) const;
 
-  /// Which entries can be copied, by their place: without those whose bytes are a piece of a document.
-  [[nodiscard]] std::vector<bool> withoutPieces(std::vector<bool> own, const EntryList& entries) const;
+  /// Which entries can be copied of some lines of a file, by their place: those of one record together, without pieces
+  /// of a document, and without those that are named by where their line is, and whose line gets another place.
+  [[nodiscard]] std::vector<bool> ofParts(std::vector<bool> own, const EntryList& entries, std::uint64_t gap) const;
 
   /// Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
   /// whole file, each has its place in it.

@@ -283,11 +283,12 @@ class TranscriptWriting {
     shape_.leavesSubagent = leavesSubagent(entries_, agent_, options_);
     // What stood beside the messages of a fork is gone. Lines with ids that make a tree need nothing of that but a
     // header and parents that are there.
-    const bool areParts = !entries_.lacksSome() && options_.facts.parentEntryId.empty() && lines_.areParts();
-    shape_.lacksHeader = areParts && !lines_.haveHeader(entries_, agent_);
-    shape_.relinks = areParts || entries_.lacksSome();
+    const bool mayLack = !entries_.lacksSome() && options_.facts.parentEntryId.empty();
+    const auto gap = mayLack ? lines_.firstGap() : std::nullopt;
+    shape_.lacksHeader = gap && !lines_.haveHeader(entries_, agent_);
+    shape_.relinks = gap || entries_.lacksSome();
     if (shape_.lacksHeader && !(agent_.tree && lines_.canBranch())) own_.assign(entries_.size(), false);
-    if (areParts) own_ = lines_.wholeRecords(lines_.withoutPieces(own_, entries_));
+    if (gap) own_ = lines_.ofParts(own_, entries_, *gap);
     inPlace_ = hiddenPlaces(entries_, tree_, own_);
     if (!options_.clean) return;
     for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;

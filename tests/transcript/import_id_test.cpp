@@ -196,10 +196,7 @@ TEST(Import, AForkInAFileOfItsAgentNamesNoParentThatIsNotThere) {
     const auto fresh = memoryStore();
     const auto back = importTranscript(*fresh, there, {.agent = agent, .sessionId = "back"});
     ASSERT_TRUE(back) << back.error().message;
-    // What names a line of claw0 names its place in another file.
-    if (agent != "claw0") {
-      EXPECT_EQ(damageText(back->report), "");
-    }
+    EXPECT_EQ(damageText(back->report), "");
     EXPECT_EQ(fresh->buildConversationHistory("back")->size(), store->buildConversationHistory(fork.sessionId)->size());
   }
 }
