@@ -75,6 +75,15 @@ TEST(Shown, WordsOfEventsAreToldWhereNoItemHoldsThem) {
                R"({"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"lost"}]}})") +
            aborted,
        "ask;*lost;"},
+      // What Codex tells the model itself, unless an event shows it as a person's words.
+      {item("user", "<environment_context>x") + item("user", "ask") + event("user_message", "ask"), "ask;"},
+      {item("user", "<environment_context>x") + event("user_message", "x") + item("user", "x"), "x;"},
+      {item("user", "<environment_context>x") + event("user_message", "<environment_context>x") +
+           item("assistant", "say"),
+       "<environment_context>x;say;"},
+      {event("user_message", "<environment_context>x") + item("user", "<environment_context>x") +
+           item("assistant", "say"),
+       "<environment_context>x;say;"},
       // Nothing but events.
       {event("user_message", "ask") + event("agent_message", "say"), "*ask;*say;"},
       // The item may still come.

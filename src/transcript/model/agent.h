@@ -27,8 +27,11 @@ class Reader {
   /// Before a record with entries of its own (carried.h), which may continue the last one: a reader that holds records
   /// back gives those.
   virtual void giveHeld(Builder& out) { (void)out; }
-  /// Bytes that are not an object. A reader that holds records back gives those first.
-  virtual void notJson(const Record& record, Builder& out) { out.keepBytes(record); }
+  /// Bytes that are not an object. What is held back comes first.
+  virtual void notJson(const Record& record, Builder& out) {
+    giveHeld(out);
+    out.keepBytes(record);
+  }
   /// After the last one: sets the head when it is not the last entry of the conversation.
   virtual void end(Builder& out) { (void)out; }
 };

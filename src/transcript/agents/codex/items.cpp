@@ -5,6 +5,41 @@
 
 namespace bough::transcript::codex {
 
+bool isInjected(std::string_view text) {
+  constexpr std::string_view kBeginnings[] = {
+      "<environment_context>",    "<user_instructions>",
+      "<skills_instructions>",    "<permissions instructions>",
+      "# AGENTS.md instructions", "<turn_aborted>",
+      "<collaboration_mode>",     "<subagent_notification>",
+      "<model_switch>",           "<skill>",
+      "<personality_spec>",       "<apps_instructions>",
+      "<user_shell_command>\n<",  "<INSTRUCTIONS>",
+      "<recommended_plugins>",    "<world_state>",
+  };
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return false;
+  text.remove_prefix(begin);
+  for (const std::string_view beginning : kBeginnings) {
+    if (text.starts_with(beginning)) return true;
+  }
+  return false;
+}
+
+std::string itemText(std::string_view list) {
+  std::string text;
+  if (list.empty() || json::kindOf(list) != json::Kind::Array) {
+    return list.empty() ? text : json::decodeString(list).value_or("");
+  }
+  json::ArrayReader parts(list);
+  while (const auto part = parts.next()) {
+    const auto piece = json::findString(*part, "text");
+    if (!piece) continue;
+    if (!text.empty()) text += '\n';
+    text += *piece;
+  }
+  return text;
+}
+
 std::string userItem(std::string_view text) {
   json::Writer writer;
   writer.beginObject().member("type", "message").member("role", "user").key("content").beginArray();

@@ -1,4 +1,4 @@
-// What both writers of Codex files share: entries as response items.
+// Response items, as the readers and writers of Codex files see them.
 #pragma once
 
 #include <string>
@@ -12,6 +12,12 @@ namespace bough::transcript::codex {
 
 /// The version whose files are written.
 inline constexpr std::string_view kVersion = "0.166.0";
+
+/// Whether a user message is what Codex itself tells the model (environment, instructions), by its text.
+bool isInjected(std::string_view text);
+
+/// The text of a message item's content, or of a reasoning summary.
+std::string itemText(std::string_view list);
 
 /// A user's message with this text.
 std::string userItem(std::string_view text);

@@ -144,8 +144,12 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
     const auto record = records.next();
     if (!record) problem = "the file that it was forked from cannot be read";
     if (!record || !*record) break;
-    if ((*record)->kind != RecordKind::Json) continue;
+    if ((*record)->kind != RecordKind::Json) {
+      reader->giveHeld(builder);
+      continue;
+    }
     if (auto carried = (*record)->repaired ? std::nullopt : carriedIn((*record)->text)) {
+      reader->giveHeld(builder);
       builder.carry(**record, std::move(*carried));
     }
     reader->record(**record, builder);

@@ -13,10 +13,12 @@
 #include <functional>
 
 #include "base/json/json_write.h"
+#include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/lineage.h"
 #include "transcript/agents/codex/shown.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/uuid.h"
+#include "transcript/source/held.h"
 #include "transcript/source/json_line.h"
 
 namespace bough::transcript::codex {
@@ -140,9 +142,26 @@ void adoptEarlier(const std::string& id, Builder& out) {
   if (!id.empty() && out.entryFor(id).empty()) out.mean(id, id);
 }
 
+// An item of what Codex itself tells the model. A person may have said the same: then the event beside it shows it,
+// before the item or after. Codex does not count it as a turn all the same.
+struct HeldContext {
+  HeldRecord record;
+  std::string time;
+  bool isSaid = false;
+
+  [[nodiscard]] std::string_view item() const { return Members(record.record().text).raw("payload"); }
+
+  [[nodiscard]] bool isSaidBy(const Record& next, const Members& line, const Builder::Wanted& wanted) const {
+    if (line.text("type") != "event_msg" || !line.isObject("payload")) return false;
+    if (wanted.keepsApart(record.offset(), next.offset)) return false;
+    return Shown::isSaid(Members(line.raw("payload")), itemText(Members(item()).raw("content")));
+  }
+};
+
 struct ThreadFacts {
   std::string root;      // where the first lines were written first
   std::string provider;  // of the models, as Codex calls it
+  bool sawItem = false;  // lines after it were not written first elsewhere
 };
 
 class CodexReader : public HistoryReader {
@@ -160,8 +179,20 @@ class CodexReader : public HistoryReader {
     return lineage;
   }
 
+  void giveHeld(Builder& out) override {
+    if (!context_) return;
+    const HeldContext context = std::move(*context_);
+    context_.reset();
+    const Record record = context.record.record();
+    time_ = context.time;
+    part_ = 0;
+    context.isSaid ? giveMessage(record, context.item(), {}, out) : keep(record, "context", out);
+  }
+
   void record(const Record& record, Builder& out) override {
     const Members line(record.text);
+    if (context_) context_->isSaid = context_->isSaidBy(record, line, out.wanted());
+    giveHeld(out);
     // An earlier reading ended here.
     const auto& wanted = out.wanted();
     const bool goesOn = shown_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
@@ -190,6 +221,7 @@ class CodexReader : public HistoryReader {
   }
 
   void end(Builder& out) override {
+    giveHeld(out);
     if (shown_.lacksItems()) giveShown(shown_.lastOffset + 1, out);
     if (rolledBack_) out.setHead(*rolledBack_);
   }
@@ -211,7 +243,7 @@ class CodexReader : public HistoryReader {
   // The first one is the file's own; a fork of an older version copies those of its parents after it.
   void takeMeta(const Record& record, std::string_view payload, Builder& out) {
     const Members meta(payload);
-    if (!sawItem_) thread_.root = meta.text("id");
+    if (!thread_.sawItem) thread_.root = meta.text("id");
     if (!rollout_.empty()) return;  // also when it is not the first line
     TranscriptFacts& facts = out.facts;
     const std::string name = rolloutName(facts.sessionId);
@@ -298,18 +330,25 @@ class CodexReader : public HistoryReader {
   }
 
   void takeItem(const Record& record, std::string_view item, Builder& out) {
-    sawItem_ = true;
+    thread_.sawItem = true;
     const Members parts(item);
     const std::string type = parts.text("type");
     if (type == "message") {
       const std::string role = parts.text("role");
-      shown_.item(itemText(parts.raw("content")));
+      const std::string text = itemText(parts.raw("content"));
+      const bool isContext = role == "user" && isInjected(text);
+      const bool isSaid = isContext && shown_.awaits(text);
+      shown_.item(text);
       if (role == "developer" || role == "system") return keep(record, role, out);
-      if (role == "user" && isInjected(itemText(parts.raw("content")))) return keep(record, "context", out);
+      if (isContext && !isSaid) {
+        context_.emplace(HeldContext{.record = HeldRecord(record), .time = time_});
+        return;
+      }
+      if (isSaid) return giveMessage(record, item, {}, out);
       if (role == "user") {
         giveShown(record.offset, out);
         shown_.begin();
-        shown_.item(itemText(parts.raw("content")));
+        shown_.item(text);
         turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .given = given_.size()});
         prompts_.add(item);
       }
@@ -429,7 +468,7 @@ class CodexReader : public HistoryReader {
   ThreadFacts thread_;
   Costs costs_;
   Shown shown_;
-  bool sawItem_ = false;
+  std::optional<HeldContext> context_;
   std::string time_;
   std::string id_;
   std::string lastId_;
@@ -441,41 +480,6 @@ class CodexReader : public HistoryReader {
 };
 
 }  // namespace
-
-bool isInjected(std::string_view text) {
-  constexpr std::string_view kBeginnings[] = {
-      "<environment_context>",    "<user_instructions>",
-      "<skills_instructions>",    "<permissions instructions>",
-      "# AGENTS.md instructions", "<turn_aborted>",
-      "<collaboration_mode>",     "<subagent_notification>",
-      "<model_switch>",           "<skill>",
-      "<personality_spec>",       "<apps_instructions>",
-      "<user_shell_command>\n<",  "<INSTRUCTIONS>",
-      "<recommended_plugins>",    "<world_state>",
-  };
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return false;
-  text.remove_prefix(begin);
-  for (const std::string_view beginning : kBeginnings) {
-    if (text.starts_with(beginning)) return true;
-  }
-  return false;
-}
-
-std::string itemText(std::string_view list) {
-  std::string text;
-  if (list.empty() || json::kindOf(list) != json::Kind::Array) {
-    return list.empty() ? text : json::decodeString(list).value_or("");
-  }
-  json::ArrayReader parts(list);
-  while (const auto part = parts.next()) {
-    const auto piece = json::findString(*part, "text");
-    if (!piece) continue;
-    if (!text.empty()) text += '\n';
-    text += *piece;
-  }
-  return text;
-}
 
 std::unique_ptr<HistoryReader> makeHistoryReader(std::vector<std::string> followed) {
   return std::make_unique<CodexReader>(std::move(followed));

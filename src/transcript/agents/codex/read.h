@@ -21,10 +21,4 @@ std::unique_ptr<Reader> makeReader();
 std::unique_ptr<HistoryReader> makeHistoryReader(std::vector<std::string> followed);
 std::unique_ptr<Writer> makeWriter();
 
-/// Whether a user message is what Codex itself tells the model (environment, instructions), by its text.
-bool isInjected(std::string_view text);
-
-/// The text of a message item's content, or of a reasoning summary.
-std::string itemText(std::string_view list);
-
 }  // namespace bough::transcript::codex

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "transcript/agents/codex/read.h"
+#include "transcript/agents/codex/items.h"
 
 namespace bough::transcript::codex {
 namespace {
@@ -64,6 +64,17 @@ void Shown::event(std::uint64_t offset, const std::string& timestamp, const Memb
   waitingBytes_ += text.size();
   waiting_.push_back({offset, timestamp, std::string(role), std::move(text), std::move(plain)});
   for (; waitingBytes_ > kMostBytes; waiting_.pop_front()) waitingBytes_ -= waiting_.front().text.size();
+}
+
+bool Shown::isSaid(const Members& event, std::string_view text) {
+  const Said said = saidBy(event);
+  return said.role == "user" && withoutBlanks(said.text) == withoutBlanks(text);
+}
+
+bool Shown::awaits(std::string_view text) const {
+  const std::string plain = withoutBlanks(text);
+  return std::ranges::any_of(waiting_,
+                             [&](const ShownWords& words) { return words.role == "user" && words.plain == plain; });
 }
 
 void Shown::item(std::string_view text) {

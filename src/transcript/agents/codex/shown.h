@@ -25,6 +25,10 @@ class Shown {
  public:
   /// An event: what it says waits for an item with the same words, unless there is one already.
   void event(std::uint64_t offset, const std::string& timestamp, const Members& event);
+  /// Whether an event says that a person said exactly this.
+  [[nodiscard]] static bool isSaid(const Members& event, std::string_view text);
+  /// Whether there was such an event, and no item yet.
+  [[nodiscard]] bool awaits(std::string_view text) const;
   /// A message or reasoning item, by its words.
   void item(std::string_view text);
   /// A turn ends: what no item holds, oldest first. Later events that say it again are not words of their own.
