@@ -291,5 +291,38 @@ TEST(Bare, ArgumentsThatAreNotAnObjectArriveInOne) {
   }
 }
 
+// What programs tell their models themselves, typed or pasted by a person.
+TEST(Bare, WordsThatLookLikeThoseOfAProgramAreStillThePersons) {
+  TempFolder folder;
+  for (const std::string_view words :
+       {"<environment_context>\n<cwd>/x</cwd>\n</environment_context>", "<user_instructions>do</user_instructions>",
+        "# AGENTS.md instructions for /x", "<turn_aborted>x</turn_aborted>", "<session_context>\nx\n</session_context>",
+        "  <hook_context>x</hook_context>", "<command-name>/clear</command-name>", "/compact", "?", "!ls", "null",
+        "[Request interrupted by user]", "<local-command-stdout>x</local-command-stdout>"}) {
+    const fs::path path = fs::path(folder.path()) / "words.jsonl";
+    const auto line = [&](std::string_view type, int number, std::string_view text) {
+      return fmt::format(R"({{"type":"{}","id":"e{}","parentId":{},"timestamp":"2026-01-02T03:04:0{}.000Z","content":)"
+                         R"("{}"}})"
+                         "\n",
+                         type, number, number == 1 ? "null" : fmt::format("\"e{}\"", number - 1), number, text);
+    };
+    std::string escaped(words);
+    for (std::size_t at = 0; (at = escaped.find('\n', at)) != std::string::npos;) escaped.replace(at, 1, "\\n");
+    writeBytes(path, line("user", 1, escaped) + line("assistant", 2, "well") + line("user", 3, escaped));
+    const ReadFile file = readAll(path);
+    for (const std::string_view agent : kAgents) {
+      SCOPED_TRACE(fmt::format("{} to {}", words, agent));
+      const Written there = through(agent, file, folder);
+      std::string told = story(there.file.entries, there.file.report.headId);
+      // Gemini CLI would leave out what begins so; the report says it.
+      constexpr std::string_view kNoWidth = "\u2060";
+      const bool isMarked = told.contains(kNoWidth);
+      EXPECT_EQ(isMarked, names(there.lossy, "text.command"));
+      for (std::size_t at = 0; (at = told.find(kNoWidth)) != std::string::npos;) told.erase(at, kNoWidth.size());
+      EXPECT_EQ(told, story(file.entries, file.report.headId));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bough

@@ -2,6 +2,7 @@
 //
 // A message that holds its calls as parts is taken as it is, and so is the message of results after it; the program
 // itself writes this form when it resumes a session.
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/bytes/sha256.h"
@@ -131,14 +132,19 @@ class GeminiWriter : public Writer {
     out += '\n';
   }
 
-  // Gemini CLI takes words that begin with / or ? for a command and does not send them. A character without width
-  // before them makes them words.
+  // Whether Gemini CLI takes the words for a command, or for what it told the model itself, and does not send them.
+  static bool isSkipped(std::string_view text) {
+    constexpr std::string_view kBeginnings[] = {"/", "?", "<session_context>", "<hook_context>"};
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
+  }
+
+  // A character without width before such words makes them words like any.
   void writeUserParts(json::Writer& writer, std::string_view parts) {
     json::ArrayReader list(parts);
     const auto first = list.next();
     const std::string text = first ? json::findString(*first, "text").value_or("") : "";
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string::npos || (text[begin] != '/' && text[begin] != '?')) {
+    if (!isSkipped(text)) {
       writer.raw(parts);
       return;
     }
