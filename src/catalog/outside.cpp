@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "base/bytes/flat_map.h"
 #include "base/try.h"
 #include "catalog/database/answers.h"
 #include "catalog/database/conditions.h"
+#include "catalog/database/first_fill.h"
 #include "catalog/database/list_order.h"
 #include "catalog/intake.h"
 #include "catalog/outside/outside_reading.h"
@@ -137,25 +140,31 @@ class OutsideIntake {
   }
 
   Result<void> readAll(const OutsideWalk& walk, KnownFiles& known) {
-    BOUGH_TRY(takeIn([&](const auto& use) {
+    const OutsideWalk changed = [&](const auto& use) {
       return walk([&](OutsideFile&& file) {
         return standingOf(known, file) == KnownFiles::Standing::Unchanged || use(std::move(file));
       });
-    }));
+    };
+    BOUGH_TRY(takeIn(changed, !Query(database_, "SELECT 1 FROM session").next()));
     if (known.haveWaiting()) waiting_.removeGone();
     return database_.take();
   }
 
-  Result<void> takeIn(const OutsideWalk& files) {
+  // `isFirst`: there are no sessions yet, and these may be many.
+  Result<void> takeIn(const OutsideWalk& files, bool isFirst = false) {
     constexpr std::uint64_t kAtOnce = 5'000;  // sessions in a transaction
     OutsideReading reading(files);
     std::optional<Told> told = reading.next();
     while (told) {
       Transaction transaction(database_);
-      for (std::uint64_t count = 0; told && count < kAtOnce; ++count, told = reading.next()) {
+      if (std::exchange(isFirst, false)) fill_.emplace(database_);
+      const auto isFull = [&](std::uint64_t count) { return fill_ ? fill_->isFull(count) : count >= kAtOnce; };
+      for (std::uint64_t count = 0; told && !isFull(count); ++count, told = reading.next()) {
         take(std::move(*told));
         progress_(++report_.read);
       }
+      if (fill_) fill_->end();
+      fill_.reset();
       BOUGH_TRY(transaction.commit());
     }
     return reading.walked();
@@ -339,7 +348,7 @@ class OutsideIntake {
                                       .certain = answer.certain,
                                       .usage = answer.usage});
     }
-    addAnswers(database_, answers);
+    addAnswers(database_, answers, fill_ ? &fill_->answers : nullptr);
   }
 
   std::int64_t modelOf(const std::string& name) {
@@ -365,6 +374,7 @@ class OutsideIntake {
   std::uint64_t knownUnreadable_ = 0;  // of files that have not changed; the walk's thread counts them
   std::string unreadablePath_;
   std::set<std::string> again_;  // sessions
+  std::optional<FirstFill> fill_;
   std::unordered_map<std::string, std::int64_t> models_;
 };
 

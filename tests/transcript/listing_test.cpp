@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/text/timestamp.h"
+#include "catalog/database/database.h"
 #include "catalog/outside.h"
 #include "catalog/outside/outside_session.h"
 #include "support/temp_folder.h"
@@ -261,6 +262,56 @@ TEST_F(ListOfFiles, OneOfSeveralFilesThatCannotBeReadIsNamed) {
   EXPECT_FALSE(told.error);
   EXPECT_EQ(told.row.facts.condition, SessionCondition::Damaged);
   EXPECT_EQ(told.row.facts.problem, file("b.jsonl") + " is not a regular file");
+}
+
+// All that the database of a list says, whatever the numbers of its rows are.
+std::string contentsOf(const std::string& list) {
+  auto database = catalog::Database::open(list + "/catalog.db", catalog::OpenAs::ReadOnly, 1'000);
+  EXPECT_TRUE(database);
+  std::string out;
+  for (const std::string_view rows :
+       {"SELECT name || sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY 1",
+        "SELECT sessionId || ' ' || assistants || ' ' || output || ' ' || activeMs FROM session ORDER BY 1",
+        "SELECT sessionId || ' ' || answer.id || ' ' || first || ' ' || quarter || ' ' || name || ' ' || answer.output "
+        "FROM answer JOIN session ON session.id = answer.session JOIN model ON model.id = answer.model ORDER BY 1",
+        "SELECT quarter || ' ' || name || ' ' || answers || ' ' || uncertain || ' ' || output FROM used JOIN model ON "
+        "model.id = used.model WHERE answers > 0 ORDER BY 1",
+        "SELECT id FROM copied ORDER BY 1"}) {
+    catalog::Query query(**database, std::string(rows));
+    while (query.next()) out += query.text(0) + '\n';
+    out += '\n';
+  }
+  EXPECT_TRUE((*database)->take());
+  return out;
+}
+
+TEST_F(ListOfFiles, WhatIsReadAtOnceIsWhatIsReadFileByFile) {
+  std::vector<std::string> names;
+  for (int session = 0; session < 40; ++session) {
+    std::string bytes;
+    std::string parent = "null";
+    for (int answer = 0; answer < 5; ++answer) {
+      // Every third session is a copy of answers of others; some say nothing of what they used.
+      const int from = session % 3 == 0 ? session % 7 : session;
+      const std::string uuid = fmt::format("{:08x}-{:04x}-4000-8000-000000000000", session, answer);
+      bytes += fmt::format(
+          R"({{"parentUuid":{},"isSidechain":false,"type":"assistant","message":{{"id":"msg_{:020d}","type":"message",)"
+          R"("role":"assistant","model":"model-{}","content":[{{"type":"text","text":"a"}}],"usage":{{"input_tokens":{},)"
+          R"("output_tokens":{}}}}},"uuid":"{}","timestamp":"2026-01-01T00:{:02}:00.000Z","sessionId":)"
+          R"("{:08x}-0000-4000-8000-000000000000"}})"
+          "\n",
+          parent, from * 10 + answer, from % 2, answer == 4 ? 0 : from, answer == 4 ? 0 : from + answer, uuid, from,
+          session);
+      parent = '"' + uuid + '"';
+    }
+    names.push_back(fmt::format("{:08x}-0000-4000-8000-000000000000.jsonl", session));
+    writeBytes(file(names.back()), bytes);
+  }
+  for (const std::string& name : names) take({name});
+  const std::string fileByFile = contentsOf(list());
+  fs::remove(list() + "/catalog.db");
+  EXPECT_EQ(take(names).read, names.size());
+  EXPECT_EQ(contentsOf(list()), fileByFile);
 }
 
 }  // namespace

@@ -77,24 +77,42 @@ bool isCopied(Database& database, std::int64_t id) {
 }
 
 // Another session has the answer, and the sums had it: `parts` takes it out of them.
-bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
-  {
-    Query query(database, "SELECT quarter, model, certain, " BOUGH_USAGE_COLUMNS " FROM answer WHERE id = ?", id);
-    if (!query.next()) return false;
-    parts[{query.number(0), query.integer(1)}] += minus(partIn(query, 2));
-  }
+bool makeCopied(Database& database, std::int64_t id, Query& other, UsedParts& parts) {
+  if (!other.next()) return false;
+  parts[{other.number(0), other.integer(1)}] += minus(partIn(other, 2));
   addToCopied(database, id);
   return true;
 }
 
+bool makeCopied(Database& database, std::int64_t id, UsedParts& parts) {
+  Query other(database, "SELECT quarter, model, certain, " BOUGH_USAGE_COLUMNS " FROM answer WHERE id = ?", id);
+  return makeCopied(database, id, other, parts);
+}
+
+bool makeCopied(Database& database, std::int64_t id, std::int64_t session, FirstAnswers& first, UsedParts& parts) {
+  const std::int64_t* const before = first.find(static_cast<std::uint64_t>(id));
+  if (before != nullptr) {
+    Query other(database,
+                "SELECT quarter, model, certain, " BOUGH_USAGE_COLUMNS " FROM answer WHERE session = ? AND id = ?",
+                *before, id);
+    if (makeCopied(database, id, other, parts)) return true;
+  }
+  first.set(static_cast<std::uint64_t>(id), session);
+  return false;
+}
+
 }  // namespace
 
-void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers) {
+void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers, FirstAnswers* first) {
   UsedParts parts;
   bool anyCopied = Query(database, "SELECT 1 FROM copied LIMIT 1").next();
   for (const auto& [id, answer] : answers) {
     const bool wasCopied = anyCopied && isCopied(database, id);
-    if (wasCopied || makeCopied(database, id, parts)) {
+    const auto becomesCopied = [&] {
+      return first == nullptr ? makeCopied(database, id, parts)
+                              : makeCopied(database, id, answer.session, *first, parts);
+    };
+    if (wasCopied || becomesCopied()) {
       // The sums do not hold it.
     } else if (saysNothing(answer.usage)) {
       addToCopied(database, id);

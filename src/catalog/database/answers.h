@@ -11,6 +11,7 @@
 
 #include "bough/message.h"
 #include "catalog/database/database.h"
+#include "catalog/database/first_fill.h"
 
 namespace bough::catalog {
 
@@ -32,8 +33,9 @@ std::int64_t answerId(const std::string& identity);
 /// The number of a model in the table `model`.
 std::int64_t modelId(Database& database, const std::string& name);
 
-/// Stores answers that their session does not have yet, each under its id.
-void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers);
+/// Stores answers that their session does not have yet, each under its id. `first`: of a FirstFill.
+void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, Answer>>& answers,
+                FirstAnswers* first = nullptr);
 
 /// Stores an answer. One that the session has already keeps its place, and of each
 /// number the greater: an answer that is still being written says less. Returns what is new of its usage.
