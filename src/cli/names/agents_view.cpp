@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <type_traits>
 
 #include "base/bytes/sha256.h"
 #include "base/text/counted.h"
@@ -47,20 +49,42 @@ bool canBeMade(const std::string& folder) {
   return std::filesystem::is_directory(at, error) && ::access(at.c_str(), W_OK | X_OK) == 0;
 }
 
+// Folders that go with this process, by those in whose place they are.
+std::map<std::string, std::shared_ptr<std::string>>& passingFolders() {
+  static std::map<std::string, std::shared_ptr<std::string>> folders;
+  return folders;
+}
+
+Result<std::string> passBy(const std::string& usual, const std::string& why) {
+  BOUGH_TRY(const auto folder, makePassingFolder());
+  printMessage(fmt::format("note: {}, so the agents' files are read again each time", text::printable(why)));
+  passingFolders().emplace(usual, folder);
+  return *folder;
+}
+
 // Where nothing can be kept, all the same is read: into a folder that goes with this process.
 Result<std::string> listFolder() {
-  static std::map<std::string, std::shared_ptr<std::string>> passing;
   const auto found = usualListFolder();
   const bool agentsAreKnown = !transcriptFolders(transcriptHome(), {}).empty();
   if (!found && !agentsAreKnown) return found;
   const std::string usual = found.value_or("");
-  if (const auto made = passing.find(usual); made != passing.end()) return *made->second;
+  if (const auto made = passingFolders().find(usual); made != passingFolders().end()) return *made->second;
   if (found && canBeMade(usual)) return usual;
-  BOUGH_TRY(const auto folder, makePassingFolder());
-  const std::string why = found ? text::printable(usual) + " cannot be written to" : found.error().message;
-  printMessage(fmt::format("note: {}, so the agents' files are read again each time", why));
-  passing.emplace(usual, folder);
-  return *folder;
+  return passBy(usual, found ? usual + " cannot be written to" : found.error().message);
+}
+
+// The same where something turns out to be wrong with the folder: a full disk, something in the place of a file.
+template <typename Use>
+std::invoke_result_t<Use, const std::string&> inListFolder(const Use& use) {
+  BOUGH_TRY(const std::string folder, listFolder());
+  auto done = use(folder);
+  const bool isPassing =
+      std::ranges::any_of(passingFolders(), [&](const auto& each) { return *each.second == folder; });
+  const bool isOfFolder =
+      !done && done.error().code != ErrorCode::Busy && done.error().message.contains(folder) && !isPassing;
+  if (!isOfFolder) return done;
+  BOUGH_TRY(const std::string passing, passBy(folder, done.error().message));
+  return use(passing);
 }
 
 // The agents' files.
@@ -117,25 +141,21 @@ Result<void> bringUpToDate(const std::string& folder, AgentFiles& files, const c
 // Who knows an id from elsewhere, as from a list in a store, may be the first to ask in a folder without rows: one that
 // goes with this process, or one that was emptied meanwhile.
 Result<std::vector<std::string>> filesOfSession(const std::string& sessionId) {
-  BOUGH_TRY(const std::string folder, listFolder());
-  const auto known = [&] { return catalog::outsideFilesOf(folder, {sessionId}); };
-  std::error_code error;
-  if (std::filesystem::exists(folder, error)) {
-    BOUGH_TRY(auto files, known());
-    if (!files.front().empty()) return std::move(files.front());
-  }
-  BOUGH_TRY(openAgentsView("all"));
-  if (!std::filesystem::exists(folder, error)) return std::vector<std::string>();
+  const auto known = [&]() -> Result<std::vector<std::string>> {
+    return inListFolder([&](const std::string& folder) -> Result<std::vector<std::string>> {
+      std::error_code error;
+      if (!std::filesystem::exists(folder, error)) return std::vector<std::string>();
+      BOUGH_TRY(auto files, catalog::outsideFilesOf(folder, {sessionId}));
+      return std::move(files.front());
+    });
+  };
   BOUGH_TRY(auto files, known());
-  return std::move(files.front());
+  if (!files.empty()) return files;
+  BOUGH_TRY(openAgentsView("all"));
+  return known();
 }
 
-}  // namespace
-
-Result<CatalogView> openAgentsView(const std::string& list, const catalog::NewestRows* newest) {
-  BOUGH_TRY(auto agents, parseAgents(list));
-  AgentFiles files(std::move(agents));
-  BOUGH_TRY(std::string folder, listFolder());
+Result<CatalogView> viewIn(const std::string& folder, AgentFiles& files, const catalog::NewestRows* newest) {
   std::error_code error;
   // Nothing to list, so nothing is made.
   bool isNothing = false;
@@ -147,20 +167,30 @@ Result<CatalogView> openAgentsView(const std::string& list, const catalog::Newes
   if (!isNothing) {
     BOUGH_TRY(bringUpToDate(folder, files, newest));
   }
-  files.tell();
   BOUGH_TRY(view.catalog, Catalog::open(*view.store));
+  return view;
+}
+
+}  // namespace
+
+Result<CatalogView> openAgentsView(const std::string& list, const catalog::NewestRows* newest) {
+  BOUGH_TRY(auto agents, parseAgents(list));
+  AgentFiles files(std::move(agents));
+  BOUGH_TRY(auto view, inListFolder([&](const std::string& folder) { return viewIn(folder, files, newest); }));
+  files.tell();
   return view;
 }
 
 Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes) {
   BOUGH_TRY(auto agents, parseAgents(list));
   AgentFiles files(std::move(agents));
-  BOUGH_TRY(const std::string folder, listFolder());
-  std::error_code error;
-  if (std::filesystem::exists(folder, error)) return catalog::hasOutsideBacklog(folder, files.walk(), bytes);
-  std::uint64_t found = 0;
-  BOUGH_TRY(files.each([&](FoundTranscript&& file) { return (found += file.sizeBytes) < bytes; }));
-  return found >= bytes;
+  return inListFolder([&](const std::string& folder) -> Result<bool> {
+    std::error_code error;
+    if (std::filesystem::exists(folder, error)) return catalog::hasOutsideBacklog(folder, files.walk(), bytes);
+    std::uint64_t found = 0;
+    BOUGH_TRY(files.each([&](FoundTranscript&& file) { return (found += file.sizeBytes) < bytes; }));
+    return found >= bytes;
+  });
 }
 
 Result<NamedSession> openListedSession(const std::string& sessionId) {
@@ -174,8 +204,7 @@ namespace {
 // Where lists of these sessions are kept: in the user's store, whose lists @N means, else beside the rows.
 Result<std::unique_ptr<SessionStore>> storeOfLists(const Context& context) {
   if (auto own = context.openStore()) return own;
-  BOUGH_TRY(const std::string folder, listFolder());
-  return SessionStore::open(folder);
+  return inListFolder([](const std::string& folder) { return SessionStore::open(folder); });
 }
 
 // A list shows the ends of ids that begin with their time.
