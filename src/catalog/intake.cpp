@@ -95,8 +95,18 @@ std::vector<std::string> redactedPlaces(Database& database, std::int64_t session
   return places;
 }
 
-std::optional<std::string> idAtPlace(SessionStore& store, const std::string& sessionId, const std::string& place) {
+// Whether a session, or a place in one, is gone or damaged, or is no name of one, and not only out of reach now.
+bool isGoneForGood(const Error& error) {
+  if (error.code == ErrorCode::Damaged) return !error.retryable;
+  return error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidArgument ||
+         error.code == ErrorCode::NewerFormat;
+}
+
+// None where it is still unknown.
+Result<std::optional<std::string>> idAtPlace(SessionStore& store, const std::string& sessionId,
+                                             const std::string& place) {
   auto entry = store.loadEntry(sessionId, place);
+  if (!entry && !isGoneForGood(entry.error())) return std::unexpected(std::move(entry.error()));
   return entry && entry->id != place ? std::optional(std::move(entry->id)) : std::nullopt;
 }
 
@@ -173,8 +183,20 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   return Outcome::Taken;
 }
 
+// The next try gives the entries that were read the same numbers, so nothing of them may be left.
+void Intake::undo() {
+  if (texts_ != nullptr) {
+    std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexed; });
+  }
+  if (before_.id == 0) return;
+  const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
+  if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
+  forgetAnswers(database_, before_.id, before_.taken);
+}
+
 // What was known before stays; what was read of the rest is not counted.
 Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
+  undo();
   if (error.retryable) return std::unexpected(error);
   // What the system refuses, it may allow later without a change of the file: such a session is tried each time.
   const bool sure = error.code == ErrorCode::Damaged || error.code == ErrorCode::NewerFormat;
@@ -183,15 +205,6 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   const std::string stamp = isCarried ? std::string(kCarriedStamp) : sure ? row_.stamp : "?" + row_.stamp;
   if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
   before_.stamp = stamp;
-  if (texts_ != nullptr) {
-    std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexed; });
-  }
-  if (before_.id != 0) {
-    // The next try gives these entries the same numbers, so nothing of them may be left.
-    const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
-    if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
-    forgetAnswers(database_, before_.id, before_.taken);
-  }
   row_ = std::move(before_);
   row_.facts.condition = SessionCondition::Damaged;
   row_.facts.problem = error.message;
@@ -214,7 +227,7 @@ Result<void> Intake::readLog(const SessionState& state) {
   }
   numberRow(database_, row_);
   before_ = row_;
-  loadBranches();
+  BOUGH_TRY(loadBranches());
   const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
   const bool isHere =
       growth_ != nullptr && growth_->first == from && from + growth_->entries.size() == state.entryCount;
@@ -229,6 +242,7 @@ Result<void> Intake::readLog(const SessionState& state) {
                        .forIndex = texts_ == nullptr,
                        .known = isHere ? &growth_->entries : nullptr},
                       [&](ReadEntry& read) { apply(read); }));
+  if (failed_) return std::unexpected(*std::move(failed_));
   if (tally_.titleLost || saidBeforeTitle(store_, tally_)) {
     BOUGH_TRY(chooseTitle());
   }
@@ -272,18 +286,19 @@ void Intake::startAnew() {
   row_ = std::move(fresh);
 }
 
-void Intake::loadBranches() {
+Result<void> Intake::loadBranches() {
   Query query(database_, "SELECT number, tipId, openCalls FROM branch WHERE session = ? ORDER BY number", row_.id);
   while (query.next()) {
     tally_.addBranch({static_cast<std::uint32_t>(query.integer(0)), query.text(1), linesOf(query.view(2))});
   }
   Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
   anyRedacted_ = redacted.next();
-  if (!anyRedacted_) return;
+  if (!anyRedacted_) return {};
   for (const std::string& place : redactedPlaces(database_, row_.id)) {
-    const auto id = idAtPlace(store_, row_.facts.sessionId, place);
+    BOUGH_TRY(const auto id, idAtPlace(store_, row_.facts.sessionId, place));
     if (id && !isRedacted(*id)) redact(*id);
   }
+  return {};
 }
 
 void Intake::apply(ReadEntry& read) {
@@ -316,7 +331,9 @@ void Intake::applyRedaction(const Entry& entry) {
   if (!target) return;
   redact(*target);
   if (!offsetOfUnreadableId(*target)) return;
-  if (const auto id = idAtPlace(store_, row_.facts.sessionId, *target)) return redact(*id);
+  const auto id = idAtPlace(store_, row_.facts.sessionId, *target);
+  if (!id) failed_ = id.error();
+  if (id && *id) return redact(**id);
   // Its words may be known from before it was damaged, by an id that nobody can tell now.
   if (!row_.titleEntry.empty()) tally_.titleLost = true;
   if (before_.indexed > 0) taken_.mustResetSearch = true;
@@ -350,6 +367,7 @@ void Intake::saveAnswers() {
   tally_.answers.clear();
 }
 
+// A session that cannot be read now is not gone: its answers would be counted under another name, for good.
 const std::string& Intake::family() {
   if (!family_.empty()) return family_;
   family_ = rootSession(row_.facts.sessionId, [&](const std::string& sessionId) {
@@ -357,6 +375,7 @@ const std::string& Intake::family() {
     const auto look = [&](std::uint64_t, Entry& header) { payload = std::move(header.payload); };
     if (growth_ != nullptr && sessionId == row_.facts.sessionId) return std::optional(growth_->header.payload);
     const auto read = store_.readOwnEntries(sessionId, 0, 1, look);
+    if (!read && !isGoneForGood(read.error())) failed_ = read.error();
     return read ? payload : std::nullopt;
   });
   return family_;

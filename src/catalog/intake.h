@@ -60,7 +60,8 @@ class Intake {
   Result<void> readLog(const SessionState& state);
   Result<bool> isSameLog(const SessionState& state);
   void startAnew();
-  void loadBranches();
+  Result<void> loadBranches();
+  void undo();
   Result<Outcome> saveDamaged(const Error& error);
   void apply(ReadEntry& read);
   void applyRedaction(const Entry& entry);
@@ -86,6 +87,7 @@ class Intake {
   bool isGrown_ = false;
   SessionGrowth* growth_ = nullptr;
   bool anyRedacted_ = false;
+  std::optional<Error> failed_;  // what could not be asked while an entry was taken in
 };
 
 }  // namespace bough::catalog
