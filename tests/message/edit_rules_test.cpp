@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "message/edited.h"
 
@@ -87,6 +88,84 @@ TEST(EditRules, BlanksAreCutOffTheEndThroughEveryTextOfBlanks) {
   const std::string anthropic = R"([{"role":"user","content":"go"},{"role":"assistant","content":"done"}])";
   const auto back = edited(anthropic, kA, kG, R"({"text":"done"})", R"({"text":"so \n"},{"text":"  "},{"text":" "})");
   EXPECT_TRUE(back.document.contains(R"("so")")) << back.document;
+}
+
+// An answer that was not the last one: what came after it was deleted.
+TEST(EditRules, AnAnswerThatBecameTheLastDoesNotEndInBlanks) {
+  const std::string end = R"(},{"role":"user","content":"end"}])";
+  const std::string begin = R"([{"role":"user","content":"go"},{"role":"assistant","content":)";
+  for (const std::string content :
+       {R"("done \n")", R"([{"type":"text","text":"done \n","cache_control":{"type":"ephemeral"}}])"}) {
+    const std::string anthropic = begin + content + end;
+    const auto gone = edited(anthropic, kA, kC, R"(,{"role":"user","content":"end"})", "");
+    EXPECT_TRUE(gone.document.contains(R"("done")")) << gone.document;
+    EXPECT_EQ(gone.document.contains("cache_control"), content.contains("cache_control")) << gone.document;
+    // Where its author ended with it, it stays.
+    const std::string last = begin + content + "}]";
+    const auto there = convertHistory(last, kA, kC);
+    EXPECT_EQ(convertHistory(there->document, kC, kA, {}, &there->wayBack)->document, last);
+  }
+}
+
+TEST(EditRules, ANameThatOnlyOldCallsMayHaveIsNotInANewOne) {
+  for (const std::string& name : std::vector<std::string>{"get.weather", "", "a b", std::string(70, 'x')}) {
+    const std::string chat =
+        R"([{"role":"user","content":"go"},{"role":"assistant","content":"so","function_call":{"name":")" + name +
+        R"(","arguments":"{}"}},{"role":"user","content":"on"}])";
+    for (const Dialect to : {kA, kR, kG}) {
+      const auto back = edited(chat, kC, to, "No result: the call was interrupted.", "none");
+      EXPECT_TRUE(back.document.contains(R"("tool_calls")")) << back.document;
+    }
+  }
+}
+
+TEST(EditRules, AResultThatNamesItsToolIsNotAfterACallWithAnId) {
+  const std::string chat =
+      R"([{"role":"user","content":"go"},{"role":"assistant","content":"so","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"one"},{"role":"assistant","content":"ok"},{"role":"function","name":"read","content":"old"}])";
+  const auto back = edited(chat, kC, kR, R"({"type":"function_call_output","call_id":"c1","output":"one"},)", "");
+  EXPECT_FALSE(back.document.contains(R"("role":"function","name":"read","content":"old"},{"role":"assistant")"))
+      << back.document;
+}
+
+TEST(EditRules, AResultOfGeminiHasTheNameOfAnEditedCall) {
+  const std::string name(70, 'x');
+  const std::string gemini =
+      R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":")" + name +
+      R"(","args":{"a":1}}}]},{"role":"user","parts":[{"functionResponse":{"name":")" + name +
+      R"(","response":{"output":"s"}}}]},{"role":"model","parts":[{"text":"ok"}]}])";
+  for (const Dialect to : {kA, kC, kR}) {
+    const auto there = convertHistory(gemini, kG, to);
+    const bool isText = !there->document.contains(R"({"a":1})");
+    const auto back =
+        edited(gemini, kG, to, isText ? R"({\"a\":1})" : R"({"a":1})", isText ? R"({\"a\":2})" : R"({"a":2})", "G05");
+    EXPECT_TRUE(back.document.contains(R"("args":{"a":2})")) << back.document;
+    EXPECT_FALSE(back.document.contains("\"t_x")) << back.document;
+  }
+}
+
+TEST(EditRules, ReasoningIsNotBeforeWhatIsNoAnswer) {
+  const std::string head =
+      R"([{"role":"user","content":"go"},{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"done","annotations":[]}]},)";
+  for (const std::string item :
+       {R"({"type":"compaction","encrypted_content":"e"})", R"({"type":"item_reference","id":"msg_9"})"}) {
+    const std::string responses = head + item + R"(,{"role":"user","content":"on"}])";
+    for (const Dialect to : {kA, kC}) {
+      const auto back = edited(responses, kR, to, R"({"role":"assistant","content":"done"},)", "");
+      EXPECT_FALSE(back.document.contains("rs_1")) << back.document;
+    }
+  }
+}
+
+TEST(EditRules, ANewPromptIsNotBetweenReasoningAndItsAnswer) {
+  const std::string responses =
+      R"([{"role":"user","content":"go"},{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"one","annotations":[]},{"type":"output_text","text":"two","annotations":[]}]},{"role":"user","content":"on"}])";
+  const auto there = convertHistory(responses, kR, kA);
+  std::string changed = there->document;
+  changed.replace(changed.find("two"), 3, "three");
+  changed.insert(changed.find(R"({"role":"assistant")"), R"({"role":"user","content":"new"},)");
+  const auto back = convertHistory(changed, kA, kR, {}, &there->wayBack);
+  EXPECT_TRUE(brokenRules(kR, back->document).empty()) << back->document;
+  EXPECT_LT(back->document.find("new"), back->document.find("rs_1")) << back->document;
 }
 
 TEST(EditRules, AnEditedCallKeepsTheIdThatItsResultHas) {

@@ -160,6 +160,7 @@ struct History {
   bool begins = true;               ///< The conversation begins here; false for a later part of one.
   bool goesOn = false;              ///< More of the conversation follows: the last message is not at its very end.
   EarlierCalls* earlier = nullptr;  ///< Of a session that is converted in parts: the calls of this one are added.
+  std::int64_t lastPlace = -1;      ///< Of the messages that come back: where the last one of their document stood.
   std::vector<Original> originals;  ///< In order: system, tools, messages.
   std::vector<RequestText> requestTexts;  ///< At most one a dialect: the last that was seen.
   Aliases ids{Aliases::Of::CallId};

@@ -242,8 +242,12 @@ void Adapter::setCall(const Call& call, OutBlock& outBlock) {
                 : kept    ? call.keptId
                           : history_.ids.inTarget(target_, call.id, call.occurrence);
   const TextView name = history_.names.original(call.block->name);
-  outBlock.name = ownDialect && mayKeep(history_.names, call.block->name) ? call.block->name
-                                                                          : history_.names.inTarget(target_, name);
+  // Chat took any name in calls from before there were ids, which are written as calls of today.
+  const bool fromBefore = target_ == Dialect::OpenaiChat && call.block->idMissing;
+  const bool keepsName = ownDialect && !fromBefore && mayKeep(history_.names, call.block->name);
+  outBlock.name = keepsName               ? call.block->name
+                  : call.keptName.present ? call.keptName
+                                          : history_.names.inTarget(target_, name);
 }
 
 void Adapter::setInput(const Call& call, OutBlock& outBlock) {
@@ -343,7 +347,9 @@ OutBlock Adapter::result(const Call& call) {
       .kind = BlockKind::ToolResult, .isError = block.isError, .original = call.resultOriginal, .block = &block};
   setCall(call, outBlock);
   const bool own = originalAt(call.resultOriginal).dialect == target_ && originalAt(call.original).dialect == target_;
-  outBlock.stored = own && isStored(call);
+  // One that names its call by the tool goes with a call from before there were ids alone.
+  const bool byName = target_ == Dialect::OpenaiChat && block.idMissing;
+  outBlock.stored = own && isStored(call) && !byName;
   if (outBlock.stored || (own && storeRenamed(outBlock, texts_))) return outBlock;
   for (const Block& each : block.content) resultContent(call, each, outBlock);
   const bool noErrorFlag = isOpenai(target_);

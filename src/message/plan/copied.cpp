@@ -151,6 +151,9 @@ void fitCalls(const History& history, const CopiedOriginals& copied, Dialect tar
   for (Call& call : pairing.calls) {
     const bool named = call.result != nullptr && !call.result->idMissing && copied.contains(call.resultOriginal);
     if (named) call.keptId = call.result->id;
+    // Gemini's results say the name of their tool.
+    const bool byName = target == Dialect::Gemini && call.result != nullptr && copied.contains(call.resultOriginal);
+    if (byName && !call.result->name.empty()) call.keptName = call.result->name;
     if (hasItsId(call)) taken[call.id.escaped] = std::max(taken[call.id.escaped], call.occurrence + 1);
   }
   for (Call& call : pairing.calls) {

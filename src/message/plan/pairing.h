@@ -13,6 +13,7 @@ struct Call {
   const Block* block = nullptr;
   TextView id{};            ///< The original id, or one made from the call's content when it has none.
   TextView keptId{};        ///< As the result has it that is copied; present when one is.
+  TextView keptName{};      ///< The same of the tool's name, where results say it.
   unsigned occurrence = 0;  ///< How many calls before it have the same id.
   std::int32_t resultOriginal = -1;
   const Block* result = nullptr;  ///< Null: unanswered.

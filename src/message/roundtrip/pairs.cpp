@@ -88,4 +88,21 @@ std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& orig
   return found;
 }
 
+bool isReasoningItem(const Original& original) {
+  const std::vector<Block>& blocks = original.message.blocks;
+  return original.dialect == Dialect::OpenaiResponses && !blocks.empty() &&
+         std::ranges::all_of(blocks, [](const Block& block) {
+           return block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking;
+         });
+}
+
+// What the API made of all that was said before is no answer, nor is what only names an item.
+bool mayFollowReasoning(const Original& next) {
+  constexpr std::string_view kOthers[] = {"compaction", "compaction_summary", "item_reference"};
+  const std::vector<Block>& blocks = next.message.blocks;
+  if (next.section != Section::Messages || next.message.role != Role::Assistant || blocks.empty()) return false;
+  if (next.dialect != Dialect::OpenaiResponses) return true;
+  return std::ranges::find(kOthers, blocks.front().type.escaped) == std::end(kOthers);
+}
+
 }  // namespace bough::message

@@ -25,4 +25,9 @@ std::vector<BlockPlace> loneServerHalves(const std::vector<Original>& originals,
 /// The originals with calls and results of functions that lost their other halves, likewise.
 std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& originals, const Returns& returns);
 
+/// Whether it is an item of Responses that is reasoning alone.
+bool isReasoningItem(const Original& original);
+/// Whether the API takes it as what such an item led to.
+bool mayFollowReasoning(const Original& next);
+
 }  // namespace bough::message

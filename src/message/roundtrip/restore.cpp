@@ -29,18 +29,12 @@ struct Item {
 // `isHostGone`: of an item, whether what it belongs to does not come back.
 template <typename HostGone>
 void dropLonelyReasoning(std::vector<Item>& items, HostGone isHostGone, const LossNamer& losses) {
-  const auto isReasoning = [](const Block& block) {
-    return block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking;
-  };
   std::vector<Item> left;  // From the last to the first.
   for (std::size_t i = items.size(); i-- > 0;) {
     const Original& original = items[i].original;
     const std::vector<Block>& blocks = original.message.blocks;
-    const bool reasoning = original.dialect == Dialect::OpenaiResponses && original.fromWayBack && items[i].block < 0 &&
-                           !blocks.empty() && std::ranges::all_of(blocks, isReasoning);
-    const Original* const next = left.empty() ? nullptr : &left.back().original;
-    const bool leads = next != nullptr && next->section == Section::Messages && next->message.role == Role::Assistant &&
-                       !next->message.blocks.empty();
+    const bool reasoning = original.fromWayBack && items[i].block < 0 && isReasoningItem(original);
+    const bool leads = !left.empty() && mayFollowReasoning(left.back().original);
     if (reasoning && !leads && isHostGone(items[i])) {
       for (const Block& block : blocks) losses.block(original, block);
     } else {
@@ -66,6 +60,7 @@ class Restorer {
   void run() {
     for (Original& original : wayBack_.originals) {
       readOriginal(original, history_);
+      if (original.section == Section::Messages) history_.lastPlace = std::max(history_.lastPlace, original.place);
       for (const Block& block : original.message.blocks) {
         if (block.kind == BlockKind::ToolCall && block.freeform) history_.freeformTools.push_back(block.name.escaped);
       }
@@ -432,8 +427,11 @@ class Restorer {
     // What became nothing, or was moved to another section, is not between them.
     std::size_t next = known_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
     while (next != kUnmatched && known_[next].section != section) next = known_[next + 1].nextInPlace;
-    const bool replaced = next != kUnmatched && !known_[next].keep && known_[next].touched;
-    return replaced ? static_cast<std::int64_t>(next) : anchor;
+    if (next == kUnmatched || known_[next].keep || !known_[next].touched) return anchor;
+    // What a person says does not take the place of an answer.
+    const bool answers = wayBack_.originals[next].message.role == Role::Assistant;
+    const bool fits = section != Section::Messages || answers == (edited.message.role == Role::Assistant);
+    return fits ? static_cast<std::int64_t>(next) : anchor;
   }
 
   // Where something new goes among the blocks of the original at the anchor.
