@@ -118,6 +118,21 @@ void saveBranches(Database& database, const SessionTally& tally) {
   }
 }
 
+void saveAnswers(Database& database, SessionTally& tally) {
+  for (const TalliedAnswer& each : tally.answers) {
+    const Answer answer{.session = tally.row.id,
+                        .sequence = each.sequence,
+                        .branch = each.branch,
+                        .quarter = each.quarter,
+                        .model = modelId(database, each.model),
+                        .identity = each.identity,
+                        .certain = each.certain,
+                        .usage = each.usage};
+    tally.row.facts.tokens += saveAnswer(database, answer);
+  }
+  tally.answers.clear();
+}
+
 }  // namespace
 
 void forgetSession(Database& database, std::int64_t session, const TextOf& textOf) {
@@ -183,20 +198,17 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   return Outcome::Taken;
 }
 
-// The next try gives the entries that were read the same numbers, so nothing of them may be left.
-void Intake::undo() {
+// What was known before stays; what was read of the rest is not counted.
+Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   if (texts_ != nullptr) {
     std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexed; });
   }
-  if (before_.id == 0) return;
-  const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
-  if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
-  forgetAnswers(database_, before_.id, before_.taken);
-}
-
-// What was known before stays; what was read of the rest is not counted.
-Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
-  undo();
+  if (before_.id != 0) {
+    // The next try gives these entries the same numbers, so nothing of them may be left.
+    const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
+    if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
+    forgetAnswers(database_, before_.id, before_.taken);
+  }
   if (error.retryable) return std::unexpected(error);
   // What the system refuses, it may allow later without a change of the file: such a session is tried each time.
   const bool sure = error.code == ErrorCode::Damaged || error.code == ErrorCode::NewerFormat;
@@ -320,7 +332,7 @@ void Intake::apply(ReadEntry& read) {
     if (wantText) index(read, timeMs);
   }
   if (fresh) {
-    saveAnswers();
+    saveAnswers(database_, tally_);
     row_.taken = sequence + 1;
   }
   if (wantText) row_.indexed = sequence + 1;
@@ -350,21 +362,6 @@ void Intake::redact(const std::string& entryId) {
   // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
   if (!row_.titleEntry.empty() && row_.titleEntry == entryId) tally_.titleLost = true;
-}
-
-void Intake::saveAnswers() {
-  for (const TalliedAnswer& each : tally_.answers) {
-    const Answer answer{.session = row_.id,
-                        .sequence = each.sequence,
-                        .branch = each.branch,
-                        .quarter = each.quarter,
-                        .model = modelId(database_, each.model),
-                        .identity = each.identity,
-                        .certain = each.certain,
-                        .usage = each.usage};
-    row_.facts.tokens += saveAnswer(database_, answer);
-  }
-  tally_.answers.clear();
 }
 
 // A session that cannot be read now is not gone: its answers would be counted under another name, for good.

@@ -61,13 +61,11 @@ class Intake {
   Result<bool> isSameLog(const SessionState& state);
   void startAnew();
   Result<void> loadBranches();
-  void undo();
   Result<Outcome> saveDamaged(const Error& error);
   void apply(ReadEntry& read);
   void applyRedaction(const Entry& entry);
   void redact(const std::string& entryId);
   const std::string& family();
-  void saveAnswers();
   void index(ReadEntry& read, std::uint64_t timeMs);
   std::optional<std::string> storedText(const std::string& entryId);
   bool isRedacted(std::string_view entryId);

@@ -58,6 +58,38 @@ struct OpenCalls {
   }
 };
 
+// A block as it was stored keeps what it says besides, as its citations.
+void setText(OutBlock& outBlock, const TextView& text, std::deque<std::string>& texts) {
+  const std::string_view raw = outBlock.stored ? outBlock.block->raw : std::string_view();
+  const std::string_view old = outBlock.text.escaped;
+  const bool isInside = raw.starts_with('{') && old.data() >= raw.data() &&
+                        old.data() + old.size() <= raw.data() + raw.size() && outBlock.raw.empty();
+  if (isInside) {
+    std::string changed(raw);
+    changed.replace(static_cast<std::size_t>(old.data() - raw.data()), old.size(), text.escaped);
+    outBlock.raw = texts.emplace_back(std::move(changed));
+  }
+  outBlock.stored = isInside;
+  outBlock.text = text;
+}
+
+// The blocks of an answer that is to be copied and ends in blanks, when it was not the last of its own document: it
+// lost what came after it, so it was not its author who ended there. False when it stays as it is.
+bool takeApart(OutMessage& last, const History& history, Adapter& adapter) {
+  const std::int32_t index = last.original;
+  const Original& original = history.originals[static_cast<std::size_t>(index)];
+  const std::vector<Block>& blocks = original.message.blocks;
+  const auto isCall = [](const Block& block) { return block.kind == BlockKind::ToolCall; };
+  if (original.place >= history.lastPlace || std::ranges::any_of(blocks, isCall)) return false;
+  OutMessage parts{.role = last.role, .roleName = original.message.roleName};
+  for (const Block& block : blocks) adapter.content(index, block, parts.outBlocks);
+  if (parts.outBlocks.empty() || parts.outBlocks.back().kind != BlockKind::Text) return false;
+  const std::string text = parts.outBlocks.back().text.decode();
+  if (withoutBlanksAtEnd(text).size() == text.size()) return false;
+  last = std::move(parts);
+  return true;
+}
+
 class Planner {
  public:
   Planner(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter, PlanMode mode,
@@ -389,44 +421,11 @@ class Planner {
     }
   }
 
-  // One that was not the last of its own document lost what came after it: the author is not the one who ended there.
-  // False when it stays as it is.
-  bool takeApart(OutMessage& last) {
-    const std::int32_t index = last.original;
-    const Original& original = history_.originals[static_cast<std::size_t>(index)];
-    const std::vector<Block>& blocks = original.message.blocks;
-    const auto isCall = [](const Block& block) { return block.kind == BlockKind::ToolCall; };
-    if (original.place >= history_.lastPlace || std::ranges::any_of(blocks, isCall)) return false;
-    OutMessage parts{.role = last.role, .roleName = original.message.roleName};
-    for (const Block& block : blocks) adapter_.content(index, block, parts.outBlocks);
-    if (parts.outBlocks.empty() || parts.outBlocks.back().kind != BlockKind::Text) return false;
-    const std::string text = parts.outBlocks.back().text.decode();
-    if (withoutBlanksAtEnd(text).size() == text.size()) return false;
-    last = std::move(parts);
-    return true;
-  }
-
-  // A block as it was stored keeps what it says besides, as its citations.
-  void setText(OutBlock& outBlock, const std::string& plain) {
-    const TextView text = adapter_.own(plain);
-    const std::string_view raw = outBlock.stored ? outBlock.block->raw : std::string_view();
-    const std::string_view old = outBlock.text.escaped;
-    const bool isInside = raw.starts_with('{') && old.data() >= raw.data() &&
-                          old.data() + old.size() <= raw.data() + raw.size() && outBlock.raw.empty();
-    if (isInside) {
-      std::string changed(raw);
-      changed.replace(static_cast<std::size_t>(old.data() - raw.data()), old.size(), text.escaped);
-      outBlock.raw = plan_.texts.emplace_back(std::move(changed));
-    }
-    outBlock.stored = isInside;
-    outBlock.text = text;
-  }
-
   // Text at the very end is taken for the start of the answer, and must not end in blanks then.
   void trimEnd() {
     if (plan_.messages.empty()) return;
     OutMessage& last = plan_.messages.back();
-    if (last.role != Role::Assistant || (last.verbatim && !takeApart(last))) return;
+    if (last.role != Role::Assistant || (last.verbatim && !takeApart(last, history_, adapter_))) return;
     while (last.outBlocks.back().kind == BlockKind::Text) {
       const std::string text = last.outBlocks.back().text.decode();
       const std::string trimmed = withoutBlanksAtEnd(text);
@@ -435,7 +434,7 @@ class Planner {
       // Reasoning must not be the last.
       const bool canGo = last.outBlocks.size() > 1 && !isThinking(last.outBlocks[last.outBlocks.size() - 2]);
       if (!trimmed.empty() || !canGo) {
-        setText(last.outBlocks.back(), trimmed.empty() ? "." : trimmed);
+        setText(last.outBlocks.back(), adapter_.own(trimmed.empty() ? "." : trimmed), plan_.texts);
         return;
       }
       last.outBlocks.pop_back();
