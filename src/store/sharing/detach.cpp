@@ -78,8 +78,9 @@ std::string parentIn(const EntryIds& present, const std::unordered_map<std::stri
 }
 
 // What is left of a session says nothing any more of entries that are gone: no log may be made that does, and a copy of
-// this one is. A head and a label name none, a redaction goes.
-void forgetLost(std::vector<Entry>& entries, EntryIds& present) {
+// this one is. A head and a label name none, a redaction goes. Where one went the log is another one, with a header of
+// its own: whoever has counted the one before would miss what went.
+void forgetLost(std::vector<Entry>& entries, EntryIds& present, IdGenerator& ids) {
   std::unordered_map<std::string, std::string> dropped;
   for (Entry& entry : entries) {
     const EntryKind kind = entryKind(entry.type);
@@ -93,6 +94,11 @@ void forgetLost(std::vector<Entry>& entries, EntryIds& present) {
   }
   std::erase_if(entries, [&](const Entry& entry) { return dropped.contains(entry.id); });
   for (const auto& [id, parent] : dropped) present.erase(id);
+  if (!dropped.empty()) {
+    present.erase(entries.front().id);
+    entries.front().id = ids.next();
+    present.insert(entries.front().id);
+  }
   for (Entry& entry : entries) entry.parentId = parentIn(present, dropped, entry.parentId.value_or(""));
 }
 
@@ -174,7 +180,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   std::vector<Entry> converted = redactionsOfConverted(entries, redactions, present, ids_);
   auto hidden = std::move(redactions).take();
   const bool isRest = lost == ForkHistory::Lost::EndThere;
-  if (isRest) forgetLost(entries, present);
+  if (isRest) forgetLost(entries, present, ids_);
   std::ranges::move(converted, std::back_inserter(entries));
   for (auto& [target, redaction] : hidden) {
     if (!present.contains(target) || present.contains(redaction.id)) continue;
