@@ -164,6 +164,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
     if (found.mayHold) doubtful_.insert(place.path());
     wayBacks.merge(found.wayBacks);
     namedPlaces_.merge(found.namedPlaces);
+    BOUGH_TRY(checkNamedPlaces(namedPlaces_, place.path()));
     const std::size_t known = traces_.size();
     traces_.merge(found.traces);
     again = again || traces_.size() != known;

@@ -1,5 +1,7 @@
 #include "store/file/parts/moved_places.h"
 
+#include <fmt/format.h>
+
 #include "base/model/unreadable.h"
 #include "bough/entry.h"
 #include "log/format/line.h"
@@ -8,11 +10,19 @@ namespace bough {
 
 void addNamedPlaces(std::set<std::uint64_t>& places, std::string_view line) {
   constexpr std::string_view kBegin = R"("unreadable:)";
-  constexpr std::size_t kMost = 100'000;
   for (std::size_t at = line.find(kBegin); at != std::string_view::npos; at = line.find(kBegin, at + 1)) {
     const auto offset = offsetOfUnreadableId(line.substr(at + 1, line.find('"', at + 1) - at - 1));
-    if (offset && places.size() < kMost) places.insert(*offset);
+    if (offset && places.size() <= kMostNamedPlaces) places.insert(*offset);
   }
+}
+
+Result<void> checkNamedPlaces(const std::set<std::uint64_t>& places, std::string_view path) {
+  if (places.size() <= kMostNamedPlaces) return {};
+  return fail(ErrorCode::Unsupported,
+              fmt::format("the store names more than {} places of entries that could not be read, the last of them in "
+                          "{}; what they name could be lost",
+                          kMostNamedPlaces, path),
+              "look which file names so many (`\"unreadable:…\"`), move it out of the store, and erase again");
 }
 
 void MovedPlaces::begin(std::uint64_t offset, std::uint64_t bytes) {

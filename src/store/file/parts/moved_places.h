@@ -12,10 +12,17 @@
 #include <string>
 #include <string_view>
 
+#include "bough/error.h"
+
 namespace bough {
 
-/// Adds the places that a line names, whichever log they are in; not more than a store can have use for.
+/// So many are kept in memory: more than a store can have use for.
+inline constexpr std::size_t kMostNamedPlaces = 1'000'000;
+/// Adds the places that a line names, whichever log they are in, until they are more than that.
 void addNamedPlaces(std::set<std::uint64_t>& places, std::string_view line);
+/// Fails when they are more: where each of them is in a log that is written again could not be told. `path` names the
+/// last of them.
+Result<void> checkNamedPlaces(const std::set<std::uint64_t>& places, std::string_view path);
 
 class MovedPlaces {
  public:
