@@ -1,6 +1,5 @@
 // A session's row says what its log says.
 #include "base/model/unreadable.h"
-#include "bough/torn.h"
 #include "catalog_support.h"
 
 namespace bough {
@@ -464,27 +463,6 @@ TEST_F(CatalogTest, FiltersByFolderMeanWholeNames) {
   EXPECT_EQ(must(catalog->count({.cwd = "/home/me/project"})), 2u);
   EXPECT_EQ(must(catalog->count({.cwd = "/home/me/project/"})), 2u);
   EXPECT_EQ(must(catalog->count({.cwd = "/"})), 3u);
-}
-
-// What redacted a lost entry goes with it, which is no loss of the log.
-TEST_F(CatalogTest, WhatIsLeftOfAForkWithoutItsParentIsWhole) {
-  if (!std::filesystem::exists(folder / "sessions")) GTEST_SKIP() << "a database loses no file";
-  make({.sessionId = "parent"}, {said("user", "one", "e1"), said("user", "two", "e2")});
-  must(store->branchFromEntry("parent", "e2", {.sessionId = "fork"}));
-  append("fork", {said("user", "three", "e3")});
-  must(store->redactEntry("fork", "e1", "me", "private"));
-  must(store->redactEntry("fork", "e2", "me", "private"));
-  EXPECT_EQ(row("fork").entries, 4u);
-  store.reset();
-  for (const auto& each : std::filesystem::directory_iterator(folder / "sessions")) {
-    if (each.path().filename().string().starts_with("parent.")) std::filesystem::remove(each.path());
-  }
-  store = must(SessionStore::open(location));
-  must(store->maintenance().detachRest("fork"));
-  EXPECT_EQ(must(missingFromLog(*store, "fork")), "");
-  EXPECT_EQ(row("fork").problem, "");
-  EXPECT_EQ(row("fork").condition, SessionCondition::Live);
-  EXPECT_EQ(idsOf(must(store->loadSessionEntries("fork"))).at(1), "e3");
 }
 
 TEST_F(CatalogTest, NamesAreIdsThenKeysThenBeginningsThenTitles) {

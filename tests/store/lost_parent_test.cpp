@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bough/catalog.h"
+#include "bough/torn.h"
 #include "store/store_support.h"
 
 namespace bough {
@@ -199,6 +201,24 @@ TEST_F(LostEntry, AForkOfAForkTellsThatTheFirstSessionIsLost) {
   std::filesystem::remove(folder / "sessions/p.idx");
   store = open();
   for (const char* id : {"f", "g"}) EXPECT_EQ(must(store->sessionState(id)).lostSession, "p") << id;
+}
+
+// What redacted a lost entry goes with it, which is no loss of the log.
+TEST_F(StoreTest, WhatIsLeftOfAForkWithItsRedactionsIsWhole) {
+  fill("p", 3);
+  must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
+  must(store->appendSessionEntries("f", {message("x", "f1")}));
+  for (const std::string entry : {"e1", "e2"}) must(store->redactEntry("f", entry, "me", "private"));
+  must(must(Catalog::open(*store))->catchUp());
+  must(store->close());
+  std::filesystem::remove(logPath("p"));
+  store = open();
+  must(store->maintenance().detachRest("f"));
+  EXPECT_EQ(must(missingFromLog(*store, "f")), "");
+  const auto catalog = must(Catalog::open(*store));
+  must(catalog->catchUp());
+  EXPECT_EQ(must(catalog->session("f")).problem, "");
+  EXPECT_EQ(idsOf(*store, "f").front(), "f1");
 }
 
 }  // namespace
