@@ -40,7 +40,14 @@ Result<StoreSide> openSide(const std::string& location, bool create) {
   }
   StoreOptions options;
   options.create = create;
-  return StoreSide::open(location, options);
+  auto opened = StoreSide::open(location, options);
+  // Neither --store nor `bough new` has to do with it.
+  const bool isNone = !opened && opened.error().code == ErrorCode::NotFound && !location.contains("://");
+  if (isNone) {
+    opened.error().hint =
+        fmt::format("correct the name; `bough --store {} store init` makes an empty store there", shellWord(location));
+  }
+  return opened;
 }
 
 // Two names may mean one folder.
