@@ -2,27 +2,37 @@
 
 #include <openssl/evp.h>
 
+#include <new>
+
 #include "base/check.h"
 
 namespace bough {
 
 namespace {
 
-// Looked up once: `EVP_sha256` is looked up by name, under a lock, each time it begins.
+// What OpenSSL does not give, it has no memory for.
+template <typename Given>
+Given* given(Given* pointer) {
+  if (pointer == nullptr) throw std::bad_alloc();
+  return pointer;
+}
+
+// Looked up once, and again after that has failed: `EVP_sha256` is looked up by name, under a lock, each time it
+// begins.
 const EVP_MD* algorithm() {
-  static const EVP_MD* const found = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  static const EVP_MD* const found = given(EVP_MD_fetch(nullptr, "SHA256", nullptr));
   return found;
 }
 
 }  // namespace
 
 struct Sha256::State {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  EVP_MD_CTX* context = given(EVP_MD_CTX_new());
   ~State() { EVP_MD_CTX_free(context); }
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  BOUGH_CHECK(state_->context != nullptr && EVP_DigestInit_ex(state_->context, algorithm(), nullptr) == 1);
+  if (EVP_DigestInit_ex(state_->context, algorithm(), nullptr) != 1) throw std::bad_alloc();
 }
 
 Sha256::~Sha256() = default;
