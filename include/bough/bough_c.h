@@ -82,7 +82,7 @@ enum {
   BOUGH_TIMEOUT = 18,         /* the server did not answer in time; nothing was done */
   BOUGH_OUTCOME_UNKNOWN = 19, /* the connection was lost before the answer; repeat with the same entry ids */
   BOUGH_BAD_HANDLE = 100,     /* the handle is closed, or is not one of this kind */
-  BOUGH_NO_MEMORY = 101,      /* memory ran out, perhaps for the result alone; repeat with the same ids */
+  BOUGH_NO_MEMORY = 101,      /* memory ran out; a call that changes something may have done so before */
   BOUGH_INTERNAL = 102        /* a bug in bough */
 };
 
@@ -206,8 +206,8 @@ typedef struct bough_appended {
 
 /* Appends a batch, at least one entry and at most 1,000,000: all of it is stored, or nothing. `options` and `counts`
  * may be NULL. `last_id` is the id of the last entry of the batch. BOUGH_INVALID_ARGUMENT and BOUGH_ID_CONFLICT name
- * the entry in batch_place. After BOUGH_OUTCOME_UNKNOWN or BOUGH_NO_MEMORY it may be stored: append the same entries
- * with the same ids again; after BOUGH_POISONED open the store again before. */
+ * the entry in batch_place. After BOUGH_NO_MEMORY nothing was stored. After BOUGH_OUTCOME_UNKNOWN it may be stored:
+ * append the same entries with the same ids again; after BOUGH_POISONED open the store again before. */
 BOUGH_API int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                                const bough_append_options* options, bough_appended* counts, bough_text* last_id);
 

@@ -156,8 +156,10 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
                      const bough_append_options* options, bough_appended* counts, bough_text* last_id) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(last_id));
+    Answer answer(sizeof(bough_appended_one::id) - 1);
     BOUGH_TRY(const auto result, append(*object, entries, count, options));
-    BOUGH_TRY(give(result.lastAppendedEntryId, last_id));
+    answer.text() = result.lastAppendedEntryId;
+    answer.give(last_id);
     if (counts != nullptr) *counts = {result.appendedCount, result.duplicateCount};
     return {};
   });

@@ -199,6 +199,21 @@ Outcome give(std::string_view text, bough_text* out) {
   return {};
 }
 
+Answer::Answer(std::size_t mostBytes) : bytes_(static_cast<char*>(std::malloc(mostBytes + 1))), mostBytes_(mostBytes) {
+  if (bytes_ == nullptr) throw std::bad_alloc();
+  text_.reserve(mostBytes);
+}
+
+void Answer::give(bough_text* out) {
+  if (text_.size() > mostBytes_) bytes_ = Answer(text_.size()).bytes_;
+  std::memcpy(bytes_.get(), text_.c_str(), text_.size() + 1);
+  *out = {bytes_.release(), text_.size()};
+}
+
+void Answer::Free::operator()(char* bytes) const {
+  std::free(bytes);
+}
+
 }  // namespace bough::capi
 
 using namespace bough::capi;

@@ -5,10 +5,12 @@
 // works on a shared copy of the object: closing it meanwhile on another thread takes only the number away.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -96,6 +98,31 @@ Outcome needPlace(const void* out);
 
 /// Hands a text to the caller, who frees it. Refuses a null place.
 Outcome give(std::string_view text, bough_text* out);
+
+/// A text for the caller with the memory for it, taken before a call changes anything: so that what was changed is also
+/// answered.
+class Answer {
+ public:
+  /// `mostBytes`: as long as it can be.
+  explicit Answer(std::size_t mostBytes);
+
+  /// Writes up to that length need no memory.
+  [[nodiscard]] std::string& text() { return text_; }
+  /// Cannot fail unless the text is longer than was said. `out` is a place.
+  void give(bough_text* out);
+
+ private:
+  struct Free {
+    void operator()(char* bytes) const;
+  };
+
+  std::string text_;
+  std::unique_ptr<char, Free> bytes_;
+  std::size_t mostBytes_;
+};
+
+/// Room for an object of a few numbers.
+inline constexpr std::size_t kNumbersBytes = 512;
 
 /// Hands an object to the caller.
 template <typename Handle>

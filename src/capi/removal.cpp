@@ -16,8 +16,12 @@ int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto session, given(session_id, "session_id"));
     BOUGH_TRY(needPlace(trash_id));
+    constexpr std::size_t kTimeBytes = 32;
+    Answer answer(session.size() + kTimeBytes);
     BOUGH_TRY(const auto trashed, object->store->trashSession(std::string(session)));
-    return give(trashed.trashId, trash_id);
+    answer.text() = trashed.trashId;
+    answer.give(trash_id);
+    return {};
   });
 }
 
@@ -100,9 +104,11 @@ int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bou
     JsonOptions read(text);
     read.take("unused", names);
     BOUGH_TRY(read.outcome());
+    Answer answer(kNumbersBytes);
     BOUGH_TRY(const std::uint64_t removed, object->store->removeUnusedAttachments(names));
-    const std::string out = json::Writer().beginObject().member("removed", removed).endObject().take();
-    return give(out, json);
+    json::Writer(answer.text()).beginObject().member("removed", removed).endObject();
+    answer.give(json);
+    return {};
   });
 }
 

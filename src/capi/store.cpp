@@ -167,8 +167,12 @@ int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* s
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto content, givenOr(bytes, "bytes"));
     BOUGH_TRY(needPlace(sha256));
+    constexpr std::size_t kDigits = 64;
+    Answer answer(kDigits);
     BOUGH_TRY(const auto name, object->store->putAttachment(content));
-    return give(name, sha256);
+    answer.text() = name;
+    answer.give(sha256);
+    return {};
   });
 }
 

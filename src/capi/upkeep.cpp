@@ -1,4 +1,6 @@
 // Verify, repair, migrate, archive; forks; what was set aside.
+#include <climits>
+
 #include "base/json/json_write.h"
 #include "base/try.h"
 #include "bough/torn.h"
@@ -28,31 +30,40 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
 int32_t bough_repair(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
+    Answer answer(kNumbersBytes);
     BOUGH_TRY(const auto report, object->store().repairSession(object->session.id()));
-    json::Writer writer;
+    json::Writer writer(answer.text());
     writer.beginObject().member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
-    return give(writer.member("indexRebuilt", report.indexRebuilt).endObject().text(), json);
+    writer.member("indexRebuilt", report.indexRebuilt).endObject();
+    answer.give(json);
+    return {};
   });
 }
 
 int32_t bough_migrate(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
+    constexpr std::size_t kMostPathBytes = std::size_t{6} * PATH_MAX;  // each byte as \u00XX
+    Answer answer(kNumbersBytes + kMostPathBytes);
     BOUGH_TRY(const auto result, object->store().migrateSession(object->session.id()));
-    json::Writer writer;
+    json::Writer writer(answer.text());
     writer.beginObject().key("fromFormat").number(std::int64_t{result.fromFormat});
     writer.key("toFormat").number(std::int64_t{result.toFormat});
-    return give(writer.member("entries", result.entries).member("keptAs", result.keptAs).endObject().text(), json);
+    writer.member("entries", result.entries).member("keptAs", result.keptAs).endObject();
+    answer.give(json);
+    return {};
   });
 }
 
 int32_t bough_archive(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
+    Answer answer(kNumbersBytes);
     BOUGH_TRY(const auto result, object->store().archiveSession(object->session.id()));
-    json::Writer writer;
+    json::Writer writer(answer.text());
     writer.beginObject().member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
-    return give(writer.text(), json);
+    answer.give(json);
+    return {};
   });
 }
 
@@ -94,11 +105,13 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
 int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
   return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(needPlace(json));
+    Answer answer(kNumbersBytes);
     BOUGH_TRY(const auto done, putBackTorn(object->store(), object->session.id()));
-    json::Writer writer;
+    json::Writer writer(answer.text());
     writer.beginObject().member("appendedCount", done.appendedCount).member("storedCount", done.storedCount);
     writer.member("movedCount", done.movedCount).member("keptBytes", done.keptBytes).endObject();
-    return give(writer.text(), json);
+    answer.give(json);
+    return {};
   });
 }
 
