@@ -364,8 +364,9 @@ BOUGH_API int32_t bough_list(bough_store* store, bough_text query_json, bough_te
  * {"hits":[{"sessionId","title","entryId","role","timestampMs","excerpt"}]} */
 BOUGH_API int32_t bough_search(bough_store* store, bough_text words, bough_text query_json, bough_text* json);
 /* Members of `query_json`: "by" ("day", "week", "month", "session", "key", "model"), "sinceMs", "untilMs", "session".
- * {"rows":[{"name","messages","inputTokens","outputTokens","cacheReadTokens","cacheWriteTokens","costUsd","costKnown"}],
- * "total":{...}} */
+ * {"rows":[{"name","messages","withoutUsage","inputTokens","outputTokens","cacheReadTokens","cacheWriteTokens",
+ * "costUsd","costKnown"}],"total":{...}}. "withoutUsage" counts those of the messages of which nobody said what they
+ * used: they are in no sum, and "costKnown" is false. */
 BOUGH_API int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json);
 
 /* ---- Attachments ---- */

@@ -51,6 +51,7 @@ void writeSession(json::Writer& writer, const SessionSummary& row) {
 
 void writeUsage(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", row.name).member("messages", row.messages);
+  writer.member("withoutUsage", row.withoutUsage);
   writeTokens(writer, row.tokens).key("costUsd").raw(fmt::format("{:.6f}", row.costUsd));
   writer.member("costKnown", row.costKnown).endObject();
 }

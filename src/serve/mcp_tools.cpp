@@ -264,7 +264,9 @@ Result<std::string> diffBranches(ToolWorld world, const ToolArguments& arguments
 
 void writeUsage(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", shortText(row.name)).member("answers", row.messages);
-  writeTokens(writer, row.tokens).key("costUsd").raw(fmt::format("{:.4f}", row.costUsd));
+  writer.member("withoutUsage", row.withoutUsage);
+  const bool knowsNothing = row.withoutUsage > 0 && row.withoutUsage == row.messages;
+  writeTokens(writer, row.tokens).key("costUsd").raw(knowsNothing ? "null" : fmt::format("{:.4f}", row.costUsd));
   writer.member("costKnown", row.costKnown).endObject();
 }
 

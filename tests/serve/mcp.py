@@ -340,6 +340,20 @@ def check_moving_list():
         client.close()
 
 
+def check_unknown_usage():
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
+        session = bough(store, "new")
+        known = {"input_tokens": 1000000, "output_tokens": 0}
+        for usage, total in ((None, (1, 1, None, False)), (known, (2, 1, 3.0, False))):
+            answer = {"role": "assistant", "model": "claude-sonnet-4-5", "content": "yes", "usage": usage}
+            line = json.dumps({"type": "message", "payload": {"dialect": "anthropic", "message": answer}, "meta": {"usage": usage}})
+            subprocess.run([BOUGH, "append", session, "--store", store], input=line, text=True, check=True, capture_output=True)
+            client = Client(store)
+            found = client.tool("usage", by="model")["total"]
+            check("answers of which nobody said what they used are counted", tuple(found[name] for name in ("answers", "withoutUsage", "costUsd", "costKnown")) == total, found)
+            client.close()
+
+
 def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
         session = bough(store, "new", "--title", "MCP test")
@@ -363,6 +377,7 @@ def main():
     check_damage()
     check_pages()
     check_moving_list()
+    check_unknown_usage()
     print("\n".join(failures))
     print(f"mcp: {len(failures)} problems")
     return 1 if failures else 0

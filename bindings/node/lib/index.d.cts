@@ -173,6 +173,8 @@ export interface SearchHit {
 export interface UsageRow {
   name: string;
   messages: number;
+  /** Messages of which nobody said what they used: in no sum. */
+  withoutUsage: number;
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens: number;

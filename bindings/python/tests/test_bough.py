@@ -120,7 +120,9 @@ class Sessions(StoreCase):
         self.assertEqual([row["title"] for row in self.store.list()], ["Trees"])
         self.assertEqual(self.store.list(after=self.store.list()[-1]), [])
         self.assertEqual(len(self.store.search("oaks")), 1)
-        self.assertEqual(self.store.usage(by="model")["total"]["inputTokens"], 0)
+        session.append(bough.message("anthropic", {"role": "assistant", "model": "claude-sonnet-4-5", "content": "On hills."}, meta={"usage": None}))
+        total = self.store.usage(by="model")["total"]
+        self.assertEqual((total["inputTokens"], total["messages"], total["withoutUsage"], total["costKnown"]), (0, 1, 1, False))
         with self.assertRaises(bough.InvalidArgument):
             session.context(dialekt="gemini")
 
