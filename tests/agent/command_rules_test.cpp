@@ -384,7 +384,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
   }
   const WorkingFolder opened = *WorkingFolder::open(folder.path());
   const auto isAllowed = [&](const char* command, const char* allowed) {
-    return isAllowedCommand(command, {allowed}, opened.descriptor());
+    return isAllowedCommand(command, {allowed}, &opened);
   };
   for (const char* command :
        {"git push evil main", "git push ./evil", "git push -q evil", "git fetch evil", "git pull sub/other main",
@@ -394,7 +394,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
     EXPECT_FALSE(isAllowed(command, "git")) << command;
   }
   EXPECT_EQ(
-      commandQuestion("git push evil", {"git push"}, opened.descriptor()),
+      commandQuestion("git push evil", {"git push"}, &opened),
       "run: git push evil\ngit push is allowed, but evil is on this machine, and git runs what hooks and settings "
       "there say");
   EXPECT_FALSE(isAllowed("git push other", "git -C sub"));
@@ -415,7 +415,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
        {"git push origin docs", "git push -n origin docs", "git fetch . main", "git pull", "git push",
         "git clone https://example.org/evil docs", "git clone git@example.org:evil", "git ls-remote origin docs",
         "git remote show evil", "git status evil", "git log -- docs", "git add evil", "git diff evil"}) {
-    EXPECT_TRUE(isAllowed(command, "git")) << command << commandQuestion(command, {"git"}, opened.descriptor());
+    EXPECT_TRUE(isAllowed(command, "git")) << command << commandQuestion(command, {"git"}, &opened);
   }
   EXPECT_TRUE(isAllowed("git push origin docs", "git push origin"));
   EXPECT_TRUE(isAllowed("git push ./evil docs", "git push ./evil"));

@@ -1,5 +1,6 @@
 #include "agent/rules/command_rules.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "agent/rules/program_kinds.h"
 #include "agent/rules/program_names.h"
 #include "agent/rules/running_commands.h"
+#include "agent/rules/written_files.h"
 #include "base/text/utf8.h"
 
 namespace bough::agent {
@@ -202,7 +204,7 @@ bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> 
 }
 
 // `named` begins with the program whose rules are asked.
-std::string dangerFor(std::span<const std::string> named, const AddedWords& after, int folder) {
+std::string dangerFor(std::span<const std::string> named, const AddedWords& after, const WorkingFolder* folder) {
   const std::vector<std::string>& added = after.words;
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
@@ -233,12 +235,15 @@ std::string dangerFor(std::span<const std::string> named, const AddedWords& afte
   if (writesNamedFiles(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
   if (std::string danger = dangerousToRun(program, rules.words, added); !danger.empty()) return danger;
   if (std::string danger = dangerousCommand(program, rules.words, added); !danger.empty()) return danger;
-  return dangerousAddress(program, rules.words, added, folder);
+  std::string address =
+      dangerousAddress(program, rules.words, added, folder == nullptr ? AT_FDCWD : folder->descriptor());
+  if (!address.empty() || folder == nullptr) return address;
+  return dangerousFile(program, rules.words, {.words = added, .patterns = after.patterns}, *folder);
 }
 
 }  // namespace
 
-std::string dangerIn(std::string_view command, std::string_view allowed, int folder) {
+std::string dangerIn(std::string_view command, std::string_view allowed, const WorkingFolder* folder) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   const std::vector<std::string> named = wordsOfAllowed(allowed);
   if (named.empty()) return "it names no program";
@@ -259,7 +264,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed, int fol
   return {};
 }
 
-bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed, int folder) {
+bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed, const WorkingFolder* folder) {
   return std::ranges::any_of(allowed, [&](const std::string& each) {
     return beginsWith(command, each) && dangerIn(command, each, folder).empty();
   });
@@ -276,7 +281,8 @@ std::string whyAllowsNothing(std::string_view allowed) {
   return {};
 }
 
-std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed, int folder) {
+std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed,
+                            const WorkingFolder* folder) {
   std::string out = fmt::format("run: {}", visibleText(command));
   const auto lines = static_cast<std::size_t>(std::ranges::count(command, '\n')) + 1;
   if (lines > kManyLines) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,16 @@ bool isOfRepository(const std::string& folder, std::string_view rest, bool isWor
 }  // namespace
 
 std::string_view whoObeys(std::string_view given, const Place& place, const WorkingFolder& folder) {
-  for (const std::string_view name : {given, std::string_view(place.path)}) {
-    if (const std::string_view program = obeyedBy(name); !program.empty()) return program;
+  const std::string_view named = obeyedBy(given);
+  return named.empty() ? whoObeysAny(std::span(&place.path, 1), folder) : named;
+}
+
+std::string_view whoObeysAny(std::span<const std::string> places, const WorkingFolder& folder) {
+  for (const std::string& path : places) {
+    if (const std::string_view program = obeyedBy(path); !program.empty()) return program;
   }
   const std::string root = folder.path() == "/" ? "" : folder.path();
-  const LeadsTo to(place.path, folder);
+  const LeadsTo to(places, folder);
   const GitLeads git(to);
   if (git.fromEnvironment()) return "git";
   if (leadsFromHgOfUser(to)) return "hg";
@@ -51,13 +57,17 @@ std::string_view whoObeys(std::string_view given, const Place& place, const Work
     if (found.empty()) found = ownFolderLeading(to, each);
     return !found.empty();
   };
+  std::set<std::string> seen;
   std::vector<std::string> within;  // folders of the working folder, to look below
-  for (std::size_t slash = place.path.rfind('/'); slash != std::string::npos;) {
-    const std::string above = place.path.substr(0, slash);
-    if (leadsFrom(above)) return found;
-    if (isBelow(above, root)) within.push_back(above);
-    if (isOfRepository(above, std::string_view(place.path).substr(slash + 1), above == root)) return "git";
-    slash = slash == 0 ? std::string::npos : place.path.rfind('/', slash - 1);
+  for (const std::string& path : places) {
+    for (std::size_t slash = path.rfind('/'); slash != std::string::npos;) {
+      const std::string above = path.substr(0, slash);
+      const bool isNew = seen.insert(above).second;
+      if (isNew && leadsFrom(above)) return found;
+      if (isNew && isBelow(above, root)) within.push_back(above);
+      if (isOfRepository(above, std::string_view(path).substr(slash + 1), above == root)) return "git";
+      slash = slash == 0 ? std::string::npos : path.rfind('/', slash - 1);
+    }
   }
   (void)anyRepositoryBelow(within, leadsFrom);
   return found;

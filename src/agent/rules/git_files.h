@@ -1,6 +1,8 @@
 // Files that git and other programs of version control run or obey.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "bough/agent/working_folder.h"
@@ -15,5 +17,8 @@ inline constexpr std::string_view kMayObey = " may run or obey";
 /// holds a HEAD, which may itself be a repository; and what may make a folder such a one. `given` is the path as it
 /// was named, `place` where it leads.
 std::string_view whoObeys(std::string_view given, const Place& place, const WorkingFolder& folder);
+
+/// The same of a change of any of these files: `places` are where they lead, absolute and without links.
+std::string_view whoObeysAny(std::span<const std::string> places, const WorkingFolder& folder);
 
 }  // namespace bough::agent

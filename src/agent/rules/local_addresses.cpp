@@ -37,15 +37,6 @@ bool mayTakeValueHere(std::string_view option) {
   return mayTakeValue(option) && !holdsWord("-n -t -a -p -f -v --all --tags --dry-run", option);
 }
 
-// Where a command runs, and where options before it may make it work.
-std::vector<std::string> foldersOf(Words allowed) {
-  std::vector<std::string> out{""};
-  for (std::size_t i = 0; i + 1 < allowed.size(); ++i) {
-    if (holdsWord("-C -R --cwd --repository", allowed[i])) out.push_back(allowed[i + 1] + "/");
-  }
-  return out;
-}
-
 bool isThereFor(const std::string& word, const std::vector<std::string>& folders, int folder) {
   return std::ranges::any_of(folders, [&](const std::string& each) {
     const std::string path = word.starts_with('/') ? word : each + word;
@@ -93,6 +84,14 @@ class AddressSearch {
 };
 
 }  // namespace
+
+std::vector<std::string> foldersOf(Words allowed) {
+  std::vector<std::string> out{""};
+  for (std::size_t i = 0; i + 1 < allowed.size(); ++i) {
+    if (holdsWord("-C -R --cwd --repository", allowed[i])) out.push_back(allowed[i + 1] + "/");
+  }
+  return out;
+}
 
 std::string dangerousAddress(std::string_view program, Words allowed, Words added, int folder) {
   const std::vector<std::string> folders = foldersOf(allowed);

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bough::agent {
 
@@ -12,5 +13,9 @@ namespace bough::agent {
 /// program's name. `folder` is the open folder that the command runs in.
 std::string dangerousAddress(std::string_view program, std::span<const std::string> allowed,
                              std::span<const std::string> added, int folder);
+
+/// Where relative paths of a command may begin, each with a slash at its end: the folder that it runs in, which is
+/// empty, and those that options before it name.
+std::vector<std::string> foldersOf(std::span<const std::string> allowed);
 
 }  // namespace bough::agent

@@ -149,7 +149,7 @@ PreparedCall prepareBash(const std::string& arguments, const ToolEnvironment& en
   if (!asked) return failedCall(asked.error());
   const std::uint64_t time = std::min(*asked, static_cast<std::uint64_t>(environment.limits.longestTimeoutMs));
   PreparedCall prepared;
-  const int folder = environment.folder.descriptor();
+  const WorkingFolder* const folder = &environment.folder;
   if (!isAllowedCommand(*command, environment.allowedCommands, folder)) {
     prepared.question = commandQuestion(*command, environment.allowedCommands, folder);
     prepared.permission = "run " + *command;

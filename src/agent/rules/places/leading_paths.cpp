@@ -52,7 +52,7 @@ std::string folderOf(const std::string& file) {
 
 bool LeadsTo::end(const std::string& from) const {
   const auto place = folder_.resolve(from);
-  return place && isBelow(path_, place->path);
+  return place && std::ranges::any_of(paths_, [&](const std::string& path) { return isBelow(path, place->path); });
 }
 
 // The iterator of the standard library ends the process when memory runs out.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,13 +21,13 @@ std::string pathOfSetting(const std::string& value, const std::string& relativeT
 /// The folder that holds a file.
 std::string folderOf(const std::string& file);
 
-/// The one path that others may lead to.
+/// The paths that others may lead to.
 class LeadsTo {
  public:
-  /// Both have to outlive it. `path` is absolute and without links.
-  LeadsTo(std::string_view path, const WorkingFolder& folder) : path_(path), folder_(folder) {}
+  /// Both have to outlive it. Paths are absolute and without links.
+  LeadsTo(std::span<const std::string> paths, const WorkingFolder& folder) : paths_(paths), folder_(folder) {}
 
-  /// Whether `from` is that path, or a folder which holds it; links are followed.
+  /// Whether `from` is one of them, or a folder which holds one; links are followed.
   [[nodiscard]] bool end(const std::string& from) const;
   /// The same of each link in a folder: a hook is often a link to a script. True when it has more names than are
   /// looked at.
@@ -40,7 +41,7 @@ class LeadsTo {
   [[nodiscard]] const std::string& workingFolder() const { return folder_.path(); }
 
  private:
-  std::string_view path_;
+  std::span<const std::string> paths_;
   const WorkingFolder& folder_;
 };
 

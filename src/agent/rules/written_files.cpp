@@ -1,0 +1,179 @@
+#include "agent/rules/written_files.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "agent/rules/git_files.h"
+#include "agent/rules/local_addresses.h"
+#include "agent/rules/option_words.h"
+#include "agent/rules/places/leading_paths.h"
+#include "agent/rules/places/repositories_near.h"
+#include "agent/rules/program_kinds.h"
+#include "agent/rules/program_names.h"
+
+namespace bough::agent {
+namespace {
+
+using AllowedWords = std::span<const std::string>;
+
+// Of a folder that is named, they write what is in it: what they copy keeps its name.
+constexpr std::string_view kCopiers = "cp gcp mv gmv ln gln install ginstall rsync scp";
+// They make the files that are named.
+constexpr std::string_view kMakers = "touch mkdir tee mkfifo mknod";
+constexpr std::string_view kVersionControl = "git hg jj svn sl";
+// Commands of version control that change no file of the tree.
+constexpr std::string_view kOnlyReading =
+    "add annotate blame cat cat-file check-attr check-ignore commit describe diff diff-files diff-index diff-tree "
+    "files "
+    "grep log ls-files ls-tree rev-list rev-parse shortlog show st stage status whatchanged";
+
+// A word as a path.
+struct NamedFile {
+  std::string path{};  // where it leads: absolute, without links
+  std::string name{};  // that a copy has
+  bool isFolder = false;
+  bool isWhole = false;  // what is in the folder is copied, not the folder: `a/.`
+  bool isPattern = false;
+};
+
+bool isFolderAt(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool copiesTrees(std::string_view program, AllowedWords allowed, AllowedWords added) {
+  const auto isForTrees = [](const std::string& word) {
+    if (word.starts_with("--")) return word == "--recursive" || word == "--archive";
+    return word.starts_with('-') && word.find_first_of("arR") != std::string::npos;
+  };
+  return !program.ends_with("mv") &&
+         (std::ranges::any_of(allowed, isForTrees) || std::ranges::any_of(added, isForTrees));
+}
+
+bool onlyReadsHere(std::string_view program, AllowedWords allowed, AllowedWords added) {
+  if (onlyReads(program)) return true;
+  if (!holdsWord(kVersionControl, program)) return false;
+  const auto isRead = [](const std::string& word) { return holdsWord(kOnlyReading, word); };
+  const auto isName = [](const std::string& word) { return !isOptionWord(word); };
+  if (std::ranges::any_of(allowed, isRead)) return true;
+  const auto command = std::ranges::find_if(added, isName);
+  return std::ranges::none_of(allowed, isName) && command != added.end() && isRead(*command);
+}
+
+// The folder whose names a pattern matches begins in.
+NamedFile patternOf(const std::string& word, std::size_t pattern) {
+  const std::size_t slash = word.rfind('/', pattern);
+  return {.path = slash == std::string::npos ? "." : word.substr(0, slash + 1), .isPattern = true};
+}
+
+NamedFile fileOf(const std::string& word) {
+  NamedFile out{.path = word};
+  std::string_view name = word;
+  out.isWhole = name.ends_with('/') || name == "." || name.ends_with("/.") || name == ".." || name.ends_with("/..");
+  while (name.size() > 1 && name.ends_with('/')) name.remove_suffix(1);
+  out.name = name.substr(name.rfind('/') + 1);
+  return out;
+}
+
+// `./.g*/hooks/x`: names that begin with a dot are matched only by a pattern that does.
+bool mayMatchOwnFolder(std::string_view word) {
+  while (!word.empty()) {
+    const std::size_t end = std::min(word.find('/'), word.size());
+    const std::string part(word.substr(0, end));
+    const bool matches = std::ranges::any_of(
+        std::initializer_list<const char*>{".git", ".hg", ".jj", ".sl", ".pijul", "_darcs"},
+        [&](const char* own) { return own[0] == part[0] && ::fnmatch(part.c_str(), own, FNM_CASEFOLD) == 0; });
+    if (matches) return true;
+    word.remove_prefix(std::min(end + 1, word.size()));
+  }
+  return false;
+}
+
+// What the words name. Where nothing is, and nothing says that it is a path, only some programs would make a file.
+std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDisk& added,
+                               const WorkingFolder& folder) {
+  std::vector<NamedFile> out;
+  for (const std::string& from : foldersOf(allowed)) {
+    for (std::size_t i = 0; i < added.words.size(); ++i) {
+      const std::string& word = added.words[i];
+      if (isOptionWord(word)) continue;
+      NamedFile file = added.patterns[i] == std::string::npos ? fileOf(word) : patternOf(word, added.patterns[i]);
+      const auto place = folder.resolve(word.starts_with('/') ? file.path : from + file.path);
+      if (!place) continue;
+      file.path = place->path;
+      file.isFolder = isFolderAt(file.path);
+      if (makes || file.isFolder || word.contains('/') || isThere(file.path)) out.push_back(std::move(file));
+    }
+  }
+  return out;
+}
+
+// Whether a repository is there that has no folder of its own, such as `.git`, in a folder around it.
+bool anyBareBelow(const std::string& folder) {
+  return anyRepositoryBelow({folder}, [](const std::string& each) { return isThere(each + "/HEAD"); });
+}
+
+bool anyBelow(const std::string& folder) {
+  return anyRepositoryBelow({folder}, [](const std::string&) { return true; });
+}
+
+// The files that copies would be, into the folders among the words. True when they may be those of a repository.
+bool addCopies(const std::vector<NamedFile>& files, bool trees, const WorkingFolder& folder,
+               std::vector<std::string>& paths) {
+  for (const NamedFile& to : files) {
+    if (!to.isFolder || to.isPattern) continue;
+    for (const NamedFile& from : files) {
+      if (&from == &to) continue;
+      if (from.isPattern) {
+        if (isThere(to.path + "/HEAD") || (trees && anyBareBelow(to.path))) return true;
+        continue;
+      }
+      const std::string copy = from.isWhole ? to.path : to.path + "/" + from.name;
+      if (from.isFolder && trees && anyBelow(copy)) return true;
+      if (const auto place = folder.resolve(copy); place && !from.isWhole) paths.push_back(place->path);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string dangerousFile(std::string_view program, AllowedWords allowed, const WordsOnDisk& added,
+                          const WorkingFolder& folder) {
+  constexpr std::size_t kMostFiles = 1'000;
+  if (onlyReadsHere(program, allowed, added.words)) return {};
+  const bool copies = holdsWord(kCopiers, program);
+  const std::vector<NamedFile> files = filesOf(copies || holdsWord(kMakers, program), allowed, added, folder);
+  if (files.empty()) return {};
+  if (files.size() > kMostFiles) return "it names more files than are looked at";
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < added.words.size(); ++i) {
+    if (added.patterns[i] != std::string::npos && mayMatchOwnFolder(added.words[i])) {
+      return fmt::format("git{} what is named by {}", kMayObey, added.words[i]);
+    }
+  }
+  for (const NamedFile& file : files) {
+    if (file.isPattern && anyBareBelow(file.path)) return fmt::format("git{} what is in {}", kMayObey, file.path);
+    paths.push_back(file.path);
+  }
+  const auto folders = std::ranges::count_if(files, [](const NamedFile& file) { return file.isFolder; });
+  if (copies && static_cast<std::size_t>(folders) * files.size() > kMostFiles) {
+    return "it names more files than are looked at";
+  }
+  if (copies && addCopies(files, copiesTrees(program, allowed, added.words), folder, paths)) {
+    return fmt::format("git{} what it copies", kMayObey);
+  }
+  const std::string_view obeying = whoObeysAny(paths, folder);
+  if (obeying.empty()) return {};
+  constexpr std::size_t kMostToName = 16;
+  if (paths.size() > kMostToName) return fmt::format("{}{} one of its files", obeying, kMayObey);
+  const auto isObeyed = [&](const std::string& path) { return !whoObeysAny(std::span(&path, 1), folder).empty(); };
+  const auto found = std::ranges::find_if(paths, isObeyed);
+  return fmt::format("{}{} {}", obeying, kMayObey, found == paths.end() ? paths.back() : *found);
+}
+
+}  // namespace bough::agent
