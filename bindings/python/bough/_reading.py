@@ -67,7 +67,8 @@ class _Reader(Handle):
 
 def _read(intake: Intake, call: Any, handle: int, argument: int) -> bool:
     """Reads, unless something is kept; false when nothing came."""
-    with intake.turn():
+
+    def read() -> bool:
         if intake.has_some():
             return True
         if not intake.came.value:
@@ -77,6 +78,8 @@ def _read(intake: Intake, call: Any, handle: int, argument: int) -> bool:
         has_come = intake.keep(entries_of(came))
         c.library.bough_entries_close(came)
         return has_come
+
+    return intake.in_turn(read)
 
 
 def _part_size(count: int) -> int:

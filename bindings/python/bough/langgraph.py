@@ -7,7 +7,6 @@ import asyncio
 import base64
 import contextlib
 import os
-import threading
 from collections import OrderedDict
 from typing import Any, AsyncIterator, Callable, Dict, Iterator, Optional, Sequence, Tuple
 
@@ -25,6 +24,7 @@ except ImportError as error:  # pragma: no cover
 from ._entry import NewEntry
 from ._errors import Conflict, InvalidArgument, NotFound
 from ._foreign_key import names_of, open_named, session_id_of
+from ._locks import holding, new_lock
 from ._session import Session
 from ._store import Store
 
@@ -154,7 +154,7 @@ class _Thread:
         self._seen = 0
         self._is_whole = True
         self.tail = ""
-        self.lock = threading.RLock()
+        self.lock = new_lock()
 
     def refresh(self) -> None:
         # Begins with the entry that was seen last: if another one is in its place, another process has deleted the thread
@@ -210,17 +210,16 @@ class BoughSaver(BaseCheckpointSaver):
 
     def _begin(self) -> None:
         self._threads: "OrderedDict[str, _Thread]" = OrderedDict()  # the one used last is the last
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._process = os.getpid()
 
-    def _locked(self) -> threading.Lock:
+    def _locked(self, work: Callable[..., Any], *arguments: Any) -> Any:
         if self._process != os.getpid():  # a thread that is not in the child of a fork may have held a lock there
             self._begin()
-        return self._lock
+        return holding(self._lock, work, *arguments)
 
     def close(self) -> None:
-        with self._locked():
-            self._threads.clear()
+        self._locked(lambda: self._threads.clear())
         if self._owned:
             self._store.close()
 
@@ -237,7 +236,7 @@ class BoughSaver(BaseCheckpointSaver):
         await asyncio.to_thread(self.close)
 
     def _known(self, thread_id: str, create: bool) -> Optional[_Thread]:
-        with self._locked():
+        def look() -> Optional[_Thread]:
             thread = self._threads.get(thread_id)
             if thread is None:
                 session = open_named(self._store, _PREFIX, thread_id, create=create)
@@ -250,21 +249,27 @@ class BoughSaver(BaseCheckpointSaver):
                 self._threads.popitem(last=False)  # closed when its last user has forgotten it
             return thread
 
+        known: Optional[_Thread] = self._locked(look)
+        return known
+
     def _with(self, thread_id: str, work: Callable[[Optional[_Thread]], Any], create: bool = False) -> Any:
-        """What `work` makes of the thread as it is now, for one caller at a time. (No context manager: Ctrl-C at its beginning
-        could leave the thread locked.)"""
+        """What `work` makes of the thread as it is now, for one caller at a time."""
         while True:
             thread = self._known(thread_id, create)
             if thread is None:
                 return work(None)
-            with thread.lock:
-                try:
-                    thread.refresh()
-                except NotFound:  # another process has deleted it since it was opened
-                    pass
-                else:
-                    return work(thread)
+            is_there, result = holding(thread.lock, self._work_on, thread, work)
+            if is_there:
+                return result
             self._forget(thread_id, thread)
+
+    @staticmethod
+    def _work_on(thread: _Thread, work: Callable[[Optional[_Thread]], Any]) -> Tuple[bool, Any]:
+        try:
+            thread.refresh()
+        except NotFound:  # another process has deleted it since it was opened
+            return False, None
+        return True, work(thread)
 
     def _load(self, value: Dict[str, Any]) -> Any:
         return self.serde.loads_typed(_unpacked(value))
@@ -408,14 +413,15 @@ class BoughSaver(BaseCheckpointSaver):
             pass
 
     def _forget(self, thread_id: str, thread: _Thread) -> None:
-        with self._locked():
+        def forget() -> None:
             if self._threads.get(thread_id) is thread:
                 del self._threads[thread_id]
 
+        self._locked(forget)
+
     def delete_thread(self, thread_id: str) -> None:
         """Removes the thread's session, forever."""
-        with self._locked():
-            self._threads.pop(str(thread_id), None)
+        self._locked(lambda: self._threads.pop(str(thread_id), None))
         try:
             self._store.remove_trashed(self._store.trash(session_id_of(_PREFIX, str(thread_id))))
         except NotFound:

@@ -95,6 +95,63 @@ class Interrupts(unittest.TestCase):
         self.interrupted("cursor loop")
 
 
+class LockInterruptedAfterItIsTaken:
+    """As Python 3.14 has it: Ctrl-C between `with lock` and its body, at one of the times that the main thread takes it."""
+
+    def __init__(self, lock, place):
+        self.lock, self.left = lock, place
+
+    def acquire(self):
+        self.lock.acquire()
+        if threading.current_thread() is threading.main_thread():
+            self.left -= 1
+            if self.left == -1:
+                raise KeyboardInterrupt
+
+    __enter__ = acquire
+
+    def release(self):
+        self.lock.release()
+
+    def __exit__(self, *_):
+        self.release()
+
+
+class Locks(StoreCase):
+    """Ctrl-C leaves no lock taken: another thread reads all."""
+
+    def read_all(self, reader):
+        given = []
+        thread = threading.Thread(target=lambda: given.extend(reader.next(30)), daemon=True)
+        thread.start()
+        thread.join(60)
+        return [entry.id for entry in given]
+
+    def test_they_are_free_after_it(self):
+        session = self.store.create()
+        session.append([bough.user_text(name, id=name) for name in "abc"])
+        for name in ("_lock", "_turns"):
+            for kind in (session.cursor, session.follow):
+                for place in range(20):
+                    with self.subTest(lock=name, place=place):
+                        reader = kind("a")
+                        lock = LockInterruptedAfterItIsTaken(getattr(reader._intake, name), place)
+                        setattr(reader._intake, name, lock)
+                        try:
+                            given = [entry.id for entry in reader.next(30)]
+                        except (KeyboardInterrupt, bough.BoughError):
+                            given = []
+                        lock.left = -1
+                        self.assertEqual(given or self.read_all(reader), ["b", "c"])
+                        reader.close()
+
+    def test_one_that_was_not_taken_is_not_released(self):
+        waiting = unittest.mock.Mock(release=bough._locks.new_lock().release)
+        waiting.acquire.side_effect = KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            bough._locks.holding(waiting, list)
+
+
 def started_and_interrupted(*arguments, start=_thread.start_new_thread):
     start(*arguments)
     raise KeyboardInterrupt
