@@ -219,7 +219,7 @@ TEST_F(LoopTest, ModelThatNeverStopsIsStopped) {
   const auto report = runTurn(agent(), here(), prompt);
   ASSERT_TRUE(report.has_value());
   EXPECT_TRUE(report->aborted);
-  EXPECT_EQ(listener_.of(EventKind::Aborted).at(0).text, "stopped after 3 answers");
+  EXPECT_EQ(listener_.of(EventKind::Aborted).at(0).text, "stopped after 3 answers; say `go on` for more");
 }
 
 TEST_F(LoopTest, ProviderThatFailsLeavesAValidSessionThatGoesOn) {

@@ -31,7 +31,9 @@ class InstructionReader {
     const auto bytes = read(path);
     if (!bytes || bytes->find_first_not_of(" \t\r\n") == std::string::npos || !seen_.insert(*bytes).second) return;
     if (!json::check(json::quoted(*bytes))) return leaveOut(path, "it is not valid UTF-8");
-    if (found_.text.size() + bytes->size() > kAllBytes) return leaveOut(path, "all such files together are too large");
+    if (found_.text.size() + bytes->size() > kAllBytes) {
+      return leaveOut(path, fmt::format("all such files together would have more than {} KiB", kAllBytes >> 10));
+    }
     found_.text += fmt::format("\n\n# Instructions from {}\n\n{}", path, *bytes);
     found_.files.push_back(path);
   }

@@ -71,6 +71,14 @@ bool isRefused(const Error& error) {
   return error.code == ErrorCode::InvalidArgument && !error.retryable;
 }
 
+// The newest turn is longer than the window, as we or the provider know it. A budget is a word of `bough context`.
+bool isTooLongHere(const Error& error) {
+  return isTooLong(error.message) || error.hint.starts_with("raise the budget");
+}
+
+constexpr const char* kTooLongHint =
+    "say less at once, or take a model with a larger window: /model, --model; --window says how large it is";
+
 std::string newId() {
   static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
   return generator.next();
@@ -125,7 +133,8 @@ class Turn {
 
   Result<TurnReport> goOn() {
     for (std::size_t step = 0; !done_; ++step) {
-      if (step == agent_.options.maxSteps) return stop("stopped after " + counted(step, "answer"));
+      if (step == agent_.options.maxSteps)
+        return stop("stopped after " + counted(step, "answer"), "; say `go on` for more");
       if (agent_.cancel.requested()) return stop("stopped");
       BOUGH_TRY(takeStep());
     }
@@ -151,6 +160,7 @@ class Turn {
       BOUGH_TRY(auto other, askWithoutResults(answer.error()));
       if (other) answer = std::move(*other);
     }
+    if (!answer && isTooLongHere(answer.error())) answer.error().hint = kTooLongHint;
     if (!answer) return giveUp(answer.error());
     return store(*answer, millisecondsSince(begin));
   }
@@ -312,8 +322,9 @@ class Turn {
                          .isError = true});
       return true;
     });
-    const std::string problem = answer.aborted ? "" : parts->problem();
+    std::string problem = answer.aborted ? "" : parts->problem();
     done_ = answer.aborted || (parts->calls.empty() && !(parts->isCutOff() && !refused.empty()));
+    if (done_ && parts->isCutOff() && !problem.empty()) problem += "; say `go on` for the rest";
     if (done_) batch.push_back(lastEntry(answer));
     BOUGH_TRY(journal_.append(std::move(batch)));
     agent_.listener.onEvent({.kind = EventKind::AssistantMessage,
@@ -374,10 +385,10 @@ class Turn {
                                              answer.message.empty() ? answer.partial : std::string()));
   }
 
-  Result<TurnReport> stop(const std::string& why) {
+  Result<TurnReport> stop(const std::string& why, std::string_view whatNext = "") {
     BOUGH_TRY(journal_.append(entry_type::kCustom, abortedPayload(why)));
     report_.aborted = true;
-    agent_.listener.onEvent({.kind = EventKind::Aborted, .text = why});
+    agent_.listener.onEvent({.kind = EventKind::Aborted, .text = std::string(why).append(whatNext)});
     return endTurn();
   }
 
