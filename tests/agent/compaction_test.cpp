@@ -122,6 +122,24 @@ TEST_F(LoopTest, ResultsThatFitIntoNoContextAreWithheld) {
   EXPECT_NE(model.last.find("withheld"), std::string::npos) << model.last;
 }
 
+// What `bough context` says of its budget helps nobody here: the window of the model counts.
+TEST_F(LoopTest, APromptThatIsTooLongByItselfSaysWhatToDo) {
+  options_.windowTokens = 1'000;
+  const auto report = runTurn(agent(), here(), std::string(20'000, 'x'));
+  ASSERT_FALSE(report.has_value());
+  EXPECT_TRUE(report.error().hint.contains("--window") && report.error().hint.contains("/model"))
+      << report.error().hint;
+  options_.windowTokens = 0;
+  LoopbackServer server([&](const HttpIn&, Reply& reply) {
+    reply.answer(400, "application/json",
+                 R"({"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 > 8"}})");
+  });
+  provider_ = makeHttpProvider(loopbackEndpoint(server, Dialect::Anthropic), {}, {.attempts = 1});
+  const auto refused = runTurn(agent(), here(), "hello");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().hint.contains("--window")) << refused.error().hint;
+}
+
 TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
   auto scribe = std::make_unique<Scribe>();
   Scribe& model = *scribe;
