@@ -74,15 +74,14 @@ Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& 
 bool saidBeforeTitle(SessionStore& store, const SessionTally& tally) {
   const SessionRow& row = tally.row;
   if (!tally.saidLateMs || row.facts.titleSource != TitleSource::Message) return false;
-  std::optional<std::uint64_t> titleMs = tally.titleMs;
-  if (!titleMs) {
-    const auto sequence = store.sequenceOf(row.facts.sessionId, row.titleEntry);
-    if (!sequence) return true;
-    const auto read = store.readOwnEntries(row.facts.sessionId, *sequence, 1, [&](std::uint64_t, Entry& entry) {
-      if (entry.id == row.titleEntry) titleMs = parseTimestamp(entry.timestamp);
-    });
-    if (!read) return true;
-  }
+  if (tally.titleMs) return tally.saidBeforeTitle();
+  std::optional<std::uint64_t> titleMs;
+  const auto sequence = store.sequenceOf(row.facts.sessionId, row.titleEntry);
+  if (!sequence) return true;
+  const auto read = store.readOwnEntries(row.facts.sessionId, *sequence, 1, [&](std::uint64_t, Entry& entry) {
+    if (entry.id == row.titleEntry) titleMs = parseTimestamp(entry.timestamp);
+  });
+  if (!read) return true;
   return !titleMs || *tally.saidLateMs < *titleMs;
 }
 

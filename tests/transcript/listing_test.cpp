@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 
 #include "base/text/timestamp.h"
 #include "catalog/database/database.h"
@@ -111,6 +112,43 @@ TEST(Listing, SaysTheSameOfLongTexts) {
     compared += compareWithImport(longer) ? 1U : 0U;
   }
   EXPECT_GE(compared, 30U);
+}
+
+// What crashes and broken disks do to a file.
+std::string damaged(std::string bytes, std::mt19937_64& random) {
+  for (std::uint64_t i = 1 + random() % 3; i > 0 && !bytes.empty(); --i) {
+    const std::size_t at = random() % bytes.size();
+    const std::size_t count = std::min<std::size_t>(random() % 40, bytes.size() - at);
+    const std::size_t line = bytes.rfind('\n', at) + 1;  // 0 in the first one
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
+    switch (random() % 8) {
+      case 0: bytes.resize(at); break;
+      case 1: bytes.erase(at, count); break;
+      case 2: bytes.replace(at, count, std::string(count, '\0')); break;
+      case 3: bytes.insert(at, bytes.substr(line, end - line)); break;
+      case 4: bytes.insert(end, bytes.substr(line, end - line)); break;
+      case 5: bytes.erase(line, end - line); break;
+      case 6: bytes[at] = static_cast<char>(random()); break;
+      default: bytes += bytes.substr(line, end - line); break;
+    }
+  }
+  return bytes;
+}
+
+TEST(Listing, SaysTheSameOfDamagedFiles) {
+  const TempFolder folder;
+  std::mt19937_64 random(7);
+  std::size_t compared = 0;
+  for (const fs::path& path : allFiles()) {
+    for (int i = 0; i < 4; ++i) {
+      const fs::path copy = fs::path(folder.path()) / fmt::format("{}", compared) / path.filename();
+      fs::create_directories(copy.parent_path());
+      writeBytes(copy, damaged(readBytes(path), random));
+      SCOPED_TRACE(path);
+      compared += compareWithImport(copy) ? 1U : 0U;
+    }
+  }
+  EXPECT_GE(compared, 100U);
 }
 
 class ListOfFiles : public testing::Test {

@@ -87,7 +87,7 @@ void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
   answers.clear();
 }
 
-// An entry took the title away: all entries are looked through once more.
+// An entry took the title away, or an older message came later: all entries are looked through once more.
 Result<void> chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
   TitleChoice choice;
   for (const OutsideFile& file : files) {
@@ -153,7 +153,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
   }
   if (!facts.sessionId.empty()) told.error.reset();
-  if (tally.titleLost && !told.error) {
+  if ((tally.titleLost || tally.saidBeforeTitle()) && !told.error) {
     if (const auto chosen = chooseTitle(files, facts); !chosen) problems.push_back(chosen.error().message);
   }
   facts.writtenBy = fmt::format("{}", fmt::join(agents, ","));

@@ -59,6 +59,10 @@ class SessionTally {
   /// … of an entry of the conversation. `isHidden`: it was redacted.
   void conversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs, bool isHidden);
 
+  /// Whether a message that was tallied later is older than the one that made the title: then that one makes it.
+  [[nodiscard]] bool saidBeforeTitle() const {
+    return row.facts.titleSource == TitleSource::Message && saidLateMs && titleMs && *saidLateMs < *titleMs;
+  }
   /// Whether the branch that ends in this entry ends with a call that has no result.
   [[nodiscard]] bool isUnfinished(const std::string& headId) const;
 
