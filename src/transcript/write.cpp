@@ -378,7 +378,7 @@ class TranscriptWriting {
     text += carrying_.take();
     const std::size_t carrier = carriers_.carrierOf(place);
     if (carrier != kNone && carriers_.find(carrier)->ownPlace == place) {
-      writer_->copied(item, lineOf(*entries_.at(carrier)).value_or(""));
+      writer_->copied(item, repairUtf8(lineOf(*entries_.at(carrier)).value_or("")));
       return;
     }
     const auto line = ownLine(place);
@@ -394,7 +394,7 @@ class TranscriptWriting {
     } else if (shape_.relinks) {
       bytes = parents_.relinked(bytes, *item.entry, item.parentId);
     }
-    writer_->copied(item, bytes);
+    writer_->copied(item, repairUtf8(bytes));
     if (bytes.empty()) return;
     // A record that broke off must not swallow a line that did not follow it in the agent's file.
     const bool atLineEnd = text.empty() ? end_.endsLine : text.back() == '\n';

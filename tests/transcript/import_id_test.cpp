@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text/utf8.h"
 #include "files.h"
 #include "support/temp_folder.h"
 
@@ -198,6 +199,37 @@ TEST(Import, AForkInAFileOfItsAgentNamesNoParentThatIsNotThere) {
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(damageText(back->report), "");
     EXPECT_EQ(fresh->buildConversationHistory("back")->size(), store->buildConversationHistory(fork.sessionId)->size());
+  }
+}
+
+// Bytes of the agent's own lines may be broken. What new lines take from them (the folder) is text all the same.
+TEST(Import, ALineBesideBrokenOnesComesBackAsTheSameEntry) {
+  const TempFolder folder;
+  for (const auto& file : fixtures()) {
+    SCOPED_TRACE(file.string());
+    std::string bytes = readBytes(file);
+    constexpr std::string_view kBegin = "\"cwd\":\"";
+    for (std::size_t at = bytes.find(kBegin); at != std::string::npos; at = bytes.find(kBegin, at + 1)) {
+      const std::size_t end = bytes.find('"', at + kBegin.size());
+      if (end != std::string::npos && end > at + kBegin.size()) bytes[end - 1] = '\xDD';
+    }
+    const std::filesystem::path broken = folder / file.filename().string();
+    writeBytes(broken, bytes);
+    const auto store = memoryStore();
+    const auto done = importTranscript(*store, broken, {.agent = {}, .sessionId = "broken"});
+    if (!done || done->report.headId.empty()) continue;
+    ASSERT_TRUE(store->appendSessionEntries("broken", {userText("more")}));
+    const std::string out = exported(*store, "broken", done->report.facts.agent);
+    for (std::size_t at = 0; at < out.size();) {
+      const std::size_t end = std::min(out.find('\n', at), out.size() - 1) + 1;
+      const std::string_view line = std::string_view(out).substr(at, end - at);
+      EXPECT_TRUE(isUtf8(line) || !line.contains("more")) << line;
+      at = end;
+    }
+    writeBytes(broken, out);
+    const std::size_t before = store->buildConversationHistory("broken")->size();
+    ASSERT_TRUE(importTranscript(*store, broken, {.agent = {}, .sessionId = "broken"}));
+    EXPECT_EQ(store->buildConversationHistory("broken")->size(), before);
   }
 }
 

@@ -78,7 +78,8 @@ class Writer {
   virtual ~Writer() = default;
   /// The lines that come first, when the file does not begin with lines of the agent's own.
   virtual void begin(const TranscriptFacts& facts, std::string& out) = 0;
-  /// An entry whose line the agent wrote itself; it is copied as it is. `line`: its bytes.
+  /// An entry whose line the agent wrote itself; it is copied as it is. `line`: its bytes, with U+FFFD where they are
+  /// not UTF-8: what a writer takes from them goes into lines of its own.
   virtual void copied(const Item& item, std::string_view line) { (void)item, (void)line; }
   /// Appends the lines for an entry. It may say in `report` what they cannot hold.
   virtual void item(const Item& item, std::string& out) = 0;
