@@ -145,19 +145,20 @@ class OutsideIntake {
         return standingOf(known, file) == KnownFiles::Standing::Unchanged || use(std::move(file));
       });
     };
-    BOUGH_TRY(takeIn(changed, !Query(database_, "SELECT 1 FROM session").next()));
+    BOUGH_TRY(takeIn(changed, /*areMany=*/true));
     if (known.haveWaiting()) waiting_.removeGone();
     return database_.take();
   }
 
-  // `isFirst`: there are no sessions yet, and these may be many.
-  Result<void> takeIn(const OutsideWalk& files, bool isFirst = false) {
+  Result<void> takeIn(const OutsideWalk& files, bool areMany = false) {
     constexpr std::uint64_t kAtOnce = 5'000;  // sessions in a transaction
     OutsideReading reading(files);
     std::optional<Told> told = reading.next();
     while (told) {
       Transaction transaction(database_);
-      if (std::exchange(isFirst, false)) fill_.emplace(database_);
+      // Another process may have stored some until now.
+      const bool isFirst = std::exchange(areMany, false) && !Query(database_, "SELECT 1 FROM session").next();
+      if (isFirst) fill_.emplace(database_);
       const auto isFull = [&](std::uint64_t count) { return fill_ ? fill_->isFull(count) : count >= kAtOnce; };
       for (std::uint64_t count = 0; told && !isFull(count); ++count, told = reading.next()) {
         take(std::move(*told));
@@ -382,7 +383,9 @@ class OutsideIntake {
 
 Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
                                     const std::function<void(std::uint64_t)>& progress, const NewestRows* newest) {
-  BOUGH_TRY(auto opened, openCatalog(folder, {}, false));
+  // Another process may be reading the same files, and stores many at once.
+  constexpr int kPatienceMs = 15'000;
+  BOUGH_TRY(auto opened, openCatalog(folder, {.busyTimeoutMs = kPatienceMs}, false));
   if (opened.memory || opened.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("{}/catalog.db cannot be written to", folder),
                 "make the folder writable, or set XDG_CACHE_HOME to one that is");

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <random>
 
 #include "base/text/timestamp.h"
@@ -173,8 +174,9 @@ class ListOfFiles : public testing::Test {
     writeBytes(file(name), bytes);
   }
 
-  catalog::OutsideReport take(const std::vector<std::string>& names) {
+  catalog::OutsideReport take(const std::vector<std::string>& names, const std::function<void()>& before = [] {}) {
     const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+      before();
       for (const std::string& name : names) {
         if (!fs::exists(file(name))) continue;
         const std::string stamp = fmt::format("{}", fs::is_directory(file(name)) ? 0 : fs::file_size(file(name)));
@@ -349,6 +351,11 @@ TEST_F(ListOfFiles, WhatIsReadAtOnceIsWhatIsReadFileByFile) {
   const std::string fileByFile = contentsOf(list());
   fs::remove(list() + "/catalog.db");
   EXPECT_EQ(take(names).read, names.size());
+  EXPECT_EQ(contentsOf(list()), fileByFile);
+  // Another process was faster.
+  fs::remove(list() + "/catalog.db");
+  const auto others = [&] { take({names.begin(), names.begin() + 20}); };
+  EXPECT_EQ(take(names, others).read, names.size());
   EXPECT_EQ(contentsOf(list()), fileByFile);
 }
 

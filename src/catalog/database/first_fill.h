@@ -20,7 +20,7 @@ class FirstFill {
   explicit FirstFill(Database& database);
   /// Whether the transaction shall end.
   [[nodiscard]] bool isFull(std::uint64_t sessions) const {
-    constexpr std::uint64_t kMostSessions = 20'000;
+    constexpr std::uint64_t kMostSessions = 10'000;
     constexpr std::size_t kMostAnswers = 1'000'000;
     return sessions >= kMostSessions || answers.size() >= kMostAnswers;
   }

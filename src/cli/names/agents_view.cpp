@@ -55,9 +55,10 @@ std::map<std::string, std::shared_ptr<std::string>>& passingFolders() {
   return folders;
 }
 
-Result<std::string> passBy(const std::string& usual, const std::string& why) {
+Result<std::string> passBy(const std::string& usual, const std::string& why, bool isOnce = false) {
   BOUGH_TRY(const auto folder, makePassingFolder());
-  printMessage(fmt::format("note: {}, so the agents' files are read again each time", text::printable(why)));
+  printMessage(
+      fmt::format("note: {}, so the agents' files are read again{}", text::printable(why), isOnce ? "" : " each time"));
   passingFolders().emplace(usual, folder);
   return *folder;
 }
@@ -73,17 +74,17 @@ Result<std::string> listFolder() {
   return passBy(usual, found ? usual + " cannot be written to" : found.error().message);
 }
 
-// The same where something turns out to be wrong with the folder: a full disk, something in the place of a file.
+// The same where something turns out to be wrong with the folder: a full disk, something in the place of a file,
+// another process that keeps it to itself for long.
 template <typename Use>
 std::invoke_result_t<Use, const std::string&> inListFolder(const Use& use) {
   BOUGH_TRY(const std::string folder, listFolder());
   auto done = use(folder);
   const bool isPassing =
       std::ranges::any_of(passingFolders(), [&](const auto& each) { return *each.second == folder; });
-  const bool isOfFolder =
-      !done && done.error().code != ErrorCode::Busy && done.error().message.contains(folder) && !isPassing;
-  if (!isOfFolder) return done;
-  BOUGH_TRY(const std::string passing, passBy(folder, done.error().message));
+  if (done || isPassing || !done.error().message.contains(folder)) return done;
+  const bool isBusy = done.error().code == ErrorCode::Busy;
+  BOUGH_TRY(const std::string passing, passBy(folder, done.error().message, isBusy));
   return use(passing);
 }
 
