@@ -88,7 +88,8 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
     BOUGH_TRY(auto state, store.sessionState(sessionId));
     source.headId = at.empty() ? state.headId : at;
     if (source.headId.empty()) {
-      return fail(ErrorCode::InvalidArgument, fmt::format("session {} has no entries yet", sessionId));
+      return fail(ErrorCode::InvalidArgument, fmt::format("session {} has no entries yet", sessionId),
+                  "`bough append` adds the first one");
     }
     BOUGH_TRY(entries, store.loadSessionEntries(sessionId, {.branch = source.headId}));
   } else {

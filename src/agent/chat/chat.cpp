@@ -288,7 +288,8 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to say", "type a message");
   }
   if (!json::check(json::quoted(text))) {
-    return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8", "nothing was sent");
+    return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8",
+                "nothing was sent; `iconv -t UTF-8` converts a text");
   }
   if (text != typed.text || message.blocks != typed.blocks) {
     listener_.onEvent({.kind = EventKind::Notice, .text = "a key in the message was replaced by [key]"});

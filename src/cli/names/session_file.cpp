@@ -114,9 +114,13 @@ Result<SessionFileBackend> openFileOfSession(const std::string& path) {
 
 }  // namespace
 
+bool isSessionFileName(std::string_view name) {
+  return name.ends_with(".jsonl") || name.ends_with(".json") || name.ends_with(".jsonl.zst") ||
+         name.ends_with(".jsonl.gz");
+}
+
 bool isSessionPath(const std::string& name) {
-  return name.find('/') != std::string::npos || name.ends_with(".jsonl") || name.ends_with(".json") ||
-         name.ends_with(".jsonl.zst") || name.ends_with(".jsonl.gz") || name.find(".sqlite") != std::string::npos;
+  return name.find('/') != std::string::npos || isSessionFileName(name) || name.find(".sqlite") != std::string::npos;
 }
 
 bool isFolderName(const std::string& name) {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "bough/error.h"
 #include "bough/store.h"
 #include "cli/names/named_session.h"
 
 namespace bough::cli {
+
+/// Whether a name has the ending of a session file.
+bool isSessionFileName(std::string_view name);
 
 /// Whether a name may be a path: it has a slash, or the ending of a session file.
 bool isSessionPath(const std::string& name);

@@ -70,7 +70,8 @@ Result<std::string> pipedContext(Input& input) {
   }
   BOUGH_TRY(std::string text, input.rest());
   if (!json::check(json::quoted(text))) {
-    return fail(ErrorCode::InvalidArgument, "what was piped to the chat is not valid UTF-8", "nothing was sent");
+    return fail(ErrorCode::InvalidArgument, "what was piped to the chat is not valid UTF-8",
+                "nothing was sent; `iconv -t UTF-8` converts a text");
   }
   return text;
 }

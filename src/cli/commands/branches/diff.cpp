@@ -11,6 +11,7 @@
 #include "cli/names/damage.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
+#include "cli/names/session_file.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
@@ -177,7 +178,8 @@ Result<Sides> openBoth(const Context& context, const Options& options) {
   if (!named && one) {
     // What is not an entry may be a session: `bough diff @1 @2`.
     auto sessions = compareSessions(context, first, options.session, "", options.left, "");
-    if (sessions || sessions.error().code != ErrorCode::NotFound) return sessions;
+    // A label may have a slash, but hardly the ending of a file.
+    if (sessions || sessions.error().code != ErrorCode::NotFound || isSessionFileName(options.left)) return sessions;
   }
   if (!named) return std::unexpected(named.error());
   BOUGH_TRY(auto other, resolveSide(first, options.right));

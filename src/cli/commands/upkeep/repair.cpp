@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"
 #include "cli/names/foreign.h"
+#include "cli/names/session_file.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/fitted.h"
@@ -135,6 +136,10 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
 Result<Options> withFile(const Context& context, const Options& options, const Error& why) {
   BOUGH_TRY(const auto files, filesOfName(context, options.session));
   std::error_code error;
+  if (files.empty() && isSessionPath(options.session) && !std::filesystem::exists(options.session, error)) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no file {}", options.session),
+                "`bough ls --agents` lists the sessions of other agents");
+  }
   if (files.empty() && (options.session.empty() || !std::filesystem::exists(options.session, error))) {
     return fail(ErrorCode::InvalidArgument, "--out writes a clean copy of another agent's file, and none was named",
                 "bough repair FILE --out COPY; a session in the store is repaired in place, without --out");
