@@ -14,6 +14,16 @@
 namespace bough::agent {
 namespace {
 
+// Where the user's own settings are.
+class UsersFolders {
+ public:
+  explicit UsersFolders(const std::string& home) : home_("HOME", home), config_("XDG_CONFIG_HOME", home + "/.config") {}
+
+ private:
+  Variable home_;
+  Variable config_;
+};
+
 class GitFilesTest : public ToolsTest {
  protected:
   bool asksFor(const std::string& path) {
@@ -194,8 +204,7 @@ TEST_F(GitFilesTest, WhatTheEnvironmentTellsGitIsAskedFor) {
 }
 
 TEST_F(GitFilesTest, TheUsersOwnSettingsOfGitAreAskedFor) {
-  const Variable home("HOME", folder_ / "work");
-  const Variable config("XDG_CONFIG_HOME", folder_ / "work/.config");
+  const UsersFolders users(folder_ / "work");
   EXPECT_TRUE(asksFor(".gitconfig"));
   EXPECT_TRUE(asksFor(".config/git/config"));
   EXPECT_FALSE(asksFor(".gitconfig.md"));
@@ -305,8 +314,7 @@ TEST_F(GitFilesTest, WhatOtherProgramsOfVersionControlObeyIsAskedFor) {
 }
 
 TEST_F(GitFilesTest, TheUsersOwnSettingsOfHgAreAskedFor) {
-  const Variable home("HOME", folder_ / "work");
-  const Variable config("XDG_CONFIG_HOME", folder_ / "work/.config");
+  const UsersFolders users(folder_ / "work");
   EXPECT_TRUE(asksFor(".hgrc"));
   EXPECT_TRUE(asksFor(".config/hg/hgrc"));
   EXPECT_FALSE(asksFor("mine/a.rc"));

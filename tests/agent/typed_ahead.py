@@ -6,10 +6,25 @@ import re
 from chat import PROMPT, Chat, check, run
 
 
-def test_lines_pasted_during_a_turn_are_one_message(folder, bough):
+def counting(folder, bough, to=40):
+    """A chat in the middle of an answer."""
     chat = Chat(folder, bough)
-    chat.type("count to 40")
+    chat.type(f"count to {to}")
     chat.wait(lambda screen: " 5 6 " in screen)
+    return chat
+
+
+def asking(folder, bough, draft):
+    """A chat that asks a question while somebody types."""
+    chat = counting(folder, bough)
+    chat.type("bash echo ran-$((1+1))")
+    chat.type(draft, enter=False)
+    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))  # what is typed is no answer
+    return chat
+
+
+def test_lines_pasted_during_a_turn_are_one_message(folder, bough):
+    chat = counting(folder, bough)
     chat.tmux("set-buffer", "alpha\n\033[31mbeta\n")
     chat.tmux("paste-buffer", "-p")
     chat.wait(lambda screen: "beta" in chat.last(screen))
@@ -22,9 +37,7 @@ def test_lines_pasted_during_a_turn_are_one_message(folder, bough):
 
 
 def test_words_and_lines_of_what_is_typed_during_a_turn(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
+    chat = counting(folder, bough)
     chat.type("alpha two words", enter=False)
     for key in ("M-BSpace", "C-w"):
         chat.key(key)
@@ -53,9 +66,7 @@ def test_a_command_shows_what_it_prints_while_it_runs(folder, bough):
 
 
 def test_what_is_typed_and_not_sent_outlives_turns_that_wait(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
+    chat = counting(folder, bough)
     chat.type("this waits")
     chat.type("count to 3")
     chat.type("half a", enter=False)
@@ -66,9 +77,7 @@ def test_what_is_typed_and_not_sent_outlives_turns_that_wait(folder, bough):
 
 
 def test_lines_that_a_command_overtakes_are_told_and_kept(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
+    chat = counting(folder, bough)
     chat.type("one thing")
     chat.type("another")
     chat.type("/new")
@@ -81,9 +90,7 @@ def test_lines_that_a_command_overtakes_are_told_and_kept(folder, bough):
 
 
 def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
+    chat = counting(folder, bough)
     chat.type("typed meanwhile", enter=False)
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
     screen = chat.wait(lambda screen: " 14 15 " in screen.replace("\n", " "))  # the answer goes on above it
@@ -105,10 +112,8 @@ def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
 
 
 def test_tab_completes_what_is_typed_during_a_turn(folder, bough):
-    chat = Chat(folder, bough)
+    chat = counting(folder, bough, to=60)
     pathlib.Path(f"{folder}/place/notes on 鹳.txt").write_text("They nest.")
-    chat.type("count to 60")
-    chat.wait(lambda screen: " 5 6 " in screen)
     chat.type("/s", enter=False)
     chat.key("Tab")
     screen = chat.wait(lambda screen: re.match(rf"{PROMPT} /s +/sessions +/switch", chat.last(screen)))
@@ -127,9 +132,7 @@ def test_tab_completes_what_is_typed_during_a_turn(folder, bough):
 
 
 def test_an_answer_goes_on_after_a_stop_with_what_was_typed_below_it(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 60")
-    chat.wait(lambda screen: " 5 6 " in screen)
+    chat = counting(folder, bough, to=60)
     chat.type("typed meanwhile", enter=False)
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
     chat.key("C-z")
@@ -144,13 +147,8 @@ def test_an_answer_goes_on_after_a_stop_with_what_was_typed_below_it(folder, bou
 
 
 def test_a_question_is_seen_by_who_is_typing(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
-    chat.type("bash echo ran-$((1+1))")
-    chat.type("half a line", enter=False)
-    screen = chat.wait(lambda screen: "allow it?" in screen)
-    screen = chat.wait(lambda screen: chat.last(screen).endswith(":"))  # what is typed is no answer
+    chat = asking(folder, bough, "half a line")
+    screen = chat.screen()
     check(f"{PROMPT} half a line" not in screen, "the question stands alone", screen)
     chat.key("y")
     chat.wait(lambda screen: re.search(r": y$", chat.last(screen)))  # on the line of the question
@@ -160,12 +158,7 @@ def test_a_question_is_seen_by_who_is_typing(folder, bough):
 
 
 def test_what_is_being_typed_answers_no_question(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
-    chat.type("bash echo ran-$((1+1))")
-    chat.type("y", enter=False)
-    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))
+    chat = asking(folder, bough, "y")
     chat.key("Enter")
     screen = chat.wait(lambda screen: "please answer" in screen)
     check("ran-2" not in screen, "an empty line is no answer", screen)
@@ -176,12 +169,7 @@ def test_what_is_being_typed_answers_no_question(folder, bough):
 
 
 def test_the_beginning_of_an_answer_goes_with_its_question(folder, bough):
-    chat = Chat(folder, bough)
-    chat.type("count to 40")
-    chat.wait(lambda screen: " 5 6 " in screen)
-    chat.type("bash echo ran-$((1+1))")
-    chat.type("half a line", enter=False)
-    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))
+    chat = asking(folder, bough, "half a line")
     chat.key("y")
     chat.wait(lambda screen: re.search(r": y$", chat.last(screen)))
     chat.key("C-c")
