@@ -321,6 +321,20 @@ def test_the_tree_of_a_chat_moves_the_head_and_brings_a_message_back(folder, bou
     terminal.close()
 
 
+def test_the_tree_names_no_head_where_there_is_none(folder, bough):
+    terminal = Terminal(folder, bough, width=110, height=30)
+    terminal.type("bough chat")
+    terminal.wait(opened)
+    terminal.type("first thing")
+    terminal.wait(lambda screen: "You said: first thing" in screen and opened(screen))
+    terminal.type("/back")
+    terminal.wait(lambda screen: "back 1 turn" in screen and opened(screen))
+    terminal.type("/tree")
+    screen = terminal.wait(lambda screen: "Tree:" in screen and "2 of 2" in screen)
+    check("› first thing" in selected(screen) and "(head)" not in screen, "the head is before the first message", screen)
+    terminal.close()
+
+
 def test_the_tree_takes_a_message_back_where_the_head_is_and_forks_from_anywhere(folder, bough):
     terminal = Terminal(folder, bough, width=110, height=30)
     terminal.type("bough chat --key tree:cli:me")

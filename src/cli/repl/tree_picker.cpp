@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 #include "base/text/text.h"
 #include "base/try.h"
@@ -74,12 +76,11 @@ class PlaceRows final : public PickerSource {
     std::vector<Sequence> nodes;
     for (const PlaceRow& row : all) nodes.push_back(row.node);
     BOUGH_TRY(auto summaries, describeEntries(store_, sessionId_, kGraphemes)(nodes));
+    Sequence headNode = kNoSequence;
     for (std::size_t i = 0; i < all.size() && i < summaries.size(); ++i) {
       all[i].summary = std::move(summaries[i]);
-      // The head is mostly after the last answer, at an entry that nobody said.
-      if (all[i].summary.entryId == headId && !isSpoken(all[i].summary) && !rows_.empty()) head_ = rows_.size() - 1;
+      if (all[i].summary.entryId == headId) headNode = all[i].node;
       const bool spoken = isSpoken(all[i].summary);
-      if (spoken && all[i].summary.entryId == headId) head_ = rows_.size();
       std::string marks;
       for (const std::string_view label : tree.labelsOf(all[i].node)) marks += fmt::format("[{}] ", label);
       if (spoken) {
@@ -90,10 +91,12 @@ class PlaceRows final : public PickerSource {
       }
     }
     if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", "type a message first");
+    findHead(tree, headNode);
     return {};
   }
 
-  [[nodiscard]] std::size_t head() const { return head_; }
+  /// Where to begin.
+  [[nodiscard]] std::size_t head() const { return head_.value_or(0); }
   [[nodiscard]] const PlaceRow& row(std::size_t number) const { return rows_[number]; }
 
   [[nodiscard]] std::string title() const override { return leftOut_ ? "Tree (newest part)" : "Tree"; }
@@ -138,10 +141,18 @@ class PlaceRows final : public PickerSource {
   }
 
  private:
+  // The head is mostly after the last answer, at an entry that nobody said. None when all was said later.
+  void findHead(const SessionTree& tree, Sequence node) {
+    std::unordered_map<Sequence, std::size_t> places;
+    for (std::size_t i = 0; i < rows_.size(); ++i) places.emplace(rows_[i].node, i);
+    while (node != kNoSequence && !places.contains(node)) node = tree.parent(node);
+    if (node != kNoSequence) head_ = places[node];
+  }
+
   SessionStore& store_;
   std::string sessionId_;
   std::vector<PlaceRow> rows_;
-  std::size_t head_ = 0;
+  std::optional<std::size_t> head_;  // its row
   bool leftOut_ = false;
 };
 
