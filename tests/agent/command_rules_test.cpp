@@ -379,7 +379,7 @@ TEST(CommandRules, StrategiesThatGitRunsAreAskedAbout) {
 
 TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
   const TempFolder folder;
-  for (const char* name : {"evil", "sub/other", "bare.git", "docs", "a:b"}) {
+  for (const char* name : {"evil", "sub/other", "bare.git", "docs", "a:b", "evil one"}) {
     std::filesystem::create_directories(folder / name);
   }
   const WorkingFolder opened = *WorkingFolder::open(folder.path());
@@ -390,7 +390,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
        {"git push evil main", "git push ./evil", "git push -q evil", "git fetch evil", "git pull sub/other main",
         "git clone evil copy", "git clone -b main evil", "git clone file:///tmp/x", "git clone a:b", "git push bare",
         "git ls-remote evil", "git remote add x evil", "git remote set-url -v x ./evil", "git push 'evil' main",
-        "git --no-pager push evil"}) {
+        "git --no-pager push evil", "git push 'evil one' main", "git fetch ./evil\" \"one"}) {
     EXPECT_FALSE(isAllowed(command, "git")) << command;
   }
   EXPECT_EQ(

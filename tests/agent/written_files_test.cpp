@@ -61,6 +61,16 @@ TEST_F(WrittenFilesTest, CopiesOfTreesThatMeetARepositoryAreAskedAbout) {
   EXPECT_FALSE(askedOf("rsync -r src/ new"));
 }
 
+TEST_F(WrittenFilesTest, NamesWithBlanksArePathsToo) {
+  std::filesystem::create_directories(folder_ / "work/my bare/hooks");
+  put("work/my bare/HEAD", "ref: refs/heads/main\n");
+  for (const char* command : {"cp evil 'my bare/hooks/update'", "cp evil my\" \"bare/config", "cp config 'my bare'",
+                              "touch \"my bare/config\"", "cp evil \"my bare\"/hooks/update"}) {
+    EXPECT_TRUE(askedOf(command).has_value()) << command;
+  }
+  EXPECT_FALSE(askedOf("cp evil 'my bare/description'"));
+}
+
 TEST_F(WrittenFilesTest, FoldersThatLeadIntoOneAreAskedAbout) {
   for (const char* name : {".git/hooks", "store/hg", "store/jj", "sub"}) {
     std::filesystem::create_directories(folder_ / (std::string("work/") + name));

@@ -36,7 +36,11 @@ struct AddedWords {
   bool isQuoteOpen = false;
 };
 
-AddedWords addedWords(std::string_view text) {
+// Blanks in quotes end a word in Parts, whose parts may be a program's own words, and not in Whole, where it may be a
+// path.
+enum class Quoted { Parts, Whole };
+
+AddedWords addedWords(std::string_view text, Quoted quoted) {
   AddedWords out;
   std::string word;
   std::size_t pattern = std::string::npos;
@@ -53,8 +57,8 @@ AddedWords addedWords(std::string_view text) {
       quote = 0;  // the shell takes quotes away: "-ex"ec is -exec
     } else if (quote == 0 && (c == '\'' || c == '"')) {
       quote = c;
-    } else if (c == ' ' || c == '\t') {
-      endWord();  // also in quotes, where the parts may be a program's own words
+    } else if ((c == ' ' || c == '\t') && (quote == 0 || quoted == Quoted::Parts)) {
+      endWord();
     } else {
       const bool isPattern = c == '*' || c == '?' || c == '[' || (c == '~' && word.empty());
       if (quote == 0 && isPattern) pattern = std::min(pattern, word.size());
@@ -204,7 +208,8 @@ bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> 
 }
 
 // `named` begins with the program whose rules are asked.
-std::string dangerFor(std::span<const std::string> named, const AddedWords& after, const WorkingFolder* folder) {
+std::string dangerFor(std::span<const std::string> named, const AddedWords& after, const AddedWords& paths,
+                      const WorkingFolder* folder) {
   const std::vector<std::string>& added = after.words;
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
@@ -235,10 +240,12 @@ std::string dangerFor(std::span<const std::string> named, const AddedWords& afte
   if (writesNamedFiles(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
   if (std::string danger = dangerousToRun(program, rules.words, added); !danger.empty()) return danger;
   if (std::string danger = dangerousCommand(program, rules.words, added); !danger.empty()) return danger;
-  std::string address =
-      dangerousAddress(program, rules.words, added, folder == nullptr ? AT_FDCWD : folder->descriptor());
-  if (!address.empty() || folder == nullptr) return address;
-  return dangerousFile(program, rules.words, {.words = added, .patterns = after.patterns}, *folder);
+  for (const auto& words : {added, paths.words}) {
+    const int from = folder == nullptr ? AT_FDCWD : folder->descriptor();
+    if (std::string danger = dangerousAddress(program, rules.words, words, from); !danger.empty()) return danger;
+  }
+  if (folder == nullptr) return {};
+  return dangerousFile(program, rules.words, {.words = paths.words, .patterns = paths.patterns}, *folder);
 }
 
 }  // namespace
@@ -247,13 +254,14 @@ std::string dangerIn(std::string_view command, std::string_view allowed, const W
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   const std::vector<std::string> named = wordsOfAllowed(allowed);
   if (named.empty()) return "it names no program";
-  const AddedWords added = addedWords(command.substr(allowed.size()));
+  const AddedWords added = addedWords(command.substr(allowed.size()), Quoted::Parts);
+  const AddedWords paths = addedWords(command.substr(allowed.size()), Quoted::Whole);
   if (added.isQuoteOpen) return "a quote in it has no end";
   // The rules of a program count, and those of each program that it runs: `rustup run stable cargo`.
   std::vector<std::size_t> programs{0};
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const auto words = std::span(named).subspan(programs[i]);
-    if (std::string danger = dangerFor(words, added, folder); !danger.empty()) return danger;
+    if (std::string danger = dangerFor(words, added, paths, folder); !danger.empty()) return danger;
     const NamedProgram program = programOf(words);
     const std::size_t first = named.size() - program.words.size();
     for (const std::size_t place : programsRunBy(program.name, program.words)) {
