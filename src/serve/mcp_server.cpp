@@ -46,6 +46,15 @@ std::string stateless(std::string_view result, bool cacheable) {
                      meta);
 }
 
+// The commands of a shell that a client may not have, as tools that it has.
+std::string hintForClient(const std::string& hint) {
+  for (const std::string_view command : {"`bough tree", "`bough cat", "`bough labels", "`bough show --all"}) {
+    if (hint.starts_with(command)) return "session_tree and read_session give the ids of entries";
+  }
+  const bool ofSessions = hint.starts_with("`bough` lists") || hint.starts_with("`bough ls` lists");
+  return ofSessions ? "list_sessions and search_sessions give the ids of sessions" : hint;
+}
+
 // A version that we do not speak is answered with the newest one of that generation; the client decides.
 std::string_view negotiated(std::string_view params) {
   const std::string wanted = json::findString(params, "protocolVersion").value_or("");
@@ -163,9 +172,9 @@ RpcResult<std::string> McpServer::callTool(std::string_view params) {
     json::appendQuoted(result, *text);
     return result + "}]}";
   }
-  const Error& error = text.error();
-  const std::string message = cutMessage(error.message);
-  json::appendQuoted(result, error.hint.empty() ? message : message + "; " + error.hint);
+  const std::string message = cutMessage(text.error().message);
+  const std::string hint = hintForClient(text.error().hint);
+  json::appendQuoted(result, hint.empty() ? message : message + "; " + hint);
   return result + R"(}],"isError":true})";
 }
 

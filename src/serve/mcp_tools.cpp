@@ -364,7 +364,7 @@ const std::array kTools = {
         "read_session",
         "Read a session's conversation in parts: go on with from=next. A long entry is cut: read it with entry and "
         "offset=nextOffset.",
-        R"(SESSION,"branch":{"type":"string","description":"its last entry; default: the head"},"from":{"type":"integer"},"last":{"type":"integer","description":"the last n instead"},"limit":{"type":"integer"},"entry":{"type":"string"},"offset":{"type":"integer"})",
+        R"(SESSION,"branch":{"type":"string","description":"its last entry; default: the head"},"from":{"type":"integer"},"last":{"type":"integer","description":"the last n messages instead"},"limit":{"type":"integer"},"entry":{"type":"string"},"offset":{"type":"integer"})",
         R"("session")", false, readSession},
     McpTool{"session_tree", "Draw a session as a tree with entry ids.", R"(SESSION,"fromLine":{"type":"integer"})",
             R"("session")", false, sessionTree},

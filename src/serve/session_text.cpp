@@ -45,14 +45,25 @@ std::string_view jsonPart(std::string_view text, std::size_t from, std::size_t m
   return part;
 }
 
-// Where a stretch begins: counted from the root, or from the end.
+// Where a stretch begins: a place from the root, or that of one of the last messages. Entries that nobody said do not
+// count as these.
 Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& sessionId, const std::string& leaf,
                                  const Stretch& stretch) {
   if (stretch.last == 0) return stretch.from;
   BOUGH_TRY(const auto tree, store.loadTree(sessionId));
   BOUGH_TRY(const auto node, store.sequenceOf(sessionId, leaf));
-  const std::uint64_t length = tree.isNode(node) ? tree.depth(node) + 1 : 0;
-  return length - std::min(length, stretch.last);
+  if (!tree.isNode(node)) return 0;
+  std::vector<Sequence> upwards;
+  for (Sequence each = node; each != kNoSequence; each = tree.parent(each)) upwards.push_back(each);
+  BOUGH_TRY(const Session session, store.session(sessionId));
+  std::uint64_t place = upwards.size();
+  std::uint64_t left = stretch.last;
+  BOUGH_TRY(forEachEntryAt(session, upwards, [&](const Entry& entry) {
+    --place;
+    if (entry.type == entry_type::kMessage) --left;
+    return left > 0;
+  }));
+  return place;
 }
 
 // What of a session, or of the history that it shares, cannot be read; empty: nothing that is known.
@@ -149,7 +160,7 @@ Result<std::string> readStretch(SessionStore& store, const std::string& sessionI
   std::optional<std::uint64_t> next;
   if (!leaf.empty()) {
     BOUGH_TRY(std::uint64_t place, firstPlace(store, sessionId, leaf, stretch));
-    const std::uint64_t wanted = std::min(stretch.last > 0 ? stretch.last : stretch.limit, kMaxEntries);
+    const std::uint64_t wanted = stretch.last > 0 ? kMaxEntries : std::min(stretch.limit, kMaxEntries);
     LoadOptions load;
     load.branch = leaf;
     load.fromSequence = place;

@@ -340,6 +340,25 @@ def check_moving_list():
         client.close()
 
 
+def check_notes():
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
+        session = bough(store, "new")
+        for text in ("one", "two"):
+            bough(store, "append", session, "--role", "user", "--text", text)
+            note = '{"type":"custom","payload":{"step":1}}\n' * 3
+            subprocess.run([BOUGH, "append", session, "--store", store], input=note, text=True, check=True, capture_output=True)
+        client = Client(store, "--write")
+        for last, texts in ((1, ["two"]), (2, ["one", "two"]), (3, ["one", "two"])):
+            read = client.tool("read_session", session=session, last=last)["entries"]
+            said = [entry["text"] for entry in read if entry["role"] == "user"]
+            check(f"the last {last} are messages", said == texts and (last > 2 or read[0]["text"] == texts[0]), read)
+        for name, arguments, tool in (("read_session", {"session": session, "entry": "x"}, "session_tree"), ("fork_session", {"session": session, "entry": "x"}, "session_tree"),
+                                      ("append_message", {"session": "x", "role": "user", "text": "x"}, "list_sessions")):
+            refused = str(client.tool(name, **arguments))
+            check("an error names tools, and no command of a shell", tool in refused and "`bough" not in refused, refused)
+        client.close()
+
+
 def check_unknown_usage():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as store:
         session = bough(store, "new")
@@ -378,6 +397,7 @@ def main():
     check_pages()
     check_moving_list()
     check_unknown_usage()
+    check_notes()
     print("\n".join(failures))
     print(f"mcp: {len(failures)} problems")
     return 1 if failures else 0
