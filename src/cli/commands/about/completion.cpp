@@ -145,6 +145,7 @@ Command define() {
       .summary = "Print the script that completes bough on a shell",
       .details = {},
       .examples =
+          "  mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions\n"
           "  bough completion bash > ~/.local/share/bash-completion/completions/bough\n"
           "  bough completion zsh  > \"${fpath[1]}/_bough\"\n"
           "  bough completion fish > ~/.config/fish/completions/bough.fish",
