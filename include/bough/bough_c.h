@@ -160,7 +160,8 @@ typedef struct bough_new_session {
 
 BOUGH_API void bough_new_session_init(bough_new_session* options, uint32_t struct_size);
 
-/* Makes a session, durably, and opens it. `options` may be NULL. BOUGH_ALREADY_EXISTS when there is one of that id. */
+/* Makes a session, durably, and opens it. `options` may be NULL. BOUGH_ALREADY_EXISTS when there is one of that id.
+ * After BOUGH_NO_MEMORY it may have been made: of an id of one's own, the next call says so. */
 BOUGH_API int32_t bough_session_create(bough_store* store, const bough_new_session* options, bough_session** out);
 /* Opens a session by its id. BOUGH_NOT_FOUND when there is none. */
 BOUGH_API int32_t bough_session_open(bough_store* store, bough_text id, bough_session** out);

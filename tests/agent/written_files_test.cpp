@@ -69,6 +69,9 @@ TEST_F(WrittenFilesTest, NamesWithBlanksArePathsToo) {
     EXPECT_TRUE(askedOf(command).has_value()) << command;
   }
   EXPECT_FALSE(askedOf("cp evil 'my bare/description'"));
+  std::filesystem::create_directories(folder_ / "work/~/hooks");
+  put("work/~/HEAD", "ref: refs/heads/main\n");
+  EXPECT_TRUE(askedOf("cp evil '~/hooks/update'").has_value());
 }
 
 TEST_F(WrittenFilesTest, FoldersThatLeadIntoOneAreAskedAbout) {

@@ -102,7 +102,9 @@ std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDi
       const std::string& word = added.words[i];
       if (isOptionWord(word)) continue;
       NamedFile file = added.patterns[i] == std::string::npos ? fileOf(word) : patternOf(word, added.patterns[i]);
-      const auto place = folder.resolve(word.starts_with('/') ? file.path : from + file.path);
+      std::string path = word.starts_with('/') ? file.path : from + file.path;
+      if (path.starts_with('~')) path.insert(0, "./");  // in quotes, where the shell leaves it alone
+      const auto place = folder.resolve(path);
       if (!place) continue;
       file.path = place->path;
       file.isFolder = isFolderAt(file.path);
