@@ -113,7 +113,12 @@ Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool sear
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
     if (!answersAllTheSame(report.error())) return std::unexpected(report.error());
-    printMessage(fmt::format("note: the catalog may be out of date: {}", text::printable(report.error().message)));
+    view.behind = view.isStuck = search && behind != nullptr && !view.isDatabase;
+    const std::string why = text::printable(report.error().message);
+    printMessage(view.isStuck ? fmt::format("note: the search index may be out of date, so the sessions themselves are "
+                                            "searched, and the newest come first: {}",
+                                            why)
+                              : fmt::format("note: the catalog may be out of date: {}", why));
     return view;
   }
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));

@@ -18,6 +18,7 @@ struct CatalogView {
   std::unique_ptr<Catalog> catalog;
   std::string sessionId = {};  ///< Of openCatalogViewOf.
   bool behind = false;         ///< There was too much to take in at once; see WhenBehind::Leave.
+  bool isStuck = false;        ///< Nothing can be taken in now, and that was said; `behind` is true, too.
   bool isDatabase = false;     ///< Then `behind` says that a part was taken in.
 };
 
@@ -28,7 +29,8 @@ enum class WhenBehind : std::uint8_t {
 };
 
 /// Opens the store's catalog and brings it up to date, with a progress bar when that takes long. When it cannot be
-/// brought up to date (another process holds it, the disk is full) it says so and answers from what was known.
+/// brought up to date (another process holds it, the disk is full) it says so and answers from what was known, or
+/// leaves it to the caller to read the sessions themselves.
 Result<CatalogView> openCatalogView(const Context& context, bool search = false,
                                     WhenBehind whenBehind = WhenBehind::TakeIn);
 

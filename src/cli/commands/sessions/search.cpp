@@ -389,7 +389,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                                               : findInBranch(*view.store, filter.session, options.branch, limit, find));
   pager.reset();
   // After the scan, which needs every core. The copy of another agent's file is gone with this command.
-  if (view.behind && view.passing == nullptr) takeInBesides(view);
+  if (view.behind && !view.isStuck && view.passing == nullptr) takeInBesides(view);
   if (options.sessionsWith && hits.size() >= kCounted) {
     printMessage(
         fmt::format("note: only {} were counted, and there may be more; --since, --in or another word asks "
