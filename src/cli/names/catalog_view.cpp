@@ -12,6 +12,7 @@
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/names/session_file.h"
 #include "cli/names/when.h"
 #include "cli/terminal/output.h"
@@ -156,8 +157,10 @@ Option FilterOptions::folderArgument() {
   return {.name = "FOLDER", .help = "Only sessions of this folder and the folders in it", .target = &folder};
 }
 
-std::string recordedFolder(const std::string& folder) {
+std::string recordedFolder(const std::string& named) {
   std::error_code unknown;
+  // A shell leaves the ~ in `--cwd=~/x` alone; ./~ is a folder of that name.
+  const std::string folder = withHome(named).value_or(named);
   auto path = std::filesystem::weakly_canonical(folder, unknown);
   if (unknown || path.is_relative()) path = std::filesystem::absolute(folder, unknown).lexically_normal();
   std::string recorded = unknown ? folder : path.string();

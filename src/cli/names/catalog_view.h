@@ -45,8 +45,9 @@ Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 /// a database, which many share, it says how that is done.
 void takeInBesides(const CatalogView& view);
 
-/// The path of a folder as sessions record it: absolute, and where a program really is, not the link that leads there.
-std::string recordedFolder(const std::string& folder);
+/// The path of a folder as sessions record it: absolute, with the home folder in the place of a ~, and where a program
+/// really is, not the link that leads there.
+std::string recordedFolder(const std::string& named);
 
 /// Options that choose sessions, and the filter they make.
 struct FilterOptions {

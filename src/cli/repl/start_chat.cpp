@@ -35,6 +35,7 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
               textOrFile(isBeside ? "@" + (folder / name).string() : settings.system, "the setting system"));
   }
   options.http.providers = settings.providers;
+  BOUGH_TRY(options.folder, withHome(options.folder));
   auto opened = agent::WorkingFolder::open(options.folder.empty() ? "." : options.folder);
   if (!opened) {
     opened.error().hint = options.folder.empty() ? "the tools work in the current folder; cd to one that is there"

@@ -6,6 +6,7 @@
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/foreign.h"
@@ -167,6 +168,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
 
 Result<ExitCode> run(const Context& context, Options options) {
   if (options.output == "-") options.output.clear();  // standard output, as without the option
+  BOUGH_TRY(options.output, withHome(options.output));
   BOUGH_TRY(auto session, openForReading(context, options.session));
   TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
   wish.bare = options.bare;

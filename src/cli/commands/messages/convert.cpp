@@ -6,6 +6,7 @@
 #include "base/text/counted.h"
 #include "base/text/text.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/convert.h"
 #include "cli/commands/commands.h"
 #include "cli/terminal/input.h"
@@ -76,6 +77,7 @@ void printReport(const CompatibilityReport& report, const Options& options, bool
 
 Result<ExitCode> run(const Context& context, Options options) {
   if (options.output == "-") options.output.clear();  // standard output, as without the option
+  BOUGH_TRY(options.output, withHome(options.output));
   if (options.force && options.output.empty()) {
     return fail(ErrorCode::InvalidArgument, "--force needs a file to replace", "name it with -o OUT");
   }

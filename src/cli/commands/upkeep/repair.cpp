@@ -6,6 +6,7 @@
 #include "base/json/json_write.h"
 #include "base/text/counted.h"
 #include "base/try.h"
+#include "base/user_folders.h"
 #include "bough/transcript.h"
 #include "cli/commands/commands.h"
 #include "cli/names/agents_view.h"
@@ -110,7 +111,8 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
   BOUGH_TRY(const auto read, readWhole(options.session));
   BOUGH_TRY(const auto source, read.source());
   const TranscriptReport& report = read.report;
-  BOUGH_TRY(const auto file, NewFile::make(options.output));
+  BOUGH_TRY(const std::string output, withHome(options.output));
+  BOUGH_TRY(const auto file, NewFile::make(output));
   BOUGH_TRY(const auto written,
             writeTranscript(source, {.agent = agent, .facts = report.facts, .headId = report.headId, .clean = true},
                             [&](std::string_view piece) { return file->add(piece); }));
