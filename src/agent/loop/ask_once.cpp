@@ -33,7 +33,8 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
     const bool isWhole = !parts.isCutOff() && !parts.text.empty();
     if (isWhole) return std::move(parts.text);
     if (limit < most) continue;
-    return parts.isCutOff() ? fail(ErrorCode::Io, "the answer was cut off at the model's limit", "take another model: /model, --model")
+    return parts.isCutOff() ? fail(ErrorCode::Io, "the answer was cut off at the model's limit",
+                                   "take another model: /model, --model")
                             : fail(ErrorCode::Io, "the answer is empty", "try again");
   }
 }
