@@ -69,6 +69,36 @@ TEST_F(StoreTest, ForksNestDeeply) {
   EXPECT_EQ(all.back().id, "y");
 }
 
+// A list opens all of them.
+TEST_F(StoreTest, WhatForksShareIsNotKeptForAllOfThem) {
+  must(store->createSession({.sessionId = "p"}));
+  constexpr int kEntries = 100'000;
+  constexpr int kBatch = 5'000;
+  for (int at = 0; at < kEntries; at += kBatch) {
+    std::vector<Entry> batch;
+    for (int i = at; i < at + kBatch; ++i) batch.push_back(message("x", "e" + std::to_string(i)));
+    must(store->appendSessionEntries("p", std::move(batch)));
+  }
+  const std::string last = "e" + std::to_string(kEntries - 1);
+  const auto backend = must(FileBackend::open(folder.path().string(), {}, jsonEntrySerializer(), systemEnvironment()));
+  std::vector<std::shared_ptr<StoredSession>> forks;
+  for (int i = 0; i < 40; ++i) {
+    const std::string id = must(store->branchFromEntry("p", last, {.sessionId = "f" + std::to_string(i)})).sessionId;
+    forks.push_back(must(static_cast<StorageBackend&>(*backend).open(id)));
+    EXPECT_EQ(must(forks.back()->state()).headId, last);
+  }
+  constexpr std::size_t kMost = std::size_t{18} << 20;
+  EXPECT_GT(*backend->keptBytes(), kMost / 2);
+  EXPECT_LT(*backend->keptBytes(), kMost);
+  for (const auto& fork : forks) {
+    const auto loaded = must(fork->load({.options = {.last = 1, .branch = last}}));
+    EXPECT_EQ(loaded.entries.front().id, last);
+  }
+  const auto kept = backend->keptBytes();
+  forks.clear();
+  EXPECT_LT(*kept, kMost);
+}
+
 TEST_F(StoreTest, AForkSharesABranchAndGoesItsOwnWay) {
   fill("s", 3);
   must(store->appendSessionEntries("s", {message("side", "side", "e1")}));

@@ -232,6 +232,11 @@ bool ForkHistory::isCurrent() const {
   });
 }
 
+std::size_t ForkHistory::bytes() const {
+  constexpr std::size_t kOfAnAllocation = 32;
+  return parts_.size() * (sizeof(Part) + kOfAnAllocation) + size_ * sizeof(std::uint64_t);
+}
+
 std::vector<std::string> ForkHistory::sessions() const {
   std::vector<std::string> names;
   for (const Part& part : parts_) names.push_back(part.session->sessionId());

@@ -43,6 +43,8 @@ class ForkHistory final : public SharedEntries {
   [[nodiscard]] bool keepFor(SharingSession& owner);
 
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// About how much memory it takes.
+  [[nodiscard]] std::size_t bytes() const;
   /// The parent at which it ends too early, because no session on the way has it (verify says more); empty when it is
   /// whole.
   [[nodiscard]] const std::string& missing() const { return missing_; }

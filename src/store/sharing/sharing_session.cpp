@@ -8,6 +8,30 @@
 #include "store/sharing/session_loader.h"
 
 namespace bough {
+namespace {
+
+using KeptBytes = std::shared_ptr<std::atomic<std::size_t>>;
+
+// Whoever lists a store opens all of its forks, and each shares as much as those before it in its chain together. What
+// is not kept is walked again, up to the nearest on the way that is kept: of a long chain some are in any case.
+bool mayBeKept(const ForkHistory& history, std::size_t kept) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  constexpr std::size_t kFarApart = 64;
+  return kept <= kMostBytes || (history.parts().size() % kFarApart == 0 && kept <= 2 * kMostBytes);
+}
+
+// Counted until nobody uses it any more.
+std::shared_ptr<const ForkHistory> countedAs(ForkHistory made, const KeptBytes& kept) {
+  const std::size_t bytes = made.bytes();
+  auto owned = std::make_unique<const ForkHistory>(std::move(made));
+  *kept += bytes;
+  return {owned.release(), [kept, bytes](const ForkHistory* history) {
+            *kept -= bytes;
+            delete history;
+          }};
+}
+
+}  // namespace
 
 std::shared_ptr<const ForkHistory> SharingSession::keptHistory(const std::optional<ForkOrigin>& origin) {
   KnownHistory& here = *known_;
@@ -23,7 +47,8 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::
   if (!origin) return std::make_shared<const ForkHistory>();
   if (auto known = keptHistory(origin)) return known;
   BOUGH_TRY(ForkHistory made, ForkHistory::ofFork(sessions_, sessionId_, origin));
-  auto history = std::make_shared<const ForkHistory>(std::move(made));
+  if (!mayBeKept(made, *sessions_.keptBytes())) return std::make_shared<const ForkHistory>(std::move(made));
+  auto history = countedAs(std::move(made), sessions_.keptBytes());
   KnownHistory& here = *known_;
   const std::lock_guard lock(here.mutex);
   here.origin = origin;

@@ -3,6 +3,8 @@
 // labels across forks, redactions, attachments.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -41,9 +43,12 @@ class SharingSessions {
   virtual bool has(const std::string& sessionId) = 0;
   /// Those that were met when entries were loaded.
   [[nodiscard]] LostPayloads& lostPayloads() { return *lostPayloads_; }
+  /// How many bytes the histories take that sessions keep. It may outlive this.
+  [[nodiscard]] const std::shared_ptr<std::atomic<std::size_t>>& keptBytes() const { return keptBytes_; }
 
  private:
   PerProcess<LostPayloads> lostPayloads_;
+  const std::shared_ptr<std::atomic<std::size_t>> keptBytes_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 /// Sequences of the calls that begin with `own` number the session's own entries, from 0 (the header).
@@ -80,7 +85,8 @@ class SharingSession : public StoredSession {
   Result<std::vector<Entry>> ownEntries(std::span<const std::uint64_t> sequences);
 
   [[nodiscard]] SharingSessions& sessions() { return sessions_; }
-  /// What the session shares if it has this origin. It is kept, so that it is not walked again for every call.
+  /// What the session shares if it has this origin. It is kept, so that it is not walked again for every call, unless
+  /// the sessions of the store keep much already.
   Result<std::shared_ptr<const ForkHistory>> historyOf(const std::optional<ForkOrigin>& origin);
   /// The same when it is known already and still right, else null: its parts are asked, but nothing is walked.
   [[nodiscard]] std::shared_ptr<const ForkHistory> keptHistory(const std::optional<ForkOrigin>& origin);
