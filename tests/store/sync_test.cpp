@@ -237,6 +237,32 @@ TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
   }
 }
 
+// Nor does it when the session was thrown away there afterwards.
+TEST(Sync, WhatWasErasedDoesNotComeBackForASessionInTheTrash) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", "a secret"), message("b")}));
+  ASSERT_TRUE(syncSession(left, right, "s"));
+  const auto erase = [](StoreSide& side) {
+    return side.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "a request"});
+  };
+  ASSERT_TRUE(erase(right));
+  ASSERT_TRUE(right.store->trashSession("s"));
+  for (const Error& error : {syncSession(left, right, "s").error(), syncSession(right, left, "s").error(),
+                             copySession(left, right, "s").error()}) {
+    EXPECT_EQ(error.code, ErrorCode::IdConflict);
+    EXPECT_TRUE(error.message.contains("entry a of session s was erased in " + right.backend->describe()))
+        << error.message;
+    EXPECT_EQ(right.store->sessionState("s").error().code, ErrorCode::NotFound);
+  }
+  ASSERT_TRUE(erase(left));
+  const auto synced = syncSession(left, right, "s");
+  ASSERT_TRUE(synced) << synced.error().message;
+  for (const std::string& line : lines(right, "s")) EXPECT_FALSE(line.contains("a secret")) << line;
+}
+
 // Of a line that cannot be read, type and time are gone with it.
 TEST(Sync, ADamagedEntryThatIsErasedInBothStoresIsTheSame) {
   const TempFolder folder;

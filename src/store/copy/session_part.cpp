@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <unordered_map>
 
 #include "base/model/unreadable.h"
 #include "base/try.h"
@@ -11,6 +13,17 @@
 #include "store/rules/erasure.h"
 #include "store/rules/header.h"
 #include "store/rules/lost_payloads.h"
+
+namespace bough {
+
+// The trash of a store, as it was read last. To read a long list for each of many sessions that are missing would take
+// forever: it is read again after a fifth as many questions as it is long, two a session, and a short one each time.
+struct KnownTrash {
+  std::unordered_multimap<std::string, std::string> trashIds = {};  // by session
+  std::size_t answers = 0;                                          // that it is still good for
+};
+
+}  // namespace bough
 
 namespace bough::copying {
 namespace {
@@ -147,9 +160,51 @@ Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& session
   return entries;
 }
 
-Result<void> makeSession(const StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header) {
+Result<std::vector<std::string>> trashIdsOf(StoreSide& side, const std::string& sessionId) {
+  if (side.trash && side.trash->answers > 0) {
+    --side.trash->answers;
+  } else {
+    const auto trash = side.store->listTrash();
+    if (!trash && trash.error().code == ErrorCode::Unsupported) return {};  // a backend may have none
+    if (!trash) return std::unexpected(trash.error());
+    side.trash = std::make_shared<KnownTrash>();
+    side.trash->answers = trash->size() / 5;
+    for (const TrashedSession& each : *trash) side.trash->trashIds.emplace(each.sessionId, each.trashId);
+  }
+  std::vector<std::string> found;
+  const auto [begin, end] = side.trash->trashIds.equal_range(sessionId);
+  for (auto each = begin; each != end; ++each) found.push_back(each->second);
+  return found;
+}
+
+namespace {
+
+// What was erased does not come back by way of a session that was thrown away afterwards.
+Result<void> refuseErasedInTrash(StoreSide& from, const StoreSide& side, const std::string& sessionId,
+                                 const std::string& trashId) {
+  LoadQuery query{.asStored = true};
+  const auto read = side.store->exportTrashed(trashId, [&](std::string_view line) {
+    const auto entry = side.store->serializer().decode(line);
+    if (entry && isErasedPayload(entry->payload)) query.ids.push_back(entry->id);
+    return true;
+  });
+  if (!read && read.error().code != ErrorCode::NotFound) return read;  // somebody brought it back, or emptied the trash
+  if (query.ids.empty()) return {};
+  BOUGH_TRY(const auto session, from.backend->open(sessionId));
+  BOUGH_TRY(const auto loaded, session->load(query));
+  for (const Entry& entry : loaded.entries) {
+    if (!isErasedPayload(entry.payload)) return std::unexpected(erasedInOne(sessionId, entry.id, side, from));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> makeSession(StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header) {
   BOUGH_TRY(auto known, findHeader(side, sessionId));
   if (!known) {
+    BOUGH_TRY(const auto trashed, trashIdsOf(side, sessionId));
+    for (const std::string& trashId : trashed) BOUGH_TRY(refuseErasedInTrash(from, side, sessionId, trashId));
     BOUGH_TRY(checkFormat(header, sessionId, from.backend->describe(), 0, side.backend->serializer().schemaVersion()));
     auto made =
         side.backend->create({.sessionId = sessionId, .entries = {header}, .origin = readHeader(header).origin});

@@ -25,9 +25,13 @@ Result<std::vector<Entry>> readPart(StoreSide& side, const std::string& sessionI
 Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& sessionId, std::uint64_t from,
                                      std::size_t count, StoreSide* other = nullptr);
 
+/// Those in the trash of a store that had this id.
+Result<std::vector<std::string>> trashIdsOf(StoreSide& side, const std::string& sessionId);
+
 /// Makes the session with this header, its first entry in `from`. Conflict when there is one with another header. One
-/// that could not be appended to is not made.
-Result<void> makeSession(const StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header);
+/// that could not be appended to is not made; nor is one that has an entry which was erased before the session was
+/// thrown away here (IdConflict).
+Result<void> makeSession(StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header);
 
 /// Appends entries in batches of a few megabytes. Conflict unless `tail` is the tail; it follows. Each that was
 /// appended is added to `appended`, also when a later one is not.

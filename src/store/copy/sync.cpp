@@ -29,13 +29,6 @@
 
 namespace bough {
 
-// The trash of a store, as it was read last. To read a long list for each of many sessions that are missing would take
-// forever: it is read again after a tenth as many questions as it is long, and a short one each time.
-struct KnownTrash {
-  std::unordered_set<std::string> sessionIds = {};
-  std::size_t answers = 0;  // that it is still good for
-};
-
 using namespace copying;
 
 namespace {
@@ -195,20 +188,6 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-Result<bool> isInTrash(StoreSide& side, const std::string& sessionId) {
-  if (side.trash && side.trash->answers > 0) {
-    --side.trash->answers;
-    return side.trash->sessionIds.contains(sessionId);
-  }
-  const auto trash = side.store->listTrash();
-  if (!trash && trash.error().code == ErrorCode::Unsupported) return false;  // a backend may have none
-  if (!trash) return std::unexpected(trash.error());
-  side.trash = std::make_shared<KnownTrash>();
-  side.trash->answers = trash->size() / 10;
-  for (const TrashedSession& each : *trash) side.trash->sessionIds.insert(each.sessionId);
-  return side.trash->sessionIds.contains(sessionId);
-}
-
 class Sync {
  public:
   // `result` holds what earlier tries did.
@@ -251,7 +230,7 @@ class Sync {
       other.got = 0;
       BOUGH_TRY(readThrough(onLeft ? left_ : right_));
       BOUGH_TRY(noteTrash(other.store));
-      const StoreSide& from = onLeft ? left_.store : right_.store;
+      StoreSide& from = onLeft ? left_.store : right_.store;
       BOUGH_TRY(makeSession(from, other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
       seen_.add(other.store, result_.sessionId);
     } else {
@@ -280,8 +259,8 @@ class Sync {
 
   // Who removed the session from one store alone would be surprised.
   Result<void> noteTrash(StoreSide& lacking) {
-    BOUGH_TRY(const bool trashed, isInTrash(lacking, result_.sessionId));
-    if (!trashed) return {};
+    BOUGH_TRY(const auto trashed, trashIdsOf(lacking, result_.sessionId));
+    if (trashed.empty()) return {};
     note(
         fmt::format("it is in the trash of {} and comes back from the other store; remove it from "
                     "both to be rid of it",
