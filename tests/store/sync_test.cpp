@@ -263,6 +263,26 @@ TEST(Sync, WhatWasErasedDoesNotComeBackForASessionInTheTrash) {
   for (const std::string& line : lines(right, "s")) EXPECT_FALSE(line.contains("a secret")) << line;
 }
 
+// Nor by way of a fork that has its own copy of it in the other store, whether the store has its parent or not.
+TEST(Sync, WhatWasErasedDoesNotComeBackInACopyOfTheHistory) {
+  const TempFolder folder;
+  StoreSide left = openSide(folder / "left");
+  StoreSide right = openSide(folder / "right");
+  ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
+  ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", "a secret"), message("b")}));
+  ASSERT_TRUE(left.store->branchFromEntry("s", "b", {.sessionId = "fork"}));
+  ASSERT_TRUE(syncSession(left, right, "fork"));
+  ASSERT_TRUE(left.store->maintenance().detach("fork"));
+  ASSERT_TRUE(
+      right.store->maintenance().erase({.sessionId = "s", .entryIds = {"a"}, .by = "me", .reason = "a request"}));
+  for (const char* const gone : {"fork", "s"}) {
+    ASSERT_TRUE(right.store->trashSession(gone));
+    EXPECT_EQ(syncSession(left, right, "fork").error().code, ErrorCode::IdConflict);
+    EXPECT_EQ(copySession(left, right, "fork").error().code, ErrorCode::IdConflict);
+    EXPECT_EQ(right.store->sessionState("fork").error().code, ErrorCode::NotFound);
+  }
+}
+
 // Of a line that cannot be read, type and time are gone with it.
 TEST(Sync, ADamagedEntryThatIsErasedInBothStoresIsTheSame) {
   const TempFolder folder;

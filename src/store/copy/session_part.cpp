@@ -7,6 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/json/json_scan.h"
 #include "base/model/unreadable.h"
 #include "base/try.h"
 #include "store/rules/attachment_reference.h"
@@ -179,16 +180,61 @@ Result<std::vector<std::string>> trashIdsOf(StoreSide& side, const std::string& 
 
 namespace {
 
-// What was erased does not come back by way of a session that was thrown away afterwards.
-Result<void> refuseErasedInTrash(StoreSide& from, const StoreSide& side, const std::string& sessionId,
-                                 const std::string& trashId) {
-  LoadQuery query{.asStored = true};
+std::string sessionIn(std::string_view header, std::string_view name) {
+  const auto origin = json::findMember(header, name);
+  return origin ? json::findString(*origin, "sessionId").value_or("") : "";
+}
+
+// Takes what a receipt says was erased.
+void noteErased(const Entry& entry, std::vector<std::string>& ids) {
+  if (isErasedPayload(entry.payload)) ids.push_back(entry.id);
+  if (entry.type != entry_type::kRedaction || !json::findMember(entry.payload, "erased")) return;
+  if (auto target = json::findString(entry.payload, "entryId")) ids.push_back(std::move(*target));
+}
+
+// Of a session in the trash. Returns the one whose history it shares.
+Result<std::string> noteErasedInTrash(const StoreSide& side, const std::string& trashId,
+                                      std::vector<std::string>& ids) {
+  std::string before;
   const auto read = side.store->exportTrashed(trashId, [&](std::string_view line) {
     const auto entry = side.store->serializer().decode(line);
-    if (entry && isErasedPayload(entry->payload)) query.ids.push_back(entry->id);
+    if (entry) noteErased(*entry, ids);
+    if (entry && entry->type == entry_type::kSessionHeader) before = sessionIn(entry->payload, "parentSession");
     return true;
   });
-  if (!read && read.error().code != ErrorCode::NotFound) return read;  // somebody brought it back, or emptied the trash
+  const bool isGone = !read && read.error().code == ErrorCode::NotFound;  // brought back, or removed for good
+  if (!read && !isGone) return std::unexpected(read.error());
+  return before;
+}
+
+// What a store knows to be erased of a session that it lacks: from its trash, and from those whose history it shared.
+Result<std::vector<std::string>> erasedOf(StoreSide& side, std::string sessionId) {
+  std::vector<std::string> ids;
+  for (std::size_t steps = 0; !sessionId.empty() && steps < kMostForks; ++steps) {
+    BOUGH_TRY(const auto header, findHeader(side, sessionId));
+    if (header) {
+      BOUGH_TRY(const auto session, side.backend->open(sessionId));
+      const std::string type(entry_type::kRedaction);
+      BOUGH_TRY(const auto loaded, session->load({.options = {.type = type}, .asStored = true}));
+      for (const Entry& entry : loaded.entries) noteErased(entry, ids);
+      return ids;
+    }
+    BOUGH_TRY(const auto trashed, trashIdsOf(side, sessionId));
+    sessionId.clear();
+    for (const std::string& trashId : trashed) {
+      BOUGH_TRY(sessionId, noteErasedInTrash(side, trashId, ids));
+    }
+  }
+  return ids;
+}
+
+// What was erased does not come back by way of a session that was thrown away afterwards, or that has its own copy of
+// what it shared.
+Result<void> refuseErased(StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header) {
+  LoadQuery query{.asStored = true};
+  BOUGH_TRY(query.ids, erasedOf(side, sessionId));
+  BOUGH_TRY(const auto copied, erasedOf(side, sessionIn(header.payload, "detachedFrom")));
+  query.ids.insert(query.ids.end(), copied.begin(), copied.end());
   if (query.ids.empty()) return {};
   BOUGH_TRY(const auto session, from.backend->open(sessionId));
   BOUGH_TRY(const auto loaded, session->load(query));
@@ -203,8 +249,7 @@ Result<void> refuseErasedInTrash(StoreSide& from, const StoreSide& side, const s
 Result<void> makeSession(StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header) {
   BOUGH_TRY(auto known, findHeader(side, sessionId));
   if (!known) {
-    BOUGH_TRY(const auto trashed, trashIdsOf(side, sessionId));
-    for (const std::string& trashId : trashed) BOUGH_TRY(refuseErasedInTrash(from, side, sessionId, trashId));
+    BOUGH_TRY(refuseErased(from, side, sessionId, header));
     BOUGH_TRY(checkFormat(header, sessionId, from.backend->describe(), 0, side.backend->serializer().schemaVersion()));
     auto made =
         side.backend->create({.sessionId = sessionId, .entries = {header}, .origin = readHeader(header).origin});
