@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import _thread
+import threading
 from typing import Any, Callable
 
 
 def new_lock() -> Any:
     """One that knows its thread, which may take it again."""
-    return _thread.RLock()
+    return threading.RLock()
 
 
 def holding(lock: Any, work: Callable[..., Any], *arguments: Any) -> Any:
