@@ -1,31 +1,49 @@
 #include "base/json/json_write.h"
 
+#include "base/json/json_grammar.h"
+
 namespace bough::json {
 
-void appendQuoted(std::string& out, std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  std::size_t plain = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    out.append(text.substr(plain, i - plain));
-    plain = i + 1;
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        out += "\\u00";
-        out += kHex[c >> 4];
-        out += kHex[c & 15];
-    }
+namespace {
+
+// The letter that stands for a character after a backslash; 0 when none does.
+constexpr char escapeLetter(char c) {
+  switch (c) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
   }
-  out.append(text.substr(plain));
+}
+
+void appendEscape(std::string& out, char c) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  if (const char letter = escapeLetter(c)) {
+    const char escape[] = {'\\', letter};
+    out.append(escape, sizeof escape);
+  } else {
+    const char escape[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+    out.append(escape, sizeof escape);
+  }
+}
+
+}  // namespace
+
+void appendQuoted(std::string& out, std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  out += '"';
+  for (;; ++at) {
+    const char* const stop = skipPlain(at, end);
+    out.append(at, static_cast<std::size_t>(stop - at));
+    if (stop == end) break;
+    appendEscape(out, *stop);
+    at = stop;
+  }
   out += '"';
 }
 
