@@ -33,6 +33,14 @@ configure_file(cmake/version.h.in ${PROJECT_BINARY_DIR}/include/bough/version.h)
 target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
+# The levels of optimization of a Release build. Without three of its passes O1 takes an eighth less of the compiler's
+# time.
+set(bough_level_O1 -O1)
+set(bough_level_O2 -O2)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND bough_level_O1 -fno-tree-dominator-opts -fno-tree-pta -fno-tree-loop-optimize)
+endif()
+
 # Headers that most sources include, compiled once for each level of optimization. g++ compiles what a precompiled header
 # defines at the level of that header, whatever the source asks for.
 if(NOT EXISTS ${PROJECT_BINARY_DIR}/precompiled.cpp)
@@ -42,7 +50,7 @@ function(bough_precompile level)
   if(NOT TARGET bough_precompiled_${level})
     add_library(bough_precompiled_${level} OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(bough_precompiled_${level} PRIVATE bough_options fmt::fmt)
-    target_compile_options(bough_precompiled_${level} PRIVATE $<$<CONFIG:Release>:-${level}>)
+    target_compile_options(bough_precompiled_${level} PRIVATE "$<$<CONFIG:Release>:${bough_level_${level}}>")
     target_precompile_headers(bough_precompiled_${level} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
   endif()
 endfunction()
@@ -107,7 +115,7 @@ function(bough_room name level)
   target_include_directories(bough_${name} PUBLIC ${doorway})
   target_link_libraries(bough_${name} PUBLIC bough_options)
   target_link_libraries(bough_${name} PRIVATE ${ROOM_LIBRARIES})
-  target_compile_options(bough_${name} PRIVATE $<$<CONFIG:Release>:-${level}>)
+  target_compile_options(bough_${name} PRIVATE "$<$<CONFIG:Release>:${bough_level_${level}}>")
   target_precompile_headers(bough_${name} REUSE_FROM bough_precompiled_${level})
   foreach(other ${ROOM_USES})
     target_link_libraries(bough_${name} PRIVATE bough_${other})
