@@ -36,7 +36,7 @@ void writeModel(json::Writer& writer, const std::string& name) {
   writer.member("provider", name.substr(0, slash)).member("model", name.substr(slash + 1));
 }
 
-// "nothing is lost", or what the other provider does not see, in one line.
+// Returns one line: nothing is lost, or the fields that the other provider will not see.
 std::string compatibilityLine(const CompatibilityReport& report) {
   if (report.lossyFields.empty()) return "the whole conversation is readable for it";
   std::string out;
@@ -48,7 +48,7 @@ std::string compatibilityLine(const CompatibilityReport& report) {
   return fmt::format("it does not see {}; all of it stays stored", out);
 }
 
-// Whether an entry is something the user said.
+// Returns true when the user said the entry.
 bool isSaid(const Entry& entry) {
   if (!holdsMessage(entry) || entry.redacted) return false;
   const auto message = normalizeEntry(entry);
@@ -60,7 +60,7 @@ std::string fallbackModel(const ChatOptions& options) {
   return options.defaultModel.empty() ? defaultModel() : options.defaultModel;
 }
 
-// Nobody has chosen the model, and what was said before did not go to it.
+// The notice for a conversation whose earlier model is unknown and for which nobody has chosen one.
 AgentEvent whoGoesOn(const ChatOptions& options, const std::string& model) {
   const std::string why = options.defaultModel.empty() ? whyDefaultModel() : "it is the default model";
   return {.kind = EventKind::Notice,
@@ -69,7 +69,7 @@ AgentEvent whoGoesOn(const ChatOptions& options, const std::string& model) {
                               model, why)};
 }
 
-// Whether a conversation may go on with a model that nobody asked for.
+// Fails when a conversation must not continue with a model that the user did not choose.
 Result<void> checkUnasked(const ConversationModel& known, const std::string& name) {
   constexpr const char* kHint = "choose the model that goes on, with --model; it is written PROVIDER/MODEL";
   const std::string recorded = known.name.full();
@@ -123,7 +123,7 @@ Result<void> Chat::open(const std::string& sessionId) {
   return {};
 }
 
-// A session is made only when its model can be used: one that nobody can answer in would be in the way.
+// Creates the session only if its model is usable: an empty session that no model can answer would be in the way.
 Result<void> Chat::startNew() {
   const std::string wanted = provider_ ? provider_->name() : options_.model;
   BOUGH_TRY(makeProvider(wanted.empty() ? fallbackModel(options_) : wanted, options_.http));
@@ -137,14 +137,14 @@ Result<void> Chat::reload() {
   return open(sessionId());
 }
 
-// The next session that is opened goes on with this model, whatever it used before.
+// Lets the next session that is opened continue with this model, whichever model it used before.
 void Chat::keepModel() {
   if (!provider_) return;
   options_.model = provider_->name();
   options_.thinkingLevel = thinkingLevel_;
 }
 
-// The model that was asked for; else the one the session used last; the default one only where none was used.
+// Chooses the model that was asked for; otherwise the model the session used last; otherwise the default model.
 Result<void> Chat::chooseModel() {
   BOUGH_TRY(auto setup, setupAt(store_, at_));
   BOUGH_TRY(const ConversationModel known, conversationModel(store_, at_, setup));
@@ -204,7 +204,7 @@ struct Chat::Held {
   [[nodiscard]] std::optional<std::uint64_t> turn() const { return lock ? lock->turn() : std::nullopt; }
 };
 
-// Somebody else's turn keeps ours out, unless it is to be a branch beside it.
+// Fails while another process runs a turn, unless the new turn is to be a branch beside it.
 Result<Chat::Held> Chat::hold() const {
   auto taken = TurnLock::take(store_, options_.storeFolder, at_.sessionId);
   if (taken) return Held{.lock = std::move(*taken)};
@@ -226,9 +226,9 @@ Result<std::string> Chat::appendNow(std::string_view type, std::string payload, 
   return stored;
 }
 
-// What the model is told about itself stays with the session, so that a newer program changes nothing before what was
-// said already. Only another folder, changed instructions or another prompt of the user's own change it, from here on.
-// Returns whether this is the first turn.
+// Keeps what the model was told about itself in the session, so that a newer version of bough does not change the
+// prompt of an existing conversation. Only a different folder, changed instructions or the user's own prompt change it,
+// from this point on. Returns true for the first turn.
 Result<bool> Chat::recordSetup() {
   BOUGH_TRY(const Setup setup, setupAt(store_, at_));
   const bool first = setup.folder.empty();
@@ -256,7 +256,7 @@ Result<bool> Chat::recordSetup() {
   return false;
 }
 
-// A convenience: when it fails, the session keeps the title that its first message gives it.
+// A title is only a convenience: on failure, the session keeps the title taken from its first message.
 void Chat::makeTitle(const std::string& said, const std::string& answered) {
   constexpr std::size_t kGraphemes = 60;
   const std::string about = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
@@ -296,7 +296,8 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
   }
   BOUGH_TRY(const Held held, hold());
   if (held.othersAtWork) {
-    // Beside the turn that runs, not in the middle of it. A chat that was opened before it began stays where it is.
+    // Branch off before the running turn, not in the middle of it. A chat opened before that turn began stays where it
+    // is.
     BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
     const auto before = found.kind == Interruption::Kind::None ? Result<std::string>(at_.headId) : findBack(1);
     if (before) at_.headId = *before;
@@ -325,7 +326,7 @@ Result<UndoReport> Chat::undoFiles() {
   BOUGH_TRY(const Held held, hold());
   BOUGH_TRY(UndoReport report, undoFileChanges(store_, at_, environment_.folder));
   if (report.restored.empty() && report.removed.empty()) {
-    // The model need not know; the next undo goes on with the turn before.
+    // The model need not know; the next undo continues with the turn before.
     BOUGH_TRY(appendNow(entry_type::kCustom, passedPayload(report.turnId)));
     return report;
   }
@@ -339,7 +340,7 @@ Result<UndoReport> Chat::undoFiles() {
 
 Result<TurnReport> Chat::resume(ResumeWhat what) {
   BOUGH_TRY(auto held, hold());
-  if (held.othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is theirs
+  if (held.othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is the other process's running turn
   BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
   BOUGH_TRY(const Setup setup, setupAt(store_, at_));
   if (found.kind == Interruption::Kind::Calls && setup.folder != folder()) {
@@ -348,14 +349,14 @@ Result<TurnReport> Chat::resume(ResumeWhat what) {
                                            setup.folder, folder())});
     return TurnReport{.end = at_};
   }
-  // Otherwise its answer would be taken for the one to what is asked next.
+  // Otherwise the answer to the old message would look like the answer to the next prompt.
   if (found.kind == Interruption::Kind::Calls || found.kind == Interruption::Kind::Message) {
     listener_.onEvent({.kind = EventKind::Notice, .text = "the last turn was interrupted; finishing it"});
   }
   return finished(resumeTurn(agent(held.turn()), at_, what));
 }
 
-// Whatever became of a turn, the next one begins after what is stored of it.
+// Moves to the end of what is stored, whether or not the turn succeeded; the next turn begins there.
 Result<TurnReport> Chat::finished(Result<TurnReport> report) {
   if (report) {
     at_ = report->end;
@@ -370,7 +371,7 @@ Result<std::string> Chat::setModel(const std::string& name) {
   BOUGH_TRY(auto provider, makeProvider(name, options_.http));
   std::string line = "the conversation begins with it";
   if (!at_.headId.empty()) {
-    // Judged by what it would be given next.
+    // Judge the model by the context it would get next.
     BOUGH_TRY(
         auto context,
         buildContext(store_, at_.sessionId,

@@ -45,7 +45,7 @@ class InstructionReader {
     found_.notices.push_back(fmt::format("{} is left out: {}", path, why));
   }
 
-  // None when there is no such file, or it may not be read.
+  // Returns std::nullopt when the file does not exist or must not be read.
   std::optional<std::string> read(const std::string& path) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!file.isOpen()) {
@@ -89,7 +89,7 @@ Instructions readInstructions(const std::string& folder, const std::vector<std::
   InstructionReader reader(folder);
   for (const std::string& path : userFiles) reader.add(path);
   for (std::size_t end = 0;; end = folder.find('/', end + 1)) {
-    // "", "/home", "/home/me": up to each slash, then all of it.
+    // "", "/home", "/home/me": each prefix that ends before a slash, then the whole path.
     const std::string parent = folder == "/" ? "" : folder.substr(0, end);
     for (const char* name : {"AGENTS.md", "CLAUDE.md"}) reader.add(fmt::format("{}/{}", parent, name));
     if (end == std::string::npos || folder == "/") break;

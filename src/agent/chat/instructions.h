@@ -1,4 +1,4 @@
-// What a user and a project tell every model: the files AGENTS.md and CLAUDE.md.
+// Reads what users and projects tell every model: the files AGENTS.md and CLAUDE.md.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace bough::agent {
 
-/// Reads `userFiles`, then AGENTS.md and CLAUDE.md of every folder from the root down to `folder`, which is absolute:
-/// what is nearest comes last. A file that belongs neither to the user, nor to root, nor to the owner of `folder` is
-/// left out: somebody else could have put it into a shared parent. Equal texts are taken once.
+/// Reads `userFiles`, then AGENTS.md and CLAUDE.md of every folder from the root down to `folder` (an absolute path),
+/// so that the nearest files come last. Skips a file unless it belongs to the user, to root, or to the owner of
+/// `folder`: another user could have put it into a shared parent folder. Skips repeated texts.
 Instructions readInstructions(const std::string& folder, const std::vector<std::string>& userFiles);
 
 }  // namespace bough::agent

@@ -10,7 +10,7 @@ constexpr std::string_view kPairs[][2] = {{"**", "**"}, {"__", "__"}, {"*", "*"}
                                           {"„", "“"},   {"«", "»"},   {"「", "」"}, {"《", "》"}};
 constexpr std::string_view kNames[] = {"Title:", "title:", "标题：", "标题:"};
 
-// Of marks that stand around all of it; those inside belong to the title.
+// Strips a pair of marks around the whole text. Marks inside belong to the title.
 bool stripPair(std::string_view& text) {
   for (const auto& [open, close] : kPairs) {
     if (text.size() <= open.size() + close.size() || !text.starts_with(open) || !text.ends_with(close)) continue;

@@ -1,4 +1,4 @@
-// The title that a model means, without the marks it puts around it.
+// Extracts the title from a model's answer, without the marks that models put around it.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace bough::agent {
 
-/// The first line that says something, without quotation marks, emphasis, the marks of a heading, and "Title:".
+/// Returns the first line that is not blank, without quotation marks, emphasis, heading marks and "Title:".
 std::string plainTitle(std::string_view answer);
 
 }  // namespace bough::agent

@@ -16,14 +16,14 @@ namespace bough::agent {
 namespace {
 
 constexpr std::size_t kTextBytes = std::size_t{256} << 10;
-constexpr std::size_t kMediaBytes = std::size_t{5} << 20;  // what every provider still takes
+constexpr std::size_t kMediaBytes = std::size_t{5} << 20;  // the smallest limit of all providers
 constexpr std::size_t kMostFiles = 50;
 
 bool isBlank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// The words that begin with `@`, without it.
+// Returns the words that begin with `@`, without the `@`.
 std::vector<std::string> namedIn(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -49,17 +49,17 @@ std::string_view mediaTypeOf(std::string_view bytes) {
 
 std::string mediaBlock(std::string_view type, std::string_view bytes, std::string_view name) {
   json::Writer writer;
-  const bool image = type.starts_with("image/");  // no API has a place for the name of an image
+  const bool image = type.starts_with("image/");  // no API takes a name for an image
   writer.beginObject().member("type", image ? "image" : "document");
   writer.member("mediaType", type).member("data", toBase64(bytes));
   if (!image) writer.member("name", name);
   return writer.endObject().take();
 }
 
-// What may follow a name in a sentence.
+// Punctuation that may follow a name in a sentence.
 constexpr std::string_view kPunctuation = ".,;:!?)'\"";
 
-// `end.txt.` at the end of a sentence means `end.txt`, when that is what there is.
+// Finds the file that a word names. `end.txt.` at the end of a sentence means `end.txt` if that file exists.
 std::optional<Place> findFile(const WorkingFolder& folder, const std::string& home, std::string& name) {
   for (std::string tried = name;; tried.pop_back()) {
     const bool atHome = tried.starts_with("~/") && !home.empty();
@@ -72,7 +72,7 @@ std::optional<Place> findFile(const WorkingFolder& folder, const std::string& ho
   }
 }
 
-// A folder of that name, which loses the punctuation after it.
+// Returns true when the word names a folder, and then removes the punctuation after the name.
 bool isFolder(const WorkingFolder& folder, std::string& name) {
   for (std::string tried = name;; tried.pop_back()) {
     const auto place = folder.resolve(tried);
@@ -122,7 +122,7 @@ Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder&
   for (std::string& name : namedIn(text)) {
     const auto place = findFile(folder, home, name);
     if (!place) {
-      // Names of people begin with @, too; what looks like a path was meant as one.
+      // People's names begin with @, too; only a word that looks like a path was meant as a file.
       if (isFolder(folder, name)) {
         read.notices.push_back(fmt::format("@{} is a folder; only its name is sent", name));
       } else if (name.find_first_of("/.") != std::string::npos) {

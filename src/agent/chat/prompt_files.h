@@ -8,15 +8,16 @@
 
 namespace bough::agent {
 
-/// A prompt with the files that it names.
+/// A prompt together with the files that it names.
 struct ReadPrompt {
   UserMessage message;
-  std::vector<std::string> notices{};  ///< For people: what looks like a file and is none, and what was sent.
+  std::vector<std::string> notices{};  ///< For people: words that look like files but are not, and which files were
+                                       ///< sent.
 };
 
-/// Reads a prompt. `@` at the beginning of a word names a file: text goes into the message as a block of its own, so do
-/// images (PNG, JPEG, GIF, WebP) and PDFs. A word that names no file stays what it is. InvalidArgument for a file that
-/// is too large or neither of these, and, unless `outside`, for a file outside of the working folder.
+/// Reads a prompt and its files. `@` at the beginning of a word names a file. Text files, images (PNG, JPEG, GIF, WebP)
+/// and PDFs each become a block of the message. A word that names no file stays as it is. Fails with InvalidArgument
+/// for a file that is too large or of another type, and, unless `outside`, for a file outside the working folder.
 Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder& folder, const std::string& home,
                                    bool outside);
 

@@ -34,21 +34,21 @@ ModelName modelSetIn(const Entry& entry) {
   const std::size_t slash = name.model.find('/');
   if (slash != std::string::npos) {
     std::string model = name.model.substr(slash + 1);
-    if (isAnyones(model)) return name;  // openai/gpt-oss-20b: who made it, not who runs it
+    if (isAnyones(model)) return name;  // openai/gpt-oss-20b names the maker, not the provider
     return {.provider = name.model.substr(0, slash), .model = std::move(model)};
   }
   name.provider = providerOfModel(name.model, std::nullopt);
   return name;
 }
 
-// Who gave an answer.
+// The model and provider of an answer.
 struct Answerer {
   ModelName name{};
-  std::string unnamedOf{};  // of which provider's API it is, where it does not say its model
+  std::string unnamedOf{};  // the provider whose API it came from, when the answer does not name its model
   bool hasMessages = false;
 };
 
-// Nobody for what is no answer, and for what an agent wrote in the place of one.
+// Returns an empty Answerer for an entry that is not an answer, and for an answer that an agent wrote itself.
 Answerer answererOf(const Entry& entry) {
   if (!holdsMessage(entry)) return {};
   const auto message = normalizeEntry(entry);
@@ -66,14 +66,15 @@ Answerer answererOf(const Entry& entry) {
   return {.name = std::move(name)};
 }
 
-// Whether both are of one provider; what is of an unknown one says nothing. A name such as gpt-oss is that of models at
-// many providers: where the model that was set has it, that says whose it is.
+// Returns true when both models belong to one provider, or when the answerer's provider is unknown. Models such as
+// gpt-oss are offered by many providers: if the names are equal, the provider that was set counts.
 bool isOfTheSame(const ModelName& answerer, const ModelName& set) {
   if (!set.provider.empty() && answerer.model == set.model) return true;
   return answerer.provider.empty() || isProvider(set.provider, answerer.provider);
 }
 
-// The model of the last answer that names one, unless one was set after it; and whose the answers after it are.
+// Finds the model of the last answer that names one, unless a model was set after it, and the provider of later answers
+// that name none.
 Result<Answerer> lastAnswerer(SessionStore& store, const StartingPoint& at) {
   Answerer found;
   const auto enough = [&](const std::vector<Entry>& entries) {

@@ -16,7 +16,7 @@
 namespace bough::agent {
 namespace {
 
-// Each session has a byte of the file, far beyond its end.
+// Maps each session to one byte of the lock file, far beyond its end.
 off_t placeOf(const std::string& sessionId) {
   const std::string digits = Sha256::of(sessionId).substr(0, 15);
   std::uint64_t place = 0;
@@ -24,7 +24,7 @@ off_t placeOf(const std::string& sessionId) {
   return static_cast<off_t>(place);
 }
 
-// One that is renewed three times before it ends: a single lost answer costs nothing.
+// Three renewals fit into one lease, so a single lost answer does no harm.
 constexpr std::uint64_t kLeaseMs = 10'000;
 constexpr std::chrono::milliseconds kRenewEvery{3'000};
 
@@ -45,8 +45,8 @@ Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& s
 
 }  // namespace
 
-// Renews until it is destroyed. A renewal that fails is tried again; when another turn has begun meanwhile, the next
-// append of this one is refused by its number.
+// Renews the lease until it is destroyed. Retries failed renewals. If another turn has begun meanwhile, the store
+// refuses the next append of this turn by its number.
 class TurnLock::Lease {
  public:
   explicit Lease(Session session) : session_(std::move(session)) {}
@@ -58,14 +58,14 @@ class TurnLock::Lease {
     }
     ended_.notify_all();
     if (renewer_.joinable()) renewer_.join();
-    // Without memory it ends by itself.
+    // If memory runs out here, the lease expires by itself.
     ThreadFailure().guard([&] { (void)session_.renewTurn(turn_, 0); });
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
-  // A lease that nobody renews would end in the middle of the turn.
+  // Fails when the thread cannot start: without renewal the lease would expire in the middle of the turn.
   Result<void> start() {
     BOUGH_TRY(turn_, session_.leaseTurn(kLeaseMs));
     BOUGH_TRY(renewer_, startThread("to renew the lease of a turn", [this] { renew(); }));
@@ -78,7 +78,7 @@ class TurnLock::Lease {
     while (!ended_.wait_for(lock, kRenewEvery, [&] { return over_; })) {
       lock.unlock();
       bool over = false;
-      // Memory that runs out is no reason to end the process: the lease is renewed the next time.
+      // Running out of memory must not end the process; the next round renews the lease.
       ThreadFailure().guard([&] {
         const auto renewed = session_.renewTurn(turn_, kLeaseMs);
         over = !renewed && renewed.error().code == ErrorCode::Conflict;
@@ -111,7 +111,7 @@ Result<TurnLock> TurnLock::take(SessionStore& store, const std::string& storeFol
     return TurnLock(std::move(file), nullptr);
   }
   BOUGH_TRY(auto session, store.session(sessionId));
-  // Made before the turn begins: nothing that fails afterwards leaves a lease that nobody ends.
+  // Made before the turn begins, so that no later failure leaves a lease that nobody ends.
   auto lease = std::make_unique<Lease>(std::move(session));
   const auto started = lease->start();
   if (!started && started.error().code == ErrorCode::Unsupported) return TurnLock(Descriptor(), nullptr);

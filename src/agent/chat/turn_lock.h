@@ -1,4 +1,4 @@
-// One turn at a time in a session, across processes and machines.
+// Allows one turn at a time in a session, across processes and machines.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,17 @@ namespace bough::agent {
 /// Held while a turn runs.
 class TurnLock {
  public:
-  /// Busy, at once, when another process is in the middle of a turn.
+  /// Takes the lock. Fails at once with Busy when another process is running a turn.
   ///
-  /// In a store's folder it is a lock of the system, which lets go of it when the process ends, however it ends; all
-  /// sessions share one file there. Elsewhere (`storeFolder` is not a folder) it is a lease of the store, renewed by a
-  /// thread while this lives: that of a process that died ends by itself, 10 seconds after it was renewed last.
+  /// In a store's folder this is a file lock, which the system releases when the process ends in any way; all sessions
+  /// share one lock file. Elsewhere (`storeFolder` is not a folder) it is a lease in the store, which a thread renews
+  /// while this object lives. The lease of a process that died expires 10 seconds after its last renewal.
   static Result<TurnLock> take(SessionStore& store, const std::string& storeFolder, const std::string& sessionId);
   ~TurnLock();
   TurnLock(TurnLock&&) noexcept;
   TurnLock& operator=(TurnLock&&) = delete;
 
-  /// The number of the turn, where the store has given one with the lease.
+  /// Returns the number of the turn, if the store gave one with the lease.
   [[nodiscard]] std::optional<std::uint64_t> turn() const;
 
  private:

@@ -1,4 +1,4 @@
-// Small pieces of work on JSON text that the readers of all providers share.
+// Helpers for JSON text that the readers of all providers share.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ inline std::string decoded(std::string_view body) {
   return out;
 }
 
-/// Decodes a string that comes in pieces. A piece may end between the two halves of a surrogate pair: then the first
-/// half waits for the next piece of the same text. What never gets its other half is not shown.
+/// Decodes a string that arrives in pieces. A piece may end between the two halves of a surrogate pair; the first half
+/// is then held for the next piece of the same text. Drops a half whose other half never arrives.
 class PieceDecoder {
  public:
-  /// `text`: a number for the text that this is a piece of, such as the thinking or the answer.
+  /// `text` numbers the texts of one answer (thinking, answer, ...), so that their pieces are not mixed.
   std::string decode(std::string_view body, std::uint64_t text = 0) {
     std::string whole = std::exchange(held_, {});
     if (std::exchange(text_, text) != text) whole.clear();
@@ -64,7 +64,7 @@ class PieceDecoder {
   std::uint64_t text_ = 0;
 };
 
-/// A raw string from a body that is escaped already.
+/// Makes a raw string from a body that is already escaped.
 inline std::string requoted(std::string_view body) {
   return '"' + std::string(body) + '"';
 }
@@ -74,7 +74,7 @@ inline bool isObject(std::string_view text) {
   return begin != std::string_view::npos && text[begin] == '{' && json::check(text).has_value();
 }
 
-/// An object whose members can be replaced; the others keep their bytes and their order.
+/// An object whose members can be replaced; all others keep their bytes and their order.
 class MemberList {
  public:
   explicit MemberList(std::string_view object = "{}") {
@@ -104,7 +104,7 @@ class MemberList {
     return nullptr;
   }
 
-  /// Adds to a string member, which is made when it is missing. `body` is escaped already.
+  /// Appends to a string member, creating it if it is missing. `body` is already escaped.
   void appendToString(std::string_view key, std::string_view body) {
     for (auto& [name, value] : members_) {
       if (name != key) continue;
@@ -119,7 +119,7 @@ class MemberList {
     members_.emplace_back(key, requoted(body));
   }
 
-  /// Takes over every member of another object.
+  /// Copies every member of another object into this one.
   void merge(std::string_view object) {
     json::ObjectReader reader(object);
     while (const auto member = reader.next()) set(member->key, std::string(member->value));
@@ -138,7 +138,7 @@ class MemberList {
   std::vector<std::pair<std::string, std::string>> members_;
 };
 
-/// What never became part of a message: reasoning without signature, and calls that never run.
+/// The parts of an answer that never became part of a message: unsigned reasoning, and calls that never ran.
 class PartialParts {
  public:
   void addThinking(std::string_view body) { thinking_ += body; }
@@ -146,7 +146,7 @@ class PartialParts {
     json::Writer writer(calls_.emplace_back());
     writer.beginObject().member("name", name).member("arguments", arguments).endObject();
   }
-  /// Empty when there is nothing.
+  /// Returns JSON, or an empty string when there are no such parts.
   [[nodiscard]] std::string text() const {
     if (thinking_.empty() && calls_.empty()) return {};
     json::Writer writer;
@@ -165,17 +165,18 @@ class PartialParts {
   std::vector<std::string> calls_;
 };
 
-/// Arguments as an object: what is not one is put into one, as conversion does.
+/// Returns arguments as an object; wraps any other value in one, as conversion does.
 inline std::string argumentsObject(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "{}";
   if (isObject(text)) return std::string(text);
   return "{\"arguments\":" + json::quoted(text) + "}";
 }
 
-/// The error a provider reports as {"error":{"message":…,"type" or "code" or "status":…}}, if `text` is one.
+/// Returns the error that a provider reports as {"error":{"message":…,"type" or "code" or "status":…}}, if `text` holds
+/// one.
 std::optional<Error> providerError(std::string_view text);
 
-/// The endpoint's base URL and a path, with one slash between them.
+/// Joins an endpoint's base URL and a path with one slash.
 std::string joinUrl(std::string_view base, std::string_view path);
 
 }  // namespace bough::agent

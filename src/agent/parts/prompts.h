@@ -1,4 +1,4 @@
-// The words the agent itself says to a model.
+// The texts that the agent itself sends to a model.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ inline constexpr std::string_view kSystemPrompt =
     "briefly "
     "what you did. When the result of a tool says that its outcome is unknown, find out before you do it again.";
 
-/// Begins the request for a summary; what is to be summarized follows.
+/// Begins the request for a summary; the conversation to summarize follows.
 inline constexpr std::string_view kSummaryPrompt =
     "Summarize the conversation below for a model that will continue it and sees nothing else of it: the user's goals "
     "and wishes, decisions and reasons, facts and file names, what was done, what is still open. Be complete and "

@@ -14,7 +14,7 @@ constexpr std::size_t kMaxBlocks = 10'000;
 struct StreamedBlock {
   MemberList members;
   std::string type;
-  std::string arguments;  // of a call: its JSON, as far as it came
+  std::string arguments;  // the JSON of a call's arguments received so far
   PieceDecoder pieces{};
   std::vector<std::string> citations;  // raw
   bool begun = false;
@@ -47,7 +47,7 @@ class AnthropicReader final : public StreamReader {
     if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
     const auto ownType = json::findString(event.data, "type");
     const std::string type = ownType.value_or(std::string(event.name));
-    if (type == "error" || !ownType) {  // servers in between report errors of their own without a type
+    if (type == "error" || !ownType) {  // proxies report errors of their own without a type
       if (auto error = providerError(event.data)) return std::unexpected(std::move(*error));
       if (type == "error") return fail(ErrorCode::Io, "the provider reported an error");
     }
@@ -108,7 +108,7 @@ class AnthropicReader final : public StreamReader {
 
   Result<void> takeBlock(std::string_view type, std::string_view data,
                          const std::function<void(const Delta&)>& onDelta) {
-    // Compatible servers may not number their blocks: an event is about the last one then.
+    // Compatible servers may omit the block number. The event then concerns the last block.
     const bool isNumbered = json::findMember(data, "index").has_value();
     const std::uint64_t last = blocks_.size() - (type == "content_block_start" || blocks_.empty() ? 0 : 1);
     const std::uint64_t index = json::findUnsigned(data, "index").value_or(isNumbered ? kMaxBlocks : last);
@@ -134,7 +134,7 @@ class AnthropicReader final : public StreamReader {
     return {};
   }
 
-  // Compatible servers may not say that a text begins.
+  // Compatible servers may send no event for the start of a text.
   static void beginWith(StreamedBlock& block, std::string_view delta) {
     const std::string type = json::findString(delta, "type").value_or("");
     if (type != "text_delta" && type != "thinking_delta") return;
@@ -143,7 +143,7 @@ class AnthropicReader final : public StreamReader {
     block.begun = true;
   }
 
-  // Compatible servers may send the beginning of a text, or all of it, with its block.
+  // Compatible servers may send the beginning of a text, or all of it, in the event that starts its block.
   static void showBeginning(std::string_view content, const std::function<void(const Delta&)>& onDelta) {
     for (const auto& [name, kind] : {std::pair("text", DeltaKind::Text), std::pair("thinking", DeltaKind::Thinking)}) {
       const auto text = json::findString(content, name);
@@ -151,7 +151,7 @@ class AnthropicReader final : public StreamReader {
     }
   }
 
-  // Every kind of delta adds to the member of its name, except arguments and citations.
+  // Each kind of delta extends the member of the same name, except arguments and citations.
   static void takeDelta(StreamedBlock& block, std::string_view delta,
                         const std::function<void(const Delta&)>& onDelta) {
     json::ObjectReader reader(delta);
@@ -172,7 +172,7 @@ class AnthropicReader final : public StreamReader {
     }
   }
 
-  // A message that broke off keeps what can be sent back: no calls, nothing unsigned, no reasoning at its end, no
+  // Reduces an interrupted message to what can be sent back: drops calls, unsigned reasoning, reasoning at the end, and
   // empty text.
   void leaveOut(PartialParts& partial) {
     const auto drop = [&](StreamedBlock& block) {
@@ -212,8 +212,8 @@ bool holdsBlock(std::string_view message, std::initializer_list<std::string_view
   return false;
 }
 
-// Whether the turn goes on from answers that have no reasoning, such as those of another model. Older models refuse to
-// think in such a turn: they want its first answer to begin with reasoning.
+// Returns true when the current turn continues from answers without reasoning, such as those of another model. Older
+// models refuse to think in such a turn: they require its first answer to begin with reasoning.
 bool goesOnWithoutReasoning(std::string_view context) {
   std::vector<std::string_view> messages;
   json::ArrayReader list(memberOr(context, "messages", "[]"));
@@ -229,7 +229,7 @@ bool goesOnWithoutReasoning(std::string_view context) {
   return goesOn;
 }
 
-// Older models are given a number of tokens to think with, newer ones an effort; each refuses the other's way.
+// Older models take a number of tokens to think with, newer ones an effort; each refuses the other setting.
 void setThinking(MemberList& body, ThinkingKind kind, std::string_view level, std::uint64_t budget) {
   const bool adaptive =
       kind == ThinkingKind::Adaptive || kind == ThinkingKind::AdaptiveOn || kind == ThinkingKind::AdaptiveAlways;
@@ -270,8 +270,8 @@ PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request)
   body.set("model", "null");
   body.set("max_tokens", "null");
   body.merge(request.context);
-  body.set("model", json::quoted(endpoint.model));    // the context may name the one of an earlier turn
-  body.set("max_tokens", fmt::format("{}", output));  // it has a limit of its own
+  body.set("model", json::quoted(endpoint.model));    // the context may name the model of an earlier turn
+  body.set("max_tokens", fmt::format("{}", output));  // the context may hold another limit
   body.set("stream", "true");
   body.set("cache_control", R"({"type":"ephemeral"})");
   leaveOutSampling(body, endpoint.facts);

@@ -1,5 +1,5 @@
-// libcurl, opened with the first request: its thirty libraries would make the start of every command that does not talk
-// to anybody three times as long.
+// Loads libcurl with the first request. libcurl brings thirty other libraries; linking it would make every command that
+// needs no network start three times as slowly.
 #pragma once
 
 #include <curl/curl.h>
@@ -8,7 +8,7 @@
 
 namespace bough::agent {
 
-/// The functions of libcurl that are used here, by their own types.
+/// The functions of libcurl that bough calls, with libcurl's own types.
 struct CurlLibrary {
   decltype(&curl_global_init) globalInit = nullptr;
   decltype(&curl_getdate) getdate = nullptr;
@@ -28,7 +28,7 @@ struct CurlLibrary {
   decltype(&curl_multi_poll) multiPoll = nullptr;
 };
 
-/// Opens libcurl, once. Fails with Unsupported where it is not installed or too old.
+/// Loads libcurl once and returns its functions. Fails with Unsupported when libcurl is missing or too old.
 Result<const CurlLibrary*> curlLibrary();
 
 }  // namespace bough::agent

@@ -12,7 +12,7 @@ namespace {
 
 struct StreamedPart {
   MemberList members;
-  bool plain = false;  // text, perhaps thought, and nothing else: the next piece of it can be joined
+  bool plain = false;  // only text, possibly reasoning: the next piece can be joined to it
   bool thought = false;
   bool call = false;
 };
@@ -34,14 +34,14 @@ class GeminiReader final : public StreamReader {
       }
     }
     json::ArrayReader candidates(memberOr(event.data, "candidates", "[]"));
-    // One answer was asked for; others must not be mixed with it.
+    // The request asked for one answer; ignore any others.
     while (const auto candidate = candidates.next()) {
       if (json::findUnsigned(*candidate, "index").value_or(0) == 0) takeCandidate(*candidate, onDelta);
     }
     return {};
   }
 
-  // There is no last event: the finish reason says that the answer is whole.
+  // The stream has no final event; a finish reason marks the answer as complete.
   [[nodiscard]] bool isWhole() const override { return finished_; }
   [[nodiscard]] std::string usageAlone() const override {
     const std::string* usage = response_.find("usageMetadata");
@@ -59,7 +59,7 @@ class GeminiReader final : public StreamReader {
     writer.beginObject().member("role", "model").key("parts").beginArray();
     for (const StreamedPart& part : parts_) writer.raw(part.members.text());
     writer.endArray().endObject();
-    // A whole answer without parts is kept: its reason says why it has none, and it was paid for.
+    // Keep a complete answer without parts: its finish reason says why it is empty, and it was paid for.
     if (!begun_ || (parts_.empty() && (aborted || !finished_))) return answer;
     candidate_.set("content", writer.take());
     response_.set("candidates", "[" + candidate_.text() + "]");
@@ -96,7 +96,9 @@ class GeminiReader final : public StreamReader {
       onDelta({.kind = part.thought ? DeltaKind::Thinking : DeltaKind::Text,
                .text = pieces_.decode(stringBody(*text), part.thought ? 1 : 0)});
     }
-    if (part.plain && stringBody(*text).empty()) return;  // the empty piece at the end, which nobody takes back
+    if (part.plain && stringBody(*text).empty())
+      return;  // skip the empty last piece: the API refuses it in a later
+               // request
     if (part.plain && !parts_.empty() && parts_.back().plain && parts_.back().thought == part.thought) {
       parts_.back().members.appendToString("text", stringBody(*text));
       return;
@@ -153,7 +155,7 @@ std::string thinkingConfig(ThinkingKind kind, std::string_view level) {
   return fmt::format(R"({{"includeThoughts":true,"thinkingBudget":{}}})", budget);
 }
 
-// The message with a signature at its first call; empty when it needs none.
+// Returns the message with a signature on its first call; empty when it needs none.
 std::string withSignature(std::string_view message) {
   const std::string_view parts = memberOr(message, "parts", "[]");
   if (!parts.starts_with('[') || json::findString(message, "role") != "model") return {};
@@ -181,8 +183,7 @@ std::string withSignature(std::string_view message) {
   return members.text();
 }
 
-// Models with levels of thinking refuse the first call of a turn without a signature, also one that an older model
-// made.
+// Models with thinking levels refuse a turn whose first call has no signature, even when an older model made the call.
 void signCalls(MemberList& body) {
   const std::string* contents = body.find("contents");
   if (contents == nullptr || !contents->starts_with('[')) return;

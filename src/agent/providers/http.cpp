@@ -19,7 +19,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kLookMs = 25;  // how long a request to stop can go unseen
+constexpr int kLookMs = 25;  // the longest delay before a cancellation is noticed
 
 struct Transfer {
   const CurlLibrary& curl;
@@ -45,7 +45,7 @@ std::size_t onHeader(const char* bytes, std::size_t size, std::size_t count, voi
   auto& transfer = *static_cast<Transfer*>(user);
   const std::string_view line(bytes, size * count);
   transfer.lastByte = SteadyClock::now();
-  if (line.starts_with("HTTP/")) {  // a proxy's answer may come before the server's
+  if (line.starts_with("HTTP/")) {  // the status line of a proxy may precede the server's
     transfer.response = {};
     return line.size();
   }
@@ -94,20 +94,20 @@ std::unexpected<Error> networkError(std::string_view url, std::string_view what)
   return error;
 }
 
-// What a transfer that failed means to a person; libcurl's own words where they say that.
+// Describes a failed transfer for a person; falls back to libcurl's own words.
 std::string whatFailed(const CurlLibrary& curl, CURLcode code) {
   if (code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR) return "the connection broke off before the answer ended";
   if (code == CURLE_GOT_NOTHING) return "the server closed the connection without an answer";
   if (code == CURLE_URL_MALFORMAT) return "this is not a valid address";
-  if (code == CURLE_UNSUPPORTED_PROTOCOL) return "this is not HTTP";  // the address, or what answers there
+  if (code == CURLE_UNSUPPORTED_PROTOCOL) return "this is not HTTP";  // either the address or the answer is not HTTP
   if (code == CURLE_PEER_FAILED_VERIFICATION) return "the certificate of the server is not trusted";
   if (code == CURLE_SSL_CACERT_BADFILE) return "the trusted certificates cannot be read";
-  // So older versions of libcurl call a header line of more than 100 KB.
+  // Older versions of libcurl report a header line of more than 100 KB this way.
   if (code == CURLE_OUT_OF_MEMORY) return "the answer's header is too long, or memory has run out";
   return curl.easyStrerror(code);
 }
 
-// Addresses and certificates stay what they are: trying again helps nobody.
+// A wrong address or certificate stays wrong, so these errors are not retryable.
 std::unexpected<Error> transferError(const CurlLibrary& curl, std::string_view url, CURLcode code) {
   auto error = networkError(url, whatFailed(curl, code));
   const bool address = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
@@ -131,14 +131,14 @@ struct EasyHandle {
   }
 
   void addHeader(const std::string& header) { headers = curl.slistAppend(headers, header.c_str()); }
-  // The type of a value is what libcurl expects of the option: long, curl_off_t, or a pointer.
+  // `Value` must be the type that libcurl expects for the option: long, curl_off_t, or a pointer.
   template <typename Value>
   void set(CURLoption option, Value value) {
     (void)curl.easySetopt(handle, option, value);
   }
 };
 
-// libcurl itself does not look at the variables that its command line tool and OpenSSL know.
+// libcurl does not read these variables by itself; its command line tool and OpenSSL do.
 void setCertificates(EasyHandle& easy) {
   if (const char* file = std::getenv("SSL_CERT_FILE"); file != nullptr && *file != '\0') {
     easy.set(CURLOPT_CAINFO, file);
@@ -164,8 +164,8 @@ void prepare(EasyHandle& easy, const HttpRequest& request, Transfer& transfer) {
   easy.set(CURLOPT_WRITEFUNCTION, onBody);
   easy.set(CURLOPT_WRITEDATA, &transfer);
   easy.set(CURLOPT_USERAGENT, "bough");
-  // Asks for plain bytes, since a compressed stream waits for more. Without this option libcurl would not unpack what a
-  // server or a proxy compresses all the same.
+  // Asks for uncompressed bytes, because a compressed stream arrives with delay. Without this option libcurl would not
+  // decompress an answer that a server or proxy compresses anyway.
   easy.set(CURLOPT_ACCEPT_ENCODING, "identity");
   setCertificates(easy);
   transfer.handle = easy.handle;

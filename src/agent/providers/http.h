@@ -1,4 +1,4 @@
-// HTTP for model APIs: one POST whose answer is passed on as it arrives.
+// HTTP for model APIs: one POST whose answer is passed to the caller as it arrives.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ struct HttpRequest {
   std::vector<std::string> headers;  ///< "Name: value"
   std::string body;
   int connectTimeoutMs = 20'000;
-  int idleTimeoutMs = 300'000;     ///< The longest time without a single byte.
-  std::function<bool()> isOver{};  ///< Whether nothing more is wanted, though the connection is still open.
+  int idleTimeoutMs = 300'000;     ///< The longest wait without a single received byte.
+  std::function<bool()> isOver{};  ///< Returns true once the caller needs no more bytes, although the connection is
+                                   ///< still open.
 };
 
 struct HttpResponse {
@@ -28,10 +29,12 @@ struct HttpResponse {
   std::string contentType;
   std::optional<std::uint64_t> retryAfterMs;
   std::optional<bool> shouldRetry;  ///< `x-should-retry`
-  std::string body;                 ///< Of an answer that is not a success or no event stream; cut after kMaxBodyBytes.
+  std::string body;                 ///< The body of an answer that failed or is not an event stream; cut after
+                                    ///< kMaxBodyBytes.
 };
 
-/// Keeps connections open between requests. Proxies come from the usual environment variables. One thread at a time.
+/// Sends requests and keeps connections open between them. Takes proxies from the usual environment variables. Not
+/// thread-safe.
 class HttpClient {
  public:
   static constexpr std::size_t kMaxBodyBytes = std::size_t{256} << 10;
@@ -41,8 +44,9 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Sends a request. The body of a success that is neither JSON nor HTML goes to `onBytes` piece by piece, until that
-  /// returns false. Fails with Io, retryable, when the connection fails or falls silent; redirects are not followed.
+  /// Sends a request. The body of a success that is neither JSON nor HTML is passed to `onBytes` piece by piece until
+  /// `onBytes` returns false. Fails with a retryable Io error when the connection fails or stays silent too long. Does
+  /// not follow redirects.
   Result<HttpResponse> post(const HttpRequest& request, const std::function<bool(std::string_view)>& onBytes,
                             const CancelToken& cancel);
 
@@ -51,7 +55,7 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-/// Reads `retry-after`: seconds, or a date as HTTP writes it.
+/// Parses a `retry-after` header: seconds, or an HTTP date.
 std::optional<std::uint64_t> parseRetryAfterMs(std::string_view value, std::uint64_t nowMs);
 
 }  // namespace bough::agent

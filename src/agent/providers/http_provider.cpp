@@ -28,8 +28,8 @@ Api apiOf(Dialect dialect) {
   }
 }
 
-// Some servers and proxies leave the connection open after the answer: it is over once it is whole and nothing has been
-// added to it for a while. Pings add nothing.
+// Some servers and proxies leave the connection open after the answer. Treats the answer as ended once it is complete
+// and no content has arrived for a while. Pings do not count as content.
 class AnswerEnd {
  public:
   void noteNews() { lastNews_ = SteadyClock::now(); }
@@ -37,12 +37,12 @@ class AnswerEnd {
 
  private:
   using SteadyClock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kWait{3'000};  // for the tokens that some servers count after the text
+  static constexpr std::chrono::milliseconds kWait{3'000};  // some servers send token counts after the text
   SteadyClock::time_point lastNews_ = SteadyClock::now();
 };
 
-// One try. Without an error it has a whole answer, or one that the user stopped. With an error the answer is what came
-// before it, if anything did.
+// The result of one try. Without an error, it holds a complete answer or one that the user stopped. With an error, it
+// holds the part of the answer that came before the error, if any.
 struct Attempt {
   std::optional<Answer> answer{};
   std::optional<Error> error{};
@@ -50,7 +50,8 @@ struct Attempt {
   std::optional<Usage> paid{};
 };
 
-// Passes the pieces of an answer on without keys. The end of a piece that may begin a key waits for the next piece.
+// Passes on the pieces of an answer with keys removed. Holds back the end of a piece that may be the beginning of a key
+// until the next piece arrives.
 class KeylessDeltas {
  public:
   KeylessDeltas(const Secrets& secrets, const StreamEvents& events) : secrets_(secrets), events_(events) {}
@@ -146,7 +147,7 @@ class HttpProvider final : public Provider {
     if (events.onLost && done.paid) events.onLost(*done.paid);
   }
 
-  // What came of an answer before it broke off for good is kept.
+  // Keeps the part of an answer that arrived before the final failure.
   static Result<Answer> givenUp(Attempt done) {
     if (!done.answer) return std::unexpected(std::move(*done.error));
     done.answer->error = std::move(done.error);
@@ -173,7 +174,7 @@ class HttpProvider final : public Provider {
       end.noteNews();
       shown.add(delta);
     };
-    // Without keys from the start: of an error only an excerpt is shown, which might hold a part of one.
+    // Remove keys first: errors show only an excerpt, which could otherwise contain part of a key.
     const auto take = [&](const SseEvent& event) {
       const std::string keyless = secrets_.redactJson(event.data);
       return reader.take({.name = event.name, .data = keyless}, onDelta);
@@ -185,7 +186,7 @@ class HttpProvider final : public Provider {
       any = true;
       return taken.has_value() && !cancel.requested();
     };
-    // What is left at the end of the stream is an event without its blank line, or half of one that broke off.
+    // At the end of the stream, the rest is an event without its blank line, or a truncated event.
     const auto onLast = [&](const SseEvent& event) {
       if (auto taken = take(event); !taken && taken.error().code != ErrorCode::Damaged) {
         error = std::move(taken.error());
@@ -222,7 +223,7 @@ class HttpProvider final : public Provider {
     return {.answer = finished(reader, true), .error = std::move(error)};
   }
 
-  // A server may repeat the key that it was given. What is stored of an answer does not hold it.
+  // A server may repeat the key that it was given. Removes keys from the answer before it is stored.
   [[nodiscard]] Answer finished(StreamReader& reader, bool aborted) const {
     Answer answer = reader.answer(aborted);
     answer.message = secrets_.redactJson(answer.message);
@@ -231,7 +232,7 @@ class HttpProvider final : public Provider {
   }
 
   [[nodiscard]] Attempt refused(const HttpResponse& response) const {
-    // Keys go first: what is shown of a long answer might hold only a part of one.
+    // Remove keys first: the excerpt of a long answer could otherwise contain part of a key.
     HttpResponse shown = response;
     shown.body = secrets_.redactJson(response.body);
     Attempt attempt{.answer = {}, .error = refusal(endpoint_, shown), .askedWaitMs = response.retryAfterMs};

@@ -1,4 +1,4 @@
-// A model behind an HTTP API: posts the context, reads the stream, tries again where that can help.
+// A model behind an HTTP API: posts the context, reads the stream, and retries where a retry can help.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// What is known about models: how much they read and write, how they are asked to think, what they refuse.
+// What bough knows about models: how much they read and write, how to ask them to think, and which settings they
+// refuse.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +13,39 @@ namespace bough::agent {
 
 /// How a model is asked to think.
 enum class ThinkingKind : std::uint8_t {
-  None,            ///< It does not, or refuses to be asked.
+  None,            ///< The model does not think, or refuses the setting.
   Budget,          ///< By a number of tokens: Anthropic's `enabled`, Gemini's `thinkingBudget`.
   Adaptive,        ///< Anthropic's `adaptive` with an effort; off unless it is asked for.
-  AdaptiveOn,      ///< The same, on unless it is turned off.
-  AdaptiveAlways,  ///< The same, and it cannot be turned off.
+  AdaptiveOn,      ///< Like Adaptive, but on unless it is turned off.
+  AdaptiveAlways,  ///< Like Adaptive, but cannot be turned off.
   Effort,          ///< OpenAI's effort.
   Level,           ///< Gemini's `thinkingLevel`.
 };
 
 struct ModelFacts {
-  std::string name{};  ///< The model's name, or its beginning when it ends in `*`.
+  std::string name{};  ///< The model's name, or a prefix of names when it ends in `*`.
   std::uint64_t windowTokens = 128'000;
-  std::uint64_t outputTokens = 8'192;  ///< The most that it writes in one answer.
+  std::uint64_t outputTokens = 8'192;  ///< The most tokens in one answer.
   ThinkingKind thinking = ThinkingKind::Effort;
-  std::string outputField{};  ///< How Chat Completions calls the limit; empty: as the server is known to take it.
-  bool sampling = true;       ///< Whether it takes temperature, top_p and top_k.
+  std::string outputField{};  ///< The name of the output limit in Chat Completions; empty: the usual name for that
+                              ///< server.
+  bool sampling = true;       ///< Whether the model accepts temperature, top_p and top_k.
 };
 
-/// One table for all models. docs/models.md says where its figures are from.
+/// The facts about all models. docs/models.md names the sources of the figures.
 class ModelTable {
  public:
   static const ModelTable& builtIn();
-  /// Reads a table: lines of `name window output thinking field sampling`; `#` begins a comment. InvalidArgument names
-  /// the line that is wrong.
+  /// Parses a table: lines of `name window output thinking field sampling`; `#` begins a comment. Fails with
+  /// InvalidArgument, naming the wrong line.
   static Result<ModelTable> parse(std::string_view text);
-  /// The table in this file; the built-in one when `path` is empty.
+  /// Reads the table from a file. Returns the built-in table when `path` is empty.
   static Result<ModelTable> read(const std::string& path);
-  /// The built-in table as a file holds it.
+  /// Returns the text of the built-in table, in the form that parse() reads.
   static std::string_view builtInText();
 
-  /// The row with the longest name that matches; guesses on the safe side for models that no row matches. A router's
-  /// prefix (`anthropic/claude-…`) does not count.
+  /// Returns the row with the longest name that matches, or cautious guesses when no row matches. Ignores the prefix of
+  /// a router (`anthropic/claude-…`).
   [[nodiscard]] ModelFacts find(std::string_view model) const;
   [[nodiscard]] const std::vector<ModelFacts>& rows() const { return rows_; }
 

@@ -19,7 +19,7 @@ struct KnownProvider {
   Dialect dialect;
   std::string_view baseUrl;
   std::string_view baseUrlVariable;
-  std::vector<std::string> keyVariables;  // the first that is set counts; none: no key is needed
+  std::vector<std::string> keyVariables;  // the first one that is set counts; empty: no key is needed
   std::string_view suggestedModel;
 };
 
@@ -61,7 +61,7 @@ const std::vector<KnownProvider>& knownProviders() {
   return kProviders;
 }
 
-// Those of the user first: a name of theirs takes the place of ours.
+// The user's providers come first: they replace built-in ones of the same name.
 std::vector<KnownProvider> withOwn(const std::vector<OwnProvider>& own) {
   std::vector<KnownProvider> all;
   for (const OwnProvider& each : own) {
@@ -78,7 +78,7 @@ std::vector<KnownProvider> withOwn(const std::vector<OwnProvider>& own) {
   return all;
 }
 
-// How the names of a provider's models begin in the table of models; empty: they can be any.
+// Returns how names of a provider's models begin in the model table; empty when they can be anything.
 std::vector<std::string_view> beginningsOf(std::string_view provider) {
   if (provider == "anthropic") return {"claude-"};
   if (provider == "openai" || provider == "openai-chat") return {"gpt-", "o1", "o3", "o4"};
@@ -101,7 +101,7 @@ std::string keyOf(const KnownProvider& provider, const Variables& variables, std
   return {};
 }
 
-// OLLAMA_HOST is a host, perhaps with a port, perhaps with a scheme; the API is below /v1.
+// OLLAMA_HOST is a host with an optional port and scheme; the API is below /v1.
 std::string ollamaUrl(std::string host) {
   if (host.find("://") == std::string::npos) host = "http://" + host;
   if (host.find(':', host.find("://") + 3) == std::string::npos) host += ":11434";
@@ -109,7 +109,7 @@ std::string ollamaUrl(std::string host) {
   return host.ends_with("/v1") ? host : host + "/v1";
 }
 
-// What could break out of a header or a path.
+// Rejects characters that could break out of a header or a path.
 bool isCleanText(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c != 0x7F; });
 }
@@ -163,7 +163,7 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
 }
 
 std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect) {
-  if (dialect == Dialect::Bough || dialect == Dialect::Plain) dialect.reset();  // of no provider's API
+  if (dialect == Dialect::Bough || dialect == Dialect::Plain) dialect.reset();  // these belong to no provider's API
   for (const KnownProvider& provider : knownProviders()) {
     if (dialect && *dialect != provider.dialect) continue;
     if (isNamedAsOf(provider.name, model)) return provider.name;

@@ -1,4 +1,4 @@
-// Where a model that is named `PROVIDER/MODEL` is reached.
+// Finds the endpoint of a model that is named `PROVIDER/MODEL`.
 #pragma once
 
 #include <optional>
@@ -10,29 +10,31 @@
 
 namespace bough::agent {
 
-/// Fails with InvalidArgument when the provider is unknown, its key is missing, or the table of models that
-/// BOUGH_MODELS names cannot be used; the hint says what to set.
+/// Returns the endpoint of a model. Fails with InvalidArgument when the provider is unknown, its key is missing, or the
+/// model table named by BOUGH_MODELS cannot be used; the hint says what to set.
 Result<Endpoint> findEndpoint(const std::string& name, const Variables& variables = environmentVariable,
                               const std::vector<OwnProvider>& own = {});
 
-/// The provider that gave an answer, by the name of its model and the API whose dialect it is stored in; none: whatever
-/// it says. Empty when that could be a server of any kind.
+/// Returns the provider of an answer, judged by the name of its model and by the dialect in which the answer is stored
+/// (std::nullopt: any dialect). Returns an empty name when the model could run on servers of any kind.
 std::string_view providerOfModel(std::string_view model, std::optional<Dialect> dialect);
 
-/// Why defaultModel() gives what it gives, to follow "because".
+/// Says why defaultModel() returns its model, as a phrase that follows "because".
 std::string whyDefaultModel(const Variables& variables = environmentVariable);
 
-/// Whether anybody may run a model, since its weights are open, though it is named like those of one provider.
+/// Returns true for models with open weights, which anyone may run, although their names look like those of one
+/// provider.
 bool isAnyones(std::string_view model);
 
-/// The provider that has made an API: anthropic, openai or gemini. Empty for a dialect that is no API's.
+/// Returns the provider that designed the API of a dialect: anthropic, openai or gemini. Empty for a dialect that
+/// belongs to no API.
 std::string_view providerOfDialect(Dialect dialect);
 
-/// Whether two names are those of one provider: openai has two.
+/// Returns true when both names mean the same provider: openai has two names.
 bool isProvider(std::string_view name, std::string_view other);
 
-/// Whether a provider's answers may be in a dialect of the one that has made the API (providerOfDialect). True as well
-/// where nobody knows: for one that is not built in.
+/// Returns true when answers of provider `name` may be stored in the dialect of `maker` (see providerOfDialect). Also
+/// true for a provider that is not built in, because its dialect is unknown.
 bool speaksApiOf(std::string_view name, std::string_view maker);
 
 }  // namespace bough::agent

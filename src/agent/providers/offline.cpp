@@ -23,12 +23,12 @@ std::string cut(std::string_view text) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-// What there is to answer: the last thing the user said, and what happened since.
+// What to answer: the last thing the user said, and what happened since.
 struct Situation {
   std::string prompt;
   std::size_t stepsDone = 0;
-  std::vector<std::string> calls;              // of the last step: their ids,
-  std::map<std::string, std::string> results;  // and what came of them
+  std::vector<std::string> calls;              // the ids of the last step's calls
+  std::map<std::string, std::string> results;  // the results of these calls
   std::size_t messages = 0;
 };
 
@@ -75,7 +75,7 @@ Line splitLine(std::string_view line) {
   return {line.substr(0, blank), text::trimmed(line.substr(blank))};
 }
 
-// `LEFT separator RIGHT`; none when there is no separator.
+// Splits `LEFT separator RIGHT`. Returns std::nullopt when there is no separator.
 std::optional<std::pair<std::string_view, std::string_view>> split(std::string_view text, std::string_view separator) {
   const std::size_t at = text.find(separator);
   if (at == std::string_view::npos) return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<PlannedCall> callOf(const Line& line) {
   return PlannedCall{"edit", inputOf({{"path", file->first}, {"oldText", change->first}, {"newText", change->second}})};
 }
 
-// What to do in the step at hand.
+// What to do in the current step.
 struct Plan {
   std::vector<PlannedCall> calls;
   std::string thinking;
@@ -240,7 +240,7 @@ class OfflineProvider final : public Provider {
     std::size_t number = 0;
     for (const PlannedCall& call : plan.calls) {
       if (cancelled) break;
-      // The same conversation always gives the same ids, and no two calls of it share one.
+      // The same conversation always gives the same ids, and each call in it has a different id.
       writer.beginObject().member("type", "tool_call");
       writer.member("id", fmt::format("call_{}_{}", situation.messages, ++number)).member("name", call.name);
       writer.key("input").raw(call.input).endObject();

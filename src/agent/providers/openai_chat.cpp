@@ -1,4 +1,4 @@
-// Chat Completions: OpenAI's, and every server that speaks it (Ollama, llama.cpp, vLLM, OpenRouter).
+// Chat Completions of OpenAI and of compatible servers (Ollama, llama.cpp, vLLM, OpenRouter).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr std::size_t kMaxCalls = 1'000;
 
 struct StreamedCall {
   std::optional<std::uint64_t> index{};
-  MemberList members{};   // id, type and what vendors add
+  MemberList members{};   // id, type and vendor extensions
   MemberList function{};  // name, arguments
   bool begun = false;
 };
@@ -37,14 +37,14 @@ class OpenaiChatReader final : public StreamReader {
     }
     json::ArrayReader choices(memberOr(event.data, "choices", "[]"));
     auto choice = choices.next();
-    // One answer was asked for; others are of no use, and must not be mixed with it.
+    // The request asked for one answer; ignore any others.
     while (choice && json::findUnsigned(*choice, "index").value_or(0) != 0) choice = choices.next();
     if (!choice) return {};
     if (const auto reason = json::findString(*choice, "finish_reason")) finishReason_ = *reason;
     return takeDelta(memberOr(*choice, "delta", memberOr(*choice, "message", "{}")), onDelta);
   }
 
-  // Some servers end without [DONE]; the finish reason is enough then.
+  // Some servers end without [DONE]; a finish reason is enough.
   [[nodiscard]] bool isWhole() const override { return complete_ || !finishReason_.empty(); }
   [[nodiscard]] std::string usageAlone() const override {
     const std::string* usage = response_.find("usage");
@@ -88,7 +88,7 @@ class OpenaiChatReader final : public StreamReader {
       } else if (member->keyIs("reasoning_details")) {
         takeDetails(value);
       } else if (member->keyIs("role")) {
-        // Some servers say null or nothing in later pieces. It is the assistant in any case.
+        // Some servers send null or nothing in later pieces. The role is always "assistant".
         if (value == "\"assistant\"") message_.set("role", std::string(value));
       } else if (json::kindOf(value) == json::Kind::String) {
         if (!stringBody(value).empty() || message_.find(member->key) == nullptr) {
@@ -108,7 +108,7 @@ class OpenaiChatReader final : public StreamReader {
     return {};
   }
 
-  // Mistral's reasoning models give lists of {"type":"text","text":…} and {"type":"thinking","thinking":[…texts]}.
+  // Mistral's reasoning models send lists of {"type":"text","text":…} and {"type":"thinking","thinking":[…texts]}.
   void takeParts(std::string_view list, const std::function<void(const Delta&)>& onDelta) {
     json::ArrayReader parts(list);
     while (const auto part = parts.next()) {
@@ -127,8 +127,8 @@ class OpenaiChatReader final : public StreamReader {
     onDelta({.kind = kind, .text = pieces_.decode(stringBody(raw), kind == DeltaKind::Thinking ? 1 : 0)});
   }
 
-  // The call that a fragment is about. Servers that send calls whole leave the index out, and some give every call the
-  // index 0: then a new id with a name begins another one.
+  // Returns the call that a fragment belongs to. Servers that send calls whole omit the index, and some give every call
+  // the index 0: then a new id together with a name begins a new call.
   Result<StreamedCall*> callOf(std::string_view fragment) {
     const auto index = json::findUnsigned(fragment, "index");
     const std::string_view id = stringBody(memberOr(fragment, "id"));
@@ -153,7 +153,7 @@ class OpenaiChatReader final : public StreamReader {
       while (const auto member = reader.next()) {
         if (member->keyIs("index") || member->value == "null") continue;
         if (!member->keyIs("function")) {
-          // Some servers have an empty id in later pieces.
+          // Some servers send an empty id in later pieces.
           if (member->value != "\"\"") call.members.set(member->key, std::string(member->value));
           continue;
         }
@@ -162,7 +162,7 @@ class OpenaiChatReader final : public StreamReader {
           // Some servers repeat the name in every piece.
           const std::string* known = part->keyIs("name") ? call.function.find("name") : nullptr;
           if (part->value == "null" || (known != nullptr && *known == part->value)) continue;
-          if (json::kindOf(part->value) == json::Kind::Object) {  // Some servers do not write arguments as text.
+          if (json::kindOf(part->value) == json::Kind::Object) {  // some servers do not write arguments as text
             call.function.set(part->key, json::quoted(part->value));
             continue;
           }
@@ -177,7 +177,7 @@ class OpenaiChatReader final : public StreamReader {
     return {};
   }
 
-  // OpenRouter's reasoning, which it wants back: pieces of one text are joined, everything else stays as it came.
+  // OpenRouter's reasoning, which it expects back: joins the pieces of one text and leaves everything else unchanged.
   void takeDetails(std::string_view list) {
     json::ArrayReader pieces(list);
     while (const auto piece = pieces.next()) {
@@ -251,7 +251,7 @@ class OpenaiChatReader final : public StreamReader {
   bool complete_ = false;
 };
 
-// OpenAI's reasoning models refuse the older name; other servers may not know the newer one.
+// OpenAI's reasoning models refuse the older name of the limit; other servers may not know the newer name.
 std::string outputField(const Endpoint& endpoint) {
   const bool openai = endpoint.baseUrl.find("api.openai.com") != std::string::npos;
   if (!endpoint.facts.outputField.empty() && (openai || endpoint.facts.thinking == ThinkingKind::Effort)) {
@@ -270,7 +270,7 @@ PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request
   MemberList body("{}");
   body.set("model", "null");
   body.merge(request.context);
-  body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
+  body.set("model", json::quoted(endpoint.model));  // the context may name the model of an earlier turn
   body.set("stream", "true");
   body.set("stream_options", R"({"include_usage":true})");
   body.set(outputField(endpoint), fmt::format("{}", request.maxOutputTokens));

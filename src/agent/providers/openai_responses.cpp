@@ -1,4 +1,4 @@
-// OpenAI's Responses API, stateless: nothing is kept on the server, so reasoning comes back encrypted.
+// OpenAI's Responses API, used statelessly: the server stores nothing, so reasoning comes back encrypted.
 #include <fmt/format.h>
 
 #include "agent/parts/json_parts.h"
@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t kMaxItems = 10'000;
 
 struct StreamedItem {
-  std::string raw;  // as it was added, or as it was done
+  std::string raw;  // from the event that added the item, or the one that completed it
   std::string type;
-  std::string text;       // escaped; what came of it so far
+  std::string text;       // escaped; received so far
   std::string arguments;  // escaped
   bool done = false;
 };
@@ -24,7 +24,7 @@ class OpenaiResponsesReader final : public StreamReader {
     if (event.data == "[DONE]") return {};
     if (!isObject(event.data)) return fail(ErrorCode::Damaged, "an event of the answer is not JSON");
     const auto ownType = json::findString(event.data, "type");
-    // Servers in between report errors of their own.
+    // Proxies report errors of their own without a type.
     if (auto error = ownType ? std::nullopt : providerError(event.data)) return std::unexpected(std::move(*error));
     const std::string type = ownType.value_or(std::string(event.name));
     usage_ = memberOr(memberOr(event.data, "response", "{}"), "usage", usage_);
@@ -59,7 +59,7 @@ class OpenaiResponsesReader final : public StreamReader {
     answer.partial = partial.text();
     if (!begun_ && !complete_) return answer;
     if (aborted && output == "[]") return answer;
-    // The response repeats instructions, tools and settings of the request; they are not part of the answer.
+    // The response repeats instructions, tools and settings of the request; leave them out of the answer.
     MemberList message("{}");
     for (const char* name : {"id", "object", "created_at", "status", "incomplete_details", "model", "service_tier"}) {
       if (const auto value = json::findMember(response_, name); value && *value != "null") {
@@ -81,7 +81,7 @@ class OpenaiResponsesReader final : public StreamReader {
     return error ? std::unexpected(std::move(*error)) : fail(ErrorCode::Io, "the provider reported an error");
   }
 
-  // Compatible servers may not number their items: an event is about the last one then, if that is open and of its
+  // Compatible servers may omit the item number. The event then concerns the last item if that is open and of the same
   // type.
   Result<StreamedItem*> itemAt(std::string_view data, std::string_view type, bool begins = false) {
     const bool isNumbered = json::findMember(data, "output_index").has_value();
@@ -113,10 +113,10 @@ class OpenaiResponsesReader final : public StreamReader {
     const bool isReasoning = type.starts_with("response.reasoning");
     BOUGH_TRY(auto item, itemAt(data, isText ? "message" : isReasoning ? "reasoning" : ""));
     const std::string_view body = stringBody(memberOr(data, "delta"));
-    const auto text = static_cast<std::uint64_t>(item - items_.data());  // Each item has texts of one kind.
+    const auto text = static_cast<std::uint64_t>(item - items_.data());  // each item has texts of one kind
     if (isText) {
-      if (item->raw.empty()) {  // compatible servers may not say that an item begins
-        item->text.clear();     // of reasoning
+      if (item->raw.empty()) {  // compatible servers may send no event for the start of an item
+        item->text.clear();     // drop the text of reasoning
         item->type = "message";
         item->raw = R"({"type":"message","role":"assistant"})";
       }
@@ -133,14 +133,14 @@ class OpenaiResponsesReader final : public StreamReader {
     return {};
   }
 
-  // All of the arguments: what came in pieces is a part of them.
+  // Takes the complete arguments, which include the pieces received before.
   Result<void> takeArguments(std::string_view data) {
     BOUGH_TRY(auto item, itemAt(data, "function_call"));
     if (const std::string_view all = stringBody(memberOr(data, "arguments")); !all.empty()) item->arguments = all;
     return {};
   }
 
-  // Texts of the last event that did not come in pieces before.
+  // Shows texts of the last event that did not arrive in pieces before.
   void showUnseen(const std::function<void(const Delta&)>& onDelta) const {
     json::ArrayReader output(memberOr(response_, "output", "[]"));
     for (std::size_t i = 0; const auto item = output.next(); ++i) {
@@ -155,7 +155,7 @@ class OpenaiResponsesReader final : public StreamReader {
     }
   }
 
-  // The last event holds all items; a server that leaves them out has sent them one by one, or only in pieces.
+  // The last event holds all items. A server that omits them there has sent them one by one, or only in pieces.
   [[nodiscard]] std::string wholeItems() const {
     const std::string_view output = memberOr(response_, "output", "[]");
     json::ArrayReader reader(output);
@@ -168,7 +168,8 @@ class OpenaiResponsesReader final : public StreamReader {
     return list + "]";
   }
 
-  // Of a stream that broke off: what is done and no call; reasoning only when what it belongs to is there as well.
+  // Reduces an interrupted stream to its texts, complete or not, and the finished reasoning before each of them. Drops
+  // calls.
   std::string keptItems(PartialParts& partial) const {
     std::vector<std::string> kept;
     std::vector<const StreamedItem*> reasoning;
@@ -240,7 +241,7 @@ class OpenaiResponsesReader final : public StreamReader {
   bool complete_ = false;
 };
 
-// Whether an item of reasoning brings what was thought: encrypted, or as the words that open models give.
+// Returns true when a reasoning item carries its content: encrypted, or as the plain text that open models give.
 bool bringsReasoning(std::string_view item) {
   if (!json::findString(item, "encrypted_content").value_or("").empty()) return true;
   const MemberList members(item);
@@ -248,8 +249,8 @@ bool bringsReasoning(std::string_view item) {
   return content != nullptr && json::kindOf(*content) == json::Kind::Array && json::ArrayReader(*content).next();
 }
 
-// OpenAI is told to store nothing, so each item must bring what it says: there are no references. A call whose id
-// points to reasoning is refused without it, so calls then lose their ids.
+// The server stores nothing, so each item must carry its content instead of a reference. OpenAI refuses a call whose id
+// points to missing reasoning, so such calls lose their ids.
 std::string selfContained(std::string_view input, bool reasons) {
   if (json::kindOf(input) != json::Kind::Array) return std::string(input);
   bool reasoningLeft = true;
@@ -288,10 +289,10 @@ PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& re
   MemberList body("{}");
   body.set("model", "null");
   body.merge(request.context);
-  body.set("model", json::quoted(endpoint.model));  // the context may name the one of an earlier turn
+  body.set("model", json::quoted(endpoint.model));  // the context may name the model of an earlier turn
   body.set("stream", "true");
   body.set("store", "false");
-  // Models that do not reason refuse to be asked for it, and what others have reasoned.
+  // Models that do not reason refuse this setting, and the reasoning of other models.
   const bool reasons = endpoint.facts.thinking != ThinkingKind::None;
   if (reasons) body.set("include", R"(["reasoning.encrypted_content"])");
   if (const std::string* input = body.find("input")) body.set("input", selfContained(*input, reasons));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kExcerptBytes = 300;
 
-// The first characters of a text, never half of one.
+// Returns the first bytes of a text without splitting a character.
 std::string excerpt(std::string_view text) {
   if (!isUtf8(text)) return asText(text, kExcerptBytes);
   if (text.size() <= kExcerptBytes) return std::string(text);
@@ -52,7 +52,7 @@ std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
   return isWorthRetrying(response) ? "wait, then say it again" : checkBaseUrl(endpoint);
 }
 
-// Servers that gather others' models name the kind of an error by its status alone.
+// Routers to other models' servers name the kind of an error only by its status.
 std::uint64_t statusIn(std::string_view error, const std::string& kind) {
   if (const auto code = json::findUnsigned(error, "code")) return *code;
   std::uint64_t code = 0;
@@ -60,7 +60,7 @@ std::uint64_t statusIn(std::string_view error, const std::string& kind) {
   return problem == std::errc() && end == kind.data() + kind.size() ? code : 0;
 }
 
-// What OpenAI's Responses call a prompt that they do not take.
+// The error kinds that OpenAI's Responses API gives to a prompt it refuses.
 bool isAboutPrompt(std::string_view kind) {
   return kind == "invalid_prompt" || kind == "context_length_exceeded" || kind.contains("image");
 }
@@ -85,7 +85,7 @@ std::optional<Error> providerError(std::string_view text) {
   for (const char* name : {"type", "status", "code"}) {
     if (kind.empty() || kind == "error") kind = json::findString(*error, name).value_or("");
   }
-  // The type of a prompt that is too long is that of every bad request; the code says it.
+  // A prompt that is too long has the type of every bad request; only the code identifies it.
   if (const auto code = json::findString(*error, "code"); code && isAboutPrompt(*code)) kind = *code;
   std::string message = json::findString(*error, "message").value_or(std::string(stringBody(*error)));
   if (message.empty()) message = excerpt(*error);
@@ -114,7 +114,7 @@ void leaveOutSampling(MemberList& body, const ModelFacts& facts) {
   for (const char* name : {"temperature", "top_p", "top_k"}) body.remove(name);
 }
 
-// Each provider, and each server that speaks like one, has its own words for it.
+// Each provider, and each compatible server, words this error differently.
 bool isTooLong(std::string_view message) {
   constexpr std::string_view kSigns[] = {
       "prompt is too long",       "prompt too long",   "input is too long", "too many tokens",
@@ -146,7 +146,7 @@ Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
                                            response.contentType.empty() ? "nothing known" : response.contentType,
                                            excerpt(response.body));
     error.hint = checkBaseUrl(endpoint);
-    // Servers that gather others' models report their errors under the status 200.
+    // Routers to other models' servers report their errors with status 200.
     error.retryable = reported && reported->retryable;
     if (reported) error.code = reported->code;
     return error;

@@ -1,4 +1,4 @@
-// What a provider's refusal means: what to tell the user, and whether to ask again.
+// Interprets a provider's refusal: what to tell the user, and whether to retry.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,20 @@
 
 namespace bough::agent {
 
-/// Whether the same request may succeed later. Never for a bad request, a bad key or a spend limit.
+/// Returns true when the same request may succeed later; false for a bad request, a bad key or a spend limit.
 bool isWorthRetrying(const HttpResponse& response);
 
-/// The error for an answer that is not a stream: `{"error":…}`, HTML, half JSON.
+/// Builds the error for an answer that is not a stream: `{"error":…}`, HTML, or truncated JSON.
 Error refusal(const Endpoint& endpoint, const HttpResponse& response);
 
-/// Whether a refusal says that the prompt has more tokens than the model reads.
+/// Returns true when a refusal says that the prompt exceeds the model's context window.
 bool isTooLong(std::string_view message);
 
-/// Reads how long a body asks to wait (Gemini's `retryDelay`), when no header says so.
+/// Parses the wait that a body asks for (Gemini's `retryDelay`); used when no header gives one.
 std::optional<std::uint64_t> retryDelayMs(std::string_view body);
 
-/// How long to wait before attempt `attempt` (from 1): what the provider asks for, else longer every time, with chance.
+/// Returns the wait before attempt `attempt` (from 1): what the provider asks for, otherwise an exponential back-off
+/// with jitter taken from `chance`.
 std::uint64_t backOffMs(int attempt, std::optional<std::uint64_t> askedMs, std::uint64_t chance);
 
 }  // namespace bough::agent

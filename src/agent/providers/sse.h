@@ -1,4 +1,4 @@
-// Server-sent events, read from bytes as they arrive, however they are cut.
+// Parses server-sent events from bytes as they arrive, in pieces of any size.
 #pragma once
 
 #include <functional>
@@ -14,21 +14,21 @@ struct SseEvent {
   std::string_view data;  ///< The data lines, joined by line feeds.
 };
 
-/// Cuts a stream into events. Lines end in LF, CR or CRLF; a line or an event may come in any number of pieces.
+/// Splits a stream into events. Lines end in LF, CR or CRLF; a line or an event may arrive in any number of pieces.
 class SseParser {
  public:
-  /// No provider sends more in one event; an endless line ends here.
+  /// No provider sends a larger event. The limit stops an endless line.
   static constexpr std::size_t kMaxEventBytes = std::size_t{32} << 20;
-  /// The longest answers of any model need a tenth of it; an endless stream ends here.
+  /// Ten times the longest answer of any model. The limit stops an endless stream.
   static constexpr std::size_t kMaxStreamBytes = std::size_t{256} << 20;
 
-  /// Returns false to stop: no further event is given.
+  /// Returns false to stop the parser: it then gives no further event.
   using OnEvent = std::function<bool(const SseEvent&)>;
 
-  /// Takes the next bytes and gives every event they complete. Fails with Damaged when a line, an event or
-  /// all of the stream is too long.
+  /// Parses the next bytes and passes on every event that they complete. Fails with Damaged when a line, an event or
+  /// the whole stream is too long.
   Result<void> feed(std::string_view bytes, const OnEvent& onEvent);
-  /// The stream is over: gives the last event when only its blank line is missing.
+  /// Ends the stream. Passes on the last event if only its blank line is missing.
   Result<void> end(const OnEvent& onEvent);
 
  private:

@@ -1,4 +1,4 @@
-// From the events of one provider's stream to the message they make.
+// Builds a message from the events of one provider's stream.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,19 @@
 
 namespace bough::agent {
 
-/// Reads one answer. Texts are joined as they were escaped, so that the message is what the provider wrote.
+/// Reads one answer. Joins pieces of text in their escaped form, so that the message keeps the bytes that the provider
+/// wrote.
 class StreamReader {
  public:
   virtual ~StreamReader() = default;
-  /// Takes an event. Fails with what the provider said when it is an error, Damaged when it cannot be read.
+  /// Processes an event. When the event is an error, fails with the provider's own message; fails with Damaged when the
+  /// event cannot be read.
   virtual Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) = 0;
-  /// Whether the provider said that the answer is complete.
+  /// Returns true once the provider has said that the answer is complete.
   [[nodiscard]] virtual bool isWhole() const = 0;
-  /// A message that says nothing but what the provider has said so far of its tokens.
+  /// Returns a message without content that holds only the token usage reported so far.
   [[nodiscard]] virtual std::string usageAlone() const = 0;
-  /// The message. With `aborted` without what could not be sent back.
+  /// Returns the message. If `aborted`, leaves out the parts that could not be sent back to the provider.
   virtual Answer answer(bool aborted) = 0;
 };
 
@@ -33,35 +35,36 @@ std::unique_ptr<StreamReader> makeOpenaiChatReader();
 std::unique_ptr<StreamReader> makeOpenaiResponsesReader();
 std::unique_ptr<StreamReader> makeGeminiReader();
 
-/// The ids of the calls of one answer. Results are stored apart from their calls, in the order in which they come, so
-/// each call needs an id of its own: also one that came without, or with the id of another.
+/// Makes the call ids of one answer unique. Results are stored apart from their calls, in order of arrival, so each
+/// call needs an id that no other call has, even a call that arrived without an id or with a duplicate.
 class CallIds {
  public:
-  /// An id to write in the place of this one, in the order of the calls; none when it can stay. `number`: of the call.
+  /// Returns a replacement for `id`, or std::nullopt when `id` can stay. Called in the order of the calls; `number` is
+  /// the number of the call.
   std::optional<std::string> replace(std::string_view id, std::string_view responseId, std::size_t number);
 
  private:
   std::set<std::string, std::less<>> used_;
 };
 
-/// Where a provider's API is and how it is spoken to.
+/// The address of a provider's API, and how to talk to it.
 struct Endpoint {
   std::string provider;  ///< "anthropic", "openai", "ollama" …
   std::string model;
   Dialect dialect = Dialect::Anthropic;
   std::string baseUrl;
-  std::string key;          ///< Empty when the server wants none.
-  std::string keyVariable;  ///< Where the key comes from, for messages.
+  std::string key;          ///< Empty when the server needs none.
+  std::string keyVariable;  ///< The variable that holds the key, for messages.
   ModelFacts facts{};
 };
 
-/// What is posted, and to where. One for each dialect, in the file of its name.
+/// An HTTP request to an API. Each dialect builds its own, in the file of its name.
 struct PostData {
   std::string url;
   std::vector<std::string> headers;
   std::string body;
 };
-/// Takes out of a request what the newest models refuse: temperature, top_p, top_k.
+/// Removes settings that the newest models refuse: temperature, top_p, top_k.
 void leaveOutSampling(MemberList& body, const ModelFacts& facts);
 PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request);
 PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request);
