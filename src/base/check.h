@@ -1,4 +1,4 @@
-// Assertions for our own mistakes. They stay on in release: a wrong program stops before it writes.
+// Assertions for programming errors. They stay on in release builds: a program with a bug stops before it writes.
 #pragma once
 
 namespace bough {

@@ -2,10 +2,10 @@
 //
 //   BOUGH_TRY(flush());                      // returns the error of flush(), if there is one
 //   BOUGH_TRY(const auto size, file.size()); // declares `size`, or returns the error of size()
-//   BOUGH_TRY(total, sum(parts));            // assigns to a variable that exists
+//   BOUGH_TRY(total, sum(parts));            // assigns to an existing variable
 //
-// It works in every function that returns a std::expected with the same error type. The form with two arguments is more
-// than one statement: it needs braces after `if` and in loops.
+// It works in every function that returns a std::expected with the same error type. The form with two arguments expands
+// to several statements: it needs braces after `if` and in loops.
 #pragma once
 
 #include <expected>

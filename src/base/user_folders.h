@@ -1,4 +1,4 @@
-// What the person who runs the program has set: variables, and the folders that follow from them.
+// Settings of the user who runs the program: environment variables, and the folders derived from them.
 #pragma once
 
 #include <string>
@@ -7,22 +7,22 @@
 
 namespace bough {
 
-/// Empty when the variable is not set.
+/// Returns the value of a variable; empty when it is not set.
 std::string environmentVariable(const std::string& name);
 
-/// HOME, when it is an absolute path; else empty.
+/// Returns HOME when it is an absolute path; otherwise an empty text.
 std::string homeFolder();
 
-/// A path, with that folder in the place of a `~` that it begins with. InvalidArgument when there is none.
+/// Returns `path` with a leading `~` replaced by the home folder. Returns InvalidArgument when there is no home folder.
 Result<std::string> withHome(const std::string& path);
 
 enum class UserFolder { Data, Config, Cache };
 
-/// Where the XDG specification keeps a person's files of that kind: what its variable says, when that is an absolute
-/// path, else a folder below HOME. Empty when there is neither.
+/// Returns the folder where the XDG specification keeps a user's files of that kind: the value of its variable when
+/// that is an absolute path, otherwise a folder below HOME. Empty when neither exists.
 std::string userFolder(UserFolder kind);
 
-/// USER; "unknown" when it is not set.
+/// Returns USER; "unknown" when it is not set.
 std::string userName();
 
 }  // namespace bough

@@ -1,16 +1,16 @@
-// What byte_block.h has, under the same names, for processors of x86 with AVX2: thirty-two bytes at a time.
+// The functions and types of byte_block.h, under the same names, for x86 processors with AVX2: 32 bytes at a time.
 //
-// No part of the build is compiled for such processors as a whole, since it must run on others, too. compile_loops.h
-// compiles a file of loops twice, and hasAvx2() chooses.
+// The build as a whole is not compiled for AVX2, because it must also run on processors without it. Instead,
+// compile_loops.h compiles a file of loops twice, and hasAvx2() chooses between the two at run time.
 #pragma once
 
 #include "base/bytes/byte_block.h"
 
 namespace bough {
 
-/// Whether loops use AVX2: the processor has it, and no test has said otherwise.
+/// Returns true when loops should use AVX2: the processor has it, and no test has switched it off.
 bool hasAvx2();
-/// For tests, which compare both ways; not while other threads read text.
+/// Switches AVX2 on or off, for tests that compare both versions. Must not be called while other threads read text.
 void allowAvx2(bool allowed);
 
 }  // namespace bough
@@ -18,7 +18,8 @@ void allowAvx2(bool allowed);
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// Functions between these two are compiled for AVX2 and for what every processor with it has, too.
+// Functions between BOUGH_AVX2_BEGIN and BOUGH_AVX2_END are compiled for AVX2 and for the instruction sets that every
+// processor with AVX2 has.
 #if defined(__clang__)
 #define BOUGH_AVX2_BEGIN \
   _Pragma("clang attribute push(__attribute__((target(\"avx2,bmi,bmi2,popcnt\"))), apply_to = function)")
@@ -73,7 +74,7 @@ struct ByteBlock {
   [[nodiscard]] std::uint64_t whereInRange(char first, char last) const {
     return bits(inRange(a, first, last), inRange(b, first, last));
   }
-  [[nodiscard]] bool isAscii() const { return !any(either(a, b)); }  // `any` looks at the highest bits
+  [[nodiscard]] bool isAscii() const { return !any(either(a, b)); }  // `any` tests the highest bit of each byte
 
   Bytes a;
   Bytes b;

@@ -1,4 +1,4 @@
-// Bytes as text: Base64 with padding (RFC 4648).
+// Base64 with padding (RFC 4648).
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ inline std::string toBase64(std::string_view bytes) {
   return out;
 }
 
-/// None when it is not Base64.
+/// Returns std::nullopt when `text` is not Base64.
 inline std::optional<std::string> fromBase64(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string out;

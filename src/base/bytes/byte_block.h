@@ -1,4 +1,4 @@
-// Sixteen bytes at a time, as the processor has them, and sixty-four as one block: what scans over text are made of.
+// Vectors of 16 bytes, as the processor has them, and blocks of 64 bytes. Scans over text are built from these.
 #pragma once
 
 #include <algorithm>
@@ -35,27 +35,27 @@ inline Bytes either(Bytes a, Bytes b) {
 inline Bytes both(Bytes a, Bytes b) {
   return vandq_u8(a, b);
 }
-/// Bytes between these two, or one of them.
+/// Marks the bytes from `first` to `last`, both included.
 inline Bytes inRange(Bytes a, char first, char last) {
   return vcleq_u8(vsubq_u8(a, fillBytes(first)), fillBytes(static_cast<char>(last - first)));
 }
-/// Of bytes that are all ones or zero: whether all are set.
+/// Returns true when every byte is set. Each byte of `a` must be all ones or all zeros.
 inline bool all(Bytes a) {
   return vminvq_u8(a) != 0;
 }
-/// The bits of `a` where `mask` is set, those of `b` elsewhere.
+/// Returns the bits of `a` where `mask` is set, and the bits of `b` elsewhere.
 inline Bytes choose(Bytes mask, Bytes a, Bytes b) {
   return vbslq_u8(mask, a, b);
 }
-/// The last byte of `before`, then all of `a` but its last.
+/// Returns the last byte of `before`, followed by all bytes of `a` except the last.
 inline Bytes shiftIn(Bytes before, Bytes a) {
   return vextq_u8(before, a, 15);
 }
-/// Of bytes that are all ones or zero: whether any is set.
+/// Returns true when any byte is set. Each byte of `a` must be all ones or all zeros.
 inline bool any(Bytes a) {
   return vmaxvq_u32(vreinterpretq_u32_u8(a)) != 0;
 }
-/// Of bytes that are all ones or zero: one bit each, the first lowest.
+/// Returns one bit per byte, the first byte in the lowest bit. Each byte must be all ones or all zeros.
 inline std::uint64_t bits(Bytes a, Bytes b, Bytes c, Bytes d) {
   const Bytes weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const Bytes low = vpaddq_u8(vandq_u8(a, weights), vandq_u8(b, weights));
@@ -171,17 +171,17 @@ struct ByteBlock {
     storeBytes(p + 32, c);
     storeBytes(p + 48, d);
   }
-  /// One bit a byte, the first lowest: where `wanted` is.
+  /// Returns one bit per byte, the first byte in the lowest bit: set where the byte is `wanted`.
   [[nodiscard]] std::uint64_t where(char wanted) const {
     const Bytes x = fillBytes(wanted);
     return bits(equal(a, x), equal(b, x), equal(c, x), equal(d, x));
   }
-  /// The same for bytes of which `kIs` makes ones.
+  /// Returns the same bits, set where `kIs` marks the byte.
   template <Bytes (*kIs)(Bytes)>
   [[nodiscard]] std::uint64_t where() const {
     return bits(kIs(a), kIs(b), kIs(c), kIs(d));
   }
-  /// Whether `kIs` makes ones of any byte.
+  /// Returns true when `kIs` marks any byte.
   template <Bytes (*kIs)(Bytes)>
   [[nodiscard]] bool has() const {
     return any(either(either(kIs(a), kIs(b)), either(kIs(c), kIs(d))));

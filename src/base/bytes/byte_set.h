@@ -1,6 +1,6 @@
-// A set of bytes, and where the first of them is in a text.
+// A set of bytes, and a search for the first byte of a text that is in the set.
 //
-// std::string_view::find_first_of calls a function for each byte of the text.
+// Used instead of std::string_view::find_first_of, which calls a function for each byte of the text.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class ByteSet {
 
   [[nodiscard]] constexpr bool contains(char c) const { return has_[static_cast<unsigned char>(c)]; }
 
-  /// The first place, from `begin` on, that has one of them; npos when there is none.
+  /// Returns the first position at or after `begin` whose byte is in the set; npos when there is none.
   [[nodiscard]] constexpr std::size_t findIn(std::string_view text, std::size_t begin = 0) const {
     for (std::size_t at = begin; at < text.size(); ++at) {
       if (contains(text[at])) return at;

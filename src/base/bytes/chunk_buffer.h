@@ -1,4 +1,4 @@
-// A file's bytes while they are looked through piece by piece: what is left of the pieces before, then the next piece.
+// A buffer for scanning a file piece by piece: the unprocessed rest of the earlier pieces, then the next piece.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace bough {
 
-/// One thread at a time.
+/// Not thread-safe.
 class ChunkBuffer {
  public:
-  /// Room for the next piece, which is at `offset` in its file, after what is held. Views of what is held end here.
+  /// Returns space for the next piece, which is at `offset` in the file, after the bytes already held. Invalidates
+  /// views of the bytes held.
   std::span<char> room(std::uint64_t offset, std::size_t sizeBytes) {
     const std::size_t held = end_ - begin_;
     if (capacity_ < kLine + held + sizeBytes) {
       grow(2 * (kLine + held + sizeBytes));
     }
-    // A piece has the same place in a line of the cache as in its page of the file: the system copies it a tenth faster
-    // than to any other place. What is long stays where it is.
+    // Give the piece the same position within a cache line as within its page of the file: the kernel copies to such an
+    // address about a tenth faster. A long rest is not moved.
     const std::size_t begin = (offset - held - reinterpret_cast<std::uintptr_t>(bytes_.get())) % kLine;
     if (held <= sizeBytes || end_ + sizeBytes > capacity_) {
       std::memmove(bytes_.get() + begin, bytes_.get() + begin_, held);
@@ -29,13 +30,13 @@ class ChunkBuffer {
     }
     return {bytes_.get() + end_, sizeBytes};
   }
-  /// So many bytes of the room were read.
+  /// Adds the next `sizeBytes` of the space to the bytes held, after the caller has read them.
   void add(std::size_t sizeBytes) { end_ += sizeBytes; }
   [[nodiscard]] std::string_view held() const { return {bytes_.get() + begin_, end_ - begin_}; }
-  /// Forgets the first bytes of what is held.
+  /// Discards the first `sizeBytes` of the bytes held.
   void drop(std::size_t sizeBytes) { begin_ += sizeBytes; }
   void clear() { begin_ = end_ = 0; }
-  /// Gives back memory that only a long line needed.
+  /// Releases memory beyond `sizeBytes`, which only a long line needed.
   void shrinkTo(std::size_t sizeBytes) {
     if (capacity_ > sizeBytes) *this = ChunkBuffer();
   }
@@ -52,7 +53,7 @@ class ChunkBuffer {
 
   std::unique_ptr<char[]> bytes_;
   std::size_t capacity_ = 0;
-  std::size_t begin_ = 0;  // of what is held
+  std::size_t begin_ = 0;  // start of the bytes held
   std::size_t end_ = 0;
 };
 

@@ -1,9 +1,10 @@
-// Compiles the file that BOUGH_LOOPS names, which holds loops over ByteBlock: in the namespace `everywhere` for all
-// processors, and on x86 in `withAvx2` again for those that have it. BOUGH_CHOOSE calls the one that fits.
+// Compiles the file that BOUGH_LOOPS names, which contains loops over ByteBlock: once for all processors, in the
+// namespace `everywhere`, and on x86 once more for processors with AVX2, in the namespace `withAvx2`. BOUGH_CHOOSE
+// calls the version that fits the processor.
 //
-// It is included where the loops belong, inside their namespace, and again for each file of loops: no `#pragma once`.
-// Loops include nothing, since what they included would be compiled for AVX2, too; who includes this file also includes
-// avx2_block.h.
+// Include this file inside the namespace of the loops, once for each file of loops; it therefore has no `#pragma once`.
+// A file of loops must not include anything, because its includes would be compiled for AVX2 too. The file that
+// includes this one must also include avx2_block.h.
 
 namespace everywhere {
 #include BOUGH_LOOPS

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of a seal, and the one pass over a log that finds line ends and sums at once.
+// CRC-32C (Castagnoli), the checksum in a seal, and the single pass over a log that finds line ends and sums at once.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace bough {
 
-/// A running CRC-32C: add bytes in any number of pieces, then take the value.
+/// A running CRC-32C: add bytes in any number of pieces, then read the value.
 class Crc32c {
  public:
   void add(std::string_view bytes);
   [[nodiscard]] std::uint32_t value() const { return ~state_; }
 
-  /// The register itself, for loops that sum on their own; see crc32c_step.h.
+  /// The register itself, for loops that compute the sum themselves; see crc32c_step.h.
   [[nodiscard]] std::uint32_t state() const { return state_; }
   void setState(std::uint32_t state) { state_ = state; }
 
@@ -21,22 +21,22 @@ class Crc32c {
   std::uint32_t state_ = 0xFFFFFFFF;
 };
 
-/// What one sweep over a line found.
+/// The result of one sweep over a line.
 struct LineSweep {
-  /// Length of the line, without its end; npos when `text` holds no line end.
+  /// Length of the line without its '\n'; npos when `text` has no '\n'.
   std::size_t length = std::string_view::npos;
-  /// How many bytes from the line's start are in `crc`. At least kHeldBack of the line's last bytes are not, so that
-  /// the caller can stop the sum where the seal begins.
+  /// How many bytes from the start of the line are in `crc`. At least the last kHeldBack bytes of the line are not, so
+  /// that the caller can stop the sum where the seal begins.
   std::size_t summed = 0;
   Crc32c crc;
 
   static constexpr std::size_t kHeldBack = 64;
 
-  /// Looks for '\n' from the start of `text` and sums on the way, beginning with `crc`.
+  /// Looks for '\n' from the start of `text` and adds the bytes on the way to `crc`.
   static LineSweep run(std::string_view text, Crc32c crc);
 };
 
-/// How both are done: by the processor's instruction (crc32c_step.h), or without it.
+/// The two implementations of these functions: with the processor's instruction (crc32c_step.h), and without.
 struct Crc32cWay {
   std::uint32_t (*add)(std::uint32_t state, std::string_view bytes);
   LineSweep (*sweep)(std::string_view text, std::uint32_t state);

@@ -1,4 +1,4 @@
-// The processor's instruction for CRC-32C, for loops that sum while they do something else.
+// The processor's instruction for CRC-32C, for loops that compute the sum while they do other work.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace bough {
 
-/// Whether the processor has it: call nothing that is marked BOUGH_CRC_TARGET when it has not.
+/// Returns true when the processor has the instruction. Otherwise nothing marked BOUGH_CRC_TARGET may be called.
 bool hasCrc32cInstruction();
 
 #ifdef BOUGH_CRC_TARGET

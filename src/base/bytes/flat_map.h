@@ -1,8 +1,8 @@
-// A map and a set of 64-bit numbers (places, offsets, hashes of ids) in one piece of memory: 11 to 21 bytes an element
-// of a set, where std::unordered_set takes about 45. For what is kept of each entry of a long session.
+// A map and a set of 64-bit numbers (positions, offsets, hashes of ids) in one block of memory: 11 to 21 bytes per
+// element of a set, where std::unordered_set takes about 45. Meant for data kept for each entry of a long session.
 //
-// Open addressing. The elements are in no order, and a pointer to a value holds until the next insert or erase. The
-// greatest number cannot be told from 0: hashes never mind, and places and offsets are smaller.
+// Open addressing. Elements have no order, and a pointer to a value is valid until the next insert or erase. The key
+// 2^64-1 is treated as 0, which does no harm: positions and offsets are smaller, and hashes may collide anyway.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace bough {
 
-/// The hash under which a text is kept in memory: another process may have another one.
+/// Returns the hash under which a text is kept in memory. It may differ between processes.
 inline std::uint64_t hashOf(std::string_view text) {
   constexpr std::size_t kLongBytes = 256;
   return text.size() < kLongBytes ? std::hash<std::string_view>{}(text) : hashOfLong(text);
@@ -38,7 +38,7 @@ class FlatMap {
     return slot.key == kFree ? nullptr : &slot.value;
   }
 
-  /// False, and nothing changes, when the key is there.
+  /// Returns false and changes nothing when the key already exists.
   bool insert(std::uint64_t key, Value value = {}) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
     Slot& slot = slots_[slotOf(stored(key))];
@@ -57,7 +57,7 @@ class FlatMap {
     if (count_ == 0) return false;
     std::size_t free = slotOf(stored(key));
     if (slots_[free].key == kFree) return false;
-    // Later elements that could not take their place move up, so that each is found without a gap.
+    // Move up later elements that were displaced from their slot, so that no free slot interrupts their search.
     for (std::size_t at = next(free); slots_[at].key != kFree; at = next(at)) {
       const std::size_t home = homeOf(slots_[at].key);
       if (((at - home) & mask()) < ((at - free) & mask())) continue;
@@ -86,7 +86,7 @@ class FlatMap {
     return static_cast<std::size_t>(mixed ^ (mixed >> 32)) & mask();
   }
 
-  // Where the key is, or the free slot where it belongs.
+  // Returns the slot of the key, or the free slot where it would go.
   [[nodiscard]] std::size_t slotOf(std::uint64_t key) const {
     std::size_t at = homeOf(key);
     while (slots_[at].key != kFree && slots_[at].key != key) at = next(at);
@@ -102,7 +102,7 @@ class FlatMap {
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two of them, at most three quarters taken
+  std::vector<Slot> slots_;  // size is a power of two; at most three quarters are used
   std::size_t count_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A hash of a long text, at nearly the speed of the memory. It is kept in memory alone: files have CRC-32C or SHA-256.
+// A hash of a long text, at close to memory speed. Used in memory only: files contain CRC-32C or SHA-256.
 #pragma once
 
 #include <cstdint>

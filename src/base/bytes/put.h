@@ -1,4 +1,4 @@
-// Writes texts one after the other into room that is large enough.
+// Writes texts one after another to a buffer. The caller makes sure that the buffer is large enough.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ class Put {
     at_ += text.size();
     return *this;
   }
-  /// Behind what was written.
+  /// Returns the position after the last byte written.
   [[nodiscard]] char* end() const { return at_; }
 
  private:

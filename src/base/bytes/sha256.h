@@ -1,4 +1,4 @@
-// SHA-256, the name of an attachment.
+// SHA-256, which names an attachment.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   void add(std::string_view bytes);
-  /// 64 lower-case hex digits. Call once.
+  /// Returns 64 lower-case hex digits. May be called only once.
   std::string hex();
 
   static std::string of(std::string_view bytes);

@@ -1,6 +1,6 @@
-// Finds where a JSON container ends by its strings and brackets alone, 64 bytes at a time. It is many times faster than
-// a check of the grammar, and made for text that a verified seal vouches for: whoever sealed it had checked it. What is
-// found is safe to splice into other JSON all the same, since its strings and brackets close inside it.
+// Finds the end of a JSON container by looking only at strings and brackets, 64 bytes at a time. This is many times
+// faster than checking the grammar. It is meant for text under a verified seal, since that text was checked before it
+// was sealed. The result can be spliced into other JSON even without that check: its strings and brackets are closed.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace bough::json {
 
-/// The offset after the object or array that begins with the first byte of `text`. None when there is none, when a
-/// string or a bracket in it is not closed or is closed by the wrong kind, when a backslash is outside of strings,
-/// or when it is nested deeper than kMaxDepth.
+/// Returns the offset after the object or array that begins with the first byte of `text`. Returns std::nullopt when
+/// `text` begins with something else, when a string or bracket is not closed or is closed by the wrong bracket, when a
+/// backslash is outside of a string, or when the nesting is deeper than kMaxDepth.
 std::optional<std::size_t> skipBrackets(std::string_view text);
 
-/// The same in one pass with two other things: all of `text` is copied to `out` and added to `crc`.
+/// As skipBrackets; in the same pass, copies all of `text` to `out` and adds it to `crc`.
 std::optional<std::size_t> copyBrackets(std::string_view text, char* out, Crc32c& crc);
-/// The same without the sum.
+/// As above, without the checksum.
 std::optional<std::size_t> copyBrackets(std::string_view text, char* out);
 
 }  // namespace bough::json

@@ -1,7 +1,7 @@
-// Reads JSON whose grammar was checked before: what is nested is skipped by its brackets alone (json_brackets.h).
+// Reads JSON whose grammar was checked before. Nested values are skipped by their brackets alone (json_brackets.h).
 //
-// On text that was not checked, the reader stays inside the text and finds something or nothing; isBroken() tells when
-// the members do not fit together.
+// On unchecked text the reader stays inside the text, but its results mean nothing. isBroken() returns true when the
+// members do not fit together.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,16 @@ namespace bough::json {
 class CheckedObject {
  public:
   enum class Text : std::uint8_t {
-    All,        ///< Nothing but the object.
-    Beginning,  ///< It begins with the object.
+    All,        ///< Nothing follows the object.
+    Beginning,  ///< Other text may follow the object.
   };
   explicit CheckedObject(std::string_view text, Text whole = Text::All);
 
-  /// The next member; none at the end.
+  /// Returns the next member; std::nullopt at the end.
   std::optional<ObjectReader::Member> next();
 
-  /// The same in two steps: the next key (raw), then takeValue, or skip after rest() was read by other means.
+  /// Reads the next member in two steps. Returns its key (raw); then call takeValue, or read rest() by other means and
+  /// call skip.
   std::optional<std::string_view> nextKey() {
     // Most keys are short and plain, without blanks around them.
     if (!broken_ && !ended_ && text_.size() - at_ > 2 && text_[at_] != '}' && text_[at_ + 1] == '"') {
@@ -44,7 +45,7 @@ class CheckedObject {
     key_ = found.value_or("");
     return found;
   }
-  /// Whether the last key is this name, which may be written with escapes.
+  /// Compares the last key with `name`; the key may be written with escapes.
   [[nodiscard]] bool keyIs(std::string_view name) const {
     return key_ == name || (!keyIsPlain_ && ObjectReader::Member{.key = key_, .value = {}}.keyIs(name));
   }
@@ -59,7 +60,7 @@ class CheckedObject {
     }
     return skipValue();
   }
-  /// The text from the value on.
+  /// Returns the text from the value on.
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   void skip(std::size_t sizeBytes) {
     at_ += sizeBytes;
@@ -67,9 +68,9 @@ class CheckedObject {
     if (at_ >= text_.size() || (text_[at_] != ',' && text_[at_] != '}')) broken_ = true;
   }
 
-  /// The text is not an object as it should be.
+  /// Returns true when the text turned out not to be a valid object.
   [[nodiscard]] bool isBroken() const { return broken_; }
-  /// After the last member: where the object ends.
+  /// Returns the end of the object. Valid after the last member.
   [[nodiscard]] std::size_t end() const { return at_; }
 
  private:
@@ -79,17 +80,19 @@ class CheckedObject {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string_view key_;  // the last one, raw
+  std::string_view key_;  // the last key, raw
   bool keyIsPlain_ = false;
   Text whole_;
   bool broken_ = false;
   bool ended_ = false;
 };
 
-/// The raw value of the first member of that name; none when there is none or `object` is not an object.
+/// Returns the raw value of the first member with that name; std::nullopt when there is none or `object` is not an
+/// object.
 std::optional<std::string_view> findChecked(std::string_view object, std::string_view name);
 
-/// The offset after the value that begins with the first byte of `text`; none when it does not end.
+/// Returns the offset after the value that begins with the first byte of `text`; std::nullopt when the value does not
+/// end.
 std::optional<std::size_t> skipChecked(std::string_view text);
 
 }  // namespace bough::json

@@ -1,8 +1,9 @@
-// Reads objects as most programs write them, without blanks, in one pass that keeps its place in a register. Text that
-// is written in another way, or is not JSON, ends it: who needs more reads that with another reader.
+// Reads JSON objects written without blanks, as most programs write them, in one pass that keeps its position in a
+// register. Stops at text that is formatted differently or is not JSON; the caller can then fall back to another
+// reader.
 //
-// `end` may be after the object: where more text follows, keys and short values are read sixteen bytes at a time to
-// their ends. Strings and brackets are followed; what is nested is not checked beyond that.
+// `end` may be after the end of the object: when more text follows, keys and short values are read sixteen bytes at a
+// time up to their ends. Nested values are followed by strings and brackets only, without other checks.
 #pragma once
 
 #include <string_view>
@@ -13,7 +14,7 @@
 
 namespace bough::json {
 
-/// After the value that begins at `at`, before `end`; null when it is not whole.
+/// Returns the end of the value that begins at `at`; null when the value is not complete before `end`.
 inline const char* compactValueEnd(const char* at, const char* end) {
   if (*at == '"') {
     const char* const stop = skipPlain(at + 1, end);
@@ -30,8 +31,8 @@ inline const char* compactValueEnd(const char* at, const char* end) {
   return at == begin ? nullptr : at;
 }
 
-/// Gives each member of the object that begins at `at` to `use(key, value)`, which returns the end of the value.
-/// Returns the end of the object, or null.
+/// Calls `use(key, value)` for each member of the object that begins at `at`; `value` points to the value, and `use`
+/// returns its end or null. Returns the end of the object, or null when `use` or the reading failed.
 template <typename Use>
 const char* eachCompactMember(const char* at, const char* end, Use use) {
   if (at == end || *at != '{') return nullptr;

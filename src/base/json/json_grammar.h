@@ -1,4 +1,4 @@
-// The small pieces of JSON's grammar that every reader of it shares.
+// The small parts of the JSON grammar that all readers share.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@
 namespace bough::json {
 
 constexpr bool isBlank(char c) {
-  if (static_cast<unsigned char>(c) > ' ') return false;  // as nearly all that is asked for
+  if (static_cast<unsigned char>(c) > ' ') return false;  // the usual case
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 constexpr bool isDigit(char c) {
@@ -23,12 +23,12 @@ constexpr bool isDigit(char c) {
 constexpr bool isHexDigit(char c) {
   return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
-/// Whether a byte stands for itself inside a string.
+/// Returns true when the byte represents itself inside a string.
 constexpr bool isPlain(char c) {
   return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
 }
 
-/// Skips bytes that stand for themselves inside a string, sixteen at a time where the processor can.
+/// Skips bytes that represent themselves inside a string, sixteen at a time where the processor can.
 inline const char* skipPlain(const char* at, const char* end) {
 #if defined(__aarch64__)
   for (; end - at >= 16; at += 16) {
@@ -36,7 +36,7 @@ inline const char* skipPlain(const char* at, const char* end) {
     std::memcpy(&bytes, at, 16);
     const uint8x16_t special = vorrq_u8(vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\'))),
                                         vcltq_u8(bytes, vdupq_n_u8(0x20)));
-    // Four bits a byte: the place of the first one set is the place of the byte.
+    // Four bits per byte, so the position of the first set bit divided by four is the position of the byte.
     const unsigned long long mask =
         vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
     if (mask != 0) return at + std::countr_zero(mask) / 4;
@@ -57,7 +57,7 @@ inline const char* skipPlain(const char* at, const char* end) {
 }
 
 struct Skipped {
-  const char* at;           ///< Behind it, or where it is wrong.
+  const char* at;           ///< After the part, or where the error is.
   std::string_view reason;  ///< What is wrong; empty when nothing is.
 };
 
@@ -67,7 +67,7 @@ inline Skipped skipDigits(const char* at, const char* end) {
   return {at, at > begin ? "" : "a digit is expected"};
 }
 
-/// A number of any length.
+/// Skips a number of any length.
 inline Skipped skipNumber(const char* at, const char* end) {
   if (at < end && *at == '-') ++at;
   if (at >= end || !isDigit(*at)) return {at, "a value is expected"};

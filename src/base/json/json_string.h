@@ -1,4 +1,4 @@
-// Finds where a JSON string ends, 64 bytes at a time, and checks what is in it on the way.
+// Finds the end of a JSON string, 64 bytes at a time, and checks its content on the way.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace bough::json {
 
-/// Of 64 bytes, one bit each: those that follow a backslash which is not escaped itself. `firstIsEscaped`: an odd
-/// number of backslashes is before the first byte.
+/// Returns one bit for each of 64 bytes: set where the byte follows a backslash that is not escaped itself.
+/// `firstIsEscaped` says that an odd number of backslashes precedes the first byte.
 inline std::uint64_t escapedBytes(std::uint64_t backslashes, bool firstIsEscaped) {
-  // A run of backslashes escapes every second byte: adding to the run's first bit carries to its end, and whether that
-  // is an odd or an even place tells.
+  // A run of backslashes escapes every second byte after its start. The subtraction carries from the first bit of a run
+  // to the end of the run, and the parity of that position tells whether the byte after the run is escaped.
   constexpr std::uint64_t kOdd = 0xAAAAAAAAAAAAAAAA;
   const std::uint64_t before = firstIsEscaped ? 1 : 0;
   const std::uint64_t escapes = backslashes & ~before;
@@ -26,24 +26,24 @@ inline Bytes controlBytes(Bytes x) {
   return inRange(x, '\0', '\x1F');
 }
 
-/// Bytes that do not stand for themselves inside a string: quotes, backslashes, control characters.
+/// Marks bytes that do not represent themselves inside a string: quotes, backslashes, control characters.
 inline Bytes specialBytes(Bytes x) {
   return either(either(equal(x, fillBytes('"')), equal(x, fillBytes('\\'))), controlBytes(x));
 }
 
 struct SkippedString {
-  const char* at;                ///< Behind the closing quote, or where it is wrong.
+  const char* at;                ///< After the closing quote, or where the error is.
   std::string_view reason = {};  ///< What is wrong; empty when nothing is.
   bool escapes = false;
-  bool oddEscapes = false;  ///< Ones that are not the shortest way to write what they stand for, or may not be.
-  bool surrogates = false;  ///< `\ud…`: halves of a character, with the other half or without.
+  bool oddEscapes = false;  ///< Has escapes that are not, or may not be, the shortest way to write a character.
+  bool surrogates = false;  ///< Has `\ud…`: half of a surrogate pair, with or without the other half.
 };
 
-/// Whether `\u` is in a JSON text, escaped or not: without one it holds no surrogates.
+/// Returns true when `\u` occurs in a JSON text, escaped or not. A text without it contains no surrogate escapes.
 bool mayHoldSurrogates(std::string_view json);
 
-/// The end of a string that is short and plain, as most keys, roles and names are; null of any other. `at` is after
-/// the opening quote.
+/// Returns the end of a string that is short and plain, as most keys, roles and names are; null for any other string.
+/// `at` is after the opening quote.
 inline const char* shortStringEnd(const char* at, const char* end) {
   constexpr std::ptrdiff_t kLongest = 48;
   if (end - at < kLongest) return nullptr;
@@ -51,7 +51,7 @@ inline const char* shortStringEnd(const char* at, const char* end) {
   return stop != at + kLongest && *stop == '"' ? stop + 1 : nullptr;
 }
 
-/// `at` is after the opening quote. UTF-8 is not checked.
+/// Skips the rest of a string; `at` is after the opening quote. UTF-8 is not checked.
 SkippedString skipString(const char* at, const char* end);
 
 }  // namespace bough::json

@@ -1,6 +1,6 @@
 // Loops over the bytes of JSON strings; see base/bytes/compile_loops.h.
 
-// n, r, t, b and f: letters that may follow a backslash. \u is looked at alone.
+// Marks n, r, t, b and f: letters that may follow a backslash. \u is checked separately.
 inline Bytes escapeLetters(Bytes x) {
   const Bytes br = equal(either(x, fillBytes('r' ^ 'b')), fillBytes('r'));
   const Bytes fn = equal(either(x, fillBytes('n' ^ 'f')), fillBytes('n'));
@@ -12,10 +12,10 @@ class StringSkipper {
  public:
   explicit StringSkipper(const char* end) : end_(end) {}
 
-  // Takes in a block whose bytes are at `at`. True when the string has ended there, or is wrong.
+  // Processes a block whose bytes are at `at`. Returns true when the string ended there or is invalid.
   bool take(const ByteBlock& block, const char* at) {
 #if !defined(__x86_64__)
-    // One bit a byte takes several instructions here, and most blocks hold nothing but text.
+    // One bit per byte takes several instructions here, and most blocks contain only plain text.
     if (!firstIsEscaped_ && !block.has<specialBytes>()) return false;
 #endif
     const std::uint64_t backslashes = block.where('\\');
@@ -81,7 +81,7 @@ class StringSkipper {
 inline bool mayHoldSurrogates(std::string_view json) {
   const char* at = json.data();
   const char* const end = at + json.size();
-  std::uint64_t before = 0;  // whether the byte before is a backslash
+  std::uint64_t before = 0;  // 1 when the previous byte is a backslash
   for (; end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize); at += ByteBlock::kSize) {
     const ByteBlock block(at);
     const std::uint64_t backslashes = block.where('\\');
@@ -99,7 +99,8 @@ inline SkippedString skipLongString(const char* at, const char* end) {
     const char* bytes = at;
     const bool whole = end - at >= static_cast<std::ptrdiff_t>(ByteBlock::kSize);
     if (!whole) {
-      // The rest, with letters after it that may also follow a backslash: nothing that is found lies there.
+      // The rest of the text, padded with a letter that may also follow a backslash, so that the padding is never
+      // reported.
       last.fill('n');
       std::memcpy(last.data(), at, static_cast<std::size_t>(end - at));
       bytes = last.data();

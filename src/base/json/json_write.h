@@ -15,10 +15,10 @@ void appendQuoted(std::string& out, std::string_view text);
 /// Returns `text` as a JSON string.
 std::string quoted(std::string_view text);
 
-/// Writes one value; commas take care of themselves. The caller balances begin and end.
+/// Writes one value and inserts the commas. The caller balances begin and end.
 class Writer {
  public:
-  /// Writes to a text of its own: see text() and take().
+  /// Writes to a string inside this object; see text() and take().
   Writer() : out_(own_) {}
   explicit Writer(std::string& out) : out_(out) {}
   Writer(const Writer&) = delete;
@@ -40,11 +40,11 @@ class Writer {
   }
   Writer& boolean(bool value) { return raw(value ? "true" : "false"); }
   Writer& null() { return raw("null"); }
-  /// Splices a value that is JSON already.
+  /// Inserts a value that is already JSON.
   Writer& raw(std::string_view value);
 
   Writer& member(std::string_view name, std::string_view text) { return key(name).string(text); }
-  /// A template so that a string literal does not turn into a bool.
+  /// This is a template so that a string literal is not converted to bool.
   template <std::integral Value>
   Writer& member(std::string_view name, Value value) {
     if constexpr (std::same_as<Value, bool>) {
@@ -53,11 +53,11 @@ class Writer {
       return key(name).number(value);
     }
   }
-  /// A text, or null where it is empty.
+  /// Writes a text, or null when it is empty.
   Writer& memberOrNull(std::string_view name, std::string_view text) {
     return text.empty() ? key(name).null() : member(name, text);
   }
-  /// A list of texts.
+  /// Writes an array of strings.
   template <typename Texts>
   Writer& list(std::string_view name, Texts&& texts) {
     key(name).beginArray();

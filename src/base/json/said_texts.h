@@ -1,5 +1,5 @@
-// The texts that a JSON value says, to find them again in other lines: as a whole, cut short, or a long one among
-// others. Blanks do not count, and names and ids say nothing.
+// Collects the texts that a JSON value contains, to find them again in other lines: as a whole, shortened, or inside
+// another text when long. Blanks are ignored, and so are names and ids.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@ class SaidTexts {
  public:
   using Use = std::function<void(std::string_view name, std::string_view quoted)>;
 
-  /// Calls `use` with each text (in its quotes) of a value, or of pieces of one, and with the name before it.
+  /// Calls `use` with each text (in its quotes) of a value or of pieces of a value, and with the name before it.
   static void each(std::string_view json, const Use& use);
 
-  /// Takes in the texts of a member, and those of its texts that stand in a list as one.
+  /// Adds the texts of a member. Texts in an array are also added as one joined text.
   void add(std::string_view name, std::string_view value);
   [[nodiscard]] bool empty() const { return texts_.empty(); }
-  /// Whether a text (in its quotes) repeats one of them.
+  /// Returns true when a text (in its quotes) repeats one of the added texts.
   [[nodiscard]] bool repeats(std::string_view quoted) const;
 
  private:
   void addText(std::string text);
 
-  std::unordered_set<std::string> texts_;  // without blanks, which lines set differently
-  std::vector<std::string> long_;          // of them, those that are also looked for in others
+  std::unordered_set<std::string> texts_;  // without blanks, because lines place blanks differently
+  std::vector<std::string> long_;          // those of `texts_` that are also searched for inside other texts
 };
 
 }  // namespace bough::json

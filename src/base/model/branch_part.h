@@ -1,4 +1,4 @@
-// A stretch of a branch, as one log or one session can tell it.
+// A stretch of a branch, as far as one log or one session contains it.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace bough {
 
 struct BranchPart {
-  std::vector<std::uint64_t> sequences;  ///< Root first.
-  /// The parent of the first one, when it is not an entry of this log; empty at a root or when the limit was reached.
+  std::vector<std::uint64_t> sequences;  ///< In order from the root.
+  /// The parent of the first entry, when it is not in this log. Empty at a root, or when the limit was reached.
   std::string continuesAt;
 };
 

@@ -1,4 +1,4 @@
-// How entries move the head, which the next turn continues from.
+// How entries move the head, the entry that the next turn continues from.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace bough {
 
-/// The entry that the payload of a head entry names; empty when the next turn begins a new tree.
+/// Returns the entry that the payload of a head entry names; empty when the next turn starts a new tree.
 std::string headNamedBy(std::string_view payload);
-/// The payload of a head entry that names `entryId`.
+/// Returns the payload of a head entry that names `entryId`.
 std::string headPayload(std::string_view entryId);
 
-/// Where an entry leaves the head: a head entry names it, an entry of the conversation becomes it. None when the entry
-/// does not move it. `storage` may have to hold it.
+/// Returns the head after an entry: a head entry names the new head, and an entry of the conversation becomes the head.
+/// Returns std::nullopt when the entry does not move the head. The result may point into `storage`.
 std::optional<std::string_view> headAfter(EntryKind kind, std::string_view id, std::string_view payload,
                                           std::string& storage);
 

@@ -1,4 +1,5 @@
-// Some kinds of entries, looked for among many: sixty-four at a time, since a session has hundreds of thousands.
+// A set of entry kinds, and a search for them that compares 64 kinds at a time, because a session has hundreds of
+// thousands of entries.
 #pragma once
 
 #include <bit>
@@ -15,7 +16,7 @@ class KindSet {
   void add(EntryKind kind) { bits_ |= bitOf(kind); }
   [[nodiscard]] bool contains(EntryKind kind) const { return (bits_ & bitOf(kind)) != 0; }
 
-  /// The place of the first one of these kinds from `from` on; the size when there is none.
+  /// Returns the first position at or after `from` whose kind is in the set; the size when there is none.
   [[nodiscard]] std::size_t find(std::span<const EntryKind> kinds, std::size_t from) const {
     for (; from + ByteBlock::kSize <= kinds.size() && !contains(kinds[from]); from += ByteBlock::kSize) {
       const std::uint64_t found = placesIn(kinds.data() + from);
@@ -30,7 +31,7 @@ class KindSet {
 
   static std::uint64_t bitOf(EntryKind kind) { return std::uint64_t{1} << (static_cast<unsigned>(kind) % 64); }
 
-  // One bit for each kind of a block. Neighbouring kinds are looked for as one range.
+  // Returns one bit per kind of a block. Kinds with neighbouring numbers are compared as one range.
   [[nodiscard]] std::uint64_t placesIn(const EntryKind* part) const {
     const ByteBlock block(reinterpret_cast<const char*>(part));
     std::uint64_t found = 0;
@@ -46,7 +47,8 @@ class KindSet {
   std::uint64_t bits_ = 0;
 };
 
-/// The place of the first entry from `from` on that is not a part of the conversation; the size when there is none.
+/// Returns the first position at or after `from` whose entry is not part of the conversation; the size when there is
+/// none.
 inline std::size_t conversationEnd(std::span<const EntryKind> kinds, std::size_t from) {
   const auto allAre = [](const EntryKind* part) {
     const Bytes some = loadBytes(reinterpret_cast<const char*>(part));

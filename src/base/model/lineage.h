@@ -1,4 +1,5 @@
-// Where the history of a session began: what sessions with copies of the same entries have in common.
+// The session in which the history of a session began. Sessions that contain copies of the same entries have it in
+// common.
 #pragma once
 
 #include <functional>
@@ -7,11 +8,12 @@
 
 namespace bough {
 
-/// The payload of a session's header; none when it cannot be read.
+/// Returns the payload of a session's header; std::nullopt when it cannot be read.
 using HeaderPayloadOf = std::function<std::optional<std::string>(const std::string& sessionId)>;
 
-/// The session in which the history of this one began: as its header says, else as those say that it was forked or
-/// detached from. A log that was copied under another name began as the session that its header names.
+/// Returns the session in which the history of `sessionId` began: the root that its header names, otherwise the last
+/// session found by following the headers to where each was forked or detached from. The root of a log that was copied
+/// under another name is the session that its header names.
 std::string rootSession(std::string sessionId, const HeaderPayloadOf& headerOf);
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// Brings things together that have the same id of 64 bits, without sorting them.
+// Merges elements that have the same 64-bit id, without sorting them.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 
 namespace bough {
 
-/// Leaves each `id` once, in the order of the first ones; `merge(first, other)` takes in one that comes later.
+/// Keeps one element for each `id`, in order of first appearance. `merge(first, other)` merges a later element into the
+/// first one.
 template <typename Item, typename Allocator, typename Merge>
 void mergeById(std::vector<Item, Allocator>& items, Merge merge) {
-  constexpr std::size_t kAhead = 16;  // so many slots are fetched while others are looked at
+  constexpr std::size_t kAhead = 16;  // prefetch distance, in slots
   struct Slot {
     std::uint64_t id = 0;
     std::size_t placeAndOne = 0;  // 0: free
   };
-  // At most half are used.
+  // At most half of the slots are used.
   std::vector<Slot, HugePageAllocator<Slot>> slots(std::bit_ceil(std::max<std::size_t>(2 * items.size(), 2)));
-  // Ids may come from somebody who wants all of them to meet in one slot, but does not know this number.
+  // The ids may be chosen by an attacker who wants all of them in one slot. The attacker does not know this number.
   const std::uint64_t factor = systemEnvironment().random.next() | 1;
   const int shift = 64 - std::countr_zero(slots.size());
   const auto slotOf = [&](const Item& item) { return static_cast<std::size_t>(item.id * factor >> shift); };

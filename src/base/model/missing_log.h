@@ -1,4 +1,4 @@
-// What people are told of a session whose log is gone.
+// The message about a session whose log is missing.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace bough {
 
-/// `entries`: how many the log held.
+/// `entries` is the number of entries that the log had.
 inline std::string missingLog(std::uint64_t entries) {
   return fmt::format("its log with {} is gone, and it was not removed with bough", counted(entries, "entry"));
 }

@@ -1,12 +1,12 @@
-// What the catalog answers when it cannot be brought up to date.
+// Which errors of bringing the catalog up to date still allow it to answer.
 #pragma once
 
 #include "bough/error.h"
 
 namespace bough {
 
-/// Whether the catalog answers although Catalog::catchUp returned this error: from what was taken in before, so that
-/// newer entries are missing.
+/// Returns true when the catalog still answers after Catalog::catchUp returned this error. The answer then lacks the
+/// newest entries.
 inline bool answersAllTheSame(const Error& error) {
   return error.code == ErrorCode::Busy || error.code == ErrorCode::NoSpace || error.code == ErrorCode::ReadOnly;
 }

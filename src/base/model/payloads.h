@@ -1,4 +1,4 @@
-// Parts of payloads that several rooms write or read.
+// Parts of payloads that several rooms read or write.
 #pragma once
 
 #include <optional>
@@ -11,26 +11,26 @@
 
 namespace bough {
 
-/// The payload of a `message` entry. `message` is JSON.
+/// Returns the payload of a `message` entry. `message` is JSON.
 inline std::string messagePayload(Dialect dialect, std::string_view message) {
   json::Writer writer;
   return writer.beginObject().member("dialect", toString(dialect)).key("message").raw(message).endObject().take();
 }
 
-/// How much the model thinks from a `thinking_level_change` or `runtime_init` entry on; none when the entry does not
-/// say.
+/// Returns the thinking level that a `thinking_level_change` or `runtime_init` entry sets; std::nullopt when it sets
+/// none.
 inline std::optional<std::string> thinkingLevelIn(std::string_view payload) {
   auto level = json::findString(payload, "thinkingLevel");
   return level ? level : json::findString(payload, "level");
 }
 
-/// Writes the tokens that are paid for, as members.
+/// Writes the counts of billed tokens as members.
 inline json::Writer& writeTokens(json::Writer& writer, const Usage& usage) {
   writer.member("inputTokens", usage.inputTokens).member("outputTokens", usage.outputTokens);
   return writer.member("cacheReadTokens", usage.cacheReadTokens).member("cacheWriteTokens", usage.cacheWriteTokens);
 }
 
-/// Writes `"usage":{…}`, or another member of that form.
+/// Writes `"usage":{…}`, or the same object under another name.
 inline void writeUsage(json::Writer& writer, const Usage& usage, std::string_view name = "usage") {
   writer.key(name).beginObject();
   writeTokens(writer, usage).member("reasoningTokens", usage.reasoningTokens);

@@ -1,5 +1,6 @@
-// What people see of a conversation and no model gets, in `custom` entries: words that an agent showed to them,
-// {"shown":{"role":"assistant","text":"…"}}, and why a turn ended early, {"kind":"turn_aborted","reason":"…"}.
+// What people see of a conversation but no model receives, stored in `custom` entries: words that an agent showed,
+// {"shown":{"role":"assistant","text":"…"}}, and the reason why a turn ended early,
+// {"kind":"turn_aborted","reason":"…"}.
 #pragma once
 
 #include <bough/entry.h>
@@ -16,7 +17,7 @@ struct ShownText {
   std::string text;
 };
 
-/// None where the entry is of another kind.
+/// Returns std::nullopt for any other entry.
 inline std::optional<ShownText> shownText(const Entry& entry) {
   if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
   const auto shown = json::findMember(entry.payload, "shown");
@@ -27,7 +28,7 @@ inline std::optional<ShownText> shownText(const Entry& entry) {
 
 inline constexpr std::string_view kTurnAbortedKind = "turn_aborted";
 
-/// Why a turn ended early. None where the entry is of another kind.
+/// Returns why a turn ended early; std::nullopt for any other entry.
 inline std::optional<std::string> earlyEnd(const Entry& entry) {
   if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
   if (json::findString(entry.payload, "kind") != kTurnAbortedKind) return std::nullopt;

@@ -1,5 +1,5 @@
-// What of a message in the user's name the user has typed: files and input are sent with it, and the chat itself tells
-// the model what the user did. Titles and previews show what was typed.
+// Tells text that the user typed from other text in the user's name: attached files and piped input, and the chat's own
+// reports of what the user did. Titles and previews show only the typed text.
 #pragma once
 
 #include <bough/entry.h>
@@ -12,28 +12,30 @@
 
 namespace bough {
 
-/// The text block of a file that a prompt names with @.
+/// Returns the text block for a file that a prompt names with @.
 inline std::string sentFile(std::string_view name, std::string_view content) {
   return std::string("<file path=") + json::quoted(name) + ">\n" + std::string(content) + "\n</file>";
 }
-/// The text block of what was piped to a prompt.
+/// Returns the text block for input that was piped to a prompt.
 inline std::string sentInput(std::string_view content) {
   return "<stdin>\n" + std::string(content) + "\n</stdin>";
 }
-/// Whether a text block that is not the first of its message is one of these; also of a text in JSON's escapes.
+/// Returns true for a text block made by sentFile or sentInput. Not meant for the first block of a message. `text` may
+/// contain JSON escapes.
 inline bool isSent(std::string_view text) {
   return (text.starts_with("<file path=") && text.ends_with("</file>")) ||
          (text.starts_with("<stdin>") && text.ends_with("</stdin>"));
 }
 
-/// How the chat begins to tell the model of a command that the user ran, and of an undo. The member of `meta` that goes
-/// with it.
+/// The chat tells the model about a command that the user ran, or about an undo, in a message that begins like this and
+/// has this member in `meta`.
 inline constexpr std::string_view kOwnCommandBegin = "I ran this command myself:";
 inline constexpr std::string_view kOwnCommandMember = "command";
 inline constexpr std::string_view kUndoneBegin = "I undid your changes of files in that turn:";
 inline constexpr std::string_view kUndoneMember = "undo";
 
-/// Whether the chat wrote this message in the user's name; `text` is its beginning, also in JSON's escapes.
+/// Returns true when the chat wrote this message in the user's name. `text` is the beginning of the message and may
+/// contain JSON escapes.
 inline bool isToldByChat(const Entry& entry, std::string_view text) {
   if (entry.meta.empty()) return false;
   const auto has = [&](std::string_view member) { return json::findMember(entry.meta, member).has_value(); };

@@ -1,4 +1,4 @@
-// What a UUID looks like.
+// The form of a UUID.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace bough {
 
-/// Whether a text is a UUID, as 8-4-4-4-12 hexadecimal digits.
+/// Returns true for a UUID of 8-4-4-4-12 hexadecimal digits.
 inline bool isUuid(std::string_view text) {
   constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
   if (text.size() != kForm.size()) return false;

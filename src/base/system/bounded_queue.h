@@ -1,4 +1,4 @@
-// Hands things from some threads to others; whoever is faster waits.
+// A queue between threads with a limited length: the faster side waits.
 #pragma once
 
 #include <condition_variable>
@@ -13,10 +13,10 @@ namespace bough {
 template <typename T>
 class BoundedQueue {
  public:
-  /// `givers`: so many threads call endGiving() in the end.
+  /// `givers` is the number of threads that push; each must call endGiving() at the end.
   explicit BoundedQueue(std::size_t most, std::size_t givers = 1) : most_(most), givers_(givers) {}
 
-  /// Waits while the queue is full. False when nobody takes anything any more.
+  /// Waits while the queue is full. Returns false after stop().
   bool push(T&& value) {
     std::unique_lock lock(mutex_);
     taken_.wait(lock, [&] { return stopped_ || values_.size() < most_; });
@@ -27,7 +27,7 @@ class BoundedQueue {
     return true;
   }
 
-  /// Waits while the queue is empty. None when there is no more to come.
+  /// Waits while the queue is empty. Returns std::nullopt when no more values will come.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     given_.wait(lock, [&] { return stopped_ || givers_ == 0 || !values_.empty(); });
@@ -39,14 +39,14 @@ class BoundedQueue {
     return value;
   }
 
-  /// One of the givers has nothing more.
+  /// Ends one giver: it pushes no more values.
   void endGiving() {
     const std::scoped_lock lock(mutex_);
     --givers_;
     given_.notify_all();
   }
 
-  /// Nobody will take anything any more.
+  /// Ends the queue: no more values are taken.
   void stop() {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;

@@ -1,4 +1,4 @@
-// Bounds the memory that several threads need together: each says how many bytes it is about to work on.
+// Bounds the memory that several threads use together: each reserves the bytes that it is about to work on.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@ class ByteBudget {
  public:
   explicit ByteBudget(std::uint64_t most) : most_(most) {}
 
-  /// Waits until so many bytes fit; what is larger than the budget waits until it is alone. Ends with the result.
+  /// Reserves `bytes`, for as long as this object exists. Waits until the bytes fit; a request larger than the budget
+  /// waits until no other thread has a share.
   class Share {
    public:
     Share(ByteBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(std::min(bytes, budget.most_)) {

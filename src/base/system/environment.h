@@ -1,4 +1,4 @@
-// The one door through which the clock, randomness and the file system come in, so that tests can replace each.
+// The only access to the clock, randomness and the file system, so that tests can replace each.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ class FileSystem;
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Milliseconds since 1970, UTC. May be called from any thread.
+  /// Milliseconds since 1970, UTC. Thread-safe.
   virtual std::uint64_t nowMs() = 0;
 };
 
 class Random {
  public:
   virtual ~Random() = default;
-  /// 64 unpredictable bits. May be called from any thread.
+  /// Returns 64 unpredictable bits. Thread-safe.
   virtual std::uint64_t next() = 0;
 };
 
@@ -27,7 +27,7 @@ struct Environment {
   Random& random;
 };
 
-/// The real operating system. Lives as long as the program.
+/// The real operating system. Never destroyed.
 Environment& systemEnvironment();
 
 }  // namespace bough

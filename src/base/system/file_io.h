@@ -1,5 +1,5 @@
-// What every room needs of files beyond single system calls: whole reads and writes, waiting for a lock, and errors
-// that name the path and say what to do.
+// File operations beyond single system calls: reading and writing whole files, waiting for a lock, and errors that name
+// the path and say what to do.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,18 @@
 
 namespace bough {
 
-/// Turns errno into an Error: `what` is what was being done ("append to"), `path` what it was done to.
+/// Turns errno into an Error. `what` is the operation ("append to"), `path` the file or folder.
 Error systemError(int number, std::string_view what, std::string_view path);
 
-/// Whether a file could not be opened because there is none of that name: nothing, or a link, a folder or a device.
+/// Returns true when a file could not be opened because `path` has no regular file: nothing, or a link, a folder or a
+/// device.
 bool isNoFile(int number);
 
-/// What was read cannot be trusted: it was replaced or changed meanwhile. Damaged, and worth another try.
+/// Returns the error for a file that was replaced or changed while it was read. Its code is Damaged, and the caller may
+/// retry.
 std::unexpected<Error> changedWhileRead(std::string_view what);
 
-/// Lifts a SysResult into a Result.
+/// Converts a SysResult to a Result.
 template <typename T>
 Result<T> orError(SysResult<T> result, std::string_view what, std::string_view path) {
   if (!result) return std::unexpected(systemError(result.error(), what, path));
@@ -34,20 +36,21 @@ Result<T> orError(SysResult<T> result, std::string_view what, std::string_view p
   }
 }
 
-/// Reads until `out` is full or the file ends; returns how much came.
+/// Reads until `out` is full or the file ends. Returns the number of bytes read.
 SysResult<std::size_t> readFully(File& file, std::uint64_t offset, std::span<char> out);
 
-/// Writes all of `bytes`, however often the system takes only a part.
+/// Writes all of `bytes`, retrying after partial writes.
 SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view bytes);
 
-/// Reads a whole file of at most `limitBytes`; EFBIG when it is larger.
+/// Reads a whole file of at most `limitBytes`. Fails with EFBIG when it is larger.
 SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
 
-/// How to ask for a lock: at once, or after whoever waits for it already.
+/// Whether to try a lock immediately, or to wait behind those who already wait for it.
 enum class LockOrder : std::uint8_t { AtOnce, InTurn };
 
-/// Waits for the lock, ever longer between tries; Busy after `timeoutMs`. Whoever waits holds the file's turn, so who
-/// takes the lock again and again must now and then ask for it InTurn: then it comes after those who wait.
+/// Waits for the lock, with growing pauses between tries; returns Busy after `timeoutMs`. A waiter holds the turn of
+/// the file (File::tryTakeTurn). A caller that takes the lock again and again must sometimes ask for it InTurn, so that
+/// the waiters get it first.
 Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path,
                         LockOrder order = LockOrder::AtOnce);
 
@@ -58,7 +61,7 @@ class FileLock {
   FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock() { unlock(); }
-  /// Before the end of the scope.
+  /// Releases the lock before the end of the scope.
   void unlock() {
     if (File* file = std::exchange(file_, nullptr)) (void)file->unlock();
   }
@@ -67,21 +70,24 @@ class FileLock {
   File* file_;
 };
 
-/// The name of a file while it is written: `<name>.<unique, 16 hexadecimal digits>.tmp`. With a random number each
-/// writer has a file of its own. `name` may have a path before it. Long names are cut.
+/// Returns the name of a file while it is being written: `<name>.<unique, 16 hexadecimal digits>.tmp`. `unique` is
+/// random, so that each writer has its own file. `name` may start with a path. Long names are shortened.
 std::string temporaryName(std::string_view name, std::uint64_t unique);
 
-/// Whether temporaryName gives this for that name. Nothing looser: others may have names that begin the same way.
+/// Returns true when temporaryName returns `temporary` for `name`. The test is exact, because users may have files
+/// whose names begin the same way.
 bool isTemporaryOf(std::string_view temporary, std::string_view name);
 
-/// Removes temporary files of that name left by writers that died. A file less than an hour old may still be written.
+/// Removes temporary files of that name whose writers died. Files less than an hour old are kept: a writer may still be
+/// using them.
 void removeOldTemporaries(Directory& folder, std::string_view name, std::uint64_t nowMs);
 
-/// What to do when a file of that name is there: replace it, or return AlreadyExists.
+/// What to do when a file with that name exists: replace it, or return AlreadyExists.
 enum class IfPresent : std::uint8_t { Replace, Refuse };
 
-/// Writes a file so that it is there whole or not at all: a temporary one beside it, synced, renamed, folder synced. Of
-/// several that write the same name at once, the last replaces the others, or all but the first are refused.
+/// Writes a file atomically: writes and syncs a temporary file in the same folder, renames it, and syncs the folder.
+/// When several writers use the same name at once, the last one wins (Replace), or only the first one succeeds
+/// (Refuse).
 Result<void> writeDurably(Directory& folder, std::string_view name, std::string_view bytes,
                           IfPresent ifPresent = IfPresent::Replace);
 

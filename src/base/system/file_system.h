@@ -1,8 +1,8 @@
-// Files and folders, behind an interface: every system call that touches the disk goes through here, so that tests can
-// fail each one, cut the power between any two, and record their order.
+// The interface to files and folders. Every system call that touches the disk goes through it, so that tests can fail
+// each call, cut the power between any two calls, and record their order.
 //
-// Names are single components below an open folder, and no symbolic link is ever followed, so nothing that is in
-// a store can lead out of it. Results carry errno; base/system/file_io.h turns them into errors that name the path.
+// Names are single components below an open folder, and symbolic links are never followed, so nothing in a store can
+// refer to a file outside. Results carry errno; base/system/file_io.h turns them into errors that name the path.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace bough {
 template <typename T>
 using SysResult = std::expected<T, int>;
 
-/// Tells one file from another that took its name.
+/// Distinguishes a file from another file that later took its name.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -34,33 +34,33 @@ struct FileInfo {
   bool isDirectory = false;
   bool isRegular = false;
   std::uint64_t modifiedNs = 0;
-  std::uint64_t changedNs = 0;  ///< Its bytes, its name or anything else about it; nobody can set it back.
-  std::uint64_t linkCount = 0;  ///< How many names it has.
+  std::uint64_t changedNs = 0;  ///< Last change of its bytes, its name or its attributes. Programs cannot set it.
+  std::uint64_t linkCount = 0;  ///< How many names the file has.
 };
 
 enum class LockKind : std::uint8_t { Shared, Exclusive };
 
-/// An open file. Reads may come from any thread; writes from one at a time.
+/// An open file. Reads are thread-safe; only one thread at a time may write.
 class File {
  public:
   virtual ~File() = default;
   virtual SysResult<FileInfo> info() = 0;
-  /// Reads at most out.size() bytes; fewer at the end of the file or when interrupted, 0 at the end.
+  /// Reads at most out.size() bytes. Returns fewer at the end of the file or when interrupted, and 0 at the end.
   virtual SysResult<std::size_t> readAt(std::uint64_t offset, std::span<char> out) = 0;
-  /// Writes at least one byte of `bytes`, perhaps not all.
+  /// Writes at least one byte of `bytes`, possibly not all.
   virtual SysResult<std::size_t> writeAt(std::uint64_t offset, std::string_view bytes) = 0;
-  /// Lets the system begin to write these bytes to the disk while the caller goes on. It promises nothing: sync does,
-  /// and says what went wrong.
+  /// Asks the system to start writing these bytes to the disk in the background. Guarantees nothing; errors are
+  /// reported by sync().
   virtual void startSync(std::uint64_t offset, std::uint64_t sizeBytes) = 0;
-  /// fdatasync: the bytes and the size are on the disk when this returns.
+  /// fdatasync: when this returns, the bytes and the size are on the disk.
   virtual SysResult<void> sync() = 0;
   virtual SysResult<void> truncate(std::uint64_t sizeBytes) = 0;
-  /// flock without waiting: EWOULDBLOCK when another open file holds it. It ends with unlock or with this object, also
-  /// when the process dies.
+  /// flock without waiting: EWOULDBLOCK when another open file holds the lock. The lock ends with unlock(), with this
+  /// object, or when the process dies.
   virtual SysResult<void> tryLock(LockKind kind) = 0;
   virtual SysResult<void> unlock() = 0;
-  /// A second lock beside that one, without waiting: EWOULDBLOCK when another open file holds it. Whoever waits for
-  /// the lock holds the turn meanwhile; see lockWithin.
+  /// Takes the turn, a second lock on this file, without waiting: EWOULDBLOCK when another open file holds it. A thread
+  /// that waits for the first lock holds the turn meanwhile; see lockWithin.
   virtual SysResult<void> tryTakeTurn() = 0;
   virtual SysResult<void> leaveTurn() = 0;
 };
@@ -68,46 +68,47 @@ class File {
 enum class OpenMode : std::uint8_t {
   Read,
   ReadWrite,
-  CreateNew,     ///< Read and write; EEXIST when there is such a file.
+  CreateNew,     ///< Read and write; EEXIST when the file exists.
   OpenOrCreate,  ///< Read and write.
 };
 
-/// Waits for changes of names in a folder.
+/// Waits for changes to names in a folder.
 class Watcher {
  public:
   virtual ~Watcher() = default;
-  /// True when a file changed, was replaced, made or removed, or wake() was called; false when the time is over.
+  /// Returns true when a file was changed, replaced, created or removed, or wake() was called; false on timeout.
   virtual SysResult<bool> wait(int timeoutMs) = 0;
   struct Changed {
-    bool all = false;  ///< Any name may have; too much happened to tell which.
+    bool all = false;  ///< Too many changes to report: any name may have changed.
     std::set<std::string> names;
   };
-  /// What changed since the last call, or since watching began.
+  /// Returns what changed since the last call, or since watching began.
   virtual Changed takeChanged() = 0;
-  /// Ends a wait, from any thread.
+  /// Ends a wait. May be called from any thread.
   virtual void wake() = 0;
 };
 
-/// Words that several processes share through a file.
+/// An array of 64-bit words that several processes share through a file.
 class SharedWords {
  public:
   virtual ~SharedWords() = default;
   [[nodiscard]] virtual std::span<std::atomic<std::uint64_t>> words() = 0;
-  /// False when the file can only be read: then nothing may be stored in them.
+  /// Returns false when the file is read-only; the words must not be changed then.
   [[nodiscard]] virtual bool writable() const = 0;
-  /// False when the file was cut short, so that touching the words ends the process. The cheapest of system calls.
+  /// Returns false when the file was truncated, so that touching the words would end the process. Costs one cheap
+  /// system call.
   [[nodiscard]] virtual bool whole() const = 0;
-  /// False also when it was removed, so that nobody else sees them any more.
+  /// Returns false when the file was truncated or removed. In a removed file, no other process sees the words any more.
   [[nodiscard]] virtual bool intact() const = 0;
 };
 
-/// An open folder. All calls may come from any thread.
+/// An open folder. Thread-safe.
 class Directory {
  public:
   virtual ~Directory() = default;
-  /// EISDIR for a folder, ENXIO for a pipe, a socket or a device, ELOOP for a link.
+  /// Fails with EISDIR for a folder, ENXIO for a pipe, a socket or a device, ELOOP for a symbolic link.
   virtual SysResult<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
-  /// Opens a folder below this one; makes it (0700) when it is missing and `create` is set.
+  /// Opens a folder below this one. When it is missing and `create` is set, creates it with mode 0700.
   virtual SysResult<std::unique_ptr<Directory>> openDirectory(std::string_view name, bool create) = 0;
   virtual SysResult<FileInfo> info(std::string_view name) = 0;
   virtual SysResult<std::vector<std::string>> list() = 0;
@@ -117,15 +118,16 @@ class Directory {
   /// Gives a file a second name in another folder of the same file system.
   virtual SysResult<void> linkTo(std::string_view from, Directory& folder, std::string_view to) = 0;
   virtual SysResult<void> remove(std::string_view name) = 0;
-  /// fsync of the folder: names made, moved and removed before are on the disk when this returns.
+  /// fsync of the folder: when this returns, names that were created, moved or removed before are on the disk.
   virtual SysResult<void> sync() = 0;
-  /// Whether files may be made here.
+  /// Fails when files cannot be created here.
   virtual SysResult<void> checkWritable() = 0;
-  /// Begins to watch these names; all of the folder's when there are none. However many watch, a folder needs one
-  /// descriptor and no thread.
+  /// Watches these names, or all names of the folder when `names` is empty. A folder needs one descriptor and no
+  /// thread, however many watchers it has.
   virtual SysResult<std::unique_ptr<Watcher>> watch(const std::vector<std::string>& names) = 0;
-  /// Maps the file of that name, which holds exactly `initial.size()` words; makes it of `initial`, at once whole, when
-  /// it is missing and can be made. EINVAL when it is of another size; ENOTSUP where nothing can be shared.
+  /// Maps the file of that name, which must hold exactly `initial.size()` words. When the file is missing, creates it
+  /// atomically with the words of `initial`, if it can. Fails with EINVAL when the size differs, and with ENOTSUP when
+  /// the file system cannot share memory.
   virtual SysResult<std::unique_ptr<SharedWords>> share(std::string_view name, std::span<const std::uint64_t> initial) {
     (void)name, (void)initial;
     return std::unexpected(ENOTSUP);
@@ -137,13 +139,14 @@ class Directory {
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  /// Opens the folder at `path`, which may be a link; makes it and its parents (0700) when `create` is set.
+  /// Opens the folder at `path`, which may be a symbolic link. When `create` is set, creates missing folders of the
+  /// path with mode 0700.
   virtual SysResult<std::unique_ptr<Directory>> openRoot(const std::string& path, bool create) = 0;
-  /// Differs after each start of the machine; empty when that is unknown.
+  /// Changes with each start of the machine. Empty when unknown.
   virtual std::string bootId() { return {}; }
 };
 
-/// The operating system's files. Lives as long as the program.
+/// The files of the operating system. Never destroyed.
 FileSystem& posixFileSystem();
 
 }  // namespace bough

@@ -1,4 +1,5 @@
-// Whoever removes an empty folder must know that nobody has it open: the lock of the folder (flock) says so.
+// The lock of a folder (flock), which tells whether anybody has the folder open. An empty folder may be removed only
+// when nobody does.
 #pragma once
 
 #include <optional>
@@ -7,7 +8,7 @@
 
 namespace bough {
 
-/// Holds the lock of a folder until it ends.
+/// Holds the lock of a folder for the lifetime of this object.
 class FolderHold {
  public:
   FolderHold() = default;
@@ -18,10 +19,10 @@ class FolderHold {
   }
   ~FolderHold();
 
-  /// Together with others. It waits a moment for whoever holds the folder alone, then goes on without; so it does where
-  /// the file system has no such locks.
+  /// Takes a shared lock. Waits a moment while another process holds the folder exclusively, then continues without a
+  /// lock. Also continues without a lock when the file system does not support locks.
   static FolderHold share(const std::string& path);
-  /// Alone; none when anybody else holds it.
+  /// Takes the lock exclusively; std::nullopt when anybody else holds it.
   static std::optional<FolderHold> alone(const std::string& path);
 
  private:

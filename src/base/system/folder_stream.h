@@ -1,4 +1,4 @@
-// What an open folder holds, name by name. It is closed whatever happens, also when memory runs out between two names.
+// Lists the names in an open folder. The stream is always closed, also when memory runs out between two names.
 #pragma once
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ struct CloseFolderStream {
 };
 using FolderStream = std::unique_ptr<DIR, CloseFolderStream>;
 
-/// Null: errno says why. `folder` stays open, and where it is read does not change.
+/// Returns null on failure; errno has the reason. `folder` stays open, and its read position does not change.
 inline FolderStream streamOf(int folder) {
   const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (own < 0) return nullptr;

@@ -1,5 +1,5 @@
-// Large memory in huge pages: tables that are looked up at random, since each lookup would otherwise pay for a walk
-// through the page tables as well, and long texts that are written from their beginning to their end.
+// Huge pages for large blocks of memory: for tables with random access, where each lookup would otherwise also walk the
+// page tables, and for long texts that are written from start to end.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,14 +12,14 @@ namespace bough {
 
 inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
-/// Asks for huge pages in memory that was just allocated and will be filled. A text of many megabytes otherwise pays
-/// more for its first touch of each usual page than for its bytes. Changes nothing where the memory is small.
+/// Requests huge pages for memory that was just allocated and will be filled. Without them, a text of many megabytes
+/// costs more for the first access to each normal page than for its bytes. Does nothing for small blocks.
 inline void wantHugePages(const void* begin, std::size_t sizeBytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t first = (address + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const std::uintptr_t last = (address + sizeBytes) / kHugePageBytes * kHugePageBytes;
   if (first >= last) return;
-  // Where there are none, usual ones do.
+  // When this fails, normal pages are used.
   (void)::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // NOLINT(performance-no-int-to-ptr)
 }
 
@@ -35,7 +35,7 @@ struct HugePageAllocator {
   T* allocate(std::size_t count) {
     if (count > SIZE_MAX / 2 / sizeof(T)) throw std::bad_array_new_length();
     if (isSmall(count)) return static_cast<T*>(::operator new(count * sizeof(T)));
-    // One page more than is needed, so that what is kept begins where a huge page may. The rest goes back.
+    // Map one page more than needed, so that the part kept starts at a multiple of the huge page size. Unmap the rest.
     const std::size_t bytes = wholePages(count);
     void* const mapped =
         ::mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,7 +44,7 @@ struct HugePageAllocator {
     const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % kPageBytes;
     if (before > 0) (void)::munmap(begin, before);
     if (before < kPageBytes) (void)::munmap(begin + before + bytes, kPageBytes - before);
-    (void)::madvise(begin + before, bytes, MADV_HUGEPAGE);  // where there are none, usual ones do
+    (void)::madvise(begin + before, bytes, MADV_HUGEPAGE);  // when this fails, normal pages are used
     return reinterpret_cast<T*>(begin + before);
   }
   void deallocate(T* memory, std::size_t count) {

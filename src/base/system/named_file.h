@@ -1,4 +1,4 @@
-// Files that a person names, outside of a store.
+// Files outside of a store, named by the user.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace bough {
 
-/// Reads a whole file of at most `limitBytes`: a regular one, a pipe that somebody writes to (`<(command)` of a shell),
-/// or /dev/null. It never waits for a writer. NotFound when it does not exist, InvalidArgument when it is too large, a
-/// folder, another device, or a pipe that nobody writes to, Io otherwise; each message names the path and the reason.
-/// The caller adds the hint.
+/// Reads a whole file of at most `limitBytes`: a regular file, a pipe that has a writer (`<(command)` in a shell), or
+/// /dev/null. Never waits for a writer to open the pipe. Returns NotFound when the file does not exist; InvalidArgument
+/// when it is too large, a folder, another device, or a pipe without a writer; otherwise Io. Each message names the
+/// path and the reason. The caller adds the hint.
 Result<std::string> readNamedFile(const std::string& path, std::uint64_t limitBytes);
 
-/// Whether a text holds only white space, perhaps after the mark of its byte order.
+/// Returns true when a text contains only white space, possibly after a byte order mark.
 bool isBlank(std::string_view text);
 
 }  // namespace bough

@@ -1,7 +1,7 @@
-// Watching a folder: one inotify instance for all who wait for its files.
+// Watches a folder with one inotify instance, shared by all watchers of its files.
 //
-// Whoever waits first reads the events, for everybody; the others sleep until it tells them. So a thousand followers
-// need no thread of their own and one descriptor between them. A child of fork(2) has an instance of its own: of a
+// The first waiting thread reads the events for all; the others sleep until that thread notifies them. A thousand
+// watchers therefore need one descriptor and no thread of their own. A child of fork(2) gets its own instance: with a
 // shared one, each event would reach only one of the two processes.
 #pragma once
 
@@ -18,10 +18,10 @@
 
 namespace bough {
 
-/// The events of one folder, in one process. All calls may come from any thread.
+/// The events of one folder in one process. Thread-safe.
 class FolderEvents {
  public:
-  /// `folder`: a path that leads to the folder wherever it has moved to.
+  /// `folder` is a path that leads to the folder even after it was moved.
   explicit FolderEvents(std::string folder);
   ~FolderEvents();
   FolderEvents(const FolderEvents&) = delete;
@@ -29,7 +29,7 @@ class FolderEvents {
 
   [[nodiscard]] SysResult<void> status() const { return status_; }
 
-  /// Somebody who waits for names; all of the folder's when there are none.
+  /// A watcher of these names, or of all names of the folder when `names` is empty.
   class Waiter {
    public:
     Waiter(FolderEvents& events, const std::vector<std::string>& names, bool isLate);
@@ -42,13 +42,13 @@ class FolderEvents {
 
    private:
     friend class FolderEvents;
-    // Both need the events' lock.
+    // Both require the lock of the FolderEvents.
     void enter();
     void leave();
 
     FolderEvents& events_;
     const std::unordered_set<std::string> names_;
-    // Guarded by the events' lock.
+    // Guarded by the lock of the FolderEvents.
     Watcher::Changed changed_;
     bool fresh_ = false;  // something changed since the last wait
     bool woken_ = false;
@@ -57,12 +57,12 @@ class FolderEvents {
  private:
   struct File {
     std::vector<Waiter*> waiters;
-    int descriptor = -1;  ///< Of inotify; -1 while there is no such file.
+    int descriptor = -1;  ///< Inotify's watch descriptor; -1 while the file does not exist.
   };
 
   SysResult<bool> wait(Waiter& waiter, int timeoutMs);
 
-  // All below need mutex_.
+  // Everything below requires mutex_.
   void watchFolder();
   void watchFile(const std::string& name, File& file);
   void unwatch(const std::string& name, int descriptor);
@@ -77,14 +77,14 @@ class FolderEvents {
   int wakeup_ = -1;
   std::mutex mutex_;
   std::condition_variable told_;
-  bool rewatch_ = false;  // some file may not be watched
-  bool reading_ = false;  // somebody is in poll(), without the lock
+  bool rewatch_ = false;  // some files may lack a watch
+  bool reading_ = false;  // a thread is in poll(), without the lock
   std::vector<Waiter*> waitingForAll_;
   std::unordered_map<std::string, File> files_;
-  std::unordered_multimap<int, std::string> names_;  // by descriptor: a file may have two names
+  std::unordered_multimap<int, std::string> names_;  // by watch descriptor: a file may have two names
 };
 
-/// Watches names of the folder that these are the events of.
+/// Watches names in the folder of these events.
 SysResult<std::unique_ptr<Watcher>> watchNames(std::shared_ptr<PerProcess<FolderEvents>> events,
                                                const std::vector<std::string>& names);
 

@@ -1,8 +1,8 @@
 // State that a child of fork(2) must not share with its parent.
 //
-// fork copies memory as it is at that moment, but only the thread that called it. A mutex that another thread held
-// stays locked in the child forever, what that mutex guards may be half changed, and a flock belongs to the open file,
-// which both processes share. So a child leaves such state alone and makes its own.
+// fork copies the memory as it is at that moment, but only the calling thread. A mutex that another thread held stays
+// locked in the child forever, the data that it guards may be half changed, and a flock belongs to the open file, which
+// both processes share. So a child must leave such state alone and create its own.
 #pragma once
 
 #include <atomic>
@@ -12,18 +12,19 @@
 
 namespace bough {
 
-/// Counted by a handler in each child of fork; see forkCount.
+/// Incremented in each child by a fork handler; see forkCount.
 extern std::atomic<unsigned> forksSoFar;
 
-/// A number that is another one after fork(2), in the child. Costs no system call.
+/// Returns a number that differs between a child of fork(2) and its parent. Needs no system call.
 inline unsigned forkCount() {
   return forksSoFar.load(std::memory_order_relaxed);
 }
 
-/// Keeps fork(2) out as long as it lives: a fork waits until no thread has one, and a thread that wants one meanwhile
-/// waits until the fork is done. For calls of a library that has mutexes for the whole process and does not know of
-/// fork (SQLite): a child that was made while another thread held such a mutex would wait for it forever. May be taken
-/// again by the thread that has it, and that thread may fork. Whoever has one must not wait for another thread.
+/// Blocks fork(2) during the lifetime of this object: a fork waits until no thread has such an object, and a thread
+/// that wants one during a fork waits until the fork is done. Needed for calls into a library that has process-wide
+/// mutexes and does not handle fork (SQLite): if a child were created while another thread held such a mutex, the child
+/// would wait for it forever. Reentrant; the thread that has the object may itself fork. It must not wait for another
+/// thread.
 class NoForkMeanwhile {
  public:
   NoForkMeanwhile() {
@@ -35,7 +36,7 @@ class NoForkMeanwhile {
     if (--depth_ == 0) inside_.fetch_sub(1);
   }
 
-  /// Sleeps; forks need not wait for that.
+  /// Sleeps without blocking forks.
   static void sleepOutside(int microseconds);
 
  private:
@@ -46,13 +47,13 @@ class NoForkMeanwhile {
   }
   static void waitForFork();
 
-  static std::atomic<unsigned> inside_;   // threads
-  static std::atomic<unsigned> forking_;  // threads that fork, or wait for that
+  static std::atomic<unsigned> inside_;   // threads inside
+  static std::atomic<unsigned> forking_;  // threads that fork or wait to fork
   static constinit thread_local unsigned depth_;
 };
 
-/// A T for each process that uses it. The child of a fork gets a new T at its first call; the parent's T stays in the
-/// child's memory, untouched and never destroyed. May be called from any thread.
+/// One T per process. The child of a fork creates a new T at its first use; the parent's T stays in the child's memory,
+/// untouched and never destroyed. Thread-safe.
 template <typename T>
 class PerProcess {
  public:
@@ -82,7 +83,7 @@ class PerProcess {
     return slot->forks == forkCount() ? *slot : *replace(slot);
   }
 
-  // Threads of the child may come at the same time: the first one's T is taken.
+  // Several threads of the child may come here at the same time: the first T wins.
   Slot* replace(Slot* inherited) {
     std::unique_ptr<Slot> fresh(makeSlot());
     return slot_.compare_exchange_strong(inherited, fresh.get()) ? fresh.release() : inherited;

@@ -1,4 +1,4 @@
-// Mutexes whose rules clang checks (-Wthread-safety): which fields a mutex guards, and which functions need it.
+// Mutexes whose rules clang checks (-Wthread-safety): which fields a mutex guards, and which functions require it.
 #pragma once
 
 #include <mutex>
@@ -9,16 +9,16 @@
 #define BOUGH_THREAD_ATTRIBUTE_(x)
 #endif
 
-/// Of a field: touched only while the mutex is held.
+/// For a field: it may be accessed only while the mutex is held.
 #define BOUGH_GUARDED_BY(mutex) BOUGH_THREAD_ATTRIBUTE_(guarded_by(mutex))
-/// Of a function: the caller holds the mutex, and holds it again afterwards.
+/// For a function: the caller holds the mutex, before and after the call.
 #define BOUGH_REQUIRES(...) BOUGH_THREAD_ATTRIBUTE_(requires_capability(__VA_ARGS__))
-/// Of a function: the caller does not hold the mutex, because the function takes it.
+/// For a function: the caller must not hold the mutex, because the function takes it.
 #define BOUGH_EXCLUDES(...) BOUGH_THREAD_ATTRIBUTE_(locks_excluded(__VA_ARGS__))
-/// Of a mutex: who holds both has taken this one first.
+/// For a mutex: a thread that holds both must have taken this one first.
 #define BOUGH_ACQUIRED_BEFORE(...) BOUGH_THREAD_ATTRIBUTE_(acquired_before(__VA_ARGS__))
 
-/// Of a function that touches a guarded field for a reason that clang cannot see.
+/// For a function that accesses a guarded field safely, for a reason that clang cannot see.
 #define BOUGH_NO_THREAD_SAFETY_ANALYSIS BOUGH_THREAD_ATTRIBUTE_(no_thread_safety_analysis)
 
 namespace bough {
@@ -45,7 +45,7 @@ class BOUGH_THREAD_ATTRIBUTE_(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-/// Gives a mutex that is held away for a scope.
+/// Releases a mutex that is held, and takes it again at the end of the scope.
 class BOUGH_THREAD_ATTRIBUTE_(scoped_lockable) MutexUnlock {
  public:
   explicit MutexUnlock(Mutex& mutex) BOUGH_THREAD_ATTRIBUTE_(release_capability(mutex)) : mutex_(mutex) {

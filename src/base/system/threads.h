@@ -1,5 +1,5 @@
-// Threads. The system may have none left, and then the constructors of the standard library throw. Here that is an
-// error, or fewer threads: whoever starts several can also do the work alone.
+// Starting threads. When the system has no threads left, the constructors of the standard library throw. The functions
+// here return an error, or start fewer threads: a caller that starts several can also do the work alone.
 #pragma once
 
 #include <bough/error.h>
@@ -15,8 +15,8 @@
 
 namespace bough {
 
-/// What a thread threw (there is only std::bad_alloc), for whoever waits for the thread: an exception that leaves a
-/// thread ends the process.
+/// Catches an exception in a thread and passes it to the thread that waits for it, because an exception that leaves a
+/// thread ends the process. The only expected exception is std::bad_alloc.
 class ThreadFailure {
  public:
   /// Runs the work of a thread.
@@ -31,7 +31,7 @@ class ThreadFailure {
     }
   }
   [[nodiscard]] bool failed() const { return failed_; }
-  /// Throws what was thrown, if anything was. The threads must have ended.
+  /// Rethrows the first caught exception, if any. The threads must have ended.
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
@@ -42,11 +42,12 @@ class ThreadFailure {
   std::atomic<bool> failed_ = false;
 };
 
-/// Starts a thread. Busy when the system has none left: `purpose` ("to renew a lease") completes the message.
+/// Starts a thread. Returns Busy when the system has no threads left; `purpose` ("to renew a lease") completes the
+/// message.
 Result<std::jthread> startThread(std::string_view purpose, std::function<void()> work);
 
-/// Starts `count` threads, or as many as the system has left, which may be none. Each gets its number, from 0. Does not
-/// throw when memory runs out: it starts fewer.
+/// Starts `count` threads, or as many as the system allows, possibly none. Each gets its number, starting with 0. Does
+/// not throw when memory runs out, but starts fewer threads.
 std::vector<std::jthread> startThreads(std::size_t count, const std::function<void(std::size_t number)>& work);
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// Watches folders and everything below them: one inotify instance, one watch a folder, none a file.
+// Watches folders and everything below them with one inotify instance: one watch per folder, none per file.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace bough {
 
-/// One thread at a time.
+/// Not thread-safe.
 class TreeWatcher {
  public:
   static SysResult<std::unique_ptr<TreeWatcher>> make();
@@ -19,19 +19,19 @@ class TreeWatcher {
   TreeWatcher(const TreeWatcher&) = delete;
   TreeWatcher& operator=(const TreeWatcher&) = delete;
 
-  /// Watches a folder and those below it, which are also those that are made later; follows no link. For a folder that
-  /// does not exist, or is moved away, those above it are watched until it does.
+  /// Watches a folder and all folders below it, also those created later. Does not follow symbolic links. While the
+  /// folder does not exist, or after it was moved away, its parents are watched until it appears.
   void add(const std::string& folder);
 
-  /// How many folders are watched or waited for, and how many the system refused to watch.
+  /// The number of folders that are watched or waited for, and the number that the system refused to watch.
   [[nodiscard]] std::size_t folderCount() const;
   [[nodiscard]] std::size_t refusedCount() const { return refused_; }
 
   struct Changed {
-    bool all = false;             ///< Too much happened to tell what.
-    std::set<std::string> paths;  ///< Files that were made, written or moved here.
+    bool all = false;             ///< Too many changes to report.
+    std::set<std::string> paths;  ///< Files that were created, written or moved here.
   };
-  /// Waits until a file changed, `stop` can be read, or the time is over, and says what changed.
+  /// Waits until a file changed, `stop` becomes readable, or the timeout ends. Returns what changed.
   SysResult<Changed> wait(int timeoutMs, int stop);
 
  private:
@@ -45,10 +45,10 @@ class TreeWatcher {
   int events_;
   struct Folder {
     std::string path;
-    bool isAbove = false;  // watched only for what is made, or moved, above a folder that add was asked for
+    bool isAbove = false;  // a parent of a wanted folder; watched only to see that folder appear
   };
-  std::unordered_map<int, Folder> folders_;  // by watch
-  std::set<std::string> wanted_;             // what add was asked for
+  std::unordered_map<int, Folder> folders_;  // by watch descriptor
+  std::set<std::string> wanted_;             // the folders passed to add
   std::size_t refused_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A file that gets its name only when it is whole, outside of a store.
+// Writes a file outside of a store that appears under its name only when it is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -10,12 +10,12 @@
 
 namespace bough {
 
-/// Until place() the file has no name, so a program that is killed leaves nothing (O_TMPFILE). Where the file system
-/// cannot do that it is called temporaryName("." + name); removeLeft() of the next writer removes such a file that is
-/// more than an hour old.
+/// The file has no name until place(), so a killed program leaves nothing behind (O_TMPFILE). On file systems without
+/// O_TMPFILE the file has the name temporaryName("." + name); removeLeft() of a later writer removes such a file when
+/// it is more than an hour old.
 class WholeFile {
  public:
-  /// Opens a new file for writing. `folder` is an open folder and must stay open; `name` is the name of the file there.
+  /// Opens a new file for writing. `folder` is an open folder and must stay open; `name` is the name of the file in it.
   static SysResult<WholeFile> create(int folder, std::string_view name, mode_t mode);
   WholeFile(WholeFile&& other) noexcept;
   WholeFile& operator=(WholeFile&&) = delete;
@@ -23,11 +23,11 @@ class WholeFile {
 
   [[nodiscard]] int descriptor() const { return file_; }
   SysResult<void> write(std::string_view bytes);
-  /// A file system that cannot sync is not an error.
+  /// Succeeds on a file system that does not support sync.
   SysResult<void> sync();
-  /// Gives it its name. EEXIST when the name is taken and must not be replaced.
+  /// Gives the file its name. Fails with EEXIST when the name is taken and may not be replaced.
   SysResult<void> place(IfPresent ifPresent);
-  /// Removes what killed writers of this file left. It lists the folder.
+  /// Removes temporary files that killed writers of this file left. Reads the whole folder.
   void removeLeft() const;
 
  private:

@@ -1,4 +1,4 @@
-// Letters without their accents, as people search for them.
+// Removes accents from letters, because people search without them.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace bough::text {
 
-/// False where withoutAccents changes nothing.
+/// Returns false when withoutAccents would not change the text.
 bool mayHaveAccents(std::string_view utf8);
-/// Café as Cafe: decomposed, and without the marks U+0300 to U+036F, whichever way they were written. Text that has
-/// none, and bytes that are not UTF-8, come back as they are.
+/// Returns "Café" as "Cafe": decomposed, without the marks U+0300 to U+036F, however the accents were encoded. Text
+/// without accents, and bytes that are not UTF-8, are returned unchanged.
 std::string withoutAccents(std::string_view utf8);
 
 }  // namespace bough::text

@@ -7,13 +7,14 @@
 
 namespace bough::text {
 
-/// The passwords that an address holds, as they are written in it; they look into it. The scheme may be missing.
+/// Returns the passwords in an address as they are written there; the views point into `address`. The scheme may be
+/// missing.
 std::vector<std::string_view> passwordsIn(std::string_view address);
 
-/// The address without its passwords.
+/// Returns the address without its passwords.
 std::string withoutPasswords(std::string_view address);
 
-/// Overwrites them with `x`.
+/// Overwrites the passwords with `x`.
 void hidePasswords(char* address);
 
 }  // namespace bough::text

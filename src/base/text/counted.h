@@ -1,4 +1,4 @@
-// A count and what is counted, for people.
+// A count and its noun, for people.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,12 +9,12 @@
 
 namespace bough {
 
-/// "1 entry has", "2 entries have": with the words for one and for several.
+/// Returns "1 entry has" or "2 entries have", from the words for one and for several.
 inline std::string counted(std::uint64_t count, std::string_view one, std::string_view several) {
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-/// "1 entry", "2 entries", "1 session", "0 sessions".
+/// Returns "1 entry", "2 entries", "1 session", "0 sessions".
 inline std::string counted(std::uint64_t count, std::string_view noun) {
   const bool endsInY =
       noun.ends_with('y') && noun.size() > 1 && !std::string_view("aeiou").contains(noun[noun.size() - 2]);

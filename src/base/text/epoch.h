@@ -1,4 +1,4 @@
-// Times of the system as numbers since 1970, whatever its clock says.
+// System times as numbers since 1970, safe for any value of the clock.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 
 namespace bough {
 
-/// The last moment of the year 9999: later ones have no form in RFC 3339.
+/// The last millisecond of the year 9999. RFC 3339 has no form for later times.
 inline constexpr std::uint64_t kLastEpochMs = 253'402'300'799'999;
 
-/// Milliseconds. A time before 1970 counts as 1970, one after 9999 as its last moment.
+/// Returns milliseconds. A time before 1970 becomes 0, and one after 9999 becomes kLastEpochMs.
 inline std::uint64_t epochMsOf(const timespec& time) {
   constexpr std::uint64_t kSecond = 1000;
   constexpr std::int64_t kMillisecond = 1'000'000;
@@ -20,7 +20,7 @@ inline std::uint64_t epochMsOf(const timespec& time) {
   return seconds * kSecond + static_cast<std::uint64_t>(time.tv_nsec / kMillisecond);
 }
 
-/// Nanoseconds, as far as they have room: to the year 2554.
+/// Returns nanoseconds, limited to what 64 bits can hold: the year 2554.
 inline std::uint64_t epochNsOf(const timespec& time) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   constexpr std::uint64_t kLastSeconds = UINT64_MAX / kSecond - 1;

@@ -1,5 +1,5 @@
-// Markdown within one line: emphasis, code, links, entities. What is not understood is text, with every character it
-// has, and so are marks that programs and mathematics use: a*b*c, __init__, src/**/*.cpp, $x_1*y_1$.
+// Markdown within one line: emphasis, code, links, entities. Everything else is text and keeps every character,
+// including marks as programs and mathematics use them: a*b*c, __init__, src/**/*.cpp, $x_1*y_1$.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace bough::text {
 
-/// Bits of Span::style. Who shows text may have others, from the first free one on.
+/// Bits of Span::style. Code that displays text may define more styles, from kFreeStyle up.
 inline constexpr unsigned kPlain = 0;
 inline constexpr unsigned kBold = 1U << 0U;
 inline constexpr unsigned kItalic = 1U << 1U;
@@ -22,27 +22,27 @@ inline constexpr unsigned kFreeStyle = 1U << 5U;
 struct Span {
   std::string text;
   unsigned style = kPlain;
-  std::string target = {};  ///< Of a link; all spans of one link have it.
-  std::string title = {};   ///< Of a link that has one.
+  std::string target = {};  ///< Of a link; all spans of one link have the same.
+  std::string title = {};   ///< Of a link that has a title.
 };
 
 std::vector<Span> parseInline(std::string_view text);
-/// The bytes of an unfinished line whose meaning cannot change when the line goes on: everything before a mark that may
-/// still find its partner.
+/// Returns how many bytes of an unfinished line can no longer change their meaning when more text follows: everything
+/// before the first mark that may still find its closing mark.
 std::size_t settledInline(std::string_view text);
 
-/// The line that a block of code begins with: ```cpp, ~~~, or $$ and \[ before lines of mathematics.
+/// The line that opens a block: ```cpp, ~~~, or $$ and \[ for lines of mathematics.
 struct MarkdownFence {
   std::string mark = "`";
-  std::size_t size = 3;  ///< How many of the mark at least close the block.
+  std::size_t size = 3;  ///< The block is closed by at least this many marks.
   std::string language = {};
 
   [[nodiscard]] bool isClosedBy(std::string_view line) const;
 };
 std::optional<MarkdownFence> openedFence(std::string_view line);
 
-/// The words of a text for a place that has one line for it: without the marks of headings, rules, code, emphasis and
-/// links. Looks at no more than `mostBytes` of it. A text of nothing but marks is returned as it is.
+/// Returns the words of a text for a place that has only one line: without the marks of headings, rules, code, emphasis
+/// and links. Reads at most `mostBytes` of the text. A text that consists only of marks is returned unchanged.
 std::string plainWords(std::string_view markdown, std::size_t mostBytes);
 
 }  // namespace bough::text

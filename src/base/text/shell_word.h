@@ -1,4 +1,4 @@
-// Text as one word of a shell's command line.
+// Quotes text as one word of a shell command line.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace bough {
 
-/// A word for a POSIX shell. What a terminal would not show as it is (control characters, bytes that are not UTF-8)
-/// is written as `$'\033'`, so that the word can be printed.
+/// Returns one word for a POSIX shell. Bytes that a terminal would not display as they are (control characters, invalid
+/// UTF-8) are written as `$'\033'`, so that the word can be printed.
 std::string shellWord(std::string_view text);
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// How far apart two words are, for "did you mean".
+// The distance between two words, for "did you mean".
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace bough::text {
 
-/// How many letters to change, add, drop or swap with the next one to get from one word to the other.
+/// Returns how many letters must be changed, added, removed or swapped with their neighbour to turn `from` into `to`.
 std::size_t typingErrors(std::string_view from, std::string_view to);
 
 }  // namespace bough::text

@@ -1,4 +1,4 @@
-// Times as entries write them: RFC 3339.
+// Times in the form that entries use: RFC 3339.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace bough {
 
-/// "2026-11-14T23:47:00.862Z"
+/// Returns a time such as "2026-11-14T23:47:00.862Z".
 std::string formatTimestamp(std::uint64_t epochMs);
-/// The same into a string that may have room for it.
+/// The same, into an existing string whose memory can be reused.
 void formatTimestamp(std::uint64_t epochMs, std::string& text);
 
-/// Reads an RFC 3339 time with any offset and any number of fraction digits; none when it is no such time.
+/// Parses an RFC 3339 time with any offset and any number of fraction digits. Returns std::nullopt for other text.
 std::optional<std::uint64_t> parseTimestamp(std::string_view text);
 
 }  // namespace bough

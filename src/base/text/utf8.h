@@ -1,4 +1,4 @@
-// Whether bytes are UTF-8.
+// Checks for valid UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace bough {
 
-/// What some programs put before UTF-8; a reader takes it off.
+/// Some programs write this before UTF-8 text; readers remove it.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// As the Unicode standard defines it: no overlong forms, no surrogates, nothing above U+10FFFF.
+/// Follows the Unicode standard: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool isUtf8(std::string_view text);
 
-/// How many bytes are before the first that is not UTF-8; all of them when there is none.
+/// Returns the length of the longest prefix that is valid UTF-8.
 std::size_t utf8PrefixBytes(std::string_view text);
 
 }  // namespace bough

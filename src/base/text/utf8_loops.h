@@ -1,7 +1,7 @@
 // Loops over UTF-8; see base/bytes/compile_loops.h.
 
-// Where characters begin and go on within a block, except leads that limit what may follow them, and those of four
-// bytes: text with these is looked at character by character.
+// Where characters begin and continue within a block. Leads of four bytes, and leads that limit the next byte, are not
+// recognized: text with these is checked character by character.
 class Characters {
  public:
   explicit Characters(const ByteBlock& block)
@@ -10,11 +10,12 @@ class Characters {
         twos_(block.whereInRange('\xC2', '\xDF')),
         threes_(block.whereInRange('\xE1', '\xEF') & ~block.where('\xED')) {}
 
-  // Whether everything here is whole, given that the first bytes owe something to the block before.
+  // Returns true when all characters here are complete. `owed` marks the first bytes, which continue a character of the
+  // previous block.
   [[nodiscard]] bool areWhole(std::uint64_t owed) const {
     return more_ == ((twos_ | threes_) << 1 | threes_ << 2 | owed) && (ascii_ | more_ | twos_ | threes_) == ~kNone;
   }
-  // What the next block must begin with.
+  // Returns which first bytes of the next block must continue a character.
   [[nodiscard]] std::uint64_t owed() const { return (twos_ | threes_) >> 63 | threes_ >> 62; }
 
  private:
@@ -29,12 +30,12 @@ class Characters {
 inline bool isUtf8(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
-  std::uint64_t owed = 0;  // bytes at the beginning of the next block that must continue a character
+  std::uint64_t owed = 0;  // first bytes of the next block that must continue a character
   std::array<char, ByteBlock::kSize> padded;
   while (at < end) {
     const std::size_t size = std::min(static_cast<std::size_t>(end - at), ByteBlock::kSize);
     if (size < ByteBlock::kSize) {
-      // What is before the rest has been looked at.
+      // The bytes before the rest were already checked, so the last 64 bytes of the text may be tested together.
       if (owed == 0 && text.size() >= ByteBlock::kSize && ByteBlock(end - ByteBlock::kSize).isAscii()) return true;
       padded.fill('\0');
       std::memcpy(padded.data(), at, size);
