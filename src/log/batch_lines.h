@@ -1,4 +1,4 @@
-// Entries about to be appended.
+// Entries that are about to be appended.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@
 
 namespace bough {
 
-/// Lines without seals, one after the other in one text, and where the keys of each are in it: so a batch of many
-/// needs no more memory of the system than one of one.
+/// Encoded lines without seals, stored one after the other in one buffer, with the positions of each line's keys. All
+/// lines share the buffer, so a batch of many entries needs no more allocations than a batch of one.
 class BatchLines {
  public:
-  /// One of them. Good until the list changes.
+  /// One line. Valid until the list changes.
   class Line {
    public:
     [[nodiscard]] std::string_view text() const { return text_; }
     [[nodiscard]] std::string_view id() const { return text_.substr(kIdAt, idLength_); }
     /// Empty for a root.
     [[nodiscard]] std::string_view parentId() const { return text_.substr(parentAt_, parentLength_); }
-    /// As it is in the text: a type of another writer may hold escapes.
+    /// The type exactly as the text has it: a type that another program wrote may contain escapes.
     [[nodiscard]] std::string_view type() const { return text_.substr(typeAt_, typeLength_); }
 
    private:
@@ -52,7 +52,7 @@ class BatchLines {
   }
   [[nodiscard]] Line back() const { return (*this)[size() - 1]; }
 
-  /// Where the lines leave the head; none when they do not move it. `storage` may have to hold it.
+  /// Returns the head after these lines, or std::nullopt when they do not move it. The result may refer to `storage`.
   std::optional<std::string_view> headAfter(std::string& storage) const {
     for (std::size_t i = size(); i-- > 0;) {
       const Line line = (*this)[i];
@@ -63,13 +63,14 @@ class BatchLines {
     return std::nullopt;
   }
 
-  /// Room for so many more lines of so many bytes together.
+  /// Reserves room for `lines` more lines with `bytes` bytes in total.
   void reserve(std::size_t lines, std::size_t bytes) {
     if (size() + lines > places_.capacity()) places_.reserve(std::max(size() + lines, 2 * places_.capacity()));
     text_.reserve(text_.size() + bytes);
   }
 
-  /// Adds what `serializer` makes of `entry`. Adds nothing when that fails or breaks the serializer's contract.
+  /// Encodes `entry` with `serializer` and adds the line. Adds nothing when that fails or when the text breaks the
+  /// serializer's contract.
   Result<void> add(const Entry& entry, const EntrySerializer& serializer, const EntryDefaults& defaults = {}) {
     const std::size_t begin = text_.size();
     auto encoded = serializer.encodeWith(entry, defaults, text_);
@@ -84,7 +85,8 @@ class BatchLines {
     return {};
   }
 
-  /// The place of the line with that id. Most batches are short, and looked through faster than hashed.
+  /// Returns the index of the line with that id. Most batches are short, and a linear search of a short batch is faster
+  /// than hashing.
   std::optional<std::size_t> find(std::string_view id) {
     constexpr std::size_t kFew = 16;
     if (size() <= kFew) {
@@ -101,7 +103,7 @@ class BatchLines {
     return found->second;
   }
 
-  /// Takes back all but the first `count`.
+  /// Removes all lines after the first `count`.
   void shrinkTo(std::size_t count) {
     if (count == size()) return;
     text_.resize(places_[count].begin);
@@ -109,7 +111,7 @@ class BatchLines {
     byId_.clear();
   }
 
-  /// Takes back all. The memory is kept for the next ones, unless it is much.
+  /// Removes all lines. Keeps the memory for the next batch, unless it is large.
   void clear() {
     constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
     if (text_.capacity() > kKeptBytes || places_.capacity() > kKeptBytes / sizeof(Place)) *this = {};
@@ -152,7 +154,7 @@ class BatchLines {
 
   std::string text_;
   std::vector<Place> places_;
-  std::unordered_multimap<std::size_t, std::size_t> byId_;  // hash and place of the first lines, for find
+  std::unordered_multimap<std::size_t, std::size_t> byId_;  // for find(): hash and index of the first lines
 };
 
 }  // namespace bough

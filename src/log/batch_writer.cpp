@@ -26,7 +26,7 @@ Error replacedError(const std::string& path) {
 
 }  // namespace
 
-// The log as an append sees it. What is before it in the group is among the batch's lines.
+// The log as an append sees it. The lines of earlier appends in the group are in lines_.
 class BatchWriter::View final : public LogView {
  public:
   View(LogFile& file, LogIndex& index, StoredLines& stored, const BatchLines& lines, std::uint64_t tornBytes)
@@ -110,7 +110,7 @@ Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameLook
   BOUGH_TRY(syncCovered());
   BOUGH_TRY(const Outcome prepared, prepare(group));
   if (prepared == Outcome::StaleIndex) {
-    // Nothing is written on the word of such an index: rebuild it and ask again.
+    // The index is stale, so nothing is written yet: rebuild the index and ask again.
     BOUGH_TRY(parts_.index.rebuild());
     BOUGH_TRY(parts_.index.refresh());
     return prepared;
@@ -121,9 +121,10 @@ Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameLook
   return write(group, locked);
 }
 
-// Locks the file that has the session's name now: between opening it and locking it another process may have archived
-// or replaced it. With NameLook::Later a file that is as our last append left it is taken at its word: there is nothing
-// to catch up with and nothing to sync, and write() looks at the name before anything is acknowledged.
+// Locks the file that has the session's name now: another process may have archived or replaced the file after we
+// opened it and before we locked it. With NameLook::Later, a file that is unchanged since our last append is not looked
+// up by name here: there is nothing to catch up with and nothing to sync, and write() checks the name before anything
+// is acknowledged.
 Result<LockedFile> BatchWriter::lockFile(NameLook look) {
   LogFile& file = parts_.file;
   if (!file.isOpen()) {
@@ -187,19 +188,21 @@ Result<void> BatchWriter::unpackArchive() {
   return parts_.index.reopen();
 }
 
-// Before anything is changed: whether the file that has the session's name now may be written to.
+// Asks mayAppend_ whether the file that has the session's name now may be written to. Called before anything is
+// changed.
 Result<void> BatchWriter::checkHeader() {
   if (!mayAppend_ || checkedGeneration_ == parts_.index.generation()) return {};
   BOUGH_TRY(const std::string* header, parts_.withIndex([](LogIndex&, StoredLines& lines) { return lines.header(); }));
-  if (header->empty()) return {};  // setTornTailAside says what is wrong
+  if (header->empty()) return {};  // setTornTailAside reports what is wrong
   BOUGH_TRY(
       mayAppend_({.text = *header, .offset = parts_.index.records().record(0).offset, .path = parts_.file.path()}));
   checkedGeneration_ = parts_.index.generation();
   return {};
 }
 
-// Nobody is writing, since we hold the lock: what comes after the last complete batch was never acknowledged, unless
-// others have counted it. Where that cannot be asked, it stays as it is.
+// Moves the bytes after the last complete batch aside. We hold the lock, so nobody is writing them, and they were never
+// acknowledged, unless a catalog, an archive or a fork has counted them. When one of these cannot be asked, the bytes
+// stay where they are and this fails.
 Result<void> BatchWriter::setTornTailAside() {
   if (parts_.index.summary().count == 0) {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", parts_.file.path()),
@@ -224,7 +227,8 @@ Result<void> BatchWriter::syncCovered() {
   return parts_.file.syncName();
 }
 
-// Where the last batch begins. The ones before it are durable: a writer syncs what is there before it adds to it.
+// Returns the first sequence of the last batch. The batches before it are durable: a writer syncs the existing bytes
+// before it appends.
 Result<Sequence> BatchWriter::lastBatch() {
   const Sequence last = parts_.index.summary().count - 1;
   const auto line = parts_.lines.text(last);
@@ -233,8 +237,8 @@ Result<Sequence> BatchWriter::lastBatch() {
   return last - (seal ? std::min<Sequence>(seal->place - 1, last) : 0);
 }
 
-// Writes the last batch once more, as it stands, before it is synced. Its writer may have died over a sync that failed:
-// the system then takes its pages for clean though the disk never got them, and no later sync would write them.
+// Writes the last batch again, unchanged, before it is synced. Its writer may have died after a failed sync. The kernel
+// then regards the pages as clean although the disk never received them, and a later sync would not write them.
 Result<void> BatchWriter::rewriteLastBatch(std::uint64_t covered) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   LogFile& file = parts_.file;
@@ -245,12 +249,12 @@ Result<void> BatchWriter::rewriteLastBatch(std::uint64_t covered) {
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, covered - at)));
     const auto got = readFully(file.source(), at, piece);
     if (!got) return std::unexpected(file.ioError(got.error(), "read"));
-    if (*got != piece.size()) return {};  // it shrinks; the next look finds out
+    if (*got != piece.size()) return {};  // the file is shrinking; the next look detects that
     if (const auto put = writeFully(*file.opened().file, at, piece); !put) {
       return std::unexpected(file.ioError(put.error(), fmt::format("append at byte {} to", at)));
     }
   }
-  // It was nobody else.
+  // The size is the one that was seen last, so only we have written to the file.
   if (const auto info = file.opened().file->info(); info && file.seen().bytes() == info->sizeBytes) {
     parts_.index.noteSeen(*info);
   }
@@ -278,7 +282,7 @@ Result<BatchWriter::Outcome> BatchWriter::prepare(const Group& group) {
   return Outcome::Written;
 }
 
-// Makes sealed_ of the lines.
+// Builds sealed_ from the lines.
 void BatchWriter::seal() {
   constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
   const std::size_t total = 1 + lines_.totalBytes() + lines_.size() * kSealTailBytes;
@@ -297,10 +301,12 @@ void BatchWriter::seal() {
   }
 }
 
-// The mutex is open during the write and the sync, so that readers go on: only the holder of the file's lock comes
-// here.
+// The mutex is released during the write and the sync, so that readers can continue. Only the holder of the file's lock
+// gets here.
 //
-// The file's lock ends before the sync. Whoever comes then finds a batch that is not known to be durable, and makes it
+// The file's lock is released before the sync. The next writer finds a batch that is not known to be durable, and makes
+// it durable before it appends. A batch whose sync fails therefore stays in the file: others may have built on it by
+// then.
 // so before it adds to it. So a batch whose sync fails stays: others may have answered for it by then.
 Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& locked) {
   File& file = *locked.file;
@@ -312,7 +318,7 @@ Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& 
     if (written) {
       file.startSync(offset, sealed_.bytes.size());
     } else {
-      // Nothing of this was acknowledged. What is left when cutting fails too is set aside by the next append.
+      // Nothing of this batch was acknowledged. If the truncation fails too, the next append moves the rest aside.
       (void)file.truncate(offset);
     }
   }
@@ -333,22 +339,22 @@ Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& 
     parts_.index.forget();
     parts_.file.setPoison(synced.error());
   }
-  // A reader that saved the index may have met the error that this sync would have reported.
+  // A reader that saved the index may have received the error that this sync would have reported.
   if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
   turns_.countWritten(sealed_.bytes.size());
-  // When the log was archived meanwhile, the batch is in the archive.
+  // If the log was archived meanwhile, the batch is in the archive.
   if (parts_.file.opened().file != locked.file) return Outcome::Written;
   parts_.file.synced().bytes = offset + sealed_.bytes.size();
   parts_.index.extend();
   return Outcome::Written;
 }
 
-// Takes note of lines that are written but not yet durable: all that can be done while the disk works. False when the
-// file has lost the session's name, and nothing was noted.
+// Records the lines that are written but not yet durable, and does everything else that can be done while the disk
+// works. Returns false, and records nothing, when the file has lost the session's name.
 bool BatchWriter::noteWritten(const Group& group, std::uint64_t offset) {
   const auto info = parts_.file.look();
   if (parts_.file.hasLostName(info)) return false;
-  // A reader of this process may have found the lines before us.
+  // A reader of this process may have indexed the lines before us.
   if (parts_.index.summary().coveredBytes == offset) indexBatch(offset);
   lines_.clear();
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -358,8 +364,8 @@ bool BatchWriter::noteWritten(const Group& group, std::uint64_t offset) {
   return true;
 }
 
-// Adds the written lines to the index without reading them back. The batch is written: when there is no memory for its
-// index, the next call reads it.
+// Adds the written lines to the index without reading them back. When there is no memory for the index, the index is
+// dropped and the next call reads the lines from the file: the batch itself is written.
 void BatchWriter::indexBatch(std::uint64_t offset) try {
   const std::string_view bytes = sealed_.bytes;
   std::size_t begin = bytes.starts_with('\n') ? 1 : 0;
@@ -376,7 +382,7 @@ void BatchWriter::indexBatch(std::uint64_t offset) try {
     parts_.index.addWritten(scanned);
     begin = sealed_.lineEnds[i] + 1;
   }
-  // A reader that came by while we wrote may have dropped the head; it is found again when it is asked for.
+  // A reader may have cleared the head while we wrote. The head is read again when it is needed.
   std::string movedHead;
   const auto head = lines_.headAfter(movedHead);
   if (head) parts_.index.ends().headId = offsetOfUnreadableId(*head) ? std::string() : std::string(*head);
@@ -389,7 +395,7 @@ Result<void> BatchWriter::makeDurable(std::string_view id) {
   const MutexLock lock(parts_.mutex);
   if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
   BOUGH_TRY(parts_.index.refresh());
-  // An archive has its name only once it is durable.
+  // An archive gets its name only after it is durable.
   if (parts_.file.opened().form != LogForm::Plain || parts_.index.summary().count == 0) return {};
   const auto sequence = parts_.index.find(id);
   BOUGH_TRY(const Sequence last, lastBatch());
@@ -420,7 +426,8 @@ Result<RepairReport> BatchWriter::repair() {
   const std::uint64_t generation = parts_.index.generation();
   BOUGH_TRY(parts_.index.rebuild());
   BOUGH_TRY(parts_.index.refresh());
-  // Those who know the log by its generation need not begin again when it turns out to be as it was.
+  // If the log turns out to be unchanged, restore the generation, so that callers that know the log by its generation
+  // need not start over.
   parts_.index.resume(before, generation);
   if (parts_.file.source().damagedAt()) {
     report.refusal = unpackError(parts_.file.opened());

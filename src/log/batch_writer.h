@@ -1,4 +1,4 @@
-// The one way to add to a log. The code follows the four steps that session_log.h explains.
+// The only way to append to a log. The code follows the four steps that session_log.h explains.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@
 
 namespace bough {
 
-/// How to ask for the lock of a file. An append without a pause after the one before it would leave other processes no
-/// gap, so now and then it asks for the lock after those who wait for it; not each time, since that costs two calls.
+/// Decides in which order an append asks for the lock of a file. A process that appends without a pause would leave
+/// other processes no gap. So from time to time its append asks for the lock after the processes that are waiting for
+/// it; not every time, because that costs two system calls.
 class LockTurns {
  public:
   LockOrder next();
-  /// How much the last append wrote.
+  /// Records how many bytes the last append wrote.
   void countWritten(std::uint64_t bytes) { bytes_ += bytes; }
 
  private:
@@ -30,11 +31,11 @@ class LockTurns {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a batch writes.
+/// One sealed batch, ready to be written.
 struct SealedBatch {
   std::string bytes;
   std::vector<std::size_t> lineEnds;
-  SealDigits seal;  ///< Of its last line.
+  SealDigits seal;  ///< The seal of the last line.
 };
 
 class BatchWriter {
@@ -50,7 +51,7 @@ class BatchWriter {
  private:
   class View;
   using Group = std::vector<AppendWork*>;
-  /// When to look whether the file still has the session's name: before the write, or while the disk works.
+  /// When to check that the file still has the session's name: before the write, or while the disk works.
   enum class NameLook : std::uint8_t { Now, Later };
   enum class Outcome : std::uint8_t { Written, StaleIndex, OtherFile };
 
@@ -62,14 +63,14 @@ class BatchWriter {
   Result<void> unpackArchive() BOUGH_REQUIRES(parts_.mutex);
   Result<void> checkHeader() BOUGH_REQUIRES(parts_.mutex);
   Result<void> setTornTailAside() BOUGH_REQUIRES(parts_.mutex);
-  // Step 2: what is there becomes durable.
+  // Step 2: the existing bytes become durable.
   Result<void> syncCovered() BOUGH_REQUIRES(parts_.mutex);
   Result<void> rewriteLastBatch(std::uint64_t covered) BOUGH_REQUIRES(parts_.mutex);
   Result<Sequence> lastBatch() BOUGH_REQUIRES(parts_.mutex);
   // Step 3: the works check themselves, and all their entries are sealed as one batch.
   Result<Outcome> prepare(const Group& group) BOUGH_REQUIRES(parts_.mutex);
   void seal() BOUGH_REQUIRES(parts_.mutex);
-  // Step 4: one write; the index while the disk works; the lock ends; one sync.
+  // Step 4: one write; the index is updated while the disk works; the lock is released; one sync.
   Result<Outcome> write(const Group& group, LockedFile& locked) BOUGH_REQUIRES(writing_, parts_.mutex);
   bool noteWritten(const Group& group, std::uint64_t offset) BOUGH_REQUIRES(parts_.mutex);
   void indexBatch(std::uint64_t offset) BOUGH_REQUIRES(parts_.mutex);
@@ -77,16 +78,16 @@ class BatchWriter {
   LogParts& parts_;
   const MayAppend mayAppend_;
   Environment& environment_;
-  std::uint64_t checkedGeneration_ = 0;  // mayAppend_ has said yes to the file of this generation
+  std::uint64_t checkedGeneration_ = 0;  // mayAppend_ has accepted the file of this generation
   LockTurns turns_;
   TornTail torn_;
-  // Of the batch that is being written; kept from one to the next, so that they need no memory.
+  // The batch that is being written. The buffers are reused by the next batch, so that it needs no allocation.
   BatchLines lines_;
-  std::vector<Result<void>> outcomes_;  // of each work of the group
+  std::vector<Result<void>> outcomes_;  // one for each work of the group
   SealedBatch sealed_;
 
-  // Serializes writers in this process: flock does not keep threads apart, which share the open file. It is also held
-  // while parts_.mutex is open for readers.
+  // Serializes writers in this process: flock does not exclude threads, which share the open file. Also held while
+  // parts_.mutex is released for readers.
   Mutex writing_ BOUGH_ACQUIRED_BEFORE(parts_.mutex);
   GroupCommit<AppendWork> commits_;
 };

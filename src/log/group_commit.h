@@ -1,10 +1,11 @@
 // Threads that append to one session at the same time share one write and one sync.
 //
-// The first one that comes is the leader: it commits its own work, and all that gathers while it waits for the disk is
-// the next group, led by the first of those. Nobody waits longer than for the group before it and its own.
+// The first thread to arrive becomes the leader and commits its own work. All work that arrives while the leader waits
+// for the disk forms the next group, and the first thread of that group leads it. A thread waits for at most two
+// commits: the one that is running and its own.
 //
-// An exception of the commit (there is only std::bad_alloc) is thrown again in every thread of the group, and the next
-// group goes on: the queue itself needs no memory.
+// An exception in the commit (only std::bad_alloc is possible) is rethrown in every thread of the group, and the next
+// group proceeds: the queue itself allocates no memory.
 #pragma once
 
 #include <atomic>
@@ -20,13 +21,13 @@ namespace bough {
 template <typename Work>
 class GroupCommit {
  public:
-  /// Commits a group, in order. Called by one thread at a time.
+  /// Commits a group, in order. Only one thread at a time calls it.
   using Commit = std::function<void(const std::vector<Work*>&)>;
 
-  /// `weightLimit`: a group ends before the work that would bring its weight above this, unless it is the first.
+  /// A group ends before the work that would raise its weight above `weightLimit`, but has at least one work.
   GroupCommit(Commit commit, std::size_t weightLimit) : commit_(std::move(commit)), weightLimit_(weightLimit) {}
 
-  /// Returns when `work` was part of a group that was committed.
+  /// Returns after the group that contains `work` was committed.
   void run(Work& work, std::size_t weight) {
     Waiter self{.work = &work, .weight = weight};
     if (!comeFirst(self)) self.turn.wait(Turn::Wait);
@@ -49,7 +50,7 @@ class GroupCommit {
     waiter.turn.notify_one();
   }
 
-  // True when nobody leads: then it leads at once, a group of its own.
+  // Adds `self` to the queue. Returns true when nobody is leading: then the caller leads a group at once.
   bool comeFirst(Waiter& self) {
     const std::lock_guard lock(mutex_);
     (last_ != nullptr ? last_->next : first_) = &self;
@@ -57,7 +58,7 @@ class GroupCommit {
     return !std::exchange(leading_, true);
   }
 
-  // Commits the group that begins with the caller, and hands over to the next one.
+  // Commits the group that begins with the caller, then hands over to the next group.
   void lead() {
     Waiter* const group = takeGroup();
     std::exception_ptr failure;
@@ -69,7 +70,8 @@ class GroupCommit {
       failure = std::current_exception();
     }
     group->failure = failure;
-    // Whoever is told that it is done may be gone at once, so each is looked at for the last time here.
+    // A waiter may be destroyed as soon as it is told that it is done, so this loop reads each waiter before it tells
+    // it.
     for (Waiter* waiter = group->next; waiter != nullptr;) {
       Waiter& done = *std::exchange(waiter, waiter->next);
       done.failure = failure;
@@ -80,7 +82,7 @@ class GroupCommit {
     if (leading_) tell(*first_, Turn::Lead);
   }
 
-  // Takes the first waiters out of the queue, as many as make a group.
+  // Removes the first waiters from the queue, as many as fit into a group.
   Waiter* takeGroup() {
     const std::lock_guard lock(mutex_);
     Waiter* const group = first_;
@@ -100,7 +102,7 @@ class GroupCommit {
   Waiter* first_ = nullptr;  // of the queue
   Waiter* last_ = nullptr;
   bool leading_ = false;
-  std::vector<Work*> works_;  // the leader's; kept from group to group, so that it needs no memory
+  std::vector<Work*> works_;  // used by the leader; kept between groups, so that it needs no allocation
 };
 
 }  // namespace bough

@@ -8,13 +8,13 @@
 namespace bough {
 namespace {
 
-// Adds records to an outline; false when one cannot be what it says: its parent would come after it.
+// Adds records to an outline. Returns false when a record is impossible: its parent would come after it.
 bool addRecords(std::span<const IndexRecord> records, SessionOutline& outline) {
   auto sequence = static_cast<Sequence>(outline.kinds.size());
   outline.kinds.resize(sequence + records.size());
   for (const IndexRecord& record : records) {
     outline.kinds[sequence] = record.kind;
-    // Nearly always: the child of the entry before it.
+    // Nearly always the parent is the entry before, which needs no jump.
     if (record.parent + 1 != sequence || sequence == 0) {
       if (sequence > 0 || record.parent != kNoSequence) outline.jumps.push_back({sequence, record.parent});
       if (record.parent >= sequence && record.parent < kElsewhere) return false;
@@ -31,7 +31,7 @@ Indexed<SessionOutline> LogOutline::get(LogIndex& index) {
   OffsetIndex& records = index.records();
   const Sequence count = index.summary().count;
   const bool continues = generation_ == index.generation() && outline_.kinds.size() + kFew >= count;
-  generation_ = 0;  // until it is whole
+  generation_ = 0;  // until the outline is complete
   bool sound = true;
   if (!continues) {
     outline_ = {};
@@ -60,7 +60,7 @@ Indexed<void> LogControls::continueTo(LogIndex& index) {
     byKind_ = {};
     last_ = kNoSequence;
   }
-  generation_ = 0;  // until it is whole
+  generation_ = 0;  // until the lists are complete
   std::vector<std::pair<Sequence, EntryKind>> added;
   for (Sequence at = newest; at != last_;) {
     const IndexRecord record = records.record(at);
@@ -94,7 +94,8 @@ Indexed<std::vector<Sequence>> LogControls::get(LogIndex& index, std::span<const
 
 namespace {
 
-// The id that a line begins with; none when its members are in another order or the id has escapes.
+// Returns the id at the beginning of a line. Returns std::nullopt when the members are in another order or the id
+// contains escapes.
 std::optional<std::string_view> idAtBegin(std::string_view line) {
   constexpr std::string_view kBegin = R"({"id":")";
   if (!line.starts_with(kBegin)) return std::nullopt;
@@ -104,7 +105,7 @@ std::optional<std::string_view> idAtBegin(std::string_view line) {
   return value.substr(0, end);
 }
 
-// Reads the beginnings of lines. Lines that follow one another are read together while they are short.
+// Reads the beginnings of lines. Adjacent short lines are read together.
 class LineBeginnings {
  public:
   static constexpr std::size_t kIdBytes = 160;

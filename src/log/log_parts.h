@@ -1,4 +1,4 @@
-// What all calls on an open log share, and the mutex that guards it.
+// The parts of an open log that all of its calls share, and the mutex that guards them.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace bough {
 
-/// What an operation over index and lines returns when all went well.
+/// The result type of an operation over index and lines.
 template <typename Operation>
 using IndexedValue = Result<typename std::invoke_result_t<Operation, LogIndex&, StoredLines&>::value_type>;
 
@@ -24,8 +24,8 @@ struct LogParts {
         index(file, serializer, environment, std::move(options)),
         lines(file, index, serializer) {}
 
-  /// Runs an operation over a fresh index. When the index turns out to be stale, rebuilds it and runs the operation
-  /// once more.
+  /// Runs an operation over an up-to-date index. If the index turns out to be stale, rebuilds it and runs the operation
+  /// a second time. Returns Damaged when the rebuilt index is stale as well.
   template <typename Operation>
   IndexedValue<Operation> withIndex(Operation operation) BOUGH_REQUIRES(mutex) {
     const auto isStale = [](const auto& result, LogIndex& used) {
@@ -45,7 +45,7 @@ struct LogParts {
     return {};
   }
 
-  /// As LogIndex::generation, which needs no lock.
+  /// Returns LogIndex::generation(). Needs no lock.
   [[nodiscard]] std::uint64_t generation() const BOUGH_NO_THREAD_SAFETY_ANALYSIS { return index.generation(); }
 
   Mutex mutex;

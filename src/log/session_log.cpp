@@ -175,7 +175,7 @@ Result<std::vector<std::string>> SessionLog::findIds(std::string_view prefix, st
   });
 }
 
-// Follows parents upwards. Every parent has a smaller sequence, so this ends.
+// Follows the parents upwards. Every parent has a smaller sequence than its child, so the loop ends.
 Result<BranchPart> SessionLog::branch(Sequence leaf, std::size_t limit) {
   return withIndex([&](LogIndex& index, StoredLines& lines) -> Indexed<BranchPart> {
     BranchPart path;
@@ -229,7 +229,8 @@ Result<void> SessionLog::readAll(const std::function<bool(Sequence, const std::s
   constexpr std::size_t kPart = 256;
   std::string last;
   for (Sequence from = 0;;) {
-    // The last line once more: the same one is after the same ones, since its seal covers theirs.
+    // Read the last line again: if it is unchanged, all lines before it are unchanged, because its seal covers their
+    // seals.
     const Sequence again = from > 0 ? 1 : 0;
     BOUGH_TRY(auto lines, readFrom(from - again, kPart + again));
     if (again > 0 && (lines.empty() || lines.front() != last)) return changedWhileRead(path());
@@ -237,7 +238,7 @@ Result<void> SessionLog::readAll(const std::function<bool(Sequence, const std::s
       const Sequence sequence = from++;
       if (!lines[i].empty() && !use(sequence, lines[i])) return {};
     }
-    if (lines.size() < kPart + again) return {};  // the end: whatever happens to the log now, this is what it held
+    if (lines.size() < kPart + again) return {};  // the end: this is what the log held, whatever happens to it now
     last = std::move(lines.back());
   }
 }

@@ -1,24 +1,26 @@
-// One session's log, open: what is in it, and the one way to add to it.
+// One open session log: reads its entries, and is the only way to append to it.
 //
-// Reading. Every call first looks whether the file has grown, was replaced, or shrank, and scans only what is new; so
-// what another process appended is there at the next call. Readers take no lock on the file. A line is checked against
-// its seal each time it is read; when that fails, or the index turns out wrong, everything is scanned once more.
+// Reading. Each call first checks whether the file has grown, shrunk or been replaced, and scans only the new part. So
+// what another process appended is visible to the next call. Readers do not lock the file. A line is checked against
+// its seal each time it is read. If the check fails, or the index turns out to be wrong, the whole log is scanned
+// again.
 //
-// Appending. Under an exclusive lock on the file, which the kernel drops when the process dies:
-//   1. catch up with what others appended; move torn bytes aside (nobody is writing: we hold the lock);
-//   2. sync what others wrote and the name of the file, unless they are known to be synced: a batch is written only
-//      after durable bytes, so a crash can tear the last batch and no other. The last one is written again before
-//      that, unchanged: a sync that failed in another process may have left it in memory only;
-//   3. let the waiting appends check themselves against the log as it is now, and seal all their entries as one batch;
-//   4. one write; while the disk works the index takes them in, and a last look finds out whether the file still has
-//      the session's name; the lock ends; one sync; then they are acknowledged.
-// A write that fails, or that went to a file without the name, is cut off again. A sync that fails poisons this object:
-// what the disk holds is unknown, so nothing more is acknowledged until the session is opened again. What it wrote
-// stays, since others may have built on it meanwhile.
+// Appending. All steps up to the sync run under an exclusive lock on the file. The kernel drops the lock when the
+// process dies.
+//   1. Catch up with what others appended. Move torn bytes aside: nobody can be writing them, because we hold the lock.
+//   2. Sync what others wrote, and the name of the file, unless both are known to be synced. A batch is written only
+//      after durable bytes, so a crash can tear the last batch and no other. Before the sync, the last batch is written
+//      again, unchanged: if a sync failed in another process, the batch may exist in memory only.
+//   3. Let the waiting appends check themselves against the current log. Seal all their entries as one batch.
+//   4. Write the batch with one write. While the disk works, add the entries to the index and check that the file still
+//      has the session's name. Release the lock, sync once, then acknowledge the appends.
+// A batch is truncated again when its write fails, or when it went to a file that has lost the session's name. A failed
+// sync poisons this object: the state of the disk is unknown, so nothing more is acknowledged until the session is
+// opened again. The batch itself stays in the file, because others may have built on it meanwhile.
 //
-// The parts, each with fields of its own: the file with its name and lock (log_file.h), its index (log_index.h),
-// reading lines (stored_lines.h), the outline (log_outline.h), the torn tail (torn_tail.h), the batch writer
-// (batch_writer.h). log_parts.h joins those that a mutex guards. A child of fork(2) makes its own.
+// The parts, each with its own fields: the file with its name and lock (log_file.h), its index (log_index.h), reading
+// lines (stored_lines.h), the outline (log_outline.h), the torn tail (torn_tail.h), the batch writer (batch_writer.h).
+// log_parts.h holds those that one mutex guards. A child of fork(2) makes new parts.
 #pragma once
 
 #include <cstdint>
@@ -45,26 +47,26 @@
 
 namespace bough {
 
-/// How a log was found when it was opened for an append.
+/// The condition in which an append found the log when it opened it.
 struct LogCondition {
-  std::uint64_t tornBytes = 0;     ///< Moved aside.
-  std::uint64_t problemCount = 0;  ///< Places that are skipped.
+  std::uint64_t tornBytes = 0;     ///< Bytes that were moved aside.
+  std::uint64_t problemCount = 0;  ///< Damaged places that readers skip.
 };
 
-/// What an append may ask of the log while it holds it. What is before it in its group is not yet among the
-/// entries, but moves the tail and the head.
+/// What an append may ask of the log while it holds the lock. Appends that come before it in its group already move the
+/// tail and the head, but their entries cannot be found here yet.
 class LogView {
  public:
   virtual ~LogView() = default;
-  /// None when the log has no such entry.
+  /// Returns std::nullopt when the log has no such entry.
   virtual Result<std::optional<Entry>> entryOf(std::string_view id) = 0;
   virtual Result<bool> contains(std::string_view id) = 0;
   [[nodiscard]] virtual std::string_view tailId() const = 0;
   /// Empty before the first entry.
   [[nodiscard]] virtual std::string_view headId() = 0;
-  /// As SessionLog::headOfFork.
+  /// See SessionLog::headOfFork.
   virtual Result<std::string> headOfFork(const IsShared& /*isShared*/) { return std::string(headId()); }
-  /// As SessionLog::generation.
+  /// See SessionLog::generation.
   [[nodiscard]] virtual std::uint64_t generation() const { return 0; }
   [[nodiscard]] virtual LogCondition condition() const { return {}; }
 };
@@ -73,19 +75,20 @@ class LogView {
 class AppendWork {
  public:
   virtual ~AppendWork() = default;
-  /// Checks itself against the log and adds its lines to those that are before it in its group; what it added before
-  /// an error is taken back by the caller. May be called again, from the start, when the index had to be rebuilt.
+  /// Checks itself against the log and adds its lines after those of the earlier appends in its group. When it fails,
+  /// the caller removes the lines that it added. If the index had to be rebuilt, this is called again and starts from
+  /// the beginning.
   virtual Result<void> prepare(LogView& log, BatchLines& lines) = 0;
-  /// Its lines are written: what they were made of is no longer needed. Called while the disk works, at most once.
+  /// Frees the data that the lines were made from: the lines are written. Called while the disk works, at most once.
   virtual void release() = 0;
   /// Called once with the outcome.
   virtual void tell(Result<void> outcome) = 0;
 };
 
-/// The first line of a log that can be read.
+/// The first readable line of a log.
 struct FirstLine {
   std::string_view text;
-  std::uint64_t offset = 0;  ///< More than 0 when what is before it cannot.
+  std::uint64_t offset = 0;  ///< Greater than 0 when the bytes before it are unreadable.
   std::string path;
 };
 
@@ -93,21 +96,22 @@ class StoredLines;
 
 class SessionLog {
  public:
-  /// What is left of a log that was closed: by it one that is opened later is known to be the same.
+  /// What a closed log leaves behind, so that a log that is opened later can be recognized as the same one.
   struct Identity {
     std::uint64_t generation = 0;
     IndexSummary summary = {};
-    std::optional<FileInfo> file = {};  ///< As it was when all of it was known; none of an archive.
+    std::optional<FileInfo> file = {};  ///< The file when all of it was known; std::nullopt for an archive.
   };
 
   struct Options {
     int lockTimeoutMs = 30'000;
     bool writeIndex = true;
-    /// Asked before the first append, and again when the file was replaced: whether to write to it.
+    /// Decides whether the file may be written to. Called before the first append, and again when the file was
+    /// replaced.
     std::function<Result<void>(const FirstLine&)> mayAppend = {};
-    /// Asked when bytes at the end look torn, before they are believed to be.
+    /// Called when bytes at the end look torn, before they are treated as torn.
     AskElsewhere askElsewhere = {};
-    /// The log goes on with this generation if it is still the same.
+    /// The log continues with this generation if it is still the same log.
     std::optional<Identity> before = {};
   };
 
@@ -118,61 +122,66 @@ class SessionLog {
 
   [[nodiscard]] const std::string& sessionId() const { return sessionId_; }
 
-  /// All but what the header says: origin, format, lostSession.
+  /// Returns all of the state except what the header says: origin, format, lostSession.
   Result<SessionState> state();
-  /// The head of a fork, where a head entry that names neither an entry of the log nor a shared one moves nothing. The
-  /// head in state() is as it was named.
+  /// Returns the head of a fork. Here, a head entry has no effect if it names neither an entry of the log nor a shared
+  /// one. state(), in contrast, returns the head exactly as the entry names it.
   Result<std::string> headOfFork(const IsShared& isShared);
-  /// Another number when the log's lines may be others than before, not only more: its file was replaced or changed.
+  /// Changes when the file was replaced or changed, so that existing lines may be different. Appends do not change it.
   [[nodiscard]] std::uint64_t generation();
-  /// The same after a look at the file.
+  /// Returns the generation after checking the file.
   Result<std::uint64_t> freshGeneration();
-  /// None while somebody is using it, and for a log whose lines no seal answers for. Does not wait.
+  /// Returns std::nullopt while the log is in use, and for a log with damage or with lines without a seal. Does not
+  /// wait.
   std::optional<Identity> identity();
-  /// The first line, and the generation that has it.
+  /// The first line, and the generation that it belongs to.
   struct Header {
     std::string text;
     std::uint64_t generation = 0;
   };
   Result<Header> header();
-  /// What is before the first entry that can be read, at most 64 KiB of it; nothing in a sound log.
+  /// Returns the bytes before the first readable entry, at most 64 KiB. Empty for a sound log.
   Result<std::string> unreadBeginning();
 
   Result<std::optional<Sequence>> find(std::string_view id);
-  /// Sequences from `from` on, upwards or (`newestFirst`) downwards from the end, of one kind when `kind` is set.
+  /// Returns up to `limit` sequences: upwards starting at `from`, or downwards from the end when `newestFirst` is set.
+  /// When `kind` is set, returns only entries of that kind.
   Result<std::vector<Sequence>> select(Sequence from, std::size_t limit, std::optional<EntryKind> kind,
                                        bool newestFirst);
-  /// Parents and kinds of all entries, from the index alone.
+  /// Returns the parents and kinds of all entries. Reads only the index.
   Result<SessionOutline> outline();
-  /// Entries whose id begins with `prefix`, in log order, at most `limit`. Reads the beginning of every line.
+  /// Returns the ids that begin with `prefix`, in log order, at most `limit`. Reads the beginning of every line.
   Result<std::vector<std::string>> findIds(std::string_view prefix, std::size_t limit);
-  /// The control entries of these kinds, in log order.
+  /// Returns the control entries of these kinds, in log order.
   Result<std::vector<Sequence>> controls(std::span<const EntryKind> kinds);
-  /// The last `limit` entries of the branch that ends in `leaf`.
+  /// Returns the last `limit` entries of the branch that ends in `leaf`.
   Result<BranchPart> branch(Sequence leaf, std::size_t limit);
-  /// The lines at these sequences. Fails with a retryable Damaged when the log turned out to be changed, so that
-  /// sequences mean other entries now: ask for them again.
+  /// Returns the lines at these sequences. Fails with a retryable Damaged when the log has changed so that sequences
+  /// now refer to different entries; the caller has to ask for new sequences.
   Result<std::vector<std::string>> read(const std::vector<Sequence>& sequences);
-  /// Every line in turn, until `use` returns false. As read, when another file has the log's place in between.
+  /// Passes every line to `use`, in log order, until `use` returns false. Fails as read() does when the file is
+  /// replaced meanwhile.
   Result<void> readAll(const std::function<bool(Sequence, const std::string&)>& use);
-  /// As read, decoded.
+  /// As read(), but returns decoded entries.
   Result<std::vector<Entry>> readEntries(const std::vector<Sequence>& sequences);
 
-  /// Appends, together with whoever else does at this moment. The work is finished when this returns.
+  /// Appends in one group with all other appends that are waiting now. The work is finished when this returns.
   void append(AppendWork& work, std::size_t weightBytes);
 
-  /// Scans the whole log and tells the sink; changes nothing. Returns the bytes after the last complete batch.
+  /// Scans the whole log and passes what it finds to the sink. Writes nothing. Returns the number of bytes after the
+  /// last complete batch.
   Result<std::uint64_t> scanWhole(ScanSink& sink);
 
-  /// Makes an entry of the log durable, whoever wrote it. The caller holds a lock on the file that keeps writers away.
+  /// Makes an entry of the log durable, even if another process wrote it. The caller holds a lock on the file that
+  /// excludes writers.
   Result<void> makeDurable(std::string_view id);
 
-  /// What opening for append would do: moves torn bytes aside and rebuilds the index.
+  /// Does what opening for append would do: moves torn bytes aside and rebuilds the index.
   Result<RepairReport> repair();
 
-  /// Where the log lies, for messages.
+  /// Returns the path of the log, for messages.
   std::string path();
-  /// Where an entry is in it, for messages; 0 when the log has changed meanwhile.
+  /// Returns the offset of an entry in the log, for messages. Returns 0 when the log has changed meanwhile.
   std::uint64_t offsetOf(Sequence sequence);
 
  private:
@@ -186,7 +195,7 @@ class SessionLog {
   template <typename Read>
   auto readAt(const std::vector<Sequence>& sequences, Read read)
       -> Result<typename std::invoke_result_t<Read, StoredLines&>::value_type>;
-  /// The lines from an sequence on; none at the end.
+  /// Returns up to `limit` lines starting at `from`; none at the end of the log.
   Result<std::vector<std::string>> readFrom(Sequence from, std::size_t limit);
 
   const std::string sessionId_;

@@ -11,7 +11,7 @@
 namespace bough {
 namespace {
 
-// The digits of the seal that ends right before a line; none when what is there is not a sealed line.
+// Returns the digits of the seal that ends directly before a line; std::nullopt when no sealed line ends there.
 SealDigits sealBefore(std::string_view before) {
   if (!before.ends_with('\n')) return std::nullopt;
   before.remove_suffix(1);
@@ -28,7 +28,7 @@ std::unexpected<ReadFailure> staleIndex() {
 
 bool StoredLine::holds() const {
   if (known) return true;
-  if (!chained) return !text.contains('\0');  // of a file that could not be unpacked there
+  if (!chained) return !text.contains('\0');  // NUL bytes: this part of the file could not be unpacked
   const auto seal = findSeal(text);
   if (!seal) return false;
   return !previous || sealDigits(*previous, text.substr(0, seal->bodyLength), seal->placeText) == seal->digits;
@@ -65,7 +65,7 @@ Indexed<void> StoredLines::forEach(const std::vector<Sequence>& sequences, const
   return {};
 }
 
-// Reads records that lie close together with one read.
+// Reads records that are close together with one read.
 Indexed<void> StoredLines::readRun(std::span<const IndexRecord> records, const Use& use) {
   const std::uint64_t begin = records.front().offset - std::min<std::uint64_t>(records.front().offset, kSealTailBytes);
   const auto size = static_cast<std::size_t>(records.back().offset + records.back().length - begin);
@@ -76,7 +76,7 @@ Indexed<void> StoredLines::readRun(std::span<const IndexRecord> records, const U
   return useRun({buffer.data(), size}, begin, records, 0, use);
 }
 
-// Reads only what was not read a moment ago. Nothing is kept of what does not hold.
+// Reads only the lines that are not among the recent ones. When a line does not match its seal, no line is kept.
 Indexed<void> StoredLines::readRecent(std::span<const IndexRecord> records, const Use& use) {
   const std::uint64_t end = records.back().offset + records.back().length;
   const auto read = [&]() -> Indexed<void> {
@@ -91,8 +91,8 @@ Indexed<void> StoredLines::readRecent(std::span<const IndexRecord> records, cons
   return done;
 }
 
-// Gives lines to `use` that are in `bytes`, which begin at that offset of the log. Those of recent_ end at
-// `knownUntil` at least; it is 0 for others.
+// Passes the lines in `bytes` to `use`. `bytes` begins at offset `begin` of the log. `knownUntil` is the offset up to
+// which seals were already checked; 0 for bytes that are not those of recent_.
 Indexed<void> StoredLines::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
                                   std::uint64_t knownUntil, const Use& use) {
   const bool recent = bytes.data() == recent_.bytes().data();
@@ -158,7 +158,7 @@ Indexed<std::vector<Entry>> StoredLines::entries(const std::vector<Sequence>& se
   return entries;
 }
 
-// A line that its seal vouches for and that is not an entry all the same costs that entry.
+// A line whose seal is correct, but which is not an entry, becomes an unreadable entry.
 Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Sequence>& sequences) {
   std::vector<Entry> entries;
   entries.reserve(sequences.size());
@@ -200,8 +200,8 @@ Indexed<Entry> StoredLines::lostEntry(Sequence sequence) {
   return unreadableEntry(std::move(id), std::move(parentId), record.offset, record.length, "the bytes are damaged");
 }
 
-// The id at the beginning of the line when it is the one that the index knows, else the one that a child names, or an
-// entry that moves the head to it.
+// Returns the id at the beginning of the line if it has the hash that the index knows. Otherwise, returns the id with
+// that hash that a child names as its parent, or that a head entry names.
 Indexed<std::string> StoredLines::unreadableIdOf(Sequence sequence, const IndexRecord& record) {
   constexpr Sequence kNear = 64;
   const std::uint64_t seed = index_.records().seed();
@@ -276,7 +276,7 @@ Indexed<const std::string*> StoredLines::header() {
   return &header_;
 }
 
-// The head is an entry here, or the one that the last head entry or a fork's header names.
+// The head is an entry of this log, or the entry that the last head entry or the header of a fork names.
 Indexed<void> StoredLines::loadEnds() {
   const IndexSummary& summary = index_.summary();
   LogEnds& ends = index_.ends();

@@ -1,4 +1,4 @@
-// Lines of a log, read where its index says they are, and checked against their seals each time.
+// Reads lines of a log at the places that the index gives, and checks each line against its seal each time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace bough {
 
-/// Why lines could not be read: either the index does not fit the file, so that the caller rebuilds it and asks again,
+/// Why lines could not be read: either the index does not match the file (the caller rebuilds the index and retries),
 /// or an error.
 class ReadFailure {
  public:
@@ -28,7 +28,7 @@ class ReadFailure {
   ReadFailure(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor): for BOUGH_TRY
 
   [[nodiscard]] bool isStaleIndex() const { return !error_; }
-  /// Not of a stale index.
+  /// Must not be called for a stale index.
   [[nodiscard]] const Error& error() const { return *error_; }
 
  private:
@@ -39,49 +39,49 @@ class ReadFailure {
 template <typename T>
 using Indexed = std::expected<T, ReadFailure>;
 
-/// A line as it is in the file, with what is needed to check it. The text ends with the call that gives it.
+/// A line as it is in the file, with what is needed to check it. The text is valid only during the call that passes it.
 struct StoredLine {
   std::string_view text;
-  bool chained = false;                // it has a seal that must hold
-  bool known = false;                  // it was found to hold before
-  std::uint64_t recentAt = 0;          // its offset when it is one of the recent lines
-  std::optional<SealDigits> previous;  // none: what it follows from is not known
+  bool chained = false;                // the line has a seal that can be checked against `previous`
+  bool known = false;                  // the line was checked before and matched its seal
+  std::uint64_t recentAt = 0;          // its offset if it is one of the recent lines
+  std::optional<SealDigits> previous;  // digits of the seal before it; std::nullopt when they are not known
 
-  /// Whether the line is what its seal says, as far as that can be known.
+  /// Returns true when the line matches its seal, as far as that can be checked.
   [[nodiscard]] bool holds() const;
 };
 
 class StoredLines {
  public:
-  /// Called for every line in turn; false when the line is not what its seal says.
+  /// Called for each line in turn. Returns false when the line does not match its seal.
   using Use = std::function<bool(const StoredLine&)>;
 
   StoredLines(LogFile& file, LogIndex& index, const EntrySerializer& serializer)
       : file_(file), index_(index), serializer_(serializer) {}
 
-  /// Gives the lines at these sequences to `use`, which must not keep them.
+  /// Passes the lines at these sequences to `use`, which must not keep them.
   Indexed<void> forEach(const std::vector<Sequence>& sequences, const Use& use);
-  /// Empty for those that cannot be read.
+  /// Returns the lines at these sequences; an empty text for each line that cannot be read.
   Indexed<std::vector<std::string>> texts(const std::vector<Sequence>& sequences);
-  /// For those that cannot be read, see base/unreadable.h.
+  /// Returns the entries at these sequences. For entries that cannot be read, see base/unreadable.h.
   Indexed<std::vector<Entry>> entries(const std::vector<Sequence>& sequences);
-  /// One line.
   Indexed<std::string> text(Sequence sequence);
   Indexed<std::string> idOf(Sequence sequence);
   /// Empty for a root.
   Indexed<std::string> parentIdOf(Sequence sequence);
-  /// The first line; empty when there is none.
+  /// Returns the first line; empty when there is none.
   Indexed<const std::string*> header();
-  /// Reads the ids of tail and head into the index's ends, unless they are known.
+  /// Reads the ids of the tail and the head into the index's ends, unless they are known.
   Indexed<void> loadEnds();
-  /// Lines that were what their seals say, and no entries. A scan looks at the beginning of such a line only, so they
-  /// are known once they were read.
+  /// Returns the lines that match their seals but are not entries. A scan looks only at the beginning of a sealed line,
+  /// so such a line is discovered when it is read.
   const std::set<Sequence>& notEntries();
-  /// The head of a fork. Unlike in the index's ends, a head entry that names an entry that is nowhere moves nothing.
+  /// Returns the head of a fork. Unlike in the index's ends, a head entry has no effect if it names an entry that
+  /// exists nowhere.
   Indexed<std::string> headOfFork(const IsShared& isShared);
 
  private:
-  // Memory for one read. What is usual is kept: memory that was used a moment ago is in the processor's cache.
+  // Memory for one read. A buffer of the usual size is kept, because recently used memory is in the processor's cache.
   struct Buffer {
     static constexpr std::size_t kUsualBytes = std::size_t{128} << 10;
     std::unique_ptr<char[]> usual;
@@ -94,12 +94,12 @@ class StoredLines {
   Indexed<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
                        std::uint64_t knownUntil, const Use& use);
   [[nodiscard]] bool isUnreadable(Sequence sequence);
-  /// Where an entry leaves the head; none when it does not move it.
+  /// Returns the head after this entry; std::nullopt when the entry does not move it.
   Indexed<std::optional<std::string>> headAfter(Sequence sequence, const IsShared& isShared);
   Indexed<Entry> lostEntry(Sequence sequence);
   Indexed<std::string> unreadableIdOf(Sequence sequence, const IndexRecord& record);
   Indexed<std::vector<Entry>> readableEntries(const std::vector<Sequence>& sequences);
-  /// Adds the entry of a line; false when its seal does not hold.
+  /// Adds the entry of a line. Returns false when the line does not match its seal.
   Result<bool> decode(const StoredLine& line, std::vector<Entry>& entries);
 
   LogFile& file_;

@@ -32,7 +32,7 @@ class TextSource final : public ByteSource {
   std::string_view text_;
 };
 
-// Takes the entries of lines that hold.
+// Collects the entries of intact lines.
 class IntactLines final : public ScanSink {
  public:
   IntactLines(std::string_view text, const EntrySerializer& serializer, TornRecord& record)
@@ -57,9 +57,10 @@ class IntactLines final : public ScanSink {
   TornRecord& record_;
 };
 
-// The seal of the line that ends at an offset of the log; none when no line ends there, as after a rewrite.
+// Returns the seal of the line that ends at this offset of the log. Returns std::nullopt when no line ends there, for
+// example after a rewrite.
 SealDigits sealBefore(ByteSource& log, std::uint64_t offset) {
-  constexpr std::uint64_t kSealBytes = 64;  // more than a seal has
+  constexpr std::uint64_t kSealBytes = 64;  // more than the length of a seal
   std::string end(static_cast<std::size_t>(std::min(offset, kSealBytes)), '\0');
   const auto got = readFully(log, offset - end.size(), end);
   if (!got || *got != end.size() || !end.ends_with('\n')) return {};
@@ -71,13 +72,13 @@ void readRecord(std::string_view text, ByteSource& log, const EntrySerializer& s
   TextSource source(text);
   IntactLines lines(text, serializer, record);
   ScanState state{.lastSeal = sealBefore(log, record.offset), .countedBytes = UINT64_MAX};
-  // What the first seal follows from may be gone: then the line must be an entry as a whole.
+  // The seal that the first line is chained to may be gone. Then the line must be an entry as a whole.
   state.sealLost = !state.lastSeal;
   if (!scanLog(source, serializer, state, lines)) record.unreadableBytes = text.size();
 }
 
-// Where the record that begins at `begin` ends: after the bytes that it says, or where the next one begins, when a
-// crash left it unfinished.
+// Returns the end of the record that begins at `begin`: after the number of bytes that its first line states, or, when
+// a crash interrupted the record, where the next record begins.
 std::size_t endOf(std::string_view file, std::size_t begin, std::uint64_t bytes) {
   const std::size_t rest = file.size() - begin;
   if (bytes < rest && file[begin + static_cast<std::size_t>(bytes)] == '\n') {
@@ -115,7 +116,7 @@ Result<TornReport> readTornFile(const LogFolders& folders, std::string_view sess
     const auto bytes = json::findUnsigned(about, "bytes");
     std::size_t end = 0;
     if (!bytes) {
-      // Nothing that bough wrote, or a record whose first line was damaged.
+      // Not written by bough, or a record whose first line was damaged.
       end = std::min(file.find(kBegin, at + 1), file.size());
       record.bytes = end - at;
       readRecord(std::string_view(file).substr(at, end - at), *log.source, serializer, record);

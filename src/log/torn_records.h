@@ -1,4 +1,4 @@
-// What was set aside from a log as torn: reading <session>.torn (docs/format.md).
+// Reads <session>.torn: the bytes that were moved aside from a log as torn (docs/format.md).
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace bough {
 
-/// The records of a session's .torn file, and which entries in them are intact. Empty when there is no such file.
+/// Returns the records of a session's .torn file and the intact entries in them. Empty when the file does not exist.
 Result<TornReport> readTornFile(const LogFolders& folders, std::string_view sessionId,
                                 const EntrySerializer& serializer);
 

@@ -1,4 +1,4 @@
-// Bytes after the last complete batch: they were never acknowledged, and are set aside before anything is appended.
+// Bytes after the last complete batch. They were never acknowledged, and are moved aside before anything is appended.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace bough {
 
 class TornTail {
  public:
-  /// Copies the bytes to <session>.torn, each time after a line that says where they stood, and only then cuts them off
-  /// the log. The caller holds the log's lock.
+  /// Copies the bytes to <session>.torn, after a line that states where they were, and only then truncates the log. The
+  /// caller holds the log's lock.
   Result<void> setAside(LogFile& file, std::uint64_t begin, std::uint64_t end, Clock& clock);
-  /// How many bytes were set aside since the last append that could tell of them.
+  /// Returns the number of bytes that were set aside and not yet reported by an append.
   [[nodiscard]] std::uint64_t untoldBytes() const { return untoldBytes_; }
   std::uint64_t tell() { return std::exchange(untoldBytes_, 0); }
 

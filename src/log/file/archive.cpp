@@ -16,7 +16,7 @@
 namespace bough {
 namespace {
 
-// Reads all of a source in pieces of one frame and gives each to `use`. Stops at the first error.
+// Reads all of a source in pieces of one frame and passes each to `use`. Stops at the first error.
 template <typename Use>
 Result<void> forEachPiece(OpenLog& log, Use use) {
   std::string piece;
@@ -31,7 +31,7 @@ Result<void> forEachPiece(OpenLog& log, Use use) {
   }
 }
 
-// Compresses `plain` into `out`; returns the sum of the plain bytes.
+// Compresses `plain` into `out`. Returns the checksum of the plain bytes.
 Result<std::string> pack(OpenLog& plain, NewFile& out) {
   Sha256 sum;
   std::vector<FrameSizes> frames;
@@ -58,7 +58,7 @@ Result<std::string> sumOf(OpenLog& log) {
   return sum.hex();
 }
 
-// Whether all that `part` holds is at the beginning of `whole`; not when that cannot be known.
+// Returns true when `whole` begins with all bytes of `part`. Returns false when that cannot be determined.
 bool isBeginning(ByteSource& part, ByteSource& whole) {
   std::string piece;
   std::string same;
@@ -96,7 +96,7 @@ Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::str
 Result<std::vector<PackedCopy>> dropCopies(const LogFolders& folders, std::string_view sessionId, OpenLog& log) {
   auto copies = copiesBeside(folders, sessionId, log);
   if (!copies || std::ranges::none_of(*copies, &PackedCopy::covered)) return copies;
-  // The name of the log that counts may not be on the disk yet.
+  // The name of the log may not be on the disk yet.
   if (auto synced = log.folder->sync(); !synced) {
     return std::unexpected(systemError(synced.error(), "sync", log.folder->path()));
   }
@@ -150,7 +150,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
     return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", packed.path()),
                 "check the disk; the session stays as it was");
   }
-  // Whoever finds it under its name waits until the plain one is gone.
+  // Locked, so that a process that opens the archive by its name waits until the plain log is removed.
   BOUGH_TRY(lockWithin(*packed.file(), LockKind::Exclusive, lockTimeoutMs, packed.path()));
   BOUGH_TRY(packed.place());
   auto sizes = sizesOf(log, packed.size());
@@ -161,7 +161,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
 Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
   BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   if (log.form == LogForm::Plain) {
-    // Another process has restored it; one that died over it may have left the compressed file.
+    // Another process has restored the log. If it died meanwhile, it may have left the compressed file.
     auto dropped = dropCopies(folders, sessionId, log);
     return dropped ? Result<void>() : std::unexpected(dropped.error());
   }
@@ -170,8 +170,8 @@ Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionI
   if (auto created = plain.create(); !created) return created;
   auto unpacked = forEachPiece(log, [&](std::string_view piece) { return plain.add(piece); });
   if (unpacked) unpacked = plain.sync();
-  // Whoever finds it under its name waits until the compressed one is gone: it could be archived again before that,
-  // and we would remove the new archive for the old one.
+  // Locked, so that a process that opens the log by its name waits until the compressed file is removed. Without the
+  // lock, it could archive the log again before that, and we would remove the new archive instead of the old one.
   if (unpacked) unpacked = lockWithin(*plain.file(), LockKind::Exclusive, lockTimeoutMs, plain.path());
   if (unpacked) unpacked = plain.place();
   if (!unpacked) return unpacked;

@@ -1,4 +1,4 @@
-// Cold sessions: a log compressed in blocks, which reads as before, and the way back.
+// Archives of rarely used sessions: compresses a log in blocks, so that it can still be read in place, and restores it.
 #pragma once
 
 #include <string_view>
@@ -10,29 +10,30 @@
 
 namespace bough {
 
-/// A compressed file of a session that is not the one that counts.
+/// A compressed file of a session whose log is another file.
 struct PackedCopy {
   std::shared_ptr<Directory> folder;
   std::string name;
-  bool covered = false;  ///< All that it holds is at the beginning of the log that counts.
+  bool covered = false;  ///< The log begins with all bytes of this copy.
 
   /// For messages.
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
 };
 
-/// The compressed files beside the log that counts. They are left by an interrupted archiving or restoring, or somebody
+/// Returns the compressed files beside the log. They were left by an interrupted archiving or restoring, or somebody
 /// put them there.
 Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::string_view sessionId, OpenLog& log);
 
-/// Removes those of them that hold nothing more, and returns them all. The caller has locked the log.
+/// Removes the copies that contain nothing more than the log. Returns all copies, the removed ones included. The caller
+/// has locked the log.
 Result<std::vector<PackedCopy>> dropCopies(const LogFolders& folders, std::string_view sessionId, OpenLog& log);
 
 /// Compresses a session's log into the archive folder, checks that it unpacks to the same bytes, and only then removes
-/// the plain one. A session that is compressed already stays as it is. Damaged when there is a compressed file that
-/// holds something else.
+/// the plain log. Does nothing when the session is already compressed. Damaged when a compressed file with different
+/// content exists.
 Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs);
 
-/// Unpacks a compressed log to where it is appended to, and only then removes the compressed one.
+/// Unpacks a compressed log to the place where appends expect it, and only then removes the compressed file.
 Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs);
 
 }  // namespace bough

@@ -38,7 +38,7 @@ Result<LockedFile> LogFile::lock(std::shared_ptr<File> file, LockOrder order, in
   return LockedFile{.file = std::move(file), .lock = std::move(lock)};
 }
 
-// By a second open file: our own lock would be changed by another one on the same file.
+// Uses a second open file: a lock on the same open file would change our own lock.
 bool isBeingWritten(const OpenLog& log) {
   const auto file = log.folder->open(log.name, OpenMode::Read);
   return !file || !(*file)->tryLock(LockKind::Shared);

@@ -1,5 +1,5 @@
-// The file of a session: which one has the session's name, what was last seen of it, what of it is on the disk, and its
-// lock.
+// The file of a session: which file has the session's name, its last known state, which part of it is on the disk, and
+// its lock.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace bough {
 
-/// What is known to be on the disk.
+/// The part of the file that is known to be on the disk.
 struct SyncedPart {
   std::uint64_t bytes = 0;
-  bool name = false;  ///< The file's name, too.
+  bool name = false;  ///< The file's name is on the disk as well.
 };
 
-/// The file as it was when all of it was last known.
+/// The state of the file when all of it was last known.
 class SeenFile {
  public:
   [[nodiscard]] bool isSame(const FileInfo& info) const {
     return info_ && info.sizeBytes == info_->sizeBytes && info.modifiedNs == info_->modifiedNs;
   }
-  /// None while not all of it is known.
+  /// std::nullopt while not all of the file is known.
   [[nodiscard]] const std::optional<FileInfo>& info() const { return info_; }
   [[nodiscard]] std::optional<std::uint64_t> bytes() const {
     return info_ ? std::optional(info_->sizeBytes) : std::nullopt;
@@ -38,20 +38,21 @@ class SeenFile {
   std::optional<FileInfo> info_;
 };
 
-/// A file that is locked until this ends.
+/// A locked file. The lock is released when this object is destroyed.
 struct LockedFile {
   std::shared_ptr<File> file;
   FileLock lock;
 };
 
-/// Whether somebody holds the exclusive lock of a log at this moment, we ourselves included.
+/// Returns true while anybody, this process included, holds the exclusive lock of a log.
 [[nodiscard]] bool isBeingWritten(const OpenLog& log);
 
 class LogFile {
  public:
   LogFile(LogFolders folders, std::string sessionId, int lockTimeoutMs);
 
-  /// Opens the file that has the session's name now, wherever it lies. Nothing of it is known then.
+  /// Opens the file that has the session's name now, in whichever folder it is. Clears what was known about the
+  /// previous file.
   Result<void> open();
   /// False before the first open(), as in a child of fork(2).
   [[nodiscard]] bool isOpen() const { return log_.file != nullptr; }
@@ -62,28 +63,29 @@ class LogFile {
   /// For messages.
   [[nodiscard]] std::string path() const { return isOpen() ? log_.path() : plainPath_; }
   [[nodiscard]] Error ioError(int number, std::string_view what) const { return readError(log_, number, what); }
-  /// The size of the log, unpacked.
+  /// Returns the uncompressed size of the log.
   Result<std::uint64_t> size();
 
-  /// A look at what has the session's name.
+  /// Looks up the file that has the session's name now.
   [[nodiscard]] SysResult<FileInfo> look() const { return log_.folder->info(log_.name); }
-  /// Whether a look has found another file than ours, or none.
+  /// Returns true when that lookup found a different file than ours, or none.
   [[nodiscard]] bool hasLostName(const SysResult<FileInfo>& named) const;
-  /// What was last seen of it.
+  /// The last known state of the file.
   SeenFile& seen() { return seen_; }
 
-  /// Waits for the exclusive lock. The file may have lost its name by then. The caller holds no mutex meanwhile.
+  /// Waits for the exclusive lock. The file may have lost its name by then. The caller must not hold a mutex while
+  /// waiting.
   static Result<LockedFile> lock(std::shared_ptr<File> file, LockOrder order, int timeoutMs, std::string_view path);
   [[nodiscard]] int lockTimeoutMs() const { return lockTimeoutMs_; }
   [[nodiscard]] const std::string& plainPath() const { return plainPath_; }
 
   /// What is known to be durable.
   SyncedPart& synced() { return synced_; }
-  /// Makes the file's bytes durable. When that fails, what the disk holds is unknown, and so it stays: see poison().
+  /// Makes the file's bytes durable. After a failure, the state of the disk is unknown for good: see poison().
   Result<void> sync();
-  /// Makes the file's name durable: whoever made or replaced the file may have died before that.
+  /// Makes the file's name durable: the process that created or replaced the file may have died before it did that.
   Result<void> syncName();
-  /// Set once a sync has failed: nothing more is acknowledged until the session is opened again.
+  /// Set after a failed sync: nothing more is acknowledged until the session is opened again.
   [[nodiscard]] const std::optional<Error>& poison() const { return poison_; }
   const Error& setPoison(int number);
 

@@ -72,7 +72,8 @@ Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
              : folders.only == LogForm::Gzip ? openPacked(folders.sessions, gzipName(sessionId), LogForm::Gzip)
                                              : openPlain(folders.sessions, logName(sessionId));
   const auto missing = [&] { return !log && log.error().code == ErrorCode::NotFound; };
-  // Between two looks another process may have archived it or brought it back: then it is where we looked before.
+  // Between two lookups another process may have archived or restored the log. Then the log is in a place where we
+  // looked before.
   for (int rounds = 0; missing() && !folders.only && rounds < 3; ++rounds) {
     if (folders.archive) log = openPacked(folders.archive, zstdName(sessionId), LogForm::Zstd);
     if (missing() && folders.archive) log = openPacked(folders.archive, gzipName(sessionId), LogForm::Gzip);
@@ -97,7 +98,7 @@ Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId
     BOUGH_TRY(lockWithin(*log->file, kind, timeoutMs, log->path()));
     const auto info = log->folder->info(log->name);
     const bool named = info && info->identity == log->info.identity;
-    // A plain log that appeared meanwhile is the one that counts.
+    // A plain log that appeared meanwhile takes precedence.
     if (named && (folders.only || log->form == LogForm::Plain || !folders.sessions->info(logName(sessionId))))
       return log;
   }

@@ -1,4 +1,4 @@
-// Which files belong to a session, and how its log is opened wherever it lies.
+// Which files belong to a session, and how its log is opened in any of its places.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ enum class LogForm : std::uint8_t { Plain, Zstd, Gzip };
 /// The folders of a store that hold logs.
 struct LogFolders {
   std::shared_ptr<Directory> sessions;
-  std::shared_ptr<Directory> archive;  ///< Null while the store has none.
-  std::optional<LogForm> only = {};    ///< Look for this form alone, among the sessions.
+  std::shared_ptr<Directory> archive;  ///< Null when the store has none.
+  std::optional<LogForm> only = {};    ///< When set, look only for this form, and only in `sessions`.
 };
 
 std::string logName(std::string_view sessionId);         // <id>.jsonl
@@ -35,26 +35,27 @@ struct OpenLog {
   std::unique_ptr<ByteSource> source;
   std::shared_ptr<Directory> folder;
   std::string name;
-  FileInfo info;       ///< When it was opened.
-  int writeError = 0;  ///< Why it cannot be written to; 0 when it can.
+  FileInfo info;       ///< When the file was opened.
+  int writeError = 0;  ///< Why the file cannot be written; 0 when it can.
 
   /// For messages.
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
 };
 
-/// What a compressed log says of which not everything can be unpacked.
+/// Returns the error for a compressed log that cannot be unpacked completely.
 Error unpackError(const OpenLog& log);
 
-/// The error of a read from it.
+/// Returns the error for a failed read of the log.
 Error readError(const OpenLog& log, int number, std::string_view what);
 
-/// Opens a compressed file. One that cannot be unpacked is opened too: who reads it finds out.
+/// Opens a compressed file. Also opens a file that cannot be unpacked; reading it fails.
 Result<OpenLog> openPacked(const std::shared_ptr<Directory>& folder, std::string name, LogForm form);
 
-/// Opens a session's log: the plain one when there is one, else a compressed one. NotFound when there is none.
+/// Opens a session's log: the plain file if it exists, otherwise a compressed one. NotFound when there is none.
 Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId);
 
-/// Opens a session's log and locks it, whatever replaced it meanwhile. The lock ends with the result's file.
+/// Opens a session's log and locks it. Retries when the file is replaced meanwhile. The lock is released with the
+/// result's file.
 Result<OpenLog> openLocked(const LogFolders& folders, std::string_view sessionId, LockKind kind, int timeoutMs);
 
 }  // namespace bough

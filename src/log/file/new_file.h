@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, and vanish for good.
+// Files that appear complete or not at all, and durable removal.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace bough {
 
-/// A file that gets its name only when it is whole and synced; it vanishes with this object otherwise. The caller holds
-/// a lock that keeps others from making the same one, so a temporary file that is there was left by a crash.
+/// A file that gets its name only when it is complete and synced. Otherwise it is removed with this object. The caller
+/// holds a lock that keeps others from creating the same file, so an existing temporary file was left by a crash.
 class NewFile {
  public:
   NewFile(Directory& folder, std::string_view name);
@@ -22,12 +22,12 @@ class NewFile {
 
   Result<void> create();
   Result<void> add(std::string_view bytes);
-  /// Adds an encoded entry as a batch of its own.
+  /// Adds an encoded entry as a batch of one.
   Result<void> addEntry(std::string_view text);
   Result<void> sync();
-  /// Renames it to its name, over a file that has it, and syncs the folder.
+  /// Renames the file to its name, replacing an existing file, and syncs the folder.
   Result<void> place();
-  /// Gives it another name than its own, for good; AlreadyExists when that is taken.
+  /// Gives the file another name than its own, permanently. AlreadyExists when that name is taken.
   Result<void> placeNewAs(std::string_view name);
 
   [[nodiscard]] std::shared_ptr<File> file() const { return file_; }

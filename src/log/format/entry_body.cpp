@@ -12,7 +12,8 @@ bool takeExactly(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Takes `prefix` and the text up to the next quote; false when it holds escapes or what no string may hold.
+// Takes `prefix` and the text up to the next quote. Returns false when the text contains escapes or characters that are
+// not allowed in a string.
 bool takePlain(std::string_view& text, std::string_view prefix, std::string& value) {
   if (!takeExactly(text, prefix)) return false;
   const char* const begin = text.data();
@@ -28,7 +29,7 @@ bool takeChecked(std::string_view& text, std::string_view prefix, std::string& v
   if (!takeExactly(text, prefix) || !text.starts_with('{')) return false;
   const auto end = json::skipValue(text, 0);
   if (!end) return false;
-  // With room after it that parsers ask for, so that they need no copy of their own.
+  // Reserve the padding that parsers require, so that they need not copy the text.
   constexpr std::size_t kPaddingBytes = 64;
   value.reserve(*end + kPaddingBytes);
   value.assign(text, 0, *end);

@@ -1,4 +1,5 @@
-// Reads an entry from a line without its ids and its seal, as a database keeps it beside the ids.
+// Reads an entry from a line without its ids and its seal: a database stores the line in this form, with the ids beside
+// it.
 #pragma once
 
 #include <string_view>
@@ -7,9 +8,9 @@
 
 namespace bough {
 
-/// Reads `,"type":"…","timestamp":"…", … }`, the members being where format 1 puts them. No seal vouches for the text,
-/// so its grammar is checked. False when the text has another form or is damaged: jsonEntrySerializer() tells which.
-/// Then `entry`, whose ids are left alone, is to be thrown away.
+/// Reads `,"type":"…","timestamp":"…", … }`, with the members in the order of format 1. No seal protects the text, so
+/// its grammar is checked. Returns false when the text has another form or is damaged: jsonEntrySerializer() tells
+/// which of the two. The caller must then discard `entry`. The ids of `entry` are never changed.
 bool readEntryBody(std::string_view body, Entry& entry);
 
 }  // namespace bough

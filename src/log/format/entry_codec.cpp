@@ -30,7 +30,7 @@ std::unexpected<Error> invalid(const Entry& entry, std::string_view what, const 
               fmt::format("entry {}: {}", entry.id.empty() ? "(no id yet)" : entry.id, what), hint);
 }
 
-// With the entry's own values where it has them.
+// Returns the keys of an entry: its own values, or the defaults where it has none.
 EntryDefaults keysOf(const Entry& entry, const EntryDefaults& defaults) {
   return {.id = entry.id.empty() ? defaults.id : entry.id,
           .parentId = entry.parentId ? std::string_view(*entry.parentId) : defaults.parentId,
@@ -45,8 +45,8 @@ Known knownMember(const json::ObjectReader::Member& member) {
   return static_cast<Known>(found - std::begin(kNames));
 }
 
-// What remains of JSON that was printed over several lines: a line break between tokens becomes a blank. Inside a
-// string there is none, since JSON does not allow one there.
+// Puts JSON that was printed over several lines on one line: each line break between tokens becomes a blank. A string
+// contains no line break, since JSON does not allow that.
 void putOnOneLine(std::span<char> text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }
@@ -79,8 +79,8 @@ Result<json::Layout> checkExtra(const Entry& entry) {
   return layout;
 }
 
-// The keys; what the defaults give of them is good. A type that is not `plain` may be one of another writer: what may
-// be appended is narrower (append_rules.h), but what others have stored is kept.
+// Checks the keys; values from `defaults` are known to be valid. A type that is not `plain` may come from another
+// writer: appends accept fewer types (append_rules.h), but what others have stored is kept.
 Result<void> checkKeys(const Entry& entry, const EntryDefaults& defaults, bool plainType) {
   if (entry.id.empty() ? defaults.id.empty() : !isEntryId(entry.id))
     return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]",
@@ -100,7 +100,7 @@ Result<void> checkKeys(const Entry& entry, const EntryDefaults& defaults, bool p
   return {};
 }
 
-// What is spliced in as it is.
+// Checks the JSON values that are copied verbatim.
 Result<json::Layout> checkJson(const Entry& entry) {
   auto payload = checkObject(entry, "payload", entry.payload);
   if (!payload || (entry.meta.empty() && entry.extra.empty())) return payload;
@@ -111,7 +111,7 @@ Result<json::Layout> checkJson(const Entry& entry) {
   return std::max({*payload, *meta, *extra});
 }
 
-// Drafts of the format wrote times as milliseconds since 1970.
+// Drafts of the format wrote timestamps as milliseconds since 1970.
 bool takeEpochMs(std::string& target, std::string_view value) {
   std::uint64_t ms = 0;
   const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), ms);
@@ -120,7 +120,7 @@ bool takeEpochMs(std::string& target, std::string_view value) {
   return true;
 }
 
-// Assigns one member of a line to its place in the entry. False when the value has the wrong kind.
+// Assigns one member of a line to the matching field of the entry. Returns false when the value has the wrong kind.
 bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member) {
   const auto takeText = [&](std::string& target) {
     auto text = json::decodeString(member.value);
@@ -128,7 +128,7 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
     return text.has_value();
   };
   const auto takeObject = [&](std::string& target) {
-    // With room after it that parsers ask for, so that they need no copy of their own.
+    // Reserve the padding that parsers require, so that they need not copy the text.
     constexpr std::size_t kPaddingBytes = 64;
     target.reserve(member.value.size() + kPaddingBytes);
     target = member.value;
@@ -163,7 +163,7 @@ class JsonEntrySerializer final : public EntrySerializer {
     BOUGH_TRY(const auto layout, checkJson(entry));
     const std::string type = plainType ? std::string() : json::quoted(entry.type);
     const std::string runId = entry.runId.empty() ? std::string() : json::quoted(entry.runId);
-    constexpr std::size_t kFixedBytes = 128;  // more than all names and signs below
+    constexpr std::size_t kFixedBytes = 128;  // more than all member names and punctuation below
     const std::size_t most = out.size() + kFixedBytes + keys.id.size() + keys.parentId.size() + entry.type.size() +
                              type.size() + keys.timestamp.size() + runId.size() + entry.payload.size() +
                              entry.meta.size() + entry.extra.size();
@@ -193,7 +193,8 @@ class JsonEntrySerializer final : public EntrySerializer {
     json::ObjectReader members(text);
     unsigned seen = 0;
     while (const auto member = members.next()) {
-      // Of two members of one name the first counts, as it does for who reads only the beginning of a line.
+      // If two members have the same name, the first counts, as it does for readers that read only the beginning of a
+      // line.
       const Known known = knownMember(*member);
       const unsigned bit = known == Known::None ? 0 : 1U << static_cast<unsigned>(known);
       if ((seen & bit) != 0) continue;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSealKey = R"(,"seal":")";
 
-// Whether the last eight of the sixteen bytes at `p` are lower-case hex digits.
+// Returns true when the last eight of the sixteen bytes at `p` are lower-case hex digits.
 bool endsInLowerHex(const char* p) {
   static constexpr char kFirstEight[17] = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0\0\0\0\0\0\0\0";
   const Bytes text = loadBytes(p);
@@ -34,13 +34,13 @@ bool isDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The offset of the digits that end at `end`.
+// Returns the offset where the digits that end at `end` begin.
 std::size_t digitsBefore(std::string_view text, std::size_t end) {
   while (end > 0 && isDigit(text[end - 1])) --end;
   return end;
 }
 
-// Digits without a leading zero; 0 when there are none, or more than a place can have.
+// Reads digits without a leading zero. Returns 0 when there are none, or more than a place can have.
 std::uint32_t readPlace(std::string_view digits) {
   constexpr std::size_t kMostDigits = 7;
   if (digits.empty() || digits.size() > kMostDigits || digits.front() == '0') return 0;
@@ -55,7 +55,7 @@ bool takePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Where the next quote is, if it is near: most keys end within one block.
+// Finds the next quote if it is near: most keys end within one block.
 std::size_t findNearQuote(std::string_view text) {
   constexpr std::size_t kLongest = 160;
   if (text.size() >= ByteBlock::kSize) {
@@ -65,7 +65,7 @@ std::size_t findNearQuote(std::string_view text) {
   return text.substr(0, kLongest).find('"');
 }
 
-// Takes text up to the next quote. The caller sees to escapes.
+// Takes the text up to the next quote. The caller checks for escapes.
 std::optional<std::string_view> takeUntilQuote(std::string_view& text) {
   const std::size_t end = findNearQuote(text);
   if (end == std::string_view::npos) return std::nullopt;
@@ -108,7 +108,7 @@ bool hadSeal(std::string_view line) {
     return findSeal(fmt::format("{{{}{}\"}}", kSealKey, text)).has_value();
   };
   if (const auto seal = json::findMember(line, "seal")) return !isSealText(json::findString(line, "seal").value_or(""));
-  // The last member under another name.
+  // The last member may be the seal under a damaged name.
   if (!line.ends_with("\"}")) return false;
   line.remove_suffix(2);
   return isSealText(line.substr(line.rfind('"') + 1));

@@ -1,4 +1,4 @@
-// One line of a session file: the members every reader needs, and the seal that closes it.
+// One line of a session file: the members that every reader needs, and the seal at its end.
 //
 //   {"id":"…","parentId":"…","type":"…", … ,"seal":"i/n crc"}
 //
@@ -19,7 +19,7 @@
 
 namespace bough {
 
-/// The eight hex digits of a seal; empty before the first one of a file.
+/// The eight hex digits of a seal; std::nullopt before the first seal of a file.
 using SealDigits = std::optional<std::array<char, 8>>;
 
 struct Seal {
@@ -30,46 +30,50 @@ struct Seal {
   std::string_view placeText;  ///< The text `i/n`.
 };
 
-/// `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end: what must be read before a line to check its seal.
+/// The size of `,"seal":"1000000/1000000 xxxxxxxx"}` and a line end, rounded up: so many bytes before a line must be
+/// read to check its seal.
 inline constexpr std::size_t kSealTailBytes = 48;
 
-/// A line without what may stand around it in a file that another tool wrote.
+/// Strips what another tool may have written around a line: a byte order mark and a carriage return.
 std::string_view bareLine(std::string_view line);
 
-/// Finds the seal at the end of a line; none when there is none in its canonical place.
+/// Finds the seal at the end of a line. Returns std::nullopt when there is no seal in its canonical place.
 std::optional<Seal> findSeal(std::string_view line);
 
-/// Whether a line that is an entry, but has no seal in its canonical place, had one that was changed: its text or its
-/// name is not what a writer of seals writes. False for a line that another tool wrote in its own way.
+/// For a line that is an entry but has no seal in its canonical place: returns true when it had a seal that was
+/// damaged, so that its text or its name is not what a writer of seals writes. Returns false for a line that another
+/// tool wrote in its own way.
 bool hadSeal(std::string_view line);
 
-/// The members a log needs to place an entry. Views into the line, or into `storage` when they had escapes.
+/// The members that a log needs to place an entry. Views into the line, or into `storage` when the values had escapes.
 struct LineKeys {
   std::string_view id;
-  std::optional<std::string_view> parentId;  ///< None: null or absent.
+  std::optional<std::string_view> parentId;  ///< std::nullopt when null or absent.
   std::string_view type;
-  bool canonical = true;  ///< The members are where format 1 puts them.
+  bool canonical = true;  ///< The members are in the order of format 1.
 };
 
-/// Reads the keys of a line that begins as format 1 says, without looking at the rest; none otherwise.
+/// Reads the keys of a line that begins as format 1 requires; does not look at the rest. Returns std::nullopt
+/// otherwise.
 std::optional<LineKeys> readCanonicalKeys(std::string_view line);
 
-/// The id with which a line seems to begin; empty when that cannot be seen from here.
+/// Returns the id that the line seems to begin with; empty when it cannot be seen in `text`.
 std::string_view peekId(std::string_view text);
 
-/// Reads the keys of any JSON object, in any order, and checks all of it. `reason` says why there are none.
+/// Reads the keys of any JSON object, in any order, and checks the whole object. On failure, `reason` says what is
+/// wrong.
 std::optional<LineKeys> readAnyKeys(std::string_view line, std::string& storage, std::string_view& reason);
 
-/// The sum of a seal, digits as text.
+/// Returns the checksum of a seal as hex digits.
 std::array<char, 8> sealDigits(const SealDigits& previous, std::string_view body, std::string_view placeText);
 
-/// The sum with which a sweep over the next line begins.
+/// Starts the checksum of the next line, for a sweep over its bytes.
 Crc32c beginSeal(const SealDigits& previous);
 
-/// Closes a sum that was begun with beginSeal: the rest of the body and the place.
+/// Finishes a checksum that beginSeal started: adds the rest of the body and the place.
 std::array<char, 8> endSeal(Crc32c crc, std::string_view restOfBody, std::string_view placeText);
 
-/// Appends `body`, an encoded entry that ends in `}`, as one sealed line. Returns the new seal's digits.
+/// Appends `body`, an encoded entry that ends in `}`, as one sealed line. Returns the digits of the new seal.
 std::array<char, 8> appendSealedLine(std::string& out, std::string_view body, const SealDigits& previous,
                                      std::uint32_t place, std::uint32_t count);
 

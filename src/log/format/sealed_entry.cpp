@@ -8,7 +8,7 @@
 namespace bough {
 namespace {
 
-// Where the first quote or backslash is.
+// Returns the offset of the first quote or backslash.
 std::size_t findQuoteOrBackslash(std::string_view text) {
   if (text.size() >= ByteBlock::kSize) {
     const ByteBlock block(text.data());
@@ -18,7 +18,7 @@ std::size_t findQuoteOrBackslash(std::string_view text) {
   return text.find_first_of("\"\\");
 }
 
-// Takes `prefix` and the text up to the next quote from the front; false when it holds escapes.
+// Takes `prefix` and the text up to the next quote from the front. Returns false when the text contains escapes.
 bool takeText(std::string_view& text, std::string_view prefix, std::string& value) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
@@ -29,7 +29,7 @@ bool takeText(std::string_view& text, std::string_view prefix, std::string& valu
   return true;
 }
 
-// Everything before the payload; false when something is there that format 1 does not put there.
+// Takes everything before the payload. Returns false when the members are not those of format 1.
 bool takeKeys(std::string_view& text, Entry& entry) {
   if (!takeText(text, R"({"id":")", entry.id)) return false;
   constexpr std::string_view kRoot = R"(,"parentId":null)";
@@ -47,10 +47,10 @@ bool takeKeys(std::string_view& text, Entry& entry) {
 
 struct Body {
   std::string_view text;     // the line before its seal
-  std::string_view payload;  // its end, from the payload on
+  std::string_view payload;  // the line before its seal, starting with the payload
 };
 
-// The keys of a line, and where its payload begins; none when it has another form.
+// Takes the keys of a line and finds where its payload begins. Returns std::nullopt when the line has another form.
 std::optional<Body> takeBody(std::string_view line, std::size_t length, Entry& entry) {
   constexpr std::string_view kPayload = R"(,"payload":)";
   Body body{.text = line.substr(0, length), .payload = line.substr(0, length)};
@@ -59,11 +59,11 @@ std::optional<Body> takeBody(std::string_view line, std::size_t length, Entry& e
   return body;
 }
 
-// Fills in the payload by `copy`, which copies all of `text` and returns where the payload ends.
+// Sets the payload with `copy`, which copies all of `text` and returns where the payload ends.
 template <typename Copy>
 std::optional<std::size_t> takePayload(std::string_view text, Entry& entry, Copy copy) {
   std::optional<std::size_t> end;
-  // With room after it that parsers ask for, so that they need no copy of their own.
+  // Reserve the padding that parsers require, so that they need not copy the text.
   constexpr std::size_t kPaddingBytes = 64;
   entry.payload.reserve(text.size() + kPaddingBytes);
   entry.payload.resize_and_overwrite(text.size(), [&](char* out, std::size_t size) {
@@ -73,7 +73,7 @@ std::optional<std::size_t> takePayload(std::string_view text, Entry& entry, Copy
   return text.starts_with('{') ? end : std::nullopt;
 }
 
-// What follows the payload: nothing, or meta.
+// Takes what follows the payload: nothing, or meta.
 SealedRead takeRest(std::string_view rest, Entry& entry) {
   if (rest.empty()) return SealedRead::Good;
   constexpr std::string_view kMeta = R"(,"meta":)";

@@ -1,5 +1,4 @@
-// Reads an entry from a line and checks the line's seal in one pass over its bytes: what most reads of a log are made
-// of.
+// Reads an entry from a line and checks the line's seal in one pass over its bytes. Most reads of a log use this.
 #pragma once
 
 #include <string_view>
@@ -10,20 +9,20 @@
 namespace bough {
 
 enum class SealedRead : std::uint8_t {
-  Good,       ///< The seal holds, and the entry was read.
-  WrongSeal,  ///< The line is not what was sealed.
-  Other,      ///< The line has another form than format 1 gives it: check and decode it the long way.
+  Good,       ///< The seal matches, and the entry was read.
+  WrongSeal,  ///< The line does not match its seal.
+  Other,      ///< The line does not have the form of format 1: check the seal and decode the line separately.
 };
 
-/// Reads a line whose members are where format 1 puts them. Since the seal vouches for the grammar, payload and meta
-/// are only looked through for their ends; see json_brackets.h. `entry` must be empty, and is to be thrown away unless
-/// the result is Good.
+/// Reads a line whose members are in the order of format 1. The seal protects the grammar, so payload and meta are only
+/// searched for their ends; see json_brackets.h. `entry` must be empty. The caller discards it unless the result is
+/// Good.
 SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, Entry& entry);
 
-/// What a line is known to have before its seal.
+/// What is known to be directly before the seal of a line.
 enum class LineTail : std::uint8_t { Unknown, Payload };
 
-/// The same for a line whose seal was found to hold before.
+/// As readSealedEntry, for a line whose seal was already checked.
 SealedRead readKnownEntry(std::string_view line, LineTail tail, Entry& entry);
 
 }  // namespace bough

@@ -19,7 +19,7 @@ std::unexpected<Error> breaks(std::string_view type, std::string_view what) {
               "keep the fixed bytes that bough/entry.h names at EntrySerializer");
 }
 
-// A payload as a line holds it: without blanks around it and on one line.
+// Returns a payload as a line stores it: without surrounding blanks and on one line.
 std::string onOneLine(std::string_view payload) {
   const std::size_t first = payload.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};

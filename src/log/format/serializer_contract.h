@@ -1,4 +1,5 @@
-// What a log reads from a line past its serializer, and therefore demands of every serializer (see EntrySerializer).
+// What a log reads from a line without its serializer, and therefore requires of every serializer (see
+// EntrySerializer).
 #pragma once
 
 #include <string_view>
@@ -8,12 +9,12 @@
 
 namespace bough {
 
-/// InvalidArgument when `text` is not what a log needs a serializer to make of `entry`. The built-in one is not
+/// Returns InvalidArgument when `text` is not an encoding of `entry` that a log can use. The built-in serializer is not
 /// checked.
 Result<void> checkEncoded(const EntrySerializer& serializer, const Entry& entry, const EntryDefaults& defaults,
                           std::string_view text);
 
-/// InvalidArgument when a serializer does not keep its contract for entries of each kind that a log uses itself.
+/// Returns InvalidArgument when a serializer breaks its contract for an entry of any kind that a log itself uses.
 Result<void> checkSerializer(const EntrySerializer& serializer);
 
 }  // namespace bough

@@ -11,14 +11,14 @@
 namespace bough {
 namespace {
 
-// Where the last batch ends that holds one of these entries. When none of them can be found, the end of the first
-// batch: a writer adds to complete batches only, so they can be nowhere else.
+// Returns the end of the last batch that contains one of these entries. When none of them can be found, returns the end
+// of the first batch: a writer appends only to complete batches, so the entries can be nowhere else.
 SysResult<std::uint64_t> endOfBatchWith(ByteSource& source, std::uint64_t from, const std::vector<std::string>& ids) {
   LineReader reader(source, from);
   std::uint64_t firstEnd = 0;  // of the first batch
   std::uint64_t lastEnd = 0;   // of the last batch with one of the ids
   std::uint64_t end = from;
-  bool found = false;  // in the batch at hand
+  bool found = false;  // in the current batch
   const auto endBatch = [&] {
     if (firstEnd == 0) firstEnd = end;
     if (std::exchange(found, false)) lastEnd = end;
@@ -43,7 +43,8 @@ SysResult<std::uint64_t> endOfBatchWith(ByteSource& source, std::uint64_t from, 
 SysResult<std::uint64_t> endOfCounted(ByteSource& source, std::uint64_t from, const CountedElsewhere& counted) {
   std::uint64_t end = counted.bytes;
   if (end > 0) {
-    // A log that was rewritten since has its line ends elsewhere. Past the end of a shorter log nothing is read.
+    // In a log that was rewritten since, lines end at other offsets. Nothing can be read after the end of a shorter
+    // log.
     char before = '\n';
     BOUGH_TRY(readFully(source, end - 1, std::span(&before, 1)));
     if (before != '\n') end = 0;

@@ -1,5 +1,5 @@
-// What others have counted of a log. A batch that was counted was complete once, so what is wrong in it now is damage,
-// not the rest of an interrupted write.
+// How much of a log others (a catalog, an archive, a fork) have counted. A batch that was counted was complete once, so
+// anything wrong in it now is damage, not the rest of an interrupted write.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 namespace bough {
 
 struct CountedElsewhere {
-  std::uint64_t bytes = 0;                 ///< Everything before this offset was counted: by a catalog, in an archive.
-  std::vector<std::string> entryIds = {};  ///< Entries that others continue: their batches were counted.
-  std::optional<Error> unasked = {};       ///< Why somebody could not be asked: then this need not be all.
+  std::uint64_t bytes = 0;                 ///< A catalog or an archive counted all bytes before this offset.
+  std::vector<std::string> entryIds = {};  ///< Entries that forks continue: their batches were counted.
+  std::optional<Error> unasked = {};       ///< Why somebody could not be asked; then the answer may be incomplete.
 };
 
-/// Asked with the log's first line, by which an answer for another log of the same name is told apart. Must not use the
-/// log, whose lock is held meanwhile.
+/// Asks others how much of a log they have counted. The first line of the log distinguishes it from another log of the
+/// same name. Must not use the log, because the log's lock is held during the call.
 using AskElsewhere = std::function<CountedElsewhere(std::string_view firstLine)>;
 
-/// When others are asked. Whoever holds the log's lock asks always: nobody else is writing then.
+/// When others are asked. A caller that holds the log's lock always asks, because nobody else can be writing.
 enum class AskWhen : std::uint8_t { NobodyWrites, Always };
 
-/// Up to which offset a log was counted; 0 when nobody has. `from` is where the batches begin that are in doubt, and
-/// `counted` names only entries that are not before it.
+/// Returns the offset up to which a log was counted; 0 when nobody has counted it. `from` is where the doubtful batches
+/// begin. The entries in `counted` must not be before `from`.
 SysResult<std::uint64_t> endOfCounted(ByteSource& source, std::uint64_t from, const CountedElsewhere& counted);
 
 }  // namespace bough

@@ -1,5 +1,5 @@
-// What is known of the end of a log, where it looks torn: the index from before, and why it may be that somebody has
-// counted it all the same.
+// What is known about the end of a log that looks torn: the earlier index, and why it is not known whether others have
+// counted the end.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,27 @@ class CountedEnd {
  public:
   CountedEnd(const LogFile& file, Clock& clock) : file_(file), clock_(clock) {}
 
-  /// The index before the log was damaged, while the log is scanned again: what it says of lines that are gone. Null
+  /// The index from before the log was damaged. While the log is scanned again, it tells what the lost lines were. Null
   /// when there is none.
   OffsetIndex* earlier() { return earlier_ ? &*earlier_ : nullptr; }
   void keep(OffsetIndex index) { earlier_.emplace(std::move(index)); }
   void dropEarlier() { earlier_.reset(); }
 
-  /// The index file was read, or there is none; or the system refused to read it, with that number.
+  /// Records that the index file was read or does not exist (0), or the errno with which the system refused to read it.
   void noteFile(int refusal) { refusal_ = refusal; }
-  /// Nothing is known of the log but what its index file may say.
+  /// Records that nothing is known about the log except what its index file may say.
   void noteForgotten() { refusal_ = kForgotten; }
-  /// Reads the index file where that was not done yet, or was refused. It is the earlier index then.
+  /// Reads the index file if that has not been done yet, or was refused. The file then becomes the earlier index.
   void readFile();
 
-  /// A scan has ended before so many bytes that look torn, and `unasked` is why not all could be asked about them.
+  /// Records that a scan ended before `trailing` bytes that look torn. `unasked` says why not everybody could be asked
+  /// about them.
   void note(std::uint64_t trailing, std::optional<Error> unasked);
   void noteNothing() { doubt_.reset(); }
-  /// Why it is not known whether they were counted; none when it is known.
+  /// Says why it is not known whether those bytes were counted; std::nullopt when it is known.
   [[nodiscard]] const std::optional<Error>& doubt() const { return doubt_; }
-  /// There is a doubt, and it was some time ago that was asked: the log need not change until it can be.
+  /// Returns true when there is a doubt and the last attempt was some time ago. The answer can change although the log
+  /// does not.
   [[nodiscard]] bool isToBeAsked() const;
 
  private:

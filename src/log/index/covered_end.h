@@ -1,4 +1,4 @@
-// The last bytes that an index covers: they tell the file that was read from another one.
+// The last bytes that an index covers. They show whether a file is the one that was indexed.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,11 @@ class CoveredEnd {
     return end;
   }
 
-  /// Whether `other`, read just now, is what these bytes end in.
+  /// Returns true when these bytes end with `other`, which was read just now.
   [[nodiscard]] bool fits(const CoveredEnd& other) const { return bytes_.ends_with(other.bytes_); }
 
-  /// More bytes are covered. Not moved to the front for each append: that costs more than the rest of an append.
+  /// Adds bytes that are now covered. Old bytes are dropped only now and then: doing that on each append would cost
+  /// more than the rest of the append.
   void add(std::string_view bytes) {
     bytes_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kBytes)));
     if (bytes_.size() > 4 * kBytes) bytes_.erase(0, bytes_.size() - kBytes);
@@ -44,7 +45,7 @@ class CoveredEnd {
   }
 
  private:
-  std::string bytes_;  // at least kBytes of them, in a longer log
+  std::string bytes_;  // at least the last kBytes, if the log is that long
 };
 
 }  // namespace bough

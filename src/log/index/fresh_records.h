@@ -1,4 +1,4 @@
-// The records of an index that its file does not have, and how to find one of them by the hash of its id.
+// The records that the index file does not contain yet, and a table to find them by the hash of an id.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace bough {
 
-/// Places count from 0, in the order in which records were added.
+/// Places count from 0, in the order in which the records were added.
 class FreshRecords {
  public:
   FreshRecords() = default;
@@ -23,14 +23,14 @@ class FreshRecords {
   [[nodiscard]] std::size_t size() const { return records_.size(); }
   [[nodiscard]] const IndexRecord& operator[](std::size_t place) const { return records_[place]; }
   [[nodiscard]] std::span<const IndexRecord> all() const { return records_; }
-  /// Makes room for so many more.
+  /// Reserves room for `count` more records.
   void reserve(std::size_t count) { records_.reserve(records_.size() + count); }
 
   void add(const IndexRecord& record) { records_.push_back(record); }
-  /// The ids that the store makes grow: one that is greater than those before it is none of them.
+  /// Ids that the store generates are ascending: an id greater than all earlier ids is new.
   [[nodiscard]] bool isGreatest(std::string_view id) const { return id > greatestId_; }
   void setGreatest(std::string_view id) { greatestId_ = id; }
-  /// Gives the record at `place` another id. Its slot for the old one stays, and leads to a record of another hash.
+  /// Gives the record at `place` another id. The slot of the old id stays and leads to a record with a different hash.
   void rename(std::size_t place, std::uint64_t idHash) {
     records_[place].idHash = idHash;
     if (place >= tabled_) return;
@@ -38,7 +38,7 @@ class FreshRecords {
     ++renamed_;
   }
 
-  /// The place of the record with this hash of which `isWanted(record)` is true.
+  /// Returns the place of a record with this hash for which `isWanted(record)` is true.
   template <typename IsWanted>
   std::optional<std::size_t> find(std::uint64_t idHash, IsWanted isWanted) {
     if (records_.empty()) return std::nullopt;
@@ -50,12 +50,12 @@ class FreshRecords {
     }
     return std::nullopt;
   }
-  /// Whether the table is in use, so that prefetch() helps.
+  /// Returns true when the table is in use, so that prefetch() helps.
   [[nodiscard]] bool hasTable() const { return !table_.empty(); }
   void prefetch(std::uint64_t idHash) const { __builtin_prefetch(&table_[idHash & (table_.size() - 1)], 1); }
 
  private:
-  // At most half full, three quarters with the slots of old ids, so that probes stay short.
+  // The table is at most half full, or three quarters full with the slots of old ids, so that probes stay short.
   void fillTable() {
     if (table_.empty() || table_.size() < records_.size() * 2 || renamed_ > table_.size() / 4) {
       table_.assign(std::bit_ceil(std::max<std::size_t>(records_.capacity(), 32) * 2), kNoSequence);
@@ -73,10 +73,10 @@ class FreshRecords {
   }
 
   IndexRecords records_;
-  IdTable table_;            // of places; its size is a power of two
-  std::size_t tabled_ = 0;   // how many records are in it: it is filled when somebody looks for an id
-  std::size_t renamed_ = 0;  // how many slots of the table are of ids that records had before
-  std::string greatestId_;   // of all records, while isGreatest() is asked for each
+  IdTable table_;            // holds places; its size is a power of two
+  std::size_t tabled_ = 0;   // number of records in the table, which is filled when an id is looked up
+  std::size_t renamed_ = 0;  // number of slots with ids that records had before
+  std::string greatestId_;   // the greatest id that was added; kept by the caller
 };
 
 }  // namespace bough

@@ -28,7 +28,7 @@ struct Header {
   std::uint32_t count;
   std::uint64_t seed;
   IndexSummary summary;
-  std::uint32_t crc;  // of all before it
+  std::uint32_t crc;  // of all fields before it
   std::uint32_t reserved;
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) <= kBlockBytes);
@@ -37,7 +37,7 @@ struct ExtensionHeader {
   std::uint32_t first;
   std::uint32_t count;
   IndexSummary summary;
-  std::uint32_t crc;  // of all before it and of the records after it
+  std::uint32_t crc;  // of all fields before it and of the records after it
   std::uint32_t reserved;
 };
 static_assert(std::is_trivially_copyable_v<ExtensionHeader> && sizeof(ExtensionHeader) == 64);
@@ -60,7 +60,7 @@ std::uint32_t extensionSum(const ExtensionHeader& header, std::string_view recor
   return crc.value();
 }
 
-// A block's sum covers its number, so that blocks that changed places show.
+// The checksum of a block covers its number, so that exchanged blocks are detected.
 std::uint32_t blockSum(std::uint32_t number, std::string_view body) {
   Crc32c crc;
   crc.add(bytesOf(number));
@@ -124,7 +124,7 @@ bool IndexFile::load() {
   return info->sizeBytes == endBytes_ || loadExtensions();
 }
 
-// Extensions are taken up to the first one that is not whole: it may be half written.
+// Stops at the first incomplete extension: it may be half written.
 bool IndexFile::loadExtensions() {
   for (;;) {
     ExtensionHeader header{};
@@ -159,7 +159,8 @@ bool holdsItsSum(const char* block, std::uint32_t sum) {
 }
 
 #ifdef BOUGH_CRC_TARGET
-// Four blocks in a row at once: in one sum each step waits for the one before it, and the processor could do more.
+// Checks four consecutive blocks at once. Within one checksum each step has to wait for the one before, which leaves
+// the processor partly idle.
 BOUGH_CRC_TARGET bool fourHoldTheirSums(std::uint32_t number, const char* blocks) {
   std::array<std::uint32_t, 4> states{};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -188,7 +189,7 @@ BOUGH_CRC_TARGET bool fourHoldTheirSums(std::uint32_t number, const char* blocks
 }
 #endif
 
-// Whether all of these blocks, the first of which has that number, are what was written.
+// Returns true when all of these blocks match their checksums. `number` is the number of the first block.
 bool holdTheirSums(std::uint32_t number, const char* blocks, std::uint32_t count) {
   std::uint32_t done = 0;
 #ifdef BOUGH_CRC_TARGET
@@ -284,7 +285,7 @@ bool IndexFile::extend(std::span<const IndexRecord> records, const IndexSummary&
 
 namespace {
 
-// Writes blocks one after the other, each with its sum, in pieces that need little memory.
+// Writes consecutive blocks with their checksums, in pieces that need little memory.
 class BlockWriter {
  public:
   explicit BlockWriter(File& file) : file_(file) { piece_.reserve(kPieceBytes); }
@@ -314,13 +315,13 @@ class BlockWriter {
   File& file_;
   std::string piece_;
   std::uint32_t number_ = 0;
-  std::uint64_t at_ = kBlockBytes;  // after the header
+  std::uint64_t at_ = kBlockBytes;  // the header comes first
   bool good_ = true;
 };
 
 bool writeIndex(File& file, OffsetIndex& index) {
   const Sequence count = index.summary().count;
-  // At most two thirds full, so that probes stay short.
+  // The table is at most two thirds full, so that probes stay short.
   const std::uint32_t tableBlocks = blocksFor(std::size_t{count} * 3 / 2 + 1, kSlotsPerBlock);
   IdTable table(std::size_t{tableBlocks} * kSlotsPerBlock, kNoSequence);
   BlockWriter blocks(file);

@@ -4,7 +4,7 @@
 
 namespace bough {
 
-// Multiply and fold, eight bytes at a time; the seed makes it unpredictable, the length separates prefixes.
+// Multiplies and folds, eight bytes at a time. The seed makes the hash unpredictable; the length separates prefixes.
 std::uint64_t hashId(std::string_view id, std::uint64_t seed) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   const auto fold = [](std::uint64_t a, std::uint64_t b) {

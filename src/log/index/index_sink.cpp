@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kForkMember = R"("parentSession")";
 
-// The end of a damaged line. Where its line end was destroyed, the next line begins with `{` after a byte that no JSON
-// has there.
+// Returns the end of a damaged line. If its line end was destroyed, the next line begins at a `{` after a byte that
+// cannot precede it inside JSON.
 std::size_t endOfLine(std::string_view run, std::size_t begin) {
   const std::size_t end = std::min(run.find('\n', begin), run.size() - 1) + 1;
   const std::string_view line = run.substr(begin, end - begin);
@@ -72,11 +72,11 @@ Result<std::uint64_t> IndexSink::scanCounted(ScanState& state, std::uint64_t tra
 void IndexSink::onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view /*message*/) {
   if (isNote(kind)) return;
   parts_.index.addProblem();
-  // What cannot be read before the first entry is the header's business.
+  // Unreadable bytes before the first entry are handled with the header.
   if (kind == ProblemKind::Damage && parts_.index.summary().count > 0) addRun(offset, bytes);
 }
 
-// Up to which offset others have counted the log; 0 when nobody has.
+// Returns the offset up to which others have counted the log; 0 when nobody has.
 Result<std::uint64_t> IndexSink::countedEnd(std::uint64_t from, const AskElsewhere& askElsewhere) {
   OffsetIndex& index = parts_.index;
   ByteSource& source = parts_.file.source();
@@ -92,7 +92,7 @@ Result<std::uint64_t> IndexSink::countedEnd(std::uint64_t from, const AskElsewhe
   return *end;
 }
 
-// Whether the index before the damage ends its first entries as this one.
+// Returns true when this index and the earlier one agree on the last entry that this index has.
 bool IndexSink::isAsBefore() {
   OffsetIndex& index = parts_.index;
   const Sequence count = index.summary().count;
@@ -102,8 +102,8 @@ bool IndexSink::isAsBefore() {
   return !parts_.earlier->damaged() && mine.offset == before.offset && mine.idHash == before.idHash;
 }
 
-// Damaged lines side by side come as one problem; each was an entry, which the index before the damage may know. A
-// run that is too long to look for lines in it stays one.
+// A scan reports adjacent damaged lines as one problem. Each line was an entry, which the earlier index may know. A run
+// that is too long to be searched for lines stays one entry.
 void IndexSink::addRun(std::uint64_t offset, std::uint64_t bytes) {
   if (addKnown(offset, offset + bytes)) return;
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
@@ -116,8 +116,8 @@ void IndexSink::addRun(std::uint64_t offset, std::uint64_t bytes) {
   }
 }
 
-// Adds the entries that the index before the damage has between two offsets. False when it does not know the first:
-// it must go on from the same entry.
+// Adds the entries that the earlier index has between two offsets. Returns false when the earlier index does not know
+// the first of them, or does not agree on the entry before it.
 bool IndexSink::addKnown(std::uint64_t offset, std::uint64_t end) {
   if (!parts_.earlier) return false;
   OffsetIndex& earlier = *parts_.earlier;
@@ -141,8 +141,8 @@ bool IndexSink::addKnown(std::uint64_t offset, std::uint64_t end) {
   return true;
 }
 
-// Bridges a gap. The lost entry's id and parent are known from the readable beginning of the line; else its parent is
-// the entry before it in the log.
+// Adds an entry for a gap. Its id and parent are taken from the beginning of the line if that is readable. Otherwise
+// its parent is the current head.
 void IndexSink::addUnreadable(std::uint64_t offset, std::uint64_t bytes) {
   OffsetIndex& index = parts_.index;
   IndexRecord record{.offset = offset,
@@ -161,12 +161,12 @@ void IndexSink::addUnreadable(std::uint64_t offset, std::uint64_t bytes) {
     const bool isIts = !keys && isEntryId(id) && !index.find(id, confirmId_);
     record.idHash = hashId(isIts ? std::string(id) : unreadableId(offset), index.seed());
   }
-  unsure_ = lastLost_ = index.summary().count;  // the damage may have hit the id, too
+  unsure_ = lastLost_ = index.summary().count;  // the damage may have hit the id as well
   parts_.ends.tailId.clear();
   index.addUnreadable(record, movesHead);
 }
 
-// A damaged line has no right to the id of one that can be read, which it may be a copy of.
+// A damaged line may be a copy of a readable one. The readable line keeps the id.
 void IndexSink::giveBackId(std::string_view id) {
   const auto found = parts_.index.find(id, confirmId_);
   if (!found) return;
@@ -174,8 +174,8 @@ void IndexSink::giveBackId(std::string_view id) {
   if (record.unreadable != 0) parts_.index.nameUnreadable(*found, unreadableId(record.offset));
 }
 
-// An entry that is not there, though this line has it as its parent or moves the head to it, is the last unreadable
-// one whose id is not sure. In a fork it may be one of the shared history.
+// If the line's parent, or the head that it names, does not exist, it is the last unreadable entry whose id is
+// uncertain: gives that entry the id. Not in a fork, where the id may be one of the shared history.
 void IndexSink::nameLost(const ScannedLine& line) {
   if (!unsure_ || isFork_) return;
   if (line.keys.parentId) nameLost(*line.keys.parentId);

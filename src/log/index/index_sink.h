@@ -1,4 +1,4 @@
-// What a scan of a log finds goes into its index: entries, and places that cannot be read.
+// Adds what a scan of a log finds to its index: entries, and places that cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ namespace bough {
 
 class IndexSink final : public ScanSink {
  public:
-  /// What a sink works with. All of it outlives the sink.
+  /// What a sink works with. All of it must outlive the sink.
   struct Parts {
     LogFile& file;
     const EntrySerializer& serializer;
     OffsetIndex& index;
     LogEnds& ends;
-    OffsetIndex* earlier = nullptr;  ///< The index before the log was damaged, where there is one.
+    OffsetIndex* earlier = nullptr;  ///< The index from before the log was damaged, if there is one.
   };
 
   explicit IndexSink(const Parts& parts);
 
-  /// Scans on from `state`. Returns how many bytes follow there that look torn.
+  /// Scans from `state`. Returns the number of bytes after the counted ones that look torn.
   Result<std::uint64_t> scan(ScanState& state);
-  /// Scans once more what looks torn, up to where others have counted it, whatever the index before says. Returns how
-  /// many bytes follow there that look torn.
+  /// Scans what looks torn again, up to the offset that others have counted, even if the earlier index does not have
+  /// it. Returns the number of bytes after that which look torn.
   Result<std::uint64_t> scanCounted(ScanState& state, std::uint64_t trailing, const AskElsewhere& askElsewhere);
-  /// Why not all could be asked.
+  /// Returns why not everybody could be asked.
   std::optional<Error> takeUnasked() { return std::move(unasked_); }
 
   void onLine(const ScannedLine& line) override;
@@ -57,8 +57,8 @@ class IndexSink final : public ScanSink {
   OffsetIndex::ConfirmId confirmId_;
   bool trustsOthers_ = false;
   std::optional<Error> unasked_;
-  std::optional<Sequence> unsure_;    // the last unreadable entry whose id is not known for certain
-  std::optional<Sequence> lastLost_;  // the last unreadable entry: it stands for all that was lost there
+  std::optional<Sequence> unsure_;    // the last unreadable entry whose id is not certain
+  std::optional<Sequence> lastLost_;  // the last unreadable entry: it represents everything that was lost there
   bool isFork_ = false;
 };
 

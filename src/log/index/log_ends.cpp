@@ -10,7 +10,7 @@ namespace bough {
 
 IdMatch confirmId(ByteSource& source, const LogEnds& ends, const IndexRecord& record, std::string_view id) {
   const auto match = [](bool same) { return same ? IdMatch::Same : IdMatch::Different; };
-  if (record.unreadable != 0) return IdMatch::Same;  // by its hash, which is all that is known
+  if (record.unreadable != 0) return IdMatch::Same;  // only its hash is known
   if (!ends.tailId.empty() && record.offset == ends.tailOffset) return match(ends.tailId == id);
   std::array<char, 160> head{};
   const std::size_t want = std::min<std::size_t>(head.size(), record.length);
@@ -24,7 +24,7 @@ IdMatch confirmId(ByteSource& source, const LogEnds& ends, const IndexRecord& re
     // Other tools may write an id with escapes.
     if (!value.substr(0, value.find('"')).contains('\\')) return IdMatch::Different;
   }
-  // Members in another order, or an id with escapes in it.
+  // The members are in another order, or the id contains escapes.
   std::string line(record.length, '\0');
   if (!readFully(source, record.offset, line)) return IdMatch::Unreadable;
   std::string storage;

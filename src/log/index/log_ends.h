@@ -1,4 +1,4 @@
-// The ids at the two ends of a log, which most questions are about.
+// The ids of the tail and the head of a log, which most calls need.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace bough {
 
-/// The ids at the two ends of a log, as far as they were needed.
+/// The ids of the tail and the head, as far as they were needed.
 struct LogEnds {
   std::string tailId;  ///< Empty: not read yet, or the log is empty.
   std::uint64_t tailOffset = 0;
-  std::string headId;  ///< Empty: not read yet, or there is none.
+  std::string headId;  ///< Empty: not read yet, or there is no head.
 
   void clear() {
     tailId.clear();
@@ -22,7 +22,7 @@ struct LogEnds {
   }
 };
 
-/// Whether the entry of a record has that id. Reads it from the log unless it is the last one's.
+/// Checks whether the entry of a record has that id. Reads the id from the log unless the entry is the last one.
 IdMatch confirmId(ByteSource& source, const LogEnds& ends, const IndexRecord& record, std::string_view id);
 
 }  // namespace bough

@@ -13,17 +13,18 @@
 namespace bough {
 namespace {
 
-// A log shorter than this needs no index file; a longer rest is added to the file.
+// A log shorter than kExtendAfterBytes needs no index file. Once the rest that the file does not cover is longer, it is
+// added to the file.
 constexpr std::uint64_t kExtendAfterBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 
-// Never the same twice in a process, whichever log asks.
+// Returns a number that is unique in the process, across all logs.
 std::uint64_t nextGeneration() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
 }
 
-// Tells whether a file is the one that was read, and nobody has written to it since.
+// Returns a stamp that changes when the file is replaced or written to.
 std::uint32_t stampOf(const FileInfo& info) {
   Crc32c crc;
   for (const std::uint64_t number : {info.identity.inode, info.sizeBytes, info.changedNs}) {
@@ -32,7 +33,7 @@ std::uint32_t stampOf(const FileInfo& info) {
   return crc.value();
 }
 
-// Runs when a scope ends early, by an error or an exception.
+// Runs `undo` when a scope ends early, by an error or an exception.
 template <typename Undo>
 class OnFailure {
  public:
@@ -53,7 +54,8 @@ Error beingWritten(std::string_view path) {
   return fail(ErrorCode::Busy, fmt::format("somebody is writing to {}", path)).error();
 }
 
-// Whether the file is another one than when the last look at it began, at which it had the stamp.
+// Returns true when the file has changed since the last look at it began. `stamp` is its stamp at that time, and is
+// updated.
 bool wasWrittenTo(LogFile& file, std::uint32_t& stamp) {
   const auto info = file.look();
   const std::uint32_t before = stamp;
@@ -154,7 +156,7 @@ Result<void> LogIndex::catchUp() {
   return {};
 }
 
-// With the seed of the index before, so that ids can be compared by their hashes.
+// Keeps the seed of the earlier index, so that ids can be compared by their hashes.
 Result<void> LogIndex::rebuild() {
   const bool isKnown = !index_.damaged() && index_.summary().count > 0;
   if (isKnown) {
@@ -177,9 +179,10 @@ void LogIndex::forget(std::optional<std::uint64_t> seed) {
   counted_.noteNothing();
 }
 
-// Scans what the index does not cover, and keeps the index file within reach of the log. An index that took in a part
-// of a scan would say of what follows that it is not there, so it goes when the scan fails. A reader holds no lock:
-// where a writer sets torn bytes aside meanwhile, half of them and half of what took their place look like damage.
+// Scans the part that the index does not cover, and saves the index file when it is far out of date. The index is
+// dropped when the scan fails: an index with only a part of the scanned entries would claim that the others do not
+// exist. A reader holds no lock. When a writer moves torn bytes aside during the scan, a mix of old and new bytes looks
+// like damage, so the scan is repeated.
 Result<void> LogIndex::scanNew(AskWhen when, int tries) {
   OnFailure undo([this] { forget(); });
   if (counted_.earlier() == nullptr && (index_.summary().count == 0 || counted_.doubt())) {
@@ -190,7 +193,7 @@ Result<void> LogIndex::scanNew(AskWhen when, int tries) {
   const std::uint32_t problems = index_.summary().problemCount;
   ScanState state = index_.scanState();
   state.countedBytes = earlier != nullptr ? earlier->summary().coveredBytes : 0;
-  constexpr std::uint64_t kUsualBytes = 4096;  // an entry
+  constexpr std::uint64_t kUsualBytes = 4096;  // of an entry
   if (const auto size = file_.source().size(); size && *size > state.offset) {
     index_.reserve(static_cast<std::size_t>((*size - state.offset) / kUsualBytes));
   }
@@ -222,7 +225,7 @@ Result<void> LogIndex::scanNew(AskWhen when, int tries) {
   ends_.headId.clear();
   index_.setScanState(state);
   undo.succeed();
-  // Writers extend the file as they go; whoever finds it far out of date writes it again.
+  // Writers extend the file as they append. A process that finds it far out of date writes it again.
   if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.wantsRewrite()) {
     save();
   }
@@ -247,13 +250,14 @@ void LogIndex::setEnd(std::uint64_t offset, std::string_view bytes, const SealDi
   index_.setScanState({.offset = offset + bytes.size(), .lastSeal = seal, .lacksLineEnd = false});
 }
 
-// What the file says must be on the disk before it: a crash could tear a batch that an index vouches for.
+// Syncs the log first: everything in the index file must already be on the disk. Otherwise a crash could tear a batch
+// that the index has counted.
 void LogIndex::save() {
   const OpenLog& log = file_.opened();
   if (!options_.writeFile || log.writeError != 0 || index_.damaged()) return;
-  if (counted_.doubt()) return;  // the file that is there may have counted more
+  if (counted_.doubt()) return;  // the existing file may have counted more
   if (log.form == LogForm::Plain && file_.synced().bytes < index_.summary().coveredBytes) {
-    // Not noted as synced: the next append still has to make the last batch safe.
+    // Not recorded as synced: the next append still has to make the last batch safe.
     if (file_.poison() || !file_.sync()) return;
   }
   index_.setEdge(end_.sum(), readStamp_);
@@ -267,7 +271,7 @@ void LogIndex::save() {
   }
 }
 
-// Only what is durable: an index must not vouch for bytes that a crash may take.
+// Adds only durable entries: an index must not count bytes that a crash may take.
 void LogIndex::extend() {
   if (!options_.writeFile || index_.damaged() || !index_.hasFile() || index_.unsavedBytes() <= kExtendAfterBytes)
     return;

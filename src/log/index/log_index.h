@@ -1,7 +1,7 @@
-// The index of a session's file, kept up to date with it, whoever writes to it.
+// The index of a session's file, kept up to date with the file, which any process may write.
 //
-// Every look compares the file with what was last seen of it; only what is new is scanned. When the file is another
-// one, has shrunk, or its last covered bytes have changed, all of it is scanned again.
+// Each check compares the file with its last known state, and scans only the new part. When the file was replaced, has
+// shrunk, or its last covered bytes have changed, the whole file is scanned again.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace bough {
 
-/// Whether a fork shares an entry. Asked while the log is locked: must not use it.
+/// Returns whether a fork shares an entry. Called while the log is locked, so it must not use the log.
 using IsShared = std::function<Result<bool>(std::string_view id)>;
 
 struct LogIndexOptions {
@@ -38,45 +38,45 @@ class LogIndex {
   [[nodiscard]] const IndexSummary& summary() const { return index_.summary(); }
   OffsetIndex& records() { return index_; }
   LogEnds& ends() { return ends_; }
-  /// Compares an id with the one that is in the log.
+  /// Returns a function that compares an id with the id in the log.
   OffsetIndex::ConfirmId confirmer();
   std::optional<Sequence> find(std::string_view id);
 
-  /// Changes when existing sequences may refer to different entries: the file was replaced or changed. Any thread may
-  /// ask.
+  /// Changes when existing sequences may refer to different entries, because the file was replaced or changed. Any
+  /// thread may call this.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
-  /// Goes back to an earlier generation when the log is the same as in it.
+  /// Restores an earlier generation if the log is the same as it was then.
   void resume(const IndexSummary& summary, std::uint64_t generation);
-  /// Changes when somebody else wrote to the file.
+  /// Changes when another process or object wrote to the file.
   [[nodiscard]] std::uint64_t foreignWrites() const { return foreignWrites_; }
 
-  /// Opens the file that has the session's name now, and begins with the index file when that fits.
+  /// Opens the file that has the session's name now. Starts from the index file if that file matches.
   Result<void> reopen();
-  /// Brings the index up to date with the file as it is now.
+  /// Brings the index up to date with the current file.
   Result<void> refresh();
-  /// The same after a look at the file, which is the one we have open.
+  /// As refresh(), for a caller that has just looked up the file and found that it is the one we have open.
   Result<void> refreshFrom(const FileInfo& info);
-  /// Scans all of it again.
+  /// Scans the whole log again.
   Result<void> rebuild();
-  /// Knows nothing then. With the seed of another index ids can be compared by their hashes.
+  /// Drops the index. With the seed of another index, ids of the two can be compared by their hashes.
   void forget(std::optional<std::uint64_t> seed = {});
-  /// Takes in what looks torn at the end but was counted elsewhere. The caller holds the log's lock, so that nobody is
-  /// writing.
+  /// Adds bytes at the end that look torn but were counted elsewhere. The caller holds the log's lock, so that nobody
+  /// is writing.
   Result<void> takeCounted();
-  /// Why it is not known whether what looks torn at the end was counted: somebody is writing, or not all could be asked
-  /// who may have counted it. None when it is known.
+  /// Says why it is not known whether the bytes at the end that look torn were counted: somebody is writing, or not
+  /// everybody who may have counted them could be asked. std::nullopt when it is known.
   [[nodiscard]] const std::optional<Error>& doubt() const { return counted_.doubt(); }
-  /// Takes note that all of the file is known.
+  /// Records that all of the file is known.
   void noteSeen(const FileInfo& info);
 
-  /// Adds a line that was written after the others. `setEnd` follows the last one.
+  /// Adds a line that was written after the others. `setEnd` is called after the last line.
   void addWritten(const ScannedLine& line);
-  /// `bytes` were written at `offset` and are indexed.
+  /// Records that `bytes` were written at `offset` and are indexed.
   void setEnd(std::uint64_t offset, std::string_view bytes, const SealDigits& seal);
 
   /// Writes the index file. Best effort.
   void save();
-  /// Adds what is missing to the index file. The caller holds the log's lock.
+  /// Adds the missing records to the index file. The caller holds the log's lock.
   void extend();
 
  private:
@@ -91,7 +91,7 @@ class LogIndex {
   OffsetIndex index_;
   CoveredEnd end_;
   LogEnds ends_;
-  std::uint32_t readStamp_ = 0;  // of the file, before what the index says was read from it
+  std::uint32_t readStamp_ = 0;  // stamp of the file, taken before the index read from it
   std::atomic<std::uint64_t> generation_;
   std::uint64_t foreignWrites_ = 0;
   CountedEnd counted_;

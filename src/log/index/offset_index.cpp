@@ -62,7 +62,7 @@ void OffsetIndex::forEachRecord(const std::function<void(std::span<const IndexRe
   if (!damaged_) use(fresh_.all());
 }
 
-// An entry that was appended while the one before it could not be read may know it by its place alone.
+// An entry that was appended while the entry before it was unreadable may name that entry by its place.
 std::optional<Sequence> OffsetIndex::find(std::string_view id, const ConfirmId& confirm) {
   if (const auto found = find(id, hashId(id, seed_), confirm)) return found;
   const auto offset = offsetOfUnreadableId(id);
@@ -119,7 +119,7 @@ void OffsetIndex::reserve(std::size_t entries) {
 bool OffsetIndex::add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId, Sequence lost) {
   const LineKeys& keys = line.keys;
   const std::uint64_t hash = hashId(keys.id, seed_);
-  // An id that comes after all others, as those that the store makes do, is none of them.
+  // An id greater than all others is new. Ids that the store generates are ascending.
   const bool greatest = !file_ && fresh_.isGreatest(keys.id);
   const bool isNew = greatest || !find(keys.id, hash, confirm);
   if (!isNew || summary_.count >= kElsewhere) return false;

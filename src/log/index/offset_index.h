@@ -1,12 +1,13 @@
-// Where each entry of a log is, which entry is its parent, and how to find it by its id: what lets a session of any
-// size open at once and a branch be walked without reading it.
+// Where each entry of a log is, which entry is its parent, and how to find it by its id. With this index, a session of
+// any size opens at once, and a branch is walked without reading its lines.
 //
-// One fixed-size record an entry, in log order; an entry's place in that order is its sequence. Records of the index
-// file (index_file.h) are loaded block by block when they are asked for; what the log has gained since is held in
-// memory. The index is derived: whenever anything about it is doubtful it is dropped and made again from the log.
+// One fixed-size record for each entry, in log order; an entry's place in that order is its sequence. Records of the
+// index file (index_file.h) are loaded block by block when they are needed. Records of entries that were appended since
+// then are kept in memory. The index is derived: when any part of it is doubtful, it is dropped and rebuilt from the
+// log.
 //
-// Ids are kept as 64-bit hashes with a seed of their own, so nobody can aim collisions at it; a caller confirms a
-// candidate by reading the id from the log.
+// Ids are stored as 64-bit hashes. Each index has its own seed, so that nobody can construct collisions. A caller
+// confirms a candidate by reading its id from the log.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +27,18 @@ namespace bough {
 
 class IndexFile;
 
-/// What a look at a candidate's id in the log has found.
+/// The result of comparing an id with a candidate's id in the log.
 enum class IdMatch : std::uint8_t { Different, Same, Unreadable };
 
 class OffsetIndex {
  public:
-  /// Compares an id with that of a candidate, which it reads from the log. When that cannot be read, the index counts
-  /// as damaged: a failed read is not a negative answer.
+  /// Compares an id with the id of a candidate, which is read from the log. When that read fails, the index counts as
+  /// damaged: a failed read is not a negative answer.
   using ConfirmId = std::function<IdMatch(const IndexRecord&, std::string_view id)>;
 
-  /// An empty index. `seed` may be anything; it keys the hashes.
+  /// Makes an empty index. `seed` may be any number; it keys the hashes.
   explicit OffsetIndex(std::uint64_t seed);
-  /// An index that continues the one in `file`.
+  /// Makes an index that continues the one in `file`.
   explicit OffsetIndex(std::unique_ptr<IndexFile> file);
   OffsetIndex(OffsetIndex&&) noexcept;
   OffsetIndex& operator=(OffsetIndex&&) noexcept;
@@ -46,58 +47,58 @@ class OffsetIndex {
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
   [[nodiscard]] ScanState scanState() const;
   void setScanState(const ScanState& state);
-  /// Before the index is saved: the sum of the last bytes it covers, and of which file they are.
+  /// Sets the checksum of the last covered bytes and the stamp of their file. Called before the index is saved.
   void setEdge(std::uint32_t sum, std::uint32_t fileStamp) {
     summary_.edgeSum = sum;
     summary_.fileStamp = fileStamp;
   }
 
-  /// The record at `sequence`, which must be smaller than summary().count. After a read error in the index file it is
-  /// empty and damaged() holds.
+  /// Returns the record at `sequence`, which must be smaller than summary().count. After a read error in the index file
+  /// the record is empty, and damaged() is true.
   IndexRecord record(Sequence sequence);
 
-  /// All records, in order and in parts; some are missing when damaged() holds afterwards. Unlike those that record()
-  /// gives they need not be plausible.
+  /// Passes all records to `use`, in order and in parts. Some are missing if damaged() is true afterwards. Unlike the
+  /// records of record(), these are not checked for plausibility.
   void forEachRecord(const std::function<void(std::span<const IndexRecord>)>& use);
 
-  /// The entry of an id, or the one at the place that the id of an unreadable entry names, whether that can be read by
-  /// now or not.
+  /// Returns the entry with this id. For an id that was made from the place of an unreadable entry, returns the entry
+  /// at that place, even if it can be read by now.
   std::optional<Sequence> find(std::string_view id, const ConfirmId& confirm);
 
-  /// Adds the entry of a scanned line. A second entry of the same id is left out: returns false. `lastId` is the id of
-  /// the entry added last, if it is known: most entries are its children, and need not be looked up. `lost` stands for
-  /// a parent that is nowhere.
+  /// Adds the entry of a scanned line. Returns false, and adds nothing, when the id is already there. `lastId` is the
+  /// id of the entry that was added last, if known: most entries are children of it, so their parent need not be looked
+  /// up. `lost` is used for a parent that exists nowhere.
   bool add(const ScannedLine& line, const ConfirmId& confirm, std::string_view lastId = {}, Sequence lost = kElsewhere);
-  /// Adds a place that cannot be read, as the entry that was there. Its kind is Other.
+  /// Adds an unreadable place as the entry that was there. Its kind is Other.
   void addUnreadable(IndexRecord record, bool movesHead);
-  /// Gives the unreadable entry at `sequence` an id: that of which a later entry says that it is its parent or the
-  /// head, or that of its place. What the index file holds stays.
+  /// Gives the unreadable entry at `sequence` an id: the id that a later entry names as its parent or as the head, or
+  /// the id made from its place. The index file is not changed.
   void nameUnreadable(Sequence sequence, std::string_view id);
-  /// Leaves the head where it was before the last entry, which named one that is nowhere.
+  /// Restores the head from before the last entry, which named an entry that exists nowhere.
   void keepHead(Sequence head, Sequence headEntry);
-  /// Fetches the place where the id of the line that `text` begins with would be found, so that it is at hand when the
+  /// Prefetches the table slot for the id of the line that `text` begins with, so that it is in the cache when the
   /// entry is added.
   void prepareFor(std::string_view text) const;
-  /// Makes room for so many entries at once.
+  /// Reserves room for `entries` entries.
   void reserve(std::size_t entries);
   void addProblem() {
     ++summary_.problemCount;
     summary_.doubtful = 1;
   }
 
-  /// True when the index file turned out to be broken, or an id of the log could not be read: throw this index away.
+  /// True when the index file turned out to be broken, or an id of the log could not be read: discard this index then.
   [[nodiscard]] bool damaged() const { return damaged_; }
-  /// The number with which the system refused to read the index file; 0 when it never did.
+  /// The errno with which the system refused to read the index file; 0 when it never did.
   [[nodiscard]] int refusal() const;
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] bool hasFile() const { return file_ != nullptr; }
-  /// Bytes of the log that the index file does not cover.
+  /// The number of bytes of the log that the index file does not cover.
   [[nodiscard]] std::uint64_t unsavedBytes() const;
-  /// Whether so much was added since the file was written whole that it should be written again.
+  /// Returns true when so much was added since the file was written that it should be written again.
   [[nodiscard]] bool wantsRewrite() const;
-  /// Adds what is missing to the index file in place. The caller holds the log's lock. False when there is no file or
-  /// it is no longer ours to extend.
+  /// Appends the missing records to the index file. The caller holds the log's lock. Returns false when there is no
+  /// file, or another process has changed it.
   bool extendFile();
 
  private:
@@ -111,7 +112,7 @@ class OffsetIndex {
   bool damaged_ = false;
 };
 
-/// The record that begins at an offset of the log, and its sequence.
+/// Returns the record that begins at an offset of the log, and its sequence.
 std::optional<std::pair<Sequence, IndexRecord>> recordAt(OffsetIndex& index, std::uint64_t offset);
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// A stretch of a log that was read a moment ago: who continues a conversation reads its end again with every turn. See
+// A part of a log that was read recently: continuing a conversation reads the end of the log again on each turn. See
 // docs/decisions/0016.
 #pragma once
 
@@ -16,27 +16,29 @@ namespace bough {
 
 class RecentLines {
  public:
-  /// The state of the log that lines were read from. Lines of another one are forgotten.
+  /// The state of the log that the lines were read from. Lines of another version are dropped.
   struct Version {
     std::uint64_t generation = 0;
     std::uint64_t foreignWrites = 0;
     bool operator==(const Version&) const = default;
   };
 
-  /// Sealed lines, each right after the one before it, neither so few that they are a single look nor too many to keep.
+  /// Returns true for sealed, adjacent lines when there are enough of them to make keeping worthwhile, but not too many
+  /// bytes.
   static bool mayKeep(std::span<const IndexRecord> records);
 
-  /// Makes bytes() hold the log from before `first`, where a line begins, to `end`. False when the log is shorter.
+  /// Makes bytes() cover the log from before `first`, where a line begins, to `end`. Returns false when the log is
+  /// shorter.
   SysResult<bool> cover(ByteSource& source, Version version, std::uint64_t first, std::uint64_t end);
   void clear() { *this = {}; }
 
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  /// Where bytes() begin in the log.
+  /// The offset in the log where bytes() begin.
   [[nodiscard]] std::uint64_t begin() const { return begin_; }
-  /// Up to here all seals were found to hold.
+  /// All seals before this offset were checked and match.
   [[nodiscard]] std::uint64_t knownUntil() const { return knownUntil_; }
   void noteKnown(std::uint64_t end) { knownUntil_ = std::max(knownUntil_, end); }
-  /// Whether the line at an offset has nothing between its payload and its seal.
+  /// Returns true when the line at this offset has nothing between its payload and its seal.
   [[nodiscard]] bool isPayloadLast(std::uint64_t offset) const { return payloadLast_.contains(offset); }
   void notePayloadLast(std::uint64_t offset) { payloadLast_.insert(offset); }
 

@@ -28,7 +28,7 @@ class GzipSource final : public ByteSource {
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
 
-  // Known once everything has been unpacked a first time.
+  // The size is known after everything was unpacked once.
   SysResult<std::uint64_t> size() override {
     std::array<char, 16384> scratch{};
     while (!size_) {
@@ -65,7 +65,7 @@ class GzipSource final : public ByteSource {
     plainAt_ = 0;
   }
 
-  // Of the next packed byte.
+  // The offset of the next packed byte.
   [[nodiscard]] std::uint64_t at() const { return packedAt_ - stream_.avail_in; }
 
   SysResult<std::size_t> end() {
@@ -73,21 +73,21 @@ class GzipSource final : public ByteSource {
     return 0;
   }
 
-  // Ends there: what was unpacked so far stays. An error when that is nothing.
+  // Ends the source here: what was unpacked so far stays readable. Fails when nothing was unpacked.
   SysResult<std::size_t> damage() {
     damagedAt_ = at();
     if (plainAt_ == 0) return std::unexpected(EILSEQ);
     return end();
   }
 
-  // After memory has run out in the middle, zlib cannot go on: the next read begins again.
+  // When memory runs out in the middle, zlib cannot continue: the next read starts from the beginning.
   int inflateStep() {
     const int status = inflate(&stream_, Z_NO_FLUSH);
     if (status == Z_MEM_ERROR) started_ = false;
     return zlibResult(status);
   }
 
-  // Unpacks at least one byte; 0 at the end. A file that breaks off in the middle is damaged.
+  // Unpacks at least one byte; returns 0 at the end. A file that ends in the middle of a member is damaged.
   SysResult<std::size_t> inflateSome(std::span<char> out) {
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
     stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(out.size(), 1U << 30));
@@ -97,7 +97,7 @@ class GzipSource final : public ByteSource {
         BOUGH_TRY(const auto got, readFully(*file_, packedAt_, packed_));
         if (got == 0 && betweenMembers_) return end();
         if (got == 0) {
-          // What it has taken in may hold more than there was room for.
+          // zlib may still hold output for which there was no room.
           (void)inflateStep();
           if (stream_.avail_out == room) return damage();
           break;
@@ -126,7 +126,7 @@ class GzipSource final : public ByteSource {
 
   std::shared_ptr<File> file_;
   z_stream stream_{};
-  bool started_ = false;  // and can go on
+  bool started_ = false;  // and inflate() can continue
   bool betweenMembers_ = false;
   std::array<char, 65536> packed_{};
   std::uint64_t packedAt_ = 0;

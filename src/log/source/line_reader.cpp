@@ -8,14 +8,14 @@
 namespace bough {
 
 LineReader::LineReader(ByteSource& source, std::uint64_t offset) : source_(source), bufferOffset_(offset) {
-  // A short rest, as after each append of another process, does not pay for a large buffer.
+  // A short rest, as after each append of another process, does not need a large buffer.
   const auto size = source.size();
   const std::uint64_t rest = size && *size > offset ? *size - offset + 1 : kSmallestBytes;
   capacity_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(rest, kSmallestBytes, kChunkBytes));
   buffer_ = std::make_unique_for_overwrite<char[]>(capacity_);
 }
 
-// Makes room and reads on. False when the source has ended.
+// Makes room in the buffer and reads more. Returns false at the end of the source.
 SysResult<bool> LineReader::fill() {
   if (begin_ > 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
@@ -29,14 +29,15 @@ SysResult<bool> LineReader::fill() {
     buffer_ = std::move(grown);
     capacity_ = wider;
   }
-  // Filled whole, so that a long line is swept a few times and not once for each piece that a packed source gives.
+  // Fill the whole buffer, so that a long line is swept a few times, and not once for each piece that a compressed
+  // source returns.
   BOUGH_TRY(const auto got, readFully(source_, bufferOffset_ + end_, {buffer_.get() + end_, capacity_ - end_}));
   end_ += got;
   atEnd_ = got == 0;
   return !atEnd_;
 }
 
-// Steps over a line that is too long to hold: its beginning stays in the buffer, the rest is only looked through.
+// Skips a line that is too long to hold. Its beginning stays in the buffer; the rest is only searched for the line end.
 SysResult<LineReader::Line> LineReader::skipLongLine() {
   Line line{
       .offset = bufferOffset_, .length = end_ - begin_, .text = {}, .hasEnd = false, .tooLong = true, .sweep = {}};

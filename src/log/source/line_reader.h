@@ -1,4 +1,5 @@
-// Cuts a source into lines with one large buffer, summing each line while looking for its end.
+// Cuts a source into lines with one large buffer. Computes the checksum of each line while it searches for the line's
+// end.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,19 @@ class LineReader {
  public:
   struct Line {
     std::uint64_t offset = 0;
-    std::uint64_t length = 0;  ///< Without the line end; may be greater than text.size() when the line is too long.
-    std::string_view text;     ///< Ends with the next call.
+    std::uint64_t length = 0;  ///< Without the line end. Greater than text.size() when the line is too long.
+    std::string_view text;     ///< Valid until the next call.
     bool hasEnd = false;
     bool tooLong = false;  ///< Longer than kMaxLineBytes: `text` holds only its beginning.
-    LineSweep sweep;       ///< Sum of the first sweep.summed bytes, begun with what next() was given.
+    LineSweep sweep;       ///< Checksum of the first sweep.summed bytes, started with the value passed to next().
   };
 
   LineReader(ByteSource& source, std::uint64_t offset);
 
-  /// The next line, the last one without its end included; none at the end of the source.
+  /// Returns the next line, or std::nullopt at the end of the source. The last line need not have a line end.
   SysResult<std::optional<Line>> next(Crc32c begin);
 
-  /// What is at hand of the next line and what follows it, without reading on.
+  /// Returns the part of the following lines that is already in the buffer, without reading more.
   [[nodiscard]] std::string_view upcoming() const { return {buffer_.get() + begin_, end_ - begin_}; }
 
  private:

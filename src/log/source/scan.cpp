@@ -24,7 +24,7 @@ struct HeldLine {
   std::string text;  // as in ScannedLine
   bool canonical = true;
   bool chained = false;
-  bool unproven = false;  // the seal before it is gone
+  bool unproven = false;  // the seal before it is missing, so its own seal proves nothing
 
   [[nodiscard]] ScannedLine view() const {
     ScannedLine line{.offset = offset, .length = length, .keys = {}, .chained = chained, .text = text};
@@ -36,7 +36,7 @@ struct HeldLine {
   }
 };
 
-// A line that may turn out torn or damaged: readable (`held`), or not (`reason`).
+// A line that may turn out to be torn or damaged. Either readable (`held`) or not (`reason`).
 struct Suspect {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -48,19 +48,19 @@ bool needsText(std::string_view type) {
   return isControlType(type) || type == entry_type::kSessionHeader;
 }
 
-// Whether each line's seal follows from the one before it.
+// Checks that each line's seal is chained to the one before it.
 class SealChain {
  public:
   enum class Verdict : std::uint8_t { Good, Repaired, Unverifiable, Bad };
 
   explicit SealChain(const ScanState& state) : last_(state.lastSeal), lost_(state.sealLost) {}
 
-  /// As it is in the file.
+  /// The last seal as it is in the file.
   [[nodiscard]] const SealDigits& last() const { return last_; }
-  /// The line before may have had a seal, but has none any more.
+  /// True when the last line has no seal, but may have had one.
   [[nodiscard]] bool isLost() const { return lost_; }
 
-  // Tries the seal before this one as it stands, then what the damaged line before it should have ended in.
+  // Tries the seal of the line before as it is in the file, then the seal that the damaged line before should have had.
   Verdict take(const LineReader::Line& line, std::string_view text, const Seal& seal) {
     const std::string_view body = text.substr(0, seal.bodyLength);
     const bool swept = line.text.data() == text.data() && line.sweep.summed <= body.size();
@@ -83,7 +83,7 @@ class SealChain {
 
  private:
   SealDigits last_;
-  SealDigits repaired_;  // what the damaged line before should have ended in
+  SealDigits repaired_;  // the seal that the damaged line before should have had
   bool lost_;
 };
 
@@ -111,7 +111,8 @@ class LogScan {
       if (end_ >= state_.countedBytes) reportCounted();
     }
     reportCounted();
-    // What cannot be unpacked may belong to it, and nobody is writing it: it is damaged, not torn.
+    // Nobody writes bytes that cannot be unpacked, and they may belong to the suspects: so the suspects are damaged,
+    // not torn.
     if (source_.damagedAt()) {
       holdAsSuspects();
       reportSuspects();
@@ -167,7 +168,7 @@ class LogScan {
     place(line, text, *keys, seal);
   }
 
-  // The keys of a line that no seal vouches for or that begins in another way, when all of it is an entry.
+  // Returns the keys of a line that has no seal or begins in another way, if the whole line is an entry.
   std::optional<LineKeys> readWhole(std::string_view text, std::string& storage, std::string_view& reason) {
     auto keys = readAnyKeys(text, storage, reason);
     if (!keys) return std::nullopt;
@@ -183,7 +184,7 @@ class LogScan {
     if (!keys.canonical) note(ProblemKind::Unsealed, line, "its first members are not written as format 1 writes them");
   }
 
-  // Accepts a readable sealed line into the batch it belongs to.
+  // Adds a readable sealed line to its batch.
   void place(const LineReader::Line& line, std::string_view text, const LineKeys& keys, const Seal& seal) {
     const bool continues = seal.place == held_.size() + 1 && (held_.empty() || seal.count == heldCount_);
     if (!continues) holdAsSuspects();
@@ -240,7 +241,7 @@ class LogScan {
     const std::uint64_t bytes = line.length + (line.hasEnd ? 1 : 0);
     if (!suspects_.empty()) {
       Suspect& last = suspects_.back();
-      // Runs of unreadable lines are one suspect, so that a file of garbage needs no memory.
+      // A run of unreadable lines becomes one suspect, so that a file of garbage needs little memory.
       if (!last.held && last.reason == reason && last.offset + last.bytes == line.offset) {
         last.bytes += bytes;
         return;
@@ -258,7 +259,7 @@ class LogScan {
     held_.clear();
   }
 
-  // Lines that an index has counted are not torn, though nothing complete follows them.
+  // Lines that an index has counted are damaged, not torn, even if no complete batch follows them.
   void reportCounted() {
     if (state_.offset >= state_.countedBytes || state_.offset >= end_ || !sink_.isAsCounted()) return;
     holdAsSuspects();
@@ -266,7 +267,7 @@ class LogScan {
     advanceTo(end_);
   }
 
-  // Something complete follows: what was held back before it is damage in the middle of the file.
+  // A complete batch follows, so the suspects before it are damage in the middle of the file.
   void reportSuspects() {
     for (const Suspect& suspect : suspects_) {
       if (suspect.held) {
@@ -312,7 +313,7 @@ class LogScan {
     sink_.onProblem(kind, line.offset, line.length, message);
   }
 
-  // Told when the line counts: in a torn batch it is a part of what is torn.
+  // Called when the line counts. In a torn batch, the line is reported as part of the torn bytes.
   void noteUnproven(std::uint64_t offset, std::uint64_t length) {
     sink_.onProblem(ProblemKind::BrokenBatch, offset, length, "the seal before it is gone, so its own proves nothing");
   }
@@ -322,8 +323,8 @@ class LogScan {
   ScanState& state_;
   ScanSink& sink_;
   SealChain seals_;
-  bool chained_ = false;   // of the line at hand
-  bool unproven_ = false;  // of the line at hand
+  bool chained_ = false;   // of the current line
+  bool unproven_ = false;  // of the current line
   std::vector<HeldLine> held_;
   std::uint32_t heldCount_ = 0;
   std::vector<Suspect> suspects_;

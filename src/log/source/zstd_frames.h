@@ -14,10 +14,10 @@
 
 namespace bough {
 
-/// How much of a log one frame holds: what reading a single entry has to unpack.
+/// The number of bytes of a log in one frame. Reading a single entry has to unpack that many.
 inline constexpr std::size_t kFramePlainBytes = std::size_t{256} << 10;
 
-/// How the file ends: number of frames, descriptor, magic number.
+/// The size of the end of the file: number of frames, descriptor, magic number.
 inline constexpr std::size_t kFrameTableFooterBytes = 9;
 
 struct FrameSizes {
@@ -28,7 +28,7 @@ struct FrameSizes {
 /// Compresses at most kFramePlainBytes into one frame with a checksum.
 std::string packFrame(std::string_view plain);
 
-/// The table frame for these frames.
+/// Returns the table frame for these frames.
 std::string packFrameTable(const std::vector<FrameSizes>& frames);
 
 }  // namespace bough

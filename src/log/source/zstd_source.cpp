@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kTableMagic = 0x184D2A5E;
 constexpr std::uint32_t kSeekableMagic = 0x8F92EAB1;
 constexpr std::size_t kEntryBytes = 8;
-constexpr std::uint32_t kMaxFrameBytes = 16U << 20;  // of other writers of the format
+constexpr std::uint32_t kMaxFrameBytes = 16U << 20;  // limit for files of other writers of the format
 constexpr std::uint32_t kMaxPackedBytes = 2 * kMaxFrameBytes;
 constexpr int kLevel = 3;
 
@@ -85,7 +85,7 @@ class ZstdSource final : public ByteSource {
   std::optional<std::uint64_t> damagedAt_;
 };
 
-// Whether a frame is whole and of another size than the table says: then it is the table that is damaged.
+// Returns true when a frame is intact but has another size than the table says: then the table is damaged.
 SysResult<bool> contradicts(File& file, const Frame& frame) {
   constexpr std::size_t kMostHeaderBytes = 18;
   std::string packed(std::min<std::size_t>(frame.sizes.packed, kMostHeaderBytes), '\0');
@@ -100,7 +100,7 @@ SysResult<bool> contradicts(File& file, const Frame& frame) {
   return ZSTD_isError(zstdResult(ZSTD_decompress(plain.data(), plain.size(), packed.data(), *got))) == 0;
 }
 
-// The frames that the table names. EILSEQ when it is missing or wrong.
+// Returns the frames that the table lists. EILSEQ when the table is missing or wrong.
 SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   std::array<char, kFrameTableFooterBytes> footer{};
   if (fileBytes < kFrameTableFooterBytes + kEntryBytes) return std::unexpected(EILSEQ);
@@ -118,8 +118,8 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   std::uint64_t plain = 0;
   for (std::size_t at = 0; at < table.size(); at += entryBytes) {
     const FrameSizes sizes{.packed = readNumber(table.data() + at), .plain = readNumber(table.data() + at + 4)};
-    // A frame of no bytes would be stepped over unread, so a table that was damaged into one could hide it.
-    // Nor is there one that packs so well: a small file must not stand for a huge one.
+    // An empty frame would be skipped without being read, so a damaged table could hide data behind one. And no frame
+    // compresses this well: a small file must not claim to contain a huge one.
     const bool impossible = (sizes.plain >> 16) > sizes.packed || sizes.packed == 0;
     if (sizes.plain == 0 || sizes.plain > kMaxFrameBytes || sizes.packed > kMaxPackedBytes || impossible) {
       return std::unexpected(EILSEQ);
@@ -136,7 +136,7 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   return frames;
 }
 
-// Finds the frames of a file without its table, from the beginning to the first bytes that are not a whole frame.
+// Finds the frames of a file without its table, from the beginning up to the first bytes that are not a complete frame.
 class FrameWalk {
  public:
   FrameWalk(File& file, std::uint64_t fileBytes) : file_(file), fileBytes_(fileBytes) {}
@@ -152,9 +152,9 @@ class FrameWalk {
   }
 
   [[nodiscard]] std::vector<Frame> takeFrames() { return std::move(frames_); }
-  // The first bytes that are not a frame; when all are, the table that is wrong. A file that never had a table is
-  // whole. One that was cut off together with frames shows by the last frame that is left: only the last one of bough's
-  // is smaller.
+  // Returns the offset of the first bytes that are not a frame, or, when all bytes are frames, the offset of the wrong
+  // table. A file that never had a table is not damaged. A file that lost its table together with frames is recognized
+  // by its last frame: in a file of bough, only the last frame is smaller than kFramePlainBytes.
   [[nodiscard]] std::optional<std::uint64_t> damagedAt() const {
     if (at_ < fileBytes_ || tableAt_) return at_ < fileBytes_ ? at_ : *tableAt_;
     return !frames_.empty() && frames_.back().sizes.plain == kFramePlainBytes ? std::optional(at_) : std::nullopt;
@@ -165,7 +165,7 @@ class FrameWalk {
     return std::string_view(window_).substr(static_cast<std::size_t>(at_ - windowAt_));
   }
 
-  // Of the frame at at_; 0 when there is none, or not all of it.
+  // Returns the size of the frame at at_; 0 when there is no complete frame.
   SysResult<std::size_t> frameBytes() {
     for (std::size_t want = kFirstWindow;; want *= 2) {
       const std::size_t size = ZSTD_findFrameCompressedSize(rest().data(), rest().size());
@@ -179,7 +179,7 @@ class FrameWalk {
     }
   }
 
-  // How large a frame is unpacked; 0 when it cannot be unpacked or is too large.
+  // Returns the unpacked size of a frame; 0 when the frame cannot be unpacked or is too large.
   static std::uint64_t unpackedBytes(std::string_view packed) {
     const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(zstdContext(ZSTD_createDStream()),
                                                                             &ZSTD_freeDStream);
@@ -195,14 +195,14 @@ class FrameWalk {
     return 0;
   }
 
-  // False when it is none that can be read.
+  // Returns false when the frame cannot be read.
   bool add(std::size_t packed) {
     unsigned long long plain = ZSTD_getFrameContentSize(rest().data(), rest().size());
-    if (plain == 0) {  // skippable, as the table is
+    if (plain == 0) {  // a skippable frame, such as the table
       tableAt_ = at_;
       return true;
     }
-    // Of a frame that was packed from a pipe the size is not known before it is unpacked.
+    // The size of a frame that was packed from a pipe is unknown until it is unpacked.
     if (plain == ZSTD_CONTENTSIZE_UNKNOWN) plain = unpackedBytes(rest().substr(0, packed));
     if (plain == 0 || plain > kMaxWholeBytes || packed > kMaxWholeBytes || (plain >> 16) > packed) return false;
     frames_.push_back(
@@ -214,7 +214,8 @@ class FrameWalk {
   }
 
   static constexpr std::size_t kFirstWindow = std::size_t{1} << 20;
-  static constexpr std::size_t kMaxWholeBytes = std::size_t{256} << 20;  // zstd itself makes one frame of a file
+  static constexpr std::size_t kMaxWholeBytes = std::size_t{256} << 20;  // zstd itself packs a whole file into one
+                                                                         // frame
 
   File& file_;
   std::uint64_t fileBytes_;
