@@ -1,4 +1,4 @@
-// An agent's own lines for a project that moved, and for a session that has another id.
+// Adapts the lines that an agent wrote to a project that moved, or to a session that gets another id.
 #pragma once
 
 #include <bough/transcript.h>
@@ -10,16 +10,16 @@
 
 namespace bough::transcript {
 
-/// Whether the options ask for that.
+/// Returns whether the options require that.
 bool isAdapted(const WriteTranscriptOptions& options);
 
-/// The lines with the folder and the id that the options name.
+/// Returns the lines with the folder and the id that the options name.
 std::string adapted(std::string_view lines, const WriteTranscriptOptions& options);
 
-/// Whether a session that holds a subagent's lines alone is another one now: a fork of it, or a copy.
+/// Returns whether a session that holds only a subagent's lines is written as a different session: as a fork or a copy.
 bool leavesSubagent(const EntryList& entries, const Agent& agent, const WriteTranscriptOptions& options);
 
-/// The lines of a subagent as lines of a session that people continue.
+/// Converts the lines of a subagent to lines of a session that people continue.
 std::string ofMainSession(std::string_view lines, const Agent& agent);
 
 }  // namespace bough::transcript

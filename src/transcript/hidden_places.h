@@ -1,5 +1,5 @@
-// Redacted entries in a file of the agent that wrote them: its other lines name their lines, so in the place of each
-// stands a line that says no more than that something was there.
+// Redacted entries in a file of the agent that wrote them. Other lines of the file name the lines of these entries, so
+// each of them is replaced by a line which says only that something was there.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace bough::transcript {
 
-/// Which redacted entries get such a line, by place: those before or after an entry that the agent wrote itself
-/// (`own`). An erased one does not say whose line it was.
+/// Returns, by place, which redacted entries need such a line: those before or after an entry that the agent wrote
+/// itself (`own`). An erased entry does not say whose line it was.
 std::vector<bool> hiddenPlaces(const EntryList& entries, const EntryTree& tree, const std::vector<bool>& own);
 
-/// What such a line says, as a message of the agent's dialect.
+/// Returns the content of such a line, as a message of the agent's dialect.
 std::string hiddenMessage(const EntryList& entries, const EntryTree& tree, std::size_t place, Dialect dialect);
 
 }  // namespace bough::transcript

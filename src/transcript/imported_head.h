@@ -1,5 +1,6 @@
-// Where a session goes on after an import of another agent's file: where the agent went on, when that is another place
-// than at the last import. Else where it went on before: somebody may have continued it, or have moved its head.
+// Decides where a session continues after an import of another agent's file. When the agent has moved since the last
+// import, the session continues where the agent does. Otherwise the session's head stays: somebody may have continued
+// the session or moved its head.
 #pragma once
 
 #include <bough/entry.h>
@@ -15,15 +16,15 @@ namespace bough::transcript {
 
 class ImportedHead {
  public:
-  /// The session's head when the import began.
+  /// Sets the session's head at the start of the import.
   void begin(std::string headId) { before_ = std::move(headId); }
-  /// Each entry that the session has from the agent, in its order.
+  /// Takes each entry of this agent that the session already has, in the session's order.
   void noteStored(const Entry& entry);
-  /// Each entry that the session did not have.
+  /// Takes each entry that the session did not have.
   void noteNew(const Entry& entry);
 
-  /// The head entries to append after the import's other entries; often none. Where the agent goes on is noted in any
-  /// case, for the next import. `present`: the session's head; `timestamp`: theirs.
+  /// Returns the head entries to append after the other entries of the import; often none. They always note where the
+  /// agent continues, for the next import. `present` is the session's head, `timestamp` the time for the new entries.
   Result<std::vector<Entry>> moves(SessionStore& store, const ImportResult& done, const std::string& present,
                                    const std::string& timestamp) const;
 
@@ -33,10 +34,10 @@ class ImportedHead {
   [[nodiscard]] Result<bool> agentWentOn(SessionStore& store, const ImportResult& done) const;
 
   std::string before_;
-  // Where the agent went on at the last import.
+  // Where the agent continued at the last import.
   struct {
     std::string id{};
-    bool wasMoved = false;  // it is not the last entry
+    bool wasMoved = false;  // it was not the last entry
   } last_;
   bool tookTalk_ = false;  // the file has entries of the conversation that the session did not have
 };

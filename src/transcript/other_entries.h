@@ -1,8 +1,9 @@
-// Entries of a file that was written again, beside those that the session has of it.
+// Matches the entries of a file that was rewritten with the entries that the session already has of it.
 //
-// The file may have become shorter or longer in the middle, and its lines may have got ids: a clean copy, a file that
-// its agent brought to a newer version. Ids may say where a line is. So an entry is told by its id, and when the
-// session has none of that id, or one that says something else, by what it says, when, and after what.
+// The file may have lost or gained lines in the middle, and its lines may have got ids: it is a clean copy, or its
+// agent upgraded it to a newer version. Ids may depend on where a line is in the file. So an entry is matched by its
+// id; when the session has no entry of that id, or one with different content, it is matched by its content, time and
+// parent.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,11 @@ class OtherEntries {
 
   OtherEntries(SessionStore& store, const std::string& sessionId) : store_(store), sessionId_(sessionId) {}
 
-  /// Gives an entry the id under which the session has it; an id of its own where the session has another one of its
-  /// id; and the ids of entries that were renamed where it names them.
+  /// Gives an entry the id that the session uses for it, or a new id when the session has a different entry of that id.
+  /// Where the entry names entries that were renamed, it gets their new ids.
   Result<void> tellApart(Entry& entry, const IsKnown& isKnown);
 
-  /// Whether the session has the entry under another id.
+  /// Returns whether the session has the entry under another id.
   Result<bool> hasMoved(const Entry& entry);
 
   void addTo(TranscriptReport& report);
@@ -52,24 +53,24 @@ class OtherEntries {
   SessionStore& store_;
   const std::string& sessionId_;
   bool collected_ = false;
-  NumberSet lines_;                // hashes of those that the session had before
-  FlatMap<std::uint64_t> said_;    // sequences of its own entries, by what they say
-  FlatMap<std::uint64_t> shared_;  // of a fork: sequences in its order, of those that it shares as well
-  // Own entries that are named by their place, by what they say, wherever that is.
+  NumberSet lines_;                // hashes of the lines that the session had before
+  FlatMap<std::uint64_t> said_;    // hash of the content → sequence of one of the session's own entries
+  FlatMap<std::uint64_t> shared_;  // for a fork: the same for the shared entries, with sequences in the fork's order
+  // Own entries whose ids name a place in the file, by their content, regardless of their parent.
   static constexpr std::uint32_t kNone = UINT32_MAX;
   struct Place {
     std::uint64_t sequence = 0;
     std::uint64_t idHash = 0;
-    std::uint32_t next = kNone;  // that says the same
-    std::uint32_t last = kNone;  // of the first: the last one that says the same
+    std::uint32_t next = kNone;  // the next entry with the same content
+    std::uint32_t last = kNone;  // in the first such entry: the last one
   };
-  FlatMap<std::uint32_t> anywhere_;  // the first ones
+  FlatMap<std::uint32_t> anywhere_;  // hash of the content → first such entry in places_
   std::vector<Place> places_;
-  NumberSet matched_;       // hashes of the ids that entries of the file have
-  bool hasRecord_ = false;  // it had all lines of the record that entries are made of
+  NumberSet matched_;       // hashes of the ids of entries that were found in the file
+  bool hasRecord_ = false;  // the session had all lines of the current record that became an entry
   std::vector<TranscriptDamage> told_;
   std::uint64_t count_ = 0;
-  std::unordered_map<std::string, std::string> renamed_;  // from the id of an entry to the one it got
+  std::unordered_map<std::string, std::string> renamed_;  // old id of an entry → its new id
 };
 
 }  // namespace bough::transcript

@@ -1,4 +1,4 @@
-// What all entries say of their lines (model/origin.h), in a few bytes an entry: entries are read once for it.
+// What all entries say about their lines (model/origin.h), in a few bytes per entry. Reads each entry once.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace bough::transcript {
 
-/// Lines as the bytes of a file.
+/// Provides lines as the bytes of a file.
 class LinesSource : public ByteSource {
  public:
   explicit LinesSource(std::function<std::optional<std::string>()> next) : next_(std::move(next)) {}
@@ -34,7 +34,7 @@ class LinesSource : public ByteSource {
  private:
   std::function<std::optional<std::string>()> next_;
   std::string line_;
-  std::size_t used_ = 0;  // of the line
+  std::size_t used_ = 0;  // within line_
 };
 
 class OwnLines {
@@ -42,35 +42,37 @@ class OwnLines {
   struct Line {
     std::uint64_t at = 0;
     std::uint64_t sizeBytes = 0;
-    std::uint8_t agent = 0;  ///< A number of the agent that wrote it; 0: there is none.
-    bool isAgents = false;   ///< That is the agent whose file is written.
+    std::uint8_t agent = 0;  ///< A number for the agent that wrote it; 0 for none.
+    bool isAgents = false;   ///< It is the agent whose file is written.
     bool isSameFormat = false;
     bool isTorn = false;
-    bool isPart = false;  ///< A message whose line another entry holds.
+    bool isPart = false;  ///< A message whose line is kept by another entry.
   };
 
   OwnLines(const EntryList& entries, const Agent& agent);
 
   [[nodiscard]] const Line& operator[](std::size_t place) const { return lines_[place]; }
 
-  /// False when none of the lines has an id, as in pi's first version: they can only follow one another.
+  /// Returns false when no line has an id, as in pi's first version: such lines can only follow one another.
   [[nodiscard]] bool canBranch() const { return canBranch_; }
 
-  /// Where the first bytes are missing when they are some lines of a file, as in a fork, which shares only a branch.
-  /// None where lines overlap from the beginning on: the file was written again, or there are several.
+  /// Returns the offset of the first missing bytes when the lines are only some of a file's lines, as in a fork, which
+  /// shares only one branch. Returns std::nullopt when nothing is missing, and when lines overlap before the end: then
+  /// the file was rewritten, or there are several files.
   [[nodiscard]] std::optional<std::uint64_t> firstGap() const;
-  /// Whether the header that the agent's files begin with is among them; true when they have none.
+  /// Returns whether the header that begins the agent's files is among the lines; true when its files have no header.
   [[nodiscard]] bool haveHeader(const EntryList& entries, const Agent& agent) const;
 
-  /// Which entries can be copied of some lines of a file, by their place: those of one record together, without pieces
-  /// of a document, and without those that are named by where their line is, and whose line gets another place.
+  /// Returns, by place, which entries can be copied when only some lines of a file are left and the first gap is at
+  /// `gap`. Entries of one record are copied together. Pieces of a document are not copied, nor are entries that are
+  /// named by the place of their line when that place changes.
   [[nodiscard]] std::vector<bool> ofParts(std::vector<bool> own, const EntryList& entries, std::uint64_t gap) const;
 
-  /// Lines that went to another agent and came back may be stored in another order than the agent's. Where they are a
-  /// whole file, each has its place in it.
+  /// Returns the places in the order of the agent's file, when their lines are a whole file; otherwise unchanged. Lines
+  /// that went to another agent and came back may be stored in another order.
   [[nodiscard]] std::vector<std::size_t> inFileOrder(std::vector<std::size_t> places) const;
 
-  /// Which entries can be copied, by their place: those of one record together, or none of them.
+  /// Returns, by place, which entries can be copied: all entries of a record, or none of them.
   [[nodiscard]] std::vector<bool> wholeRecords(const std::vector<bool>& own) const;
 
  private:

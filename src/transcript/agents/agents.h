@@ -1,4 +1,4 @@
-// One function an agent: the row of the table that describes it. Each is in the file of that name.
+// One function per agent, which returns the agent's row of the table. Each is in the file of that name.
 #pragma once
 
 #include "transcript/model/agent.h"

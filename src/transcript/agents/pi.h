@@ -1,4 +1,4 @@
-// What pi and OpenClaw share: OpenClaw writes its transcripts with pi's session manager.
+// What pi and OpenClaw share. OpenClaw writes its transcripts with pi's session manager.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace bough::transcript {
 
-/// `customType` of a line that only says where a session continues.
+/// `customType` of a line that only says where the session continues.
 inline constexpr std::string_view kHeadType = "bough.head";
 
 bool isPiRecord(std::string_view object);

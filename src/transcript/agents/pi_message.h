@@ -1,4 +1,4 @@
-// Messages of pi (AgentMessage) as messages of the normalized form, and back.
+// Converts pi's messages (AgentMessage) to the normalized form, and back.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,24 @@
 
 namespace bough::transcript {
 
-/// A message of pi, read.
+/// A message of pi in the normalized form.
 struct PiMessage {
   std::string json;     ///< In the dialect `bough`; empty when the model never sees it.
   std::string shown{};  ///< What people see of a message that the model never sees.
   std::string shownRole{};
-  std::vector<Hole> holes{};  ///< What is verbatim in it.
+  std::vector<Hole> holes{};  ///< The parts of `json` that are verbatim in pi's message.
   std::string model{};
-  std::string_view usage{};  ///< Of an answer that the model never sees again: what it took, in pi's words.
-  std::string requestId{};   ///< Names the request that took it.
+  std::string_view usage{};  ///< For an answer that the model never sees again: its usage, in pi's format.
+  std::string requestId{};   ///< Names the request that the usage belongs to.
 };
 
-/// `entryId` names the request when the message does not: forks copy messages with their entries' ids.
+/// Reads a message. `entryId` names the request when the message does not; forks copy messages together with the ids of
+/// their entries.
 PiMessage readPiMessage(std::string_view message, std::string_view entryId);
-/// Content alone, as that of a user: a string or blocks.
+/// Reads content alone, as that of a user: a string or blocks.
 PiMessage readPiContent(std::string_view content);
 
-/// Writes a member `usage` with what a request took. `id`: names the request; empty for none.
+/// Writes a member `usage` with the cost of a request. `id` names the request; empty for none.
 void writePiUsage(json::Writer& writer, std::string_view usage, std::string_view id = {});
 
 /// What an answer's line needs beyond the message itself.
@@ -39,24 +40,24 @@ struct PiAnswer {
   std::string model;
   std::string usage;  ///< JSON; empty when unknown.
   std::string timestampMs;
-  std::string responseId{};  ///< Of the provider; empty when unknown.
+  std::string responseId{};  ///< The provider's id; empty when unknown.
 };
 
-/// Which call is of which tool: a number a call, since a long session has many calls of few tools.
+/// Remembers which tool each call is for. Stores a number per call, because a long session has many calls of few tools.
 class ToolNames {
  public:
   void add(const std::string& callId, const std::string& name);
-  /// Empty when the call is not known.
+  /// Returns an empty string when the call is not known.
   [[nodiscard]] std::string of(const std::string& callId) const;
 
  private:
-  FlatMap<std::uint32_t> byCall_;  // by the hash of the call's id: a place in names_
+  FlatMap<std::uint32_t> byCall_;  // hash of the call's id → index in names_
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::vector<std::string> names_;
 };
 
-/// The messages of pi for one message of the dialect `bough`: each result of a tool is one of its own. `toolNames`
-/// remembers which call is of which tool. What pi has no place for is added to `notHeld`.
+/// Returns the messages of pi for one message of the dialect `bough`: each tool result becomes a message. `toolNames`
+/// remembers the tool of each call. What pi cannot hold is added to `notHeld`.
 std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer, ToolNames& toolNames,
                                          std::vector<std::string>& notHeld);
 

@@ -1,5 +1,6 @@
-// What bough must know of an agent to read and write its transcripts. To add one: a file in agents/ that fills in an
-// Agent, one row in agents.cpp, and fixtures in tests/transcript/fixtures. docs/adding-an-agent.md goes through it.
+// What bough must know about an agent to read and write its transcripts. To add an agent: write a file in agents/ that
+// fills in an Agent, add one row to agents.cpp, and add fixtures to tests/transcript/fixtures. docs/adding-an-agent.md
+// describes each step.
 #pragma once
 
 #include <bough/message.h>
@@ -22,173 +23,179 @@ namespace bough::transcript {
 class Reader {
  public:
   virtual ~Reader() = default;
-  /// The next record that is a JSON object, in file order.
+  /// Takes the next record that is a JSON object, in file order.
   virtual void record(const Record& record, Builder& out) = 0;
-  /// Before a record with entries of its own (carried.h), which may continue the last one: a reader that holds records
-  /// back gives those.
+  /// Called before a record that carries entries (carried.h). Such entries may continue the last record, so a reader
+  /// that holds back records passes them to `out` now.
   virtual void giveHeld(Builder& out) { (void)out; }
-  /// Bytes that are not an object. What is held back comes first.
+  /// Takes bytes that are not a JSON object. Records that were held back are passed on first.
   virtual void notJson(const Record& record, Builder& out) {
     giveHeld(out);
     out.keepBytes(record);
   }
-  /// After the last one: sets the head when it is not the last entry of the conversation.
+  /// Called after the last record. Sets the head when it is not the last entry of the conversation.
   virtual void end(Builder& out) { (void)out; }
 };
 
-/// One entry to be written.
+/// An entry to write.
 struct Item {
-  const Entry* entry = nullptr;  ///< As it is stored.
-  std::string parentId;          ///< The entry written before it that it continues (an entry id); empty: a root.
-  /// The entry's messages in the agent's dialect (one message of one dialect may be several of another); none when it
-  /// holds no message, or when nothing of it is left in the agent's dialect.
+  const Entry* entry = nullptr;  ///< As stored.
+  std::string parentId;          ///< Id of the entry that it continues, which was written before; empty for a root.
+  /// The entry's messages in the agent's dialect (one message of one dialect may become several in another). Empty when
+  /// the entry has no message, or when nothing of the message can be expressed in the agent's dialect.
   std::vector<std::string> messages;
-  /// Of a compaction_summary: the entries before it that stay in the context, oldest first.
+  /// For a compaction_summary: ids of the earlier entries that stay in the context, oldest first.
   std::vector<std::string> kept{};
-  bool isKept = false;  ///< A later summary keeps it: its lines may be wanted once more.
-  /// The first of the entries that a later summary keeps and comes after (`summaryAfterKept`).
+  bool isKept = false;  ///< A later summary keeps it, so its lines may be needed again.
+  /// The first of the entries kept by a later summary that comes after them (`summaryAfterKept`).
   bool beginsKept = false;
-  /// More of an answer that was written before (damage tore it apart): what the answer cost was said there.
+  /// Continues an answer that was written before (damage split the answer). The first part states the cost of the
+  /// answer.
   bool isMoreOfAnswer = false;
-  /// An edit of a message: that was written with what the edit says.
+  /// An edit of a message that was already written in its edited form.
   bool isApplied = false;
-  /// It stands in the place of a line of the agent's own, whose id other lines name.
+  /// It takes the place of a line that the agent wrote, because other lines name that line's id.
   bool isInPlace = false;
 };
 
 class EntryList;  // entry_list.h
 
-/// What a branch holds that none before it does, as places of the session.
+/// The part of a branch that no earlier branch contains, as places in the list of entries.
 struct OwnPart {
-  std::size_t base = SIZE_MAX;        ///< The entry of an earlier branch that it continues; SIZE_MAX: none.
-  std::vector<std::size_t> places{};  ///< At least one.
+  std::size_t base = SIZE_MAX;        ///< The entry of an earlier branch that this part continues; SIZE_MAX for none.
+  std::vector<std::size_t> places{};  ///< Not empty.
 };
 
-/// The branches of a session, and what to write for each entry, which is made when it is asked for.
+/// The branches of a session, and a way to get the Item of each entry, which is created on demand.
 struct TreeItems {
   const EntryList& entries;
-  std::vector<OwnPart> branches;  ///< That of the head comes first, with all that it holds.
-  /// Calls `use` with an entry. Each is asked for once, in the order of the branches.
+  std::vector<OwnPart> branches;  ///< The branch of the head comes first and is complete.
+  /// Calls `use` with the Item of an entry. Call this once per entry, in the order of the branches.
   std::function<void(std::size_t place, const std::function<void(const Item&)>& use)> with;
 };
 
-/// Writes one file. What the same agent wrote is copied by the driver; the writer only learns of it.
+/// Writes one file. The driver copies the lines that the same agent wrote; the writer is only informed about them.
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// The lines that come first, when the file does not begin with lines of the agent's own.
+  /// Appends the first lines of the file. Called when the file does not begin with lines that the agent wrote.
   virtual void begin(const TranscriptFacts& facts, std::string& out) = 0;
-  /// An entry whose line the agent wrote itself; it is copied as it is. `line`: its bytes, with U+FFFD where they are
-  /// not UTF-8: what a writer takes from them goes into lines of its own.
+  /// Called for an entry whose line the agent wrote and the driver copies. `line` is that line, with U+FFFD for bytes
+  /// that are not UTF-8, because a writer may use parts of it in its own lines.
   virtual void copied(const Item& item, std::string_view line) { (void)item, (void)line; }
-  /// Appends the lines for an entry. It may say in `report` what they cannot hold.
+  /// Appends the lines for an entry. What the lines cannot hold goes into `notHeld`.
   virtual void item(const Item& item, std::string& out) = 0;
-  /// The lines that come last. `headId`: the entry the agent shall continue from.
+  /// Appends the last lines. `headId` is the entry that the agent must continue from.
   virtual void end(const std::string& headId, std::string& out) { (void)headId, (void)out; }
 
-  /// Names an entry that the format has no place for. A message without a line of its own is in another one, or was
-  /// named by its parts; bookkeeping, heads and labels are named by the driver.
+  /// Adds the type of an entry that the format cannot hold to `notHeld`. Does nothing for messages (a message without a
+  /// line of its own is part of another line, or its parts were named) and for bookkeeping, heads and labels (the
+  /// driver names those).
   void noteNotHeld(const Item& item) {
     const std::string& type = item.entry->type;
     if (!item.messages.empty() || item.isApplied || type == entry_type::kMessage || isControlType(type)) return;
     notHeld.push_back(type);
   }
 
-  /// A file that the agent keeps beside its transcripts.
+  /// A file that the agent keeps next to its transcripts.
   struct Beside {
-    std::string name;  ///< Below the folder of such files.
+    std::string name;  ///< Relative to the folder of such files.
     std::string bytes;
   };
-  bool keepsBeside = false;    ///< Files of `beside` are kept where the agent looks for them.
-  std::string sessionId;       ///< The agent's.
-  std::string cwd;             ///< The session's folder, for a file that begins with lines of the agent's own.
-  std::vector<Beside> beside;  ///< Until the driver takes them.
+  bool keepsBeside = false;    ///< Whether files in `beside` are stored where the agent looks for them.
+  std::string sessionId;       ///< The session's id in the agent's own naming.
+  std::string cwd;             ///< The session's folder, for a file that begins with lines that the agent wrote.
+  std::vector<Beside> beside;  ///< Files that the driver has not taken yet.
 
-  /// The entry that the session continues from, where entries travel. It may have no line: then `end` gets one that it
-  /// continues.
+  /// The entry that the session continues from, when entries are carried in lines (carried.h). It may have no line;
+  /// then `end` gets the nearest entry before it that has one.
   std::string headEntryId;
-  std::vector<std::string> notHeld;  ///< Names of what could not be written, as `lossyFields` has them.
+  std::vector<std::string> notHeld;  ///< What could not be written, named as in `lossyFields`.
 };
 
 class TreeCargo;  // carrying.h
 
-/// How a file is cut into records.
+/// How a file is divided into records.
 enum class Framing : std::uint8_t {
-  Lines,     ///< One JSON object a line.
+  Lines,     ///< One JSON object per line.
   Document,  ///< One JSON document with a list of records (Agent::listName).
 };
 
-/// The beginning of a file, by which it is recognized.
+/// The beginning of a file, used to recognize its agent.
 struct Sample {
   std::vector<std::string_view> objects;  ///< The first whole JSON objects, at most 32.
   std::string_view bytes;                 ///< The first 64 KiB.
-  std::string_view path = {};             ///< For agents whose files differ only by what is beside them.
+  std::string_view path = {};             ///< For agents whose files differ only in what is stored next to them.
 };
 
-/// One row of the table.
+/// One row of the table of agents.
 struct Agent {
   std::string_view name;
-  std::string_view format = {};          ///< Agents whose files have the same one take each other's lines as they are.
-  Dialect dialect = Dialect::Anthropic;  ///< Of its messages.
-  bool tree = false;                     ///< Its file can hold more than one branch.
-  bool headLast = false;                 ///< Some of its programs continue from the end of the file.
-  bool hasPlainTexts = false;            ///< Nothing else in its lines depends on what their long texts say.
-  std::string_view idMember = {};        ///< Of a line: its id.
-  std::string_view parentMember = {};    ///< Of a line: names the line that it continues.
-  std::span<const std::string_view> nameMembers = {};  ///< Of a line: name other lines that it speaks of.
+  std::string_view format = {};          ///< Agents with the same non-empty format accept each other's lines unchanged.
+  Dialect dialect = Dialect::Anthropic;  ///< The dialect of its messages.
+  bool tree = false;                     ///< Whether a file can hold more than one branch.
+  bool headLast = false;                 ///< Whether some of its programs continue from the end of the file.
+  bool hasPlainTexts = false;            ///< Whether nothing else in its lines depends on the content of long texts.
+  std::string_view idMember = {};        ///< The member of a line that holds its id.
+  std::string_view parentMember = {};    ///< The member that names the line it continues.
+  std::span<const std::string_view> nameMembers = {};  ///< Members that name other lines.
   Framing framing = Framing::Lines;
-  std::string_view listName = {};  ///< Framing::Document: the member that holds the list.
-  /// Why a file cannot be this agent's, in a few words ("has no \"uuid\""); empty when it is.
+  std::string_view listName = {};  ///< For Framing::Document: the member that holds the list.
+  /// Returns in a few words why a file cannot be this agent's (`has no "uuid"`); empty when it can.
   std::string (*misfit)(const Sample& sample) = nullptr;
-  /// Whether an object found amid damage is a whole record, and not a part of one.
+  /// Returns whether an object found in damaged bytes is a complete record, and not a part of one.
   bool (*isRecord)(std::string_view object) = nullptr;
-  /// Whether an object is the header that a file of this agent begins with. Optional: without it, there is none.
+  /// Returns whether an object is the header that begins each file of this agent. Null when its files have no header.
   bool (*isHeader)(std::string_view object) = nullptr;
   std::unique_ptr<Reader> (*makeReader)() = nullptr;
-  /// A line of a session that an agent started itself (a subagent), as a session that people continue has it; empty for
-  /// any other line. Optional.
+  /// Converts a line of a subagent's session (one that an agent started) to a line of a session that people continue.
+  /// Returns an empty string for any other line. Optional.
   std::string (*ofMainSession)(std::string_view object) = nullptr;
-  /// Whether sessions of that id are subagents'. With ofMainSession.
+  /// Returns whether a session id is that of a subagent. Set together with ofMainSession.
   bool (*isSubagent)(std::string_view sessionId) = nullptr;
-  /// Adds what files beside the transcript say of its session: a title or a key in the agent's own list. Fails when
-  /// such a file is there and cannot be read. Optional.
+  /// Adds what files next to the transcript say about its session, such as a title or a key in the agent's own list.
+  /// Fails when such a file exists and cannot be read. Optional.
   Result<void> (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
-  std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null: only read.
-  /// Writes all branches as files that continue one another; the head's first. Optional.
+  std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null when files of this agent are only read.
+  /// Writes all branches as files that continue one another, starting with the file of the head. Optional.
   Result<void> (*writeTree)(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
                             const TranscriptFiles& files) = nullptr;
-  /// The file of the session that the one at `path` continues (TranscriptFacts::parentSession); empty when it is not
-  /// found. Optional.
+  /// Returns the path of the session that the file at `path` continues (TranscriptFacts::parentSession); empty when it
+  /// is not found. Optional.
   std::string (*findParent)(const std::string& path, const std::string& parentSession) = nullptr;
-  /// Variables of which each names its folder; without them that is below the user's.
+  /// Environment variables that each name the agent's folder. Without them the folder is in the user's folder.
   std::span<const std::string_view> folderVariables = {};
-  /// The folders it keeps sessions in. Asked where there is such a variable, or a user's folder. Optional.
+  /// Returns the folders that hold its sessions. Called only when one of the variables is set or the user's folder is
+  /// known. Optional.
   std::vector<std::string> (*folders)(const TranscriptHome& home) = nullptr;
-  /// Whether a file below one of them (`relative`, with slashes) is a transcript, by its name.
+  /// Returns whether a file in one of these folders is a transcript, judging by its name. `relative` is the path inside
+  /// that folder, with slashes.
   bool (*isTranscript)(std::string_view relative) = nullptr;
-  /// Where it looks for a session, and the command that continues it. Optional.
+  /// Returns where the agent looks for a session, and the command that continues it. Optional.
   Result<TranscriptPlace> (*place)(const TranscriptHome& home, const TranscriptFacts& facts) = nullptr;
   /// Adds a session to the agent's own list. Optional.
   Result<void> (*announce)(const TranscriptHome& home, const TranscriptFacts& facts, const std::string& path) = nullptr;
-  /// Keeps a file of Writer::beside. `path`: of the transcript. Optional.
+  /// Stores a file of Writer::beside. `path` is that of the transcript. Optional.
   Result<void> (*keepBeside)(const std::string& path, const std::string& name, std::string_view bytes) = nullptr;
 };
 
-/// Whether it is known where the user's folder is.
+/// Returns whether the user's folder is known.
 inline bool hasUserFolder(const TranscriptHome& home) {
   return home.home.starts_with('/');
 }
 
-/// The table, in the order in which files are compared with it: the most particular formats first.
+/// Returns the table, in the order in which files are compared with it: the most specific formats first.
 std::span<const Agent> agents();
-/// Null when there is none of that name.
+/// Returns nullptr when no agent has this name.
 const Agent* findAgent(std::string_view name);
 
-/// Reads the bytes of a transcript, and gives its entries to `use`. `sessionId`: what the name of its file says.
+/// Reads the bytes of a transcript and passes its entries to `use`. `sessionId` is the id that the name of the file
+/// implies.
 Result<TranscriptReport> readSource(const Agent& agent, ByteSource& bytes, const std::string& sessionId,
                                     const Builder::Use& use);
 
-/// The agent whose file this is, from its first bytes. Unsupported when it fits none, and why.
+/// Returns the agent that wrote a file, judging by its first bytes. Unsupported when no agent matches; the error says
+/// why not.
 Result<const Agent*> recognize(std::string_view beginning, std::string_view path = {});
 
 }  // namespace bough::transcript

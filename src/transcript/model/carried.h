@@ -1,11 +1,13 @@
-// Entries that travel inside a line of another agent's file, so that what the agent's format cannot hold comes back.
+// Entries that travel inside a line of another agent's file, so that entries which the agent's format cannot hold
+// survive the way to the agent and back.
 //
-// A line that bough writes for an entry of another origin ends with a member of bough's own:
+// A line that bough writes for an entry which another agent wrote ends with a member of bough's own:
 //   …,"bough":{"entries":[{"id":…,"parentId":…,"type":…,"timestamp":…,"payload":…},…],"own":1,"sum":"9ae0daaf"}}
-// `entries` are stored entries: those that left no line of their own, and the one that the line was written for (`own`
-// is its place in the list; left out when the line only helps another one). `sum` is a CRC-32C over the line without
-// the member and over the entries: when the agent changed the line, the line counts, and not what it carries. Agents
-// keep members that they do not know, and do not send them to their model.
+// `entries` are stored entries: those that have no line of their own, and the entry that the line was written for.
+// `own` is the index of that entry in the list; it is missing when the line only supports another line. `sum` is a
+// CRC-32C over the line without the member and over the entries. When the agent has changed the line, the sum does not
+// match: then the line is read as it is, and what it carries is ignored. Agents keep members that they do not know, and
+// do not send them to their model.
 #pragma once
 
 #include <bough/entry.h>
@@ -20,10 +22,10 @@
 
 namespace bough::transcript {
 
-/// More bytes of entries are not put into one line: a longer line would not be read (kMaxTranscriptLineBytes).
+/// Limit for the entries in one line. A longer line could not be read again (kMaxTranscriptLineBytes).
 inline constexpr std::size_t kMaxCarriedBytes = std::size_t{12} << 20;
 
-/// An entry on its way, with the entry that it continues there.
+/// An entry to carry, with the entry that it continues in the file.
 struct CarriedEntry {
   std::shared_ptr<const Entry> entry;
   std::string parentId;
@@ -31,25 +33,28 @@ struct CarriedEntry {
 
 struct Carried {
   std::vector<Entry> entries;
-  std::size_t own = CarriedIds::kNone;  ///< The entry that the line was written for; kNone when it has none.
-  std::size_t beginByte = 0;            ///< Of the member in the object, its comma included.
+  std::size_t own = CarriedIds::kNone;  ///< Index of the entry that the line was written for, or kNone.
+  std::size_t beginByte = 0;            ///< Where the member begins in the object, including its comma.
 };
 
-/// Whether an entry can travel: the conversation, names and bookkeeping, as long as nothing hides it.
+/// Returns whether an entry can be carried: entries of the conversation, labels and bookkeeping, unless they are
+/// redacted.
 bool canBeCarried(EntryKind kind, bool isRedacted);
 
-/// An entry with the parent that it is stored with. That of a control entry says nothing.
+/// Returns an entry with its stored parent. A control entry gets no parent, because its parent means nothing.
 CarriedEntry asStored(std::shared_ptr<const Entry> entry);
-/// The same for an entry that outlives it.
+/// The same for an entry that outlives the result.
 CarriedEntry asStored(const Entry& entry);
 
-/// How many bytes an entry takes in a line, about.
+/// Returns about how many bytes an entry takes in a line.
 std::size_t carriedBytes(const Entry& entry);
 
-/// A line (one JSON object with its line end) with the member added. Unchanged when it would not be read again.
+/// Returns a line (one JSON object with its line end) with the member added. Returns the line unchanged when the result
+/// could not be read again.
 std::string withCarried(std::string_view line, const std::vector<CarriedEntry>& entries, std::size_t own);
 
-/// What an object carries; none when it carries nothing, was changed, or carries what cannot be an entry.
+/// Returns what an object carries. std::nullopt when it carries nothing, was changed, or carries something that cannot
+/// be an entry.
 std::optional<Carried> carriedIn(std::string_view object);
 
 }  // namespace bough::transcript

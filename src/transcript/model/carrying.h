@@ -1,4 +1,4 @@
-// Puts entries into the lines that are written for another agent (carried.h), so that they come back.
+// Puts entries into the lines that are written for another agent (carried.h), so that the entries come back.
 #pragma once
 
 #include <bough/entry.h>
@@ -11,35 +11,37 @@
 
 namespace bough::transcript {
 
-/// Entries that left no line wait here for the next line. An entry travels only when the entry that it continues is in
-/// the file before it; otherwise its line alone counts.
+/// Collects entries that have no line of their own until the next line is written. An entry is carried only when the
+/// entry that it continues is already in the file; otherwise only its line counts.
 class Carrying {
  public:
   Carrying(const EntryList& entries, const EntryTree& tree, bool enabled)
       : entries_(entries), tree_(tree), enabled_(enabled), there_(entries.size()), branch_(entries.size()) {}
 
-  /// An entry without a line of its own. A message that continues the entry whose line is held is in that line, too.
+  /// Adds an entry without a line of its own. A message that continues the entry of the current line is taken as part
+  /// of that line.
   void wait(std::size_t place);
-  /// An entry whose line the agent wrote itself.
+  /// Marks an entry whose line the agent wrote itself.
   void isThere(std::size_t place) { there_[place] = true; }
-  /// Lines that were written for an entry; EntryTree::kNone: for none. They are held until `take`.
+  /// Sets the current lines, which were written for the entry at `place`, or for no entry (EntryTree::kNone). They are
+  /// held until `take`.
   void hold(std::string lines, std::size_t place);
-  /// The branch that the agent shall continue: when its last entries left no line, the last line stands for them.
+  /// Sets the branch that the agent must continue. When its last entries have no lines, the last line represents them.
   void setBranch(const std::vector<std::size_t>& path) {
     for (const std::size_t place : path) branch_[place] = true;
   }
-  /// What is held, with what it carries. `last`: no line follows, so all that waits goes with it.
+  /// Returns the current lines with what they carry. `last`: no line follows, so all waiting entries are included.
   std::string take(bool last = false);
 
   [[nodiscard]] bool isEnabled() const { return enabled_; }
   [[nodiscard]] bool holds() const { return !lines_.empty(); }
-  [[nodiscard]] std::size_t count() const { return count_; }  ///< Entries that travel.
+  [[nodiscard]] std::size_t count() const { return count_; }  ///< Number of carried entries.
 
  private:
-  // What goes with one line.
+  // The entries that go with one line.
   struct Cargo {
     std::vector<std::size_t> places;
-    std::size_t room = kMaxCarriedBytes;  // that is left
+    std::size_t room = kMaxCarriedBytes;  // bytes left
   };
 
   [[nodiscard]] bool isInLine(std::size_t place) const;
@@ -47,47 +49,48 @@ class Carrying {
   void load(std::vector<std::size_t>& from, Cargo& cargo);
   void unload(const Cargo& cargo);
   bool add(std::size_t place, Cargo& cargo);
-  // The entry that an entry continues in the file; EntryTree::kNone for a root.
+  // Returns the entry that an entry continues in the file; EntryTree::kNone for a root.
   [[nodiscard]] std::size_t parentOf(std::size_t place) const;
   [[nodiscard]] std::vector<CarriedEntry> entriesOf(const Cargo& cargo) const;
 
   const EntryList& entries_;
   const EntryTree& tree_;
   bool enabled_;
-  std::vector<std::size_t> before_;   // those that come before what is held
-  std::vector<std::size_t> joined_;   // those that are in it, too
-  std::vector<std::size_t> waiting_;  // those that come after it
-  std::vector<bool> there_;           // by place
-  std::vector<bool> branch_;          // the same
+  std::vector<std::size_t> before_;   // waiting entries that precede the current lines
+  std::vector<std::size_t> joined_;   // entries that are part of the current lines
+  std::vector<std::size_t> waiting_;  // waiting entries that follow the current lines
+  std::vector<bool> there_;           // by place: the entry is in the file
+  std::vector<bool> branch_;          // by place: the entry is on the branch of setBranch
   std::string lines_;
   std::size_t place_ = EntryTree::kNone;
   std::size_t count_ = 0;
 };
 
-/// The same for the files of a tree, each of which holds one branch from where it leaves the files before it. Lines
-/// are given one entry after the other; what belongs to the session as a whole travels in the first file, a label in
-/// the file of the entry that it names.
+/// Does the same for the files of a tree, where each file holds one branch from the point where it leaves the earlier
+/// files. Lines are added entry by entry. What belongs to the session as a whole is carried in the first file, and a
+/// label in the file of the entry that it names.
 class TreeCargo {
  public:
   TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabled);
 
-  /// A file begins.
+  /// Begins a file.
   void begin();
-  /// The lines of an entry; null: of none. They come out of `take`, which is called before the next ones.
+  /// Sets the lines of an entry, or of no entry (null). Call `take` before the next lines.
   void hold(std::string lines, const Entry* entry);
-  /// What is held, with what it carries. `last`: the file ends.
+  /// Returns the current lines with what they carry. `last`: the file ends.
   std::string take(bool last = false);
 
   [[nodiscard]] std::size_t count() const { return carrying_.count(); }
 
  private:
-  // Entries outside the conversation that may travel before an entry; all that is left when it is the last.
+  // Adds the entries outside the conversation that come before the entry at `end`; all that are left when it is the
+  // last.
   void waitUntil(std::size_t end);
 
   const EntryList& entries_;
   Carrying carrying_;
-  std::vector<std::size_t> others_;  // the entries outside the conversation that still have to travel, by their place
-  std::vector<bool> inFile_;         // by place: the entries that the file holds
+  std::vector<std::size_t> others_;  // places of the entries outside the conversation that are not carried yet
+  std::vector<bool> inFile_;         // by place: the entry is in the current file
   std::size_t files_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Lines of an agent in a clean copy of a damaged file.
+// The lines of an agent in a clean copy of a damaged file.
 #pragma once
 
 #include <bough/entry.h>
@@ -14,26 +14,26 @@
 
 namespace bough::transcript {
 
-/// The records alone, one a line, in UTF-8. `bytes`: the entry's own.
+/// Returns only the complete records of an entry's own `bytes`, one per line, in UTF-8.
 std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent& agent);
 
-/// Whether an entry's line is whole by itself: a part of an older document is not.
+/// Returns whether an entry's line is complete by itself. A part of an older document is not.
 bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent);
 
-/// Lets the lines of a clean copy name lines that come before them: what a line named may be damaged, come later, or be
-/// left out of the copy. A line whose id was used before gets another one; the rest of it stays.
+/// Makes the lines of a clean copy refer to lines that come before them. The line that a line names may be damaged,
+/// come later, or be left out of the copy. A line whose id was used before gets a new id; the rest of the line stays.
 class CleanParents {
  public:
   explicit CleanParents(const Agent& agent) : agent_(agent) {}
 
-  /// The records of an entry's own `bytes` (cleanLines), with another parent where the one that they name is not in the
-  /// copy before them, or is written with another id. `parentId`: the entry that the first of them continues; empty: a
+  /// Returns the records of an entry's own `bytes` (cleanLines). A record gets another parent when its parent is not in
+  /// the copy before it, or has a new id there. `parentId` is the entry that the first record continues; empty for a
   /// root.
   std::string clean(std::string_view bytes, const Entry& entry, const std::string& parentId);
-  /// An entry's own `bytes` as they are, but for a parent that was hidden: a line that named one which is not in the
-  /// file before it names `parentId` there, or the line before it in the same entry.
+  /// Returns an entry's own `bytes` unchanged, except for parents that were hidden: a line whose parent is not in the
+  /// file before it names `parentId` instead, or the previous line of the same entry.
   std::string relinked(std::string_view bytes, const Entry& entry, const std::string& parentId);
-  /// The lines of an entry that is written again.
+  /// Notes the lines of an entry that was written again instead of copied.
   void addWritten(std::string_view lines, const Entry& entry);
 
  private:
@@ -42,25 +42,28 @@ class CleanParents {
   void replaceNames(std::string& line) const;
 
   const Agent& agent_;
-  NumberSet written_;                                     // hashes of the ids of lines
-  NumberSet lines_;                                       // hashes of lines as they were, where they have an id
-  std::string lastTalk_;                                  // the id of the conversation's last line
-  std::unordered_map<std::string, std::string> newIds_;   // of an entry with another id than its line, the line's
-  std::unordered_map<std::string, std::string> lastIds_;  // of an entry that was written again, its last line's
-  std::unordered_map<std::string, std::string> renamed_;  // of an id that was used before, the last one in its place
+  NumberSet written_;     // hashes of the ids of lines
+  NumberSet lines_;       // hashes of lines with an id, as they were before changes
+  std::string lastTalk_;  // id of the last line of the conversation
+  // entry id → line id, for entries whose id differs from that of their line
+  std::unordered_map<std::string, std::string> newIds_;
+  // entry id → id of its last line, for entries that were written again
+  std::unordered_map<std::string, std::string> lastIds_;
+  std::unordered_map<std::string, std::string> renamed_;  // id that was used before → latest id that replaces it
 };
 
-/// Entries whose lines lost their ids, and that others name: a clean copy gives them ids.
+/// Returns the places of entries that other lines name although their own lines have lost their ids. A clean copy gives
+/// them ids.
 std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& agent);
 
-/// Whether an agent's lines are copied as they are into a file of the agent.
+/// Returns whether the lines of the agent called `name` are copied unchanged into a file of `agent`.
 bool isSameFormat(const Agent& agent, std::string_view name);
 
-/// Whether the agent wrote an entry itself, and its line can be copied; `clean`: into a clean copy. `continued`: the
-/// entry that it continues.
+/// Returns whether the agent wrote an entry itself and its line can be copied. `continued` is the entry that it
+/// continues; `clean` asks for a clean copy.
 bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bool clean);
 
-/// A clean copy begins with the header, wherever that was in the file. False when the file has lost it.
+/// Moves the header to the front, where a clean copy needs it. Returns false when the file has lost its header.
 bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order);
 
 }  // namespace bough::transcript

@@ -1,4 +1,4 @@
-// The messages of a session's branches in another dialect, for the writers.
+// Converts the messages of a session's branches to another dialect, for the writers.
 #pragma once
 
 #include <bough/convert.h>
@@ -14,36 +14,38 @@
 
 namespace bough::transcript {
 
-/// Converts the messages of some branches part by part, when they are asked for, so that memory holds one part of a
-/// long session in its new form, and not all of it. A part ends where a context may begin or end (a summary, what a
-/// summary keeps), and in a long branch between turns whose calls are all answered. What the dialect cannot hold is
-/// added to the report.
+/// Converts the messages of some branches in parts, on demand, so that memory holds only one converted part of a long
+/// session at a time. A part ends where a context may begin or end (at a summary, or at the first entry that a summary
+/// keeps) and, in a long branch, between turns whose calls are all answered. What the dialect cannot hold is added to
+/// the report.
 class MessageConversion {
  public:
-  /// `leaves`: the ends of the branches, the head's first where there is no `head`. `head`: an entry that is not joined
-  /// with what comes after it, since the branch that the agent continues ends there. All arguments must outlive it.
+  /// `leaves` are the ends of the branches; without a `head`, the first one is the end of the head's branch. `head` is
+  /// an entry that is not joined with what comes after it, because the branch that the agent continues ends there. All
+  /// arguments must outlive this object.
   MessageConversion(const EntryList& entries, const EntryTree& tree, const std::vector<std::size_t>& leaves,
                     Dialect target, CompatibilityReport& report, std::size_t head = EntryTree::kNone);
 
-  /// The messages of an entry in the dialect; none for an entry of no chosen branch. Each entry is asked for once.
+  /// Returns the messages of an entry in the dialect; empty for an entry that is on none of the branches. Call it once
+  /// per entry.
   std::vector<std::string> take(std::size_t place);
-  /// Nobody will ask for this entry.
+  /// Announces that `take` will not be called for this entry.
   void skip(std::size_t place);
-  /// Converts what nobody asked for, so that the report is whole.
+  /// Converts what nobody asked for, so that the report is complete.
   void convertRest();
-  /// What edits make of the messages.
+  /// Returns the edits of the messages.
   [[nodiscard]] const Edits& edits() const { return edits_; }
-  /// How many entries are converted and wait to be asked for.
+  /// Returns how many converted entries wait for `take`.
   [[nodiscard]] std::size_t heldCount() const { return done_.size(); }
 
  private:
-  // What a branch holds that none before it does.
+  // The part of a branch that no earlier branch contains.
   struct Branch {
-    std::vector<std::size_t> places;  // after those of earlier branches whose calls it answers
-    std::size_t next = 0;             // of `places`: what was not converted yet
+    std::vector<std::size_t> places;  // preceded by those of earlier branches whose calls this branch answers
+    std::size_t next = 0;             // index in `places` of the first entry that is not converted yet
     bool isWhole = false;             // it begins with a root
     message::EarlierCalls calls{};
-    std::vector<std::size_t> cuts{};  // of `places`: where a part of a long branch may end, in order
+    std::vector<std::size_t> cuts{};  // indexes in `places` where a part of a long branch may end, in order
   };
 
   void addBranch(std::size_t leaf);
@@ -60,10 +62,10 @@ class MessageConversion {
   CompatibilityReport& report_;
   std::size_t head_;
   std::vector<Branch> branches_;
-  std::vector<std::uint32_t> branchOf_;  // by place: 0 for none, else one more than its place in branches_
+  std::vector<std::uint32_t> branchOf_;  // by place: 0 for none, otherwise the index in branches_ plus one
   std::vector<bool> isSkipped_;          // by place
-  std::vector<bool> starts_;             // by place: a summary, or the first entry that one keeps, if not a result
-  std::unordered_map<std::size_t, std::vector<std::string>> done_;  // converted and not asked for yet
+  std::vector<bool> starts_;  // by place: a summary, or the first entry that a summary keeps unless that is a result
+  std::unordered_map<std::size_t, std::vector<std::string>> done_;  // by place: converted, not taken yet
 };
 
 }  // namespace bough::transcript

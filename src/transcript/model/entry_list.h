@@ -1,11 +1,11 @@
-// The entries that are written. What decides about an entry (id, parent, kind, size) is in memory, about 80 bytes an
-// entry; the entry itself is read when it is asked for. So memory does not grow with what a session's messages hold.
+// The entries to write. The properties that matter for decisions (id, parent, kind, size) are in memory, about 80 bytes
+// per entry; the entry itself is read on demand. So memory does not grow with the size of a session's messages.
 //
-//   1. Entries of a vector are used where they are. A session of up to `keptBytes` is read once and kept.
-//   2. A longer one is read in blocks. The last blocks stay, up to kCachedBytes; a Pin keeps its block.
-//   3. Places are sequences of the session (SessionTree). What is appended later is not seen.
-//   4. A read that fails is remembered, and an empty entry is given: who writes calls `check` before a piece is given
-//      away.
+//   1. Entries of a vector are used in place. A session of up to `keptBytes` is read once and kept in memory.
+//   2. A longer session is read in blocks. The last blocks are cached, up to kCachedBytes; an EntryPin keeps its block.
+//   3. Places are sequences of the session (SessionTree). Entries that are appended later are not visible.
+//   4. A failed read is remembered, and an empty entry is returned. A writer must call `check` before it passes its
+//      output on.
 #pragma once
 
 #include <bough/entry.h>
@@ -28,17 +28,17 @@
 
 namespace bough::transcript {
 
-/// An entry that stays as long as this.
+/// Keeps an entry alive.
 using EntryPin = std::shared_ptr<const Entry>;
 
-/// One thread.
+/// Not thread-safe.
 class EntryList {
  public:
   static constexpr std::size_t kNone = SIZE_MAX;
 
   /// Entries in memory, which must outlive the list.
   explicit EntryList(const std::vector<Entry>& entries);
-  /// Entries that become its own.
+  /// Entries that the list owns.
   explicit EntryList(std::vector<Entry>&& entries);
   static Result<std::shared_ptr<const EntryList>> ofSession(Session session, std::size_t keptBytes);
   EntryList(const EntryList&) = delete;
@@ -50,29 +50,30 @@ class EntryList {
   [[nodiscard]] bool isTalk(std::size_t place) const { return isConversation(kind(place)); }
   [[nodiscard]] bool isMessage(std::size_t place) const { return outlines_[place].isMessage; }
   [[nodiscard]] bool isRedacted(std::size_t place) const { return outlines_[place].isRedacted; }
-  /// Redacted, and nothing is in its place. A message that answered calls is a message that says of each that its
-  /// result was redacted.
+  /// Returns whether the entry is redacted and nothing replaces it. A redacted message that answered calls is replaced
+  /// by a message which says for each call that its result was redacted.
   [[nodiscard]] bool isHidden(std::size_t place) const { return isRedacted(place) && !outlines_[place].answersCalls; }
-  /// What is known of an entry of the conversation that is redacted, or damaged and held results, besides its place.
+  /// What is known, besides its place, about an entry of the conversation that is redacted, or that is damaged and held
+  /// results.
   struct Hidden {
-    bool isErased = false;     ///< For good: nobody knows what it said, or who.
-    bool isDamaged = false;    ///< The same, and nobody meant it.
-    std::optional<Role> role;  ///< Who said it, when it is a message.
+    bool isErased = false;     ///< Removed forever: neither its content nor its author is known.
+    bool isDamaged = false;    ///< Likewise unknown, but because of damage.
+    std::optional<Role> role;  ///< Its author, when it is a message.
   };
-  /// Null of any other entry, and where the session is not at hand.
+  /// Returns nullptr for any other entry, and when the list was made without a session.
   [[nodiscard]] const Hidden* hidden(std::size_t place) const;
-  /// Whether an entry of the conversation is redacted, or cannot be read.
+  /// Returns whether an entry of the conversation is redacted or unreadable.
   [[nodiscard]] bool lacksSome() const { return lacking_ != nullptr; }
   [[nodiscard]] std::size_t payloadBytes(std::size_t place) const { return outlines_[place].payloadBytes; }
-  /// How many bytes the entry takes in a line of another agent's file (carried.h).
+  /// Returns how many bytes the entry takes in a line of another agent's file (carried.h).
   [[nodiscard]] std::size_t carriedBytes(std::size_t place) const { return outlines_[place].carriedBytes; }
-  /// The entry it continues; kNone for a root and for entries that are not part of the conversation.
+  /// Returns the entry that it continues; kNone for a root and for entries outside the conversation.
   [[nodiscard]] std::size_t parent(std::size_t place) const {
     return outlines_[place].parent == kNoSequence ? kNone : outlines_[place].parent;
   }
-  /// An entry of the conversation.
+  /// Finds an entry of the conversation.
   [[nodiscard]] std::size_t find(std::string_view id) const;
-  /// The whole entry.
+  /// Returns the whole entry.
   [[nodiscard]] EntryPin at(std::size_t place) const;
 
   /// Fails when an entry could not be read.
@@ -90,18 +91,19 @@ class EntryList {
     bool isMessage = false;
     bool isRedacted = false;
     bool isUnreadable = false;
-    bool answersCalls = false;  // hidden, and results that say so are in its place
+    bool answersCalls = false;  // redacted, and replaced by results that say so
   };
-  // What is redacted, erased or damaged (lacking_entries.cpp).
+  // The entries that are redacted, erased or damaged (lacking_entries.cpp).
   class Lacking {
    public:
     explicit Lacking(EntryList& list) : list_(list) {}
-    /// The next entry of the session.
+    /// Takes the next entry of the session.
     Result<void> note(const Entry& entry, std::size_t place);
-    /// After the last one: lines that say what is hidden go, and results say what became of those that nobody can read.
+    /// Called after the last entry. Removes lines that repeat what is hidden, and adds results that say what became of
+    /// results nobody can read.
     void end();
     [[nodiscard]] const Hidden* find(std::size_t place) const;
-    /// What stands in an entry's place; null: the entry itself.
+    /// Returns what replaces an entry; nullptr for the entry itself.
     [[nodiscard]] const EntryPin* replacement(std::size_t place) const;
 
    private:
@@ -112,9 +114,10 @@ class EntryList {
     void replace(std::size_t place, const Entry& entry, std::string payload);
 
     EntryList& list_;
-    json::SaidTexts said_;  // by redacted entries
+    json::SaidTexts said_;  // what redacted entries say
     std::unordered_map<std::size_t, Hidden> hidden_;
-    // Messages of results in the place of hidden ones, and entries without the line of which a part is hidden.
+    // Messages of results that replace hidden ones, and entries without their line because a part of that line is
+    // hidden.
     std::unordered_map<std::size_t, EntryPin> replaced_;
   };
   struct Block {
@@ -132,13 +135,13 @@ class EntryList {
   [[nodiscard]] Result<Block> readBlock(std::size_t place) const;
 
   std::vector<Outline> outlines_;
-  IdPlaces places_;                              // of entries of the conversation
-  std::deque<std::string> ids_;                  // of a session: many in each text, which never grows beyond its room
-  const std::vector<Entry>* entries_ = nullptr;  // all of them, when they are in memory
-  std::vector<Entry> kept_;                      // likewise, when they are its own
+  IdPlaces places_;              // of the entries of the conversation
+  std::deque<std::string> ids_;  // for a session: many ids in each string, which never grows beyond its capacity
+  const std::vector<Entry>* entries_ = nullptr;  // all entries, when they are in memory
+  std::vector<Entry> kept_;                      // the same entries, when the list owns them
   std::optional<Session> session_;
   struct Cache {
-    std::deque<std::shared_ptr<const Block>> blocks;  // the one used last first
+    std::deque<std::shared_ptr<const Block>> blocks;  // most recently used first
     std::size_t bytes = 0;
     std::optional<Error> error;
   };

@@ -1,4 +1,4 @@
-// The facts of a transcript as an entry of the session it became.
+// Stores the facts of a transcript as an entry of the imported session.
 #pragma once
 
 #include <bough/transcript.h>
@@ -8,15 +8,15 @@
 
 namespace bough::transcript {
 
-/// How many files a file may continue, one after the other. Each is open while those before it are read.
+/// Limit for a chain of files that continue one another. Each file stays open while the files before it are read.
 inline constexpr std::size_t kMaxForks = 256;
 
-/// The payload of a session_info entry: {"title":…,"transcript":{"facts":{…}}}, and after the facts what the file has
-/// lost, when it has: "lost":{"recovered":…,"unreadable":…,"first":{"at":…,"reason":…}}.
+/// Returns the payload of a session_info entry: {"title":…,"transcript":{"facts":{…}}}. When parts of the file are
+/// lost, this follows the facts: "lost":{"recovered":…,"unreadable":…,"first":{"at":…,"reason":…}}.
 std::string factsPayload(const TranscriptReport& report);
-/// Whether an entry is such a one.
+/// Returns whether an entry has such a payload.
 bool holdsFacts(const Entry& entry);
-/// Whether a key can be that of a session.
+/// Returns whether a key is valid as a session key.
 bool isUsableKey(std::string_view key);
 
 }  // namespace bough::transcript

@@ -1,6 +1,7 @@
-// Finds the places of ids that somebody else keeps, in 8 to 16 bytes an id.
+// Maps ids to places in 8 to 16 bytes per id. The ids themselves are stored elsewhere.
 //
-// Open addressing by hash; a candidate's id is asked for and compared, so two ids of one hash are two.
+// An open-addressing hash table. The id of each candidate is looked up and compared, so ids with equal hashes are kept
+// apart.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +16,13 @@ namespace bough::transcript {
 
 class IdPlaces {
  public:
-  /// kNoSequence when there is none. `idAt` gives the id at a place.
+  /// Returns kNoSequence when the id is not known. `idAt` returns the id at a place.
   template <typename IdAt>
   [[nodiscard]] Sequence find(std::string_view id, const IdAt& idAt) const {
     return slots_.empty() ? kNoSequence : slots_[slotOf(id, idAt)];
   }
 
-  /// Of two places with one id the first is found.
+  /// Adds a place. When two places have the same id, the first one is found.
   template <typename IdAt>
   void add(Sequence place, const IdAt& idAt) {
     if ((count_ + 1) * 2 > slots_.size()) grow(idAt);
@@ -32,7 +33,7 @@ class IdPlaces {
   }
 
  private:
-  // Where the place of an id is, or the free slot where it belongs.
+  // Returns the slot of an id, or the free slot where it belongs.
   template <typename IdAt>
   [[nodiscard]] std::size_t slotOf(std::string_view id, const IdAt& idAt) const {
     const std::size_t mask = slots_.size() - 1;
@@ -51,7 +52,7 @@ class IdPlaces {
     }
   }
 
-  std::vector<Sequence> slots_;  // a power of two of them, at most half taken; kNoSequence in free ones
+  std::vector<Sequence> slots_;  // a power of two of slots, at most half of them used; a free slot is kNoSequence
   std::size_t count_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Ids of other agents as ids of entries: one to one, and the same each time.
+// Maps the ids of other agents to entry ids: one to one, and always the same way.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,25 @@
 
 namespace bough::transcript {
 
-/// What the ids of facts about a session begin with (facts.h).
+/// Prefix of the ids of entries with facts about a session (facts.h).
 inline constexpr std::string_view kFactsId = "facts:";
 
-/// A legal id stays as it is. Any other, and one that looks like an id made here, is escaped: `esc:` and each byte that
-/// is not a letter, a digit or `-` as `.hh`; when that is too long, `sha:` and the SHA-256, which only the original
-/// line can turn back.
+/// Returns a valid id unchanged. An invalid id, or an id that looks like one made here, is escaped: `esc:`, then each
+/// byte that is not a letter, a digit or `-` as `.hh`. When the result is too long: `sha:` and the SHA-256, which only
+/// the original line can reverse.
 std::string entryIdOf(std::string_view foreignId);
 
-/// The agent's id that entryIdOf made this one from; a `sha:` one stays as it is.
+/// Returns the agent's id that entryIdOf converted. A `sha:` id is returned unchanged.
 std::string foreignIdOf(std::string_view entryId);
 
-/// Whether an entry's id is one that entryIdOf makes and foreignIdOf turns back.
+/// Returns whether entryIdOf makes this id and foreignIdOf can convert it back.
 bool isForeignId(std::string_view entryId);
 
-/// The id of an entry whose line has none: `at:<offset>`, with a scope `at:<scope>:<offset>`, and `.<part>` added for
-/// all but the first entry of a line that becomes several.
+/// Returns the id of an entry whose line has no id: `at:<offset>`, with a scope `at:<scope>:<offset>`. `.<part>` is
+/// added for all but the first entry of a line that becomes several entries.
 std::string entryIdAt(std::string_view scope, std::uint64_t offset, std::uint32_t part = 0);
 
-/// A session id that is legal and says which session of which agent it is: the agent's own where that is legal.
+/// Returns a valid session id that identifies the agent's session: the agent's own id when that is valid.
 std::string sessionIdOf(std::string_view agent, std::string_view foreignId);
 
 }  // namespace bough::transcript

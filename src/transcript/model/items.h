@@ -1,4 +1,4 @@
-// From entries to what a writer writes: which entries are chosen, and what each continues.
+// Decides which entries are written and what each of them continues.
 #pragma once
 
 #include <bough/entry.h>
@@ -15,30 +15,30 @@
 
 namespace bough::transcript {
 
-/// A session's entries as a tree, by their place in the list.
+/// A session's entries as a tree; nodes are places in the list.
 class EntryTree {
  public:
   static constexpr std::size_t kNone = EntryList::kNone;
 
-  /// The entries must outlive it.
+  /// The entries must outlive this object.
   explicit EntryTree(const EntryList& entries);
 
   [[nodiscard]] std::size_t find(std::string_view id) const { return entries_.find(id); }
-  /// The entry it continues; kNone for a root and for entries that are not part of the conversation.
+  /// Returns the entry that it continues; kNone for a root and for entries outside the conversation.
   [[nodiscard]] std::size_t parent(std::size_t place) const { return entries_.parent(place); }
-  /// Whether other entries continue the same one.
+  /// Returns whether the entry has siblings.
   [[nodiscard]] bool isBranch(std::size_t place) const {
     return parent(place) != kNone && childCounts_[parent(place)] > 1;
   }
-  /// Whether several entries continue it.
+  /// Returns whether several entries continue it.
   [[nodiscard]] bool isBranchPoint(std::size_t place) const { return childCounts_[place] > 1; }
-  /// From the root to an entry.
+  /// Returns the places from the root to an entry.
   [[nodiscard]] std::vector<std::size_t> path(std::size_t leaf) const;
-  /// The ends of all branches, in log order.
+  /// Returns the ends of all branches, in log order.
   [[nodiscard]] std::vector<std::size_t> leaves() const;
-  /// Where the entries leave the head; those of one agent alone, when `agent` is given.
+  /// Returns the head according to the entries; only those of one agent when `agent` is given.
   [[nodiscard]] std::size_t head(std::string_view agent = {}) const;
-  /// Why a session cannot be written whose head is at no entry.
+  /// Returns the error for a session that cannot be written because its head is not at an entry.
   [[nodiscard]] std::unexpected<Error> noHead() const;
 
  private:
@@ -46,18 +46,19 @@ class EntryTree {
   std::vector<std::uint32_t> childCounts_;
 };
 
-/// What later entries (message_edit.h) say in the place of messages. A message is written once for all branches: one on
-/// the head's branch with the edits of that branch, another one when no branch has it without the edit.
+/// The changes that later entries (message_edit.h) make to messages. A message is written once for all branches: a
+/// message on the head's branch with the edits of that branch, any other message with an edit only when no branch has
+/// it unedited.
 class Edits {
  public:
-  /// The list and the tree must outlive it.
+  /// The list and the tree must outlive this object.
   Edits(const EntryList& entries, const EntryTree& tree, std::size_t head);
 
-  /// The entry, with what an edit makes of its message; null: models do not get it.
+  /// Returns the entry with its message as edited; nullptr when models do not get it.
   [[nodiscard]] EntryPin at(std::size_t place) const;
-  /// Whether models do not get the message.
+  /// Returns whether models do not get the message.
   [[nodiscard]] bool leavesOut(std::size_t place) const;
-  /// Whether the entry is an edit that holds, or held until a later one of the same message.
+  /// Returns whether the entry is an edit that is in effect, or was until a later edit of the same message.
   [[nodiscard]] bool isApplied(std::size_t place) const { return applied_.contains(place); }
 
  private:
@@ -65,18 +66,19 @@ class Edits {
 
   const EntryList& entries_;
   const EntryTree& tree_;
-  std::unordered_map<std::size_t, std::size_t> editOf_;  // by the message's place: the place of its last edit
+  std::unordered_map<std::size_t, std::size_t> editOf_;  // place of a message → place of its last edit
   std::unordered_set<std::size_t> applied_;
 };
 
-/// Of a compaction_summary: where the entries before it that stay in the context are, oldest first.
+/// For a compaction_summary: returns the places of the earlier entries that stay in the context, oldest first.
 std::vector<std::size_t> keptPlaces(const EntryList& entries, const EntryTree& tree, std::size_t place);
-/// Which entries stay in the context of any summary, by their place.
+/// Returns, by place, which entries stay in the context of any summary.
 std::vector<bool> allKept(const EntryList& entries, const EntryTree& tree);
-/// Of a compaction_summary: the ids of the entries before it that stay in the context, oldest first.
+/// For a compaction_summary: returns the ids of the earlier entries that stay in the context, oldest first.
 std::vector<std::string> keptBy(const EntryList& entries, const EntryTree& tree, std::size_t place);
 
-/// Of a head entry: where an import noted that the agent left off; kNone when somebody else moved the head.
+/// For a head entry: returns where the agent left off according to an import; kNone when the head was not moved by an
+/// import.
 std::size_t importedHead(const EntryList& entries, const EntryTree& tree, std::size_t place);
 bool hasHeadEntry(const EntryList& entries);
 

@@ -1,4 +1,4 @@
-// UUIDs that agents name their sessions and messages with.
+// UUIDs that agents use as names of sessions and messages.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace bough::transcript {
 
-/// A UUID for a name: always the same one (version 8, from the name's SHA-256).
+/// Returns a UUID for a name, always the same one (version 8, from the name's SHA-256).
 std::string uuidFor(std::string_view name);
 
-/// The time that a UUID of version 7 begins with; 0 for all others.
+/// Returns the time at the start of a version 7 UUID; 0 for any other UUID.
 std::uint64_t uuidTimeMs(std::string_view uuid);
 
 }  // namespace bough::transcript

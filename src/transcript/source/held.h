@@ -1,4 +1,4 @@
-// Records that wait for the ones after them, because several together are one entry.
+// Records that are held back until later records come, because several records together form one entry.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace bough::transcript {
 
-/// A copy of a record whose bytes are there: not of one that was skipped.
+/// A copy of a record. Not for skipped records, whose bytes are not available.
 class HeldRecord {
  public:
   explicit HeldRecord(const Record& record)
@@ -23,7 +23,7 @@ class HeldRecord {
     }
   }
 
-  /// Points into this object.
+  /// Returns a record that points into this object.
   [[nodiscard]] Record record() const {
     Record record;
     record.kind = kind_;
@@ -48,7 +48,7 @@ class HeldRecord {
   std::size_t textSize_ = 0;
 };
 
-/// Records that follow one another in the file, as one record with all their bytes.
+/// Joins consecutive records of a file into one record with all their bytes.
 class JoinedRecord {
  public:
   /// `held` must outlive this object.
@@ -60,7 +60,7 @@ class JoinedRecord {
     raw_ += record.raw;
   }
 
-  /// Its `text` is all of it. Points into this object.
+  /// Returns the joined record. Its `text` is all its bytes and points into this object.
   [[nodiscard]] Record record() const {
     Record record;
     record.kind = RecordKind::Json;
@@ -71,14 +71,14 @@ class JoinedRecord {
     return record;
   }
 
-  /// The object of one of the records: where it is in the joined bytes, unless it is a repaired copy.
+  /// Returns the object of one of the records: a slice of the joined bytes, unless it is a repaired copy.
   [[nodiscard]] std::string_view text(std::size_t place) const {
     const Part& part = parts_[place];
     if (part.record.repaired) return part.record.text;
     return std::string_view(raw_).substr(part.textBegin, part.record.text.size());
   }
 
-  /// Calls `use` for each of the records with which something is wrong.
+  /// Calls `use` for each record that has a problem.
   template <typename Use>
   void eachDamaged(const Use& use) const {
     for (const Part& part : parts_) {
@@ -89,7 +89,7 @@ class JoinedRecord {
  private:
   struct Part {
     Record record;
-    std::size_t textBegin;  // in raw_
+    std::size_t textBegin;  // index in raw_
   };
   std::string raw_;
   std::uint64_t offset_ = 0;

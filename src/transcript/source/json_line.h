@@ -1,4 +1,4 @@
-// Small helpers that readers and writers of JSON lines share.
+// Small helpers for readers and writers of JSON lines.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace bough::transcript {
 
-/// The members of an object that a reader asks for by name, found in one pass. Values are slices of the object.
+/// The members of an object, found by name. Values are slices of the object.
 class Members {
  public:
   explicit Members(std::string_view object) : object_(object) {}
 
-  /// The raw value; empty when there is none.
+  /// Returns the raw value; empty when the member is absent.
   [[nodiscard]] std::string_view raw(std::string_view name) const {
     return json::findMember(object_, name).value_or(std::string_view());
   }
-  /// The text of a string member; empty when it is absent or not a string.
+  /// Returns the text of a string member; empty when it is absent or not a string.
   [[nodiscard]] std::string text(std::string_view name) const { return json::findString(object_, name).value_or(""); }
   [[nodiscard]] bool has(std::string_view name) const { return json::findMember(object_, name).has_value(); }
   [[nodiscard]] bool isTrue(std::string_view name) const { return raw(name) == "true"; }
@@ -34,8 +34,8 @@ class Members {
   std::string_view object_;
 };
 
-/// A JSON value that is a time, as RFC 3339: a string of that form, or a number of seconds or (from 10^11 on)
-/// milliseconds since 1970. Empty when it is none.
+/// Returns a JSON value that is a time as RFC 3339. The value is a string of that form, or a number of seconds or (from
+/// 10^11 on) milliseconds since 1970. Returns an empty string for any other value.
 std::string timeText(std::string_view value);
 
 }  // namespace bough::transcript

@@ -1,5 +1,5 @@
-// The locks of other agents: a file or a folder that only one process can make. Whoever finds one that is old enough
-// takes it over, as those agents do.
+// The locks of other agents: a file or a folder that only one process can create. A lock that is old enough is taken
+// over, as those agents do.
 #pragma once
 
 #include <bough/error.h>
@@ -9,8 +9,8 @@
 
 namespace bough::transcript {
 
-/// OpenClaw's: a file `….lock` with {"pid","createdAt"}. Stale after 30 s, or when the process is gone. Busy after 10
-/// s.
+/// OpenClaw's lock: a file `….lock` with {"pid","createdAt"}. It is stale after 30 s, or when its process is gone.
+/// `take` fails with Busy after 10 s.
 class LockFile {
  public:
   static Result<LockFile> take(const std::string& path);
@@ -23,7 +23,7 @@ class LockFile {
   std::string path_;
 };
 
-/// MyAgents': a folder. Stale after 30 s. Busy after 10 s.
+/// The lock of MyAgents: a folder. It is stale after 30 s. `take` fails with Busy after 10 s.
 class LockFolder {
  public:
   static Result<LockFolder> take(const std::string& path);

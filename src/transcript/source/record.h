@@ -1,10 +1,12 @@
-// Cuts a transcript into records, whatever happened to it. Joined, the records' bytes are the file: none is left out.
+// Divides a transcript into records, even when it is damaged. The records joined together are the whole file; no byte
+// is left out.
 //
-// A record is one JSON object with the bytes around it, up to and including its line's end; or bytes that are not one:
-// a blank line, damage, a torn end. Programs that crash or write at once leave two objects on one line (`}{`), a
-// beginning with a whole object after it, runs of NUL bytes, lines without an end. Each object that is whole is found.
+// A record is one JSON object with the bytes around it, up to and including its line end; or bytes without an object: a
+// blank line, damage, a torn end. Programs that crash, or that write at the same time, leave two objects on one line
+// (`}{`), an incomplete object followed by a whole one, runs of NUL bytes, and lines without an end. Every whole object
+// is found.
 //
-// Memory is bounded: a line of more than kMaxTranscriptLineBytes is skipped and counted.
+// Memory is bounded: a line longer than kMaxTranscriptLineBytes is skipped and counted.
 #pragma once
 
 #include <bough/error.h>
@@ -20,55 +22,55 @@
 
 namespace bough::transcript {
 
-/// Where a transcript's bytes come from.
+/// Provides a transcript's bytes.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Reads at most out.size() bytes, in order; 0 at the end.
+  /// Reads at most out.size() bytes, in order; returns 0 at the end.
   virtual Result<std::size_t> read(std::span<char> out) = 0;
-  /// How many bytes there are altogether, where that is known beforehand; a file may still grow or shrink.
+  /// Returns the total number of bytes when it is known beforehand. A file may still grow or shrink.
   [[nodiscard]] virtual std::optional<std::uint64_t> sizeBytes() const { return std::nullopt; }
 };
 
-/// A regular file, or a session in a database (database.h). Fails when there is none at `path`, or when it is something
+/// Opens a regular file, or a session in a database (database.h). Fails when `path` does not exist or is something
 /// else.
 Result<std::unique_ptr<ByteSource>> openFile(const std::string& path);
-/// Bytes in memory, which must outlive it.
+/// Provides bytes in memory, which must outlive the result.
 std::unique_ptr<ByteSource> fromMemory(std::string_view bytes);
 
 enum class RecordKind : std::uint8_t {
   Json,     ///< `text` is one JSON object.
-  Blank,    ///< Nothing but blanks.
+  Blank,    ///< Only white space.
   Damaged,  ///< Bytes that are not an object.
-  Torn,     ///< The same at the very end, without a line end: it may still be being written.
-  Skipped,  ///< A line that was too long: `raw` is empty, `sizeBytes` says how long.
+  Torn,     ///< Bytes at the very end without a line end: they may still be being written.
+  Skipped,  ///< A line that was too long: `raw` is empty, `sizeBytes` is its length.
 };
 
 struct Record {
   RecordKind kind = RecordKind::Blank;
-  std::uint64_t offset = 0;     ///< Of `raw` in the file.
-  std::uint64_t sizeBytes = 0;  ///< Of `raw`; of a skipped line its length.
-  std::string_view raw;         ///< All its bytes, line end included. Valid until the next record.
-  /// The object: a part of `raw`; or, when bytes of `raw` are not UTF-8, a copy with U+FFFD in their place.
+  std::uint64_t offset = 0;     ///< Offset of `raw` in the file.
+  std::uint64_t sizeBytes = 0;  ///< Size of `raw`; for a skipped line, its length.
+  std::string_view raw;         ///< All bytes of the record, with the line end. Valid until the next record.
+  /// The object: a slice of `raw`, or a copy with U+FFFD in place of bytes that are not UTF-8.
   std::string_view text;
-  bool repaired = false;    ///< `text` is such a copy.
-  std::string_view reason;  ///< What is wrong, when something is: also with a whole object that stood amid damage.
+  bool repaired = false;    ///< Whether `text` is such a copy.
+  std::string_view reason;  ///< The problem, if any; also set for a whole object that was found in damaged bytes.
 };
 
-/// A copy with U+FFFD for each byte that is not UTF-8.
+/// Returns a copy with U+FFFD in place of each byte that is not UTF-8.
 std::string repairUtf8(std::string_view text);
 
-/// Whether an object that was found amid damage is a whole record of the agent, and not a part of one.
+/// Returns whether an object found in damaged bytes is a whole record of the agent, and not a part of one.
 using IsRecord = std::function<bool(std::string_view object)>;
 
-/// Gives the records of a file of lines.
+/// Reads the records of a file of lines.
 class LineRecords {
  public:
-  /// `cutAt`: a record ends there, also inside a line: where an earlier reading ended. `beginning`: bytes that were
-  /// read from the source already.
+  /// `cutAt`: a record ends at this offset even inside a line, because an earlier read ended there. `beginning`: bytes
+  /// that were already read from the source.
   LineRecords(ByteSource& source, IsRecord isRecord, std::uint64_t cutAt = 0, std::string beginning = {});
 
-  /// The next record; none at the end.
+  /// Returns the next record; std::nullopt at the end.
   Result<std::optional<Record>> next();
 
  private:
@@ -83,19 +85,20 @@ class LineRecords {
   ByteSource& source_;
   IsRecord isRecord_;
   std::uint64_t cutAt_;
-  std::string buffer_;  // bytes read and not yet given, from bufferOffset_ on
+  std::string buffer_;  // bytes that were read and not returned yet, from bufferOffset_ on
   std::uint64_t bufferOffset_ = 0;
-  std::size_t begin_ = 0;     // of the line in buffer_
-  std::size_t end_ = 0;       // after it
-  std::size_t searched_ = 0;  // no line end before this
+  std::size_t begin_ = 0;     // start of the current line in buffer_
+  std::size_t end_ = 0;       // end of the current line
+  std::size_t searched_ = 0;  // there is no line end before this index
   bool ended_ = false;
-  std::deque<Record> records_;  // of the line, not yet given
-  std::string utf8_;            // what a repaired record's text points to
+  std::deque<Record> records_;  // records of the current line that were not returned yet
+  std::string utf8_;            // the text of a repaired record
 };
 
-/// Gives the records of a file that is one JSON document: each element of the list `listName` (of the document itself
-/// when empty) is a record; what is before, between and after them goes with them. Where the document is damaged, whole
-/// records after the damage are found. `document` must outlive it. Fails with Damaged when it is not such a document.
+/// Returns the records of a file that is one JSON document: each element of the list `listName` (or of the document
+/// itself when `listName` is empty) is a record. The bytes before, between and after the elements belong to the
+/// records. When the document is damaged, whole records after the damage are found. `document` must outlive the result.
+/// Fails with Damaged when `document` is not such a document.
 Result<std::vector<Record>> documentRecords(std::string_view document, std::string_view listName,
                                             const IsRecord& isRecord);
 

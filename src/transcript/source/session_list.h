@@ -1,4 +1,4 @@
-// The list that an agent keeps of its sessions: a JSON object or array with an object for each.
+// An agent's own list of its sessions: a JSON object or array with one object per session.
 #pragma once
 
 #include <bough/error.h>
@@ -14,20 +14,20 @@ namespace bough::transcript {
 class SessionList {
  public:
   struct Session {
-    std::string key;         ///< Empty in an array.
+    std::string key;         ///< Empty for an array.
     std::string_view value;  ///< A JSON object.
   };
 
-  /// The list at `path`; null when there is none. It is read once while the file stays as it is, because every session
-  /// of a folder asks for it. Damaged when the file is not such a list.
+  /// Returns the list at `path`; null when it does not exist. The last list is cached while its file stays unchanged,
+  /// because every session of a folder asks for it. Damaged when the file is not such a list.
   static Result<std::shared_ptr<const SessionList>> at(const std::string& path);
 
-  /// The first session whose member (one of "id", "sessionId", "transcript_file" or "sessionFile") has this value; of a
-  /// path its last component counts. Null when there is none.
+  /// Returns the first session whose member (one of "id", "sessionId", "transcript_file" or "sessionFile") has this
+  /// value. Paths are compared by their last component. Returns nullptr when there is none.
   [[nodiscard]] const Session* find(std::string_view member, std::string_view value) const;
-  /// Whether any session has that member.
+  /// Returns whether any session has that member.
   [[nodiscard]] bool hasMember(std::string_view member) const;
-  /// The first session with this key.
+  /// Returns the first session with this key.
   [[nodiscard]] const Session* withKey(std::string_view key) const { return find({}, key); }
 
  private:

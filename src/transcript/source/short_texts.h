@@ -1,4 +1,5 @@
-// Lines without what their long texts say, for whoever only counts and lists: everything after that passes fewer bytes.
+// Removes the content of long texts from lines, for callers that only count and list, so that later steps process fewer
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,9 @@
 
 namespace bough::transcript {
 
-/// Copies an object whose grammar was checked to `out`, with another text for each string inside its members that is
-/// longer than `longest`: the same for equal strings, and different ones for others. Strings that are members of the
-/// object itself stay.
+/// Copies an object with valid grammar to `out`, and replaces each string inside its members that is longer than
+/// `longest`. Equal strings get equal replacements, different strings get different ones. Strings that are direct
+/// members of the object stay.
 void shortenTexts(std::string_view object, std::size_t longest, std::string& out);
 
 }  // namespace bough::transcript

@@ -1,4 +1,4 @@
-// Transcripts that an agent (zstd) or a person (gzip) compressed, read as if they were not.
+// Reads transcripts that an agent (zstd) or a person (gzip) compressed as if they were not compressed.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace bough::transcript {
 
-/// The bytes of a file: unpacked when it begins as a zstd or a gzip file does. Reading fails with Damaged where it
-/// cannot be unpacked further. `path` is for messages.
+/// Returns the bytes of a file, decompressed when the file begins like a zstd or gzip file. Reading fails with Damaged
+/// at the point where decompression fails. `path` is used in messages.
 Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> file, const std::string& path);
 
 }  // namespace bough::transcript

@@ -1,9 +1,9 @@
-// Which lines of a Claude Code file are parts of one answer.
+// Determines which lines of a Claude Code file are parts of one answer.
 //
-// A response is written as one line a block, all with the id of the message. Results of parallel calls hang off the
-// line of their own call, so the lines of an answer and its results are a tree in the file although the model saw a
-// list. They are put in a row here: each continues from the one before it in the file, and what names any of them as
-// its parent continues from the last.
+// A response is written as one line per block; all its lines have the id of the message. The results of parallel calls
+// continue from the line of their own call, so an answer and its results form a tree in the file although the model saw
+// a list. This class turns them back into a sequence: each line continues from the line before it in the file, and a
+// line that names any of them as its parent continues from the last one.
 #pragma once
 
 #include <deque>
@@ -17,14 +17,15 @@ namespace bough::transcript::claude_code {
 
 class Answers {
  public:
-  /// The line to continue from when a line names `parent`: the last one of the answer that `parent` is a part of.
+  /// Returns the line to continue from when a line names `parent`: the last line of the answer that `parent` belongs
+  /// to.
   [[nodiscard]] std::string lastLineOf(std::string_view parent) const;
-  /// The same for a block of the answer `key`, which may be another answer to the same question.
+  /// The same for a block of the answer `key`, which may be a different answer to the same question.
   [[nodiscard]] std::string parentOfBlock(std::string_view key, std::string_view parent) const;
-  /// The same for a line of results. When a call of it is answered already, it is another branch.
+  /// The same for a line of results. When one of its calls is already answered, the line begins another branch.
   [[nodiscard]] std::string parentOfResults(std::string_view content, std::string_view parent) const;
 
-  /// Remembers a line that was given.
+  /// Remembers a line that was passed on.
   void addBlock(const std::string& key, const std::string& uuid);
   void addResults(std::string_view content, std::string_view parent, const std::string& uuid);
 
@@ -36,13 +37,13 @@ class Answers {
   void add(const std::string& key, const std::string& uuid);
   [[nodiscard]] const Answer* answerOf(std::string_view uuid) const;
 
-  // Answers are finished soon, but several agents may write at once.
+  // An answer is complete soon after it begins, but several agents may write at the same time.
   static constexpr std::size_t kMaxAnswers = 256;
-  static constexpr std::size_t kMaxLines = std::size_t{1} << 17;  // of all answers together
+  static constexpr std::size_t kMaxLines = std::size_t{1} << 17;  // limit for all answers together
 
   std::unordered_map<std::string, Answer> answers_;     // by key
   std::unordered_map<std::string, std::string> keyOf_;  // by uuid
-  std::deque<std::string> order_;                       // of the keys
+  std::deque<std::string> order_;                       // keys, oldest first
   std::size_t lineCount_ = 0;
 };
 

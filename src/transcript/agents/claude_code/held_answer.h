@@ -1,4 +1,4 @@
-// The lines of an answer that wait for the rest of it.
+// The lines of an answer that are held back until the rest of the answer comes.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 
 namespace bough::transcript::claude_code {
 
-/// Names an answer: all its lines have the same id and request. Empty when the line is not of one.
+/// Returns the name of an answer: all its lines have the same message id and request id. Empty when the line is not
+/// part of an answer.
 inline std::string answerKey(const Line& line) {
   const MessageParts& parts = partsOf(line);
   return parts.id.empty() ? std::string() : parts.id + '\n' + line.requestId;
 }
 
-/// A line that waits.
+/// A line that is held back.
 struct Held {
   explicit Held(const Record& from) : record(from) {}
   Held(const Record& from, Line&& parsed, bool ofAnswer) : record(from), line(std::move(parsed)), isBlock(ofAnswer) {
@@ -29,30 +30,32 @@ struct Held {
   Held& operator=(const Held&) = delete;
 
   HeldRecord record;
-  std::optional<Line> line{};  ///< Points into the record; none when that is not JSON, or was there before.
-  bool isBlock = false;        ///< Of the answer.
+  /// Points into the record. Empty when the record is not JSON or repeats an earlier line.
+  std::optional<Line> line{};
+  bool isBlock = false;  ///< It is a block of the answer.
 };
 
-/// Whether a line is one block, or a few, of an answer that may have more lines.
+/// Returns whether a line is one or a few blocks of an answer that may have more lines.
 bool isAnswerLine(const Line& line);
 
-/// The lines from the first of an answer on, as long as others may belong to it. Subagents may write between them:
-/// lines of another chain wait with the answer.
+/// The lines from the first line of an answer on, as long as more lines may belong to it. Subagents may write between
+/// them: lines of another chain are held back together with the answer.
 class HeldAnswer {
  public:
   [[nodiscard]] bool empty() const { return lines_.empty(); }
   [[nodiscard]] std::uint64_t offset() const { return lines_.front().record.offset(); }
 
-  /// Takes a line that begins an answer which may have more lines, and leaves nothing in `line`. False when this one
-  /// does not begin one.
+  /// Takes a line that begins an answer which may have more lines, and empties `line`. Returns false when the line does
+  /// not begin an answer.
   bool open(const Record& record, Line& line);
-  /// Takes a line that belongs to the answer, or may be between lines of it. False when it does not, and when there is
-  /// no room for it.
+  /// Takes a line that belongs to the answer or may be between its lines. Returns false when it does not belong there,
+  /// or when there is no room for it.
   bool join(const Record& record, Line& line);
-  /// The same for a record that is not JSON, or was there before: blank lines and damaged ones do not end an answer.
+  /// The same for a record that is not JSON or repeats an earlier line: blank lines and damaged lines do not end an
+  /// answer.
   bool join(const Record& record);
 
-  /// All lines; afterwards there are none.
+  /// Returns all lines and becomes empty.
   std::deque<Held> take();
 
  private:
@@ -61,7 +64,7 @@ class HeldAnswer {
   [[nodiscard]] bool isOfOtherChain(const Line& line) const;
   [[nodiscard]] bool hasRoom(const Record& record) const;
 
-  std::deque<Held> lines_;  // its elements stay where they are
+  std::deque<Held> lines_;  // a deque, so that its elements do not move
   std::unordered_set<std::string> uuids_;
   std::size_t bytes_ = 0;
   std::size_t otherChainLines_ = 0;

@@ -9,7 +9,7 @@
 
 namespace bough::transcript::claude_code {
 
-/// What a message line holds, by its raw `message`.
+/// The content of a message line, from its raw `message`.
 struct MessageParts {
   std::string id;
   std::string model;
@@ -17,12 +17,12 @@ struct MessageParts {
   std::string_view usage;
 };
 
-/// The members of a line that bough looks at, found in one pass. Raw values are slices of the line; empty when absent.
+/// The members of a line that bough needs, found in one pass. Raw values are slices of the line; empty when absent.
 struct Line {
   std::string type;
   std::string subtype;
   std::string uuid;
-  std::optional<std::string> parentUuid;  ///< Empty for a root; none when the line does not say.
+  std::optional<std::string> parentUuid;  ///< Empty for a root; std::nullopt when the line does not say.
   std::string logicalParentUuid;
   std::string timestamp;
   std::string requestId;
@@ -32,7 +32,7 @@ struct Line {
   std::string_view content;
   std::string_view compactMetadata;
   std::string_view leafUuid;
-  std::string_view title;  ///< Of a title line: customTitle, aiTitle or summary.
+  std::string_view title;  ///< In a title line: customTitle, aiTitle or summary.
   std::string_view cwd;
   std::string_view relocatedCwd;
   std::string_view sessionId;
@@ -42,31 +42,31 @@ struct Line {
   mutable std::optional<MessageParts> parts{};  ///< See partsOf.
 };
 
-/// Of a record: the grammar of its text is checked.
+/// Parses the text of a record, whose grammar was already checked.
 Line parseLine(std::string_view object);
 
 MessageParts parseMessage(std::string_view message);
 
-/// What parseMessage finds in the line's message, which is read once.
+/// Returns what parseMessage finds in the line's message, which is parsed only once.
 const MessageParts& partsOf(const Line& line);
 
-/// Lets a line that was read from `before` point into a copy of the same bytes.
+/// Makes a line that was parsed from `before` point into `now`, a copy of the same bytes.
 void moveTo(Line& line, std::string_view before, std::string_view now);
 
-/// The line of a subagent as one of a session that people continue: its program lists no file with a subagent's lines.
-/// Empty for any other line.
+/// Converts the line of a subagent to a line of a session that people continue, because Claude Code does not list files
+/// with a subagent's lines. Returns an empty string for any other line.
 std::string ofMainSession(std::string_view object);
 
-/// Whether a list of blocks holds nothing but results of tools, and at least one.
+/// Returns whether a list of blocks contains only tool results, and at least one.
 bool isAllResults(std::string_view content);
 
-/// The text of a raw string value, or of the text blocks of a list.
+/// Returns the text of a raw string value, or of the text blocks of a list.
 std::string textOf(std::string_view content);
 
-/// Whether a raw value is there and of this kind.
+/// Returns whether a raw value is present and of this kind.
 bool isKind(std::string_view value, json::Kind kind);
 
-/// The text of a raw string; empty when it is not one.
+/// Returns the text of a raw string; empty when it is not a string.
 std::string decoded(std::string_view value);
 
 }  // namespace bough::transcript::claude_code

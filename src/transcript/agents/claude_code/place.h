@@ -9,8 +9,8 @@
 
 namespace bough::transcript::claude_code {
 
-/// The name of the folder for the sessions of a project: every UTF-16 unit of its path that is not a letter or a digit
-/// becomes `-`; a name of more than 200 is cut, with a hash of the path.
+/// Returns the name of the folder for the sessions of a project: its path with every UTF-16 unit that is not a letter
+/// or a digit replaced by `-`. A name of more than 200 characters is cut and gets a hash of the path.
 std::string projectFolder(std::string_view cwd);
 
 std::vector<std::string> folders(const TranscriptHome& home);

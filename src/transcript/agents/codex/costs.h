@@ -7,17 +7,18 @@
 
 namespace bough::transcript::codex {
 
-/// Makes members of a session_info payload of the lines that say what requests cost.
+/// Makes members of a session_info payload from the lines that state the cost of requests.
 class Costs {
  public:
-  /// What one request cost. Newer versions write a record of it; older ones only count on.
+  /// Returns the cost of one request. Newer versions write a record of it; older versions only write a running count.
   std::string record(const Members& record, const std::string& model);
-  /// A count without an increase is the same one again, and gives nothing. A file that was forked repeats those of its
-  /// parent: the thread that they began in and the count name them.
+  /// Returns the increase of a running count; empty when the count is unchanged, because then it is only repeated. A
+  /// forked file repeats the counts of its parent; the thread where they were first written and the count together name
+  /// them.
   std::string count(const Members& event, const std::string& thread, const std::string& model);
 
  private:
-  std::string lastTotal_;  // of tokens
+  std::string lastTotal_;  // total token counts, as JSON
   bool hasRecords_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Response items, as the readers and writers of Codex files see them.
+// Response items, for the readers and writers of Codex files.
 #pragma once
 
 #include <string>
@@ -10,25 +10,26 @@
 
 namespace bough::transcript::codex {
 
-/// The version whose files are written.
+/// The Codex version that written files name.
 inline constexpr std::string_view kVersion = "0.166.0";
 
-/// Whether a user message is what Codex itself tells the model (environment, instructions), by its text.
+/// Returns whether a user message is something that Codex itself tells the model (environment, instructions), judging
+/// by its text.
 bool isInjected(std::string_view text);
 
-/// The text of a message item's content, or of a reasoning summary.
+/// Returns the text of a message item's content, or of a reasoning summary.
 std::string itemText(std::string_view list);
 
-/// A user's message with this text.
+/// Returns a user message with this text.
 std::string userItem(std::string_view text);
 
-/// A message of the Responses API as Codex reads it: with its type, and content that is a list.
+/// Returns a message of the Responses API in the form that Codex reads: with a type, and with content that is a list.
 std::string responseItem(std::string_view message);
 
-/// What was written for each entry: the items that a compaction replaces the history with are among them.
+/// Entry id → the items that were written for it. A compaction replaces the history with some of these items.
 using WrittenItems = std::unordered_map<std::string, std::vector<std::string>>;
 
-/// The payload of a `compacted` line: the summary and what it keeps.
+/// Returns the payload of a `compacted` line: the summary and what it keeps.
 std::string compactedPayload(const Item& item, const WrittenItems& written);
 
 }  // namespace bough::transcript::codex

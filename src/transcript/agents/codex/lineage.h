@@ -1,4 +1,4 @@
-// Where a forked Codex thread continues from.
+// Finds the history that a forked Codex thread continues.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,45 @@
 
 namespace bough::transcript::codex {
 
-/// The folder that holds `sessions` and `archived_sessions`; empty when a file is in neither.
+/// Returns the folder that contains `sessions` and `archived_sessions`; empty when the file is in neither.
 std::string homeOf(const std::string& path);
 
-/// The name that a rollout's file begins with its time and ends with: `<thread>`, or `<thread>_<rollout>` of one that
-/// replaced an earlier one when turns of the thread were reverted. `stem`: the file's name up to its first dot. Empty
-/// when it has none.
+/// Returns the part of a rollout's file name after the time: `<thread>`, or `<thread>_<rollout>` for a rollout that
+/// replaced an earlier one when turns of the thread were reverted. `stem` is the file name up to its first dot. Empty
+/// when the name has no such part.
 std::string rolloutName(std::string_view stem);
 
-/// The path of a rollout by its id, which is that of its thread unless it replaced an earlier one, or by its name:
-/// beside the file at `path`, or in the home that it belongs to. Empty when there is none.
+/// Returns the path of a rollout, given its name or its id, which is the id of its thread unless the rollout replaced
+/// an earlier one. Looks next to the file at `path`, then in the Codex home that this file belongs to. Empty when it is
+/// not found.
 std::string findRollout(const std::string& path, const std::string& rollout);
 
-/// A message of the history before a file's own lines.
+/// A message of the history that precedes a file's own lines.
 struct EarlierMessage {
   std::string entryId;
-  std::size_t hash = 0;  ///< Of its item.
+  std::size_t hash = 0;  ///< Hash of its item.
 };
 
-/// A turn of the history before a file's own lines.
+/// A turn of the history that precedes a file's own lines.
 struct EarlierTurn {
-  std::string before;     ///< The entry that the user's message continues; empty: none.
-  std::size_t given = 0;  ///< How many messages were given before it.
+  std::string before;     ///< The entry that the user's message continues; empty for none.
+  std::size_t given = 0;  ///< Number of messages before it.
 };
 
-/// What a forked thread continues: what its reader would know if the lines before the fork were its own.
+/// What a forked thread continues: the state that its reader would have if the lines before the fork were its own.
 struct Lineage {
   std::string_view problem = "a file that it was forked from is not there";  ///< Empty when all of it was read.
-  std::string sessionId{};  ///< Of that file (TranscriptFacts::sessionId).
+  std::string sessionId{};  ///< Session of the parent file (TranscriptFacts::sessionId).
   std::string lastEntryId{};
   std::vector<EarlierMessage> messages{};
   std::vector<EarlierTurn> turns{};
   std::deque<std::string> prompts{};  ///< The user's last messages.
   Costs costs{};
-  std::string rootThread{};  ///< Where the first lines were written first.
+  std::string rootThread{};  ///< The thread where the first lines were originally written.
 };
 
-/// What a rollout holds before a byte of its file, which the file at `path` was forked from. `followed`: the files that
-/// were forked from that one, in the order they were followed.
+/// Returns what a rollout, which the file at `path` was forked from, contains before an offset of its file. `followed`:
+/// the files that were forked from that rollout, in the order in which they were followed.
 Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint64_t endOffset,
                   std::vector<std::string> followed);
 

@@ -9,10 +9,10 @@
 
 namespace bough::transcript::codex {
 
-/// Reads a file for the sake of one that continues it.
+/// Reads a file for another file that continues it.
 class HistoryReader : public Reader {
  public:
-  /// What a file that continues from here must know, by the ids that `out` gave entries.
+  /// Returns what a file that continues from here must know. Entries have the ids that `out` gave them.
   [[nodiscard]] virtual Lineage handOver(const Builder& out) const = 0;
 };
 

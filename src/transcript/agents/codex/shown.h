@@ -1,5 +1,6 @@
-// Words that Codex only showed. Its files hold what people saw (event_msg) beside what the model gets (response_item),
-// usually the same words twice, in either order. A turn that was ended in between has words in an event alone.
+// Words that Codex only displayed. Its files hold what people saw (event_msg) next to what the model gets
+// (response_item), usually the same words twice, in either order. When a turn is interrupted between the two, some
+// words are only in an event.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +14,37 @@
 namespace bough::transcript::codex {
 
 struct ShownWords {
-  std::uint64_t offset = 0;  ///< Of the event.
+  std::uint64_t offset = 0;  ///< Offset of the event.
   std::string timestamp;
   std::string role;
   std::string text;
-  std::string plain{};  ///< The text without blanks, which items and events set differently.
+  std::string plain{};  ///< The text without white space, which differs between items and events.
 };
 
-/// Tells which words of the present turn no item holds. Bounded: of many words, the oldest are taken as known.
+/// Finds the words of the current turn that are in no item. Memory is bounded: when there are too many words, the
+/// oldest are treated as known.
 class Shown {
  public:
-  /// An event: what it says waits for an item with the same words, unless there is one already.
+  /// Takes an event: its words wait for an item with the same words, unless that item came before.
   void event(std::uint64_t offset, const std::string& timestamp, const Members& event);
-  /// Whether an event says that a person said exactly this.
+  /// Returns whether an event says that a person said exactly this.
   [[nodiscard]] static bool isSaid(const Members& event, std::string_view text);
-  /// Whether there was such an event, and no item yet.
+  /// Returns whether such an event came, and no item for it yet.
   [[nodiscard]] bool awaits(std::string_view text) const;
-  /// A message or reasoning item, by its words.
+  /// Takes the words of a message item or a reasoning item.
   void item(std::string_view text);
-  /// A turn ends: what no item holds, oldest first. Later events that say it again are not words of their own.
+  /// Ends a turn. Returns the words that no item has, oldest first. Later events that repeat them are not new words.
   [[nodiscard]] std::vector<ShownWords> take();
-  /// Whether Codex wrote no items of the present turn: the user's are the first. Else those of an answer may still
-  /// come.
+  /// Returns whether Codex wrote no items in the current turn, because the user's item would be the first. If this is
+  /// false, items of an answer may still come.
   [[nodiscard]] bool lacksItems() const { return !waiting_.empty() && waiting_.front().role == "user"; }
-  /// A turn begins: the words of the one before are not looked at any more.
+  /// Begins a turn: the words of earlier turns are forgotten.
   void begin() {
     known_.clear();
     knownBytes_ = 0;
   }
 
-  /// Of the last record. At the end of the file, words are given with the byte after it.
+  /// Offset of the last record. At the end of the file, words are passed on with the offset after it.
   std::uint64_t lastOffset = 0;
 
  private:
@@ -50,7 +52,7 @@ class Shown {
 
   std::deque<ShownWords> waiting_;
   std::size_t waitingBytes_ = 0;
-  std::deque<std::string> known_;  // without blanks
+  std::deque<std::string> known_;  // without white space
   std::size_t knownBytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Writes all branches of a session for Codex: a file for the branch of the head, and one for each other branch, which
-// holds only its own lines and continues the file that it leaves (its history_base says where).
+// Writes all branches of a session for Codex: one file for the branch of the head, and one for each other branch, which
+// contains only its own lines and continues the file that it branches off from (its history_base says where).
 #pragma once
 
 #include <bough/transcript.h>

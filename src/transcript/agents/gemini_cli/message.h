@@ -18,8 +18,8 @@ enum class Speaker : std::uint8_t {
 
 /// The result of a call.
 struct CallResult {
-  std::string callId;         ///< Of a call without an id: its place, "#1".
-  std::string parts;          ///< With commas between them.
+  std::string callId;         ///< For a call without an id: its number, "#1".
+  std::string parts;          ///< Separated by commas.
   std::uint64_t meaning = 0;  ///< Equal for equal parts.
 };
 
@@ -27,21 +27,22 @@ struct ChatMessage {
   std::string id;
   std::string timestamp;
   Speaker speaker = Speaker::Nobody;
-  std::string what;  ///< Of one that nobody says: what it is.
+  std::string what;  ///< For Speaker::Nobody: what kind of message it is.
   std::string model;
-  std::string text;     ///< Of the user: the words.
-  std::string message;  ///< In Gemini's dialect; an answer with its usage, as the API returns it.
+  std::string text;     ///< For the user: the words.
+  std::string message;  ///< In Gemini's dialect; an answer includes its usage, as the API returns it.
   std::vector<Hole> holes;
-  /// Of the model: those of its calls that were answered. Of a user: all that it says, when that is only results.
+  /// For the model: the results of its calls that were answered. For a user: all results, when the message contains
+  /// nothing else.
   std::vector<CallResult> results;
-  /// Equal for messages that say the same, however they are written. Results do not count: they may come later.
+  /// Equal for messages with the same content, in whatever form. Results do not count, because they may come later.
   std::uint64_t meaning = 0;
 };
 
-/// Results as a message of the user.
+/// Returns results as a message of the user.
 std::string resultsMessage(const std::vector<CallResult>& results);
 
-/// `record` is one JSON object of type user, gemini, info, error or warning.
+/// Parses a message. `record` is one JSON object of type user, gemini, info, error or warning.
 ChatMessage parseChatMessage(std::string_view record);
 
 }  // namespace bough::transcript::gemini_cli

@@ -1,4 +1,5 @@
-// The folder that a Gemini CLI session belongs to, from where its file is: <home>/.gemini/tmp/<id>/chats/<file>.
+// Finds the folder that a Gemini CLI session belongs to from the location of its file:
+// <home>/.gemini/tmp/<id>/chats/<file>.
 #pragma once
 
 #include <bough/error.h>
@@ -10,14 +11,14 @@
 namespace bough::transcript::gemini_cli {
 
 struct Project {
-  std::string root;           ///< The project's folder; empty when nothing says it.
-  std::string parentSession;  ///< Of a subagent's session: the session that started it.
+  std::string root;           ///< The project's folder; empty when unknown.
+  std::string parentSession;  ///< For a subagent's session: the session that started it.
 };
 
-/// The file in a folder below tmp that names the project's folder.
+/// The file in a folder of tmp that names the project's folder.
 inline constexpr std::string_view kProjectMarker = ".project_root";
 
-/// The project that a folder below tmp belongs to, by its marker; none when there is none.
+/// Returns the project that a folder of tmp belongs to, according to its marker; std::nullopt without a marker.
 Result<std::optional<std::string>> ownerOf(const std::string& folder);
 
 Project findProject(const std::string& path);
