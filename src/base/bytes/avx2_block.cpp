@@ -12,7 +12,7 @@ bool processorHasAvx2() {
 #endif
 }
 
-// Until this is initialized, loops go the way that every processor can.
+// Until this is initialized it is false, so loops use the version for all processors.
 bool usesAvx2 = processorHasAvx2();
 
 }  // namespace

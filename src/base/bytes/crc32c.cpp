@@ -43,9 +43,10 @@ LineSweep sweepPortable(std::string_view text, std::uint32_t state) {
 
 #ifdef BOUGH_CRC_TARGET
 
-// The last `count` bytes before `end`, fewer than eight, where eight can be read: without a branch for each, since how
-// many there are cannot be foretold. They are the top of a word whose other bytes are zero, and so add nothing; the
-// state is moved up to them, and what of it reaches beyond them stays.
+// Adds the last `count` bytes before `end`; `count` is less than eight, but eight bytes must be readable. There is no
+// branch per byte, because the count is unpredictable. The bytes become the top of a word whose other bytes are zero,
+// which add nothing to the sum. The state is shifted to the same position, and the part of the state that reaches
+// beyond these bytes is added back at the end.
 BOUGH_CRC_TARGET inline std::uint32_t addLast(std::uint32_t state, const char* end, std::size_t count) {
   const auto moveUp = [&](std::uint64_t word) { return word << (56 - 8 * count) << 8; };
   std::uint64_t word = 0;
@@ -74,9 +75,10 @@ BOUGH_CRC_TARGET std::uint32_t addHardware(std::uint32_t state, std::string_view
 
 constexpr std::size_t kBlock = LineSweep::kHeldBack;
 static_assert(kBlock == ByteBlock::kSize);
-constexpr std::ptrdiff_t kAhead = 1024;  // bytes to fetch before they are needed: what was just read need not be near
+constexpr std::ptrdiff_t kAhead = 1024;  // prefetch distance in bytes: the data may not be in a near cache although it
+                                         // was just read
 
-// Whether one of the 64 bytes at p is a line end.
+// Returns true when one of the 64 bytes at p is a line end.
 inline bool hasLineEnd(const char* p) {
   const ByteBlock block(p);
   const Bytes end = fillBytes('\n');
@@ -84,8 +86,8 @@ inline bool hasLineEnd(const char* p) {
       either(either(equal(block.a, end), equal(block.b, end)), either(equal(block.c, end), equal(block.d, end))));
 }
 
-// The sum follows one block after the search: a block is added once the next one is known to hold no line end, so a
-// line's last 64 bytes, where its seal stands, are never in the sum.
+// The sum lags one block behind the search: a block is added only when the next block has no line end. The last 64
+// bytes of a line, which contain its seal, are therefore never in the sum.
 BOUGH_CRC_TARGET LineSweep sweepHardware(std::string_view text, std::uint32_t state) {
   const char* p = text.data();
   const char* const end = p + text.size();

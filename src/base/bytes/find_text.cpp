@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kTextBlock = 64;
 
-// Of the places whose bits are set, the first that has the whole text; npos when none has it.
+// Checks the positions whose bits are set. Returns the first at which the whole text matches; npos when there is none.
 std::size_t firstWhole(const char* block, std::uint64_t places, std::string_view wanted) {
   for (; places != 0; places &= places - 1) {
     const auto at = static_cast<std::size_t>(std::countr_zero(places));

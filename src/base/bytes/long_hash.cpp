@@ -10,7 +10,7 @@ namespace bough {
 namespace {
 
 #ifdef BOUGH_CRC_TARGET
-// Four sums side by side, each of a quarter of the text: none waits for the others.
+// Computes four independent sums, each over a quarter of the text, so that the processor runs them in parallel.
 BOUGH_CRC_TARGET std::uint64_t hashBySums(std::string_view text) {
   const std::size_t quarter = text.size() / 4 / 8 * 8;
   const char* at = text.data();
@@ -25,7 +25,7 @@ BOUGH_CRC_TARGET std::uint64_t hashBySums(std::string_view text) {
     d = crc32cStep8(d, at + 3 * quarter);
   }
   std::uint64_t hash = std::hash<std::string_view>{}(text.substr(4 * quarter));
-  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, with its bits spread
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, with well-mixed bits
   for (const std::uint32_t sum : {a, b, c, d}) hash = std::rotl((hash ^ sum) * kFactor, 31);
   return hash ^ text.size();
 }

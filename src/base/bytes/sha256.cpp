@@ -10,15 +10,15 @@ namespace bough {
 
 namespace {
 
-// What OpenSSL does not give, it has no memory for.
+// Checks a pointer from OpenSSL. Null means out of memory.
 template <typename Given>
 Given* given(Given* pointer) {
   if (pointer == nullptr) throw std::bad_alloc();
   return pointer;
 }
 
-// Looked up once, and again after that has failed: `EVP_sha256` is looked up by name, under a lock, each time it
-// begins.
+// Fetched once, and again after a failure. `EVP_sha256` would be looked up by name, under a lock, at each start of a
+// hash.
 const EVP_MD* algorithm() {
   static const EVP_MD* const found = given(EVP_MD_fetch(nullptr, "SHA256", nullptr));
   return found;

@@ -16,13 +16,14 @@ namespace {
 
 constexpr std::size_t kBlockBytes = ByteBlock::kSize;
 
-// Each bit becomes the parity of itself and all below it: from quotes to what lies between them.
+// Replaces each bit by the parity of itself and all lower bits. This turns the positions of quotes into the ranges
+// between them.
 std::uint64_t prefixParity(std::uint64_t bits) {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
 }
 
-// `{` and `[`, `}` and `]` differ in one bit.
+// `{` and `[` differ in only one bit, and so do `}` and `]`.
 std::uint64_t bracketsOf(const ByteBlock& block) {
   const auto bracket = [](Bytes x) {
     const Bytes folded = either(x, fillBytes(0x20));
@@ -31,10 +32,10 @@ std::uint64_t bracketsOf(const ByteBlock& block) {
   return bits(bracket(block.a), bracket(block.b), bracket(block.c), bracket(block.d));
 }
 
-// What is known of the container before a block.
+// The state of the scan before a block.
 class Nesting {
  public:
-  // Takes in the 64 bytes at `p`, which are at `offset`.
+  // Processes the 64 bytes at `p`, which are at `offset` in the text.
   void take(const ByteBlock& block, const char* p, std::size_t offset) {
     const std::uint64_t backslashes = block.where('\\');
     const std::uint64_t escaped = escapedBytes(backslashes, firstIsEscaped_);
@@ -50,13 +51,14 @@ class Nesting {
     }
   }
 
-  // Passes a part of a string that does not end it; `lastEscapes`: its last byte is a backslash that is not escaped.
+  // Skips a part of a string that does not end it. `lastEscapes` says that its last byte is a backslash that is not
+  // itself escaped.
   void passText(bool lastEscapes) { firstIsEscaped_ = lastEscapes; }
 
   [[nodiscard]] bool insideString() const { return inside_ != 0; }
-  /// Whether the first byte of the next block follows a backslash that is not escaped itself.
+  /// Returns true when the first byte of the next block follows a backslash that is not itself escaped.
   [[nodiscard]] bool firstIsEscaped() const { return firstIsEscaped_; }
-  /// The end was found, or an error.
+  /// Returns true when the end or an error was found.
   [[nodiscard]] bool done() const { return done_; }
   [[nodiscard]] std::optional<std::size_t> end() const { return end_; }
 
@@ -81,16 +83,16 @@ class Nesting {
     return (open_[depth_ / 64] >> (depth_ % 64) & 1) == (object ? 1U : 0U);
   }
 
-  std::uint64_t inside_ = 0;  // all ones when the block before ended inside a string
+  std::uint64_t inside_ = 0;  // all ones when the previous block ended inside a string
   bool firstIsEscaped_ = false;
   std::size_t depth_ = 0;
-  std::array<std::uint64_t, kMaxDepth / 64> open_{};  // one bit a container, set for objects
+  std::array<std::uint64_t, kMaxDepth / 64> open_{};  // one bit per container, set for objects
   bool done_ = false;
   std::optional<std::size_t> end_;
 };
 
-// Most bytes are in long strings. Inside one: passes a block that neither holds its end nor two backslashes in a row,
-// whose number would matter.
+// A fast path for long strings, which contain most bytes. Inside a string, skips a block that contains neither the end
+// of the string nor two backslashes in a row, whose number would matter.
 bool passBlock(const ByteBlock& block, const char* p, Nesting& nesting) {
   if (!nesting.insideString()) return false;
   const Bytes backslash = fillBytes('\\');
@@ -111,7 +113,7 @@ bool passBlock(const ByteBlock& block, const char* p, Nesting& nesting) {
   return true;
 }
 
-// Inside a string: goes to the next quote, which may end it. Returns its place, or the text's end.
+// Inside a string, skips to the next quote, which may end the string. Returns its position, or the end of the text.
 std::size_t passToQuote(std::string_view text, std::size_t begin, Nesting& nesting) {
   const std::size_t quote = std::min(text.find('"', begin), text.size());
   std::size_t backslashes = 0;
@@ -121,8 +123,8 @@ std::size_t passToQuote(std::string_view text, std::size_t begin, Nesting& nesti
   return quote;
 }
 
-// Gives whole blocks from the start of `text` to `use` and scans them, until the container has ended or is broken.
-// Returns the offset after the last one.
+// Passes whole blocks from the start of `text` to `use` and scans them, until the container ends or is invalid. Returns
+// the offset after the last block.
 template <typename Use>
 [[gnu::always_inline]] inline std::size_t scanBlocks(std::string_view text, Nesting& nesting, Use use) {
   std::size_t at = 0;
@@ -135,7 +137,7 @@ template <typename Use>
   return at;
 }
 
-// The rest of `text` after the whole blocks.
+// Processes the rest of `text` after the whole blocks.
 std::optional<std::size_t> takeRest(std::string_view text, std::size_t at, Nesting& nesting) {
   if (!nesting.done()) {
     std::array<char, kBlockBytes> last{};
@@ -153,7 +155,7 @@ bool beginsContainer(std::string_view text) {
 #ifdef BOUGH_CRC_TARGET
 BOUGH_CRC_TARGET std::optional<std::size_t> copySummed(std::string_view text, char* out, std::uint32_t& state) {
   Nesting nesting;
-  std::uint32_t sum = state;  // in a register: the text might alias `state`
+  std::uint32_t sum = state;  // a local, so that it stays in a register: the text might alias `state`
   const std::size_t at = scanBlocks(text, nesting, [&](const ByteBlock& block, std::size_t offset) BOUGH_CRC_TARGET {
     block.store(out + offset);
     sum = crc32cStep64(sum, text.data() + offset);

@@ -11,7 +11,7 @@ void skipBlanks(std::string_view text, std::size_t& at) {
   while (at < text.size() && isBlank(text[at])) ++at;
 }
 
-// After the string that begins at `at`; npos when it does not end.
+// Returns the position after the string that begins at `at`; npos when the string does not end.
 std::size_t stringEnd(std::string_view text, std::size_t at) {
   const char* end = text.data() + text.size();
   if (const char* near = shortStringEnd(text.data() + at + 1, end)) return static_cast<std::size_t>(near - text.data());
@@ -44,7 +44,7 @@ std::nullopt_t CheckedObject::broken() {
 }
 
 std::optional<std::string_view> CheckedObject::findKey() {
-  // at_ is at the opening brace, at a comma, or at the closing brace.
+  // at_ is at the opening brace, a comma, or the closing brace.
   if (broken_ || ended_) return std::nullopt;
   if (text_[at_] != '}') {
     ++at_;

@@ -17,8 +17,8 @@ static_assert(kTooDeep.contains("512") && kMaxDepth == 512);
 
 constexpr std::string_view kNotUtf8 = "the text is not UTF-8";
 
-// What is wrong at a place: `reason`, unless bytes are there that no text has. Nobody writes a NUL byte: a crash or a
-// broken disk does.
+// Returns what is wrong at a position: `reason`, or a more exact one when the bytes there cannot occur in any text.
+// Programs do not write NUL bytes; a crash or a broken disk does.
 std::string_view reasonAt(const char* at, const char* end, std::string_view reason) {
   constexpr std::ptrdiff_t kLongestCharacter = 4;
   if (at >= end) return reason;
@@ -30,7 +30,7 @@ ScanError somethingFollows(std::string_view text, std::size_t at) {
   return {.offset = at, .reason = reasonAt(text.data() + at, text.data() + text.size(), "something follows the value")};
 }
 
-// What is open around a value: one bit a container, set for objects.
+// The containers that are open around a value: one bit each, set for objects.
 class OpenContainers {
  public:
   void set(std::size_t depth, bool object) {
@@ -41,15 +41,15 @@ class OpenContainers {
   [[nodiscard]] bool isObject(std::size_t depth) const { return (bits_[depth / 64] >> (depth % 64) & 1) != 0; }
 
  private:
-  std::array<std::uint64_t, kMaxDepth / 64> bits_;  // a word is set when the first of its bits is
+  std::array<std::uint64_t, kMaxDepth / 64> bits_;  // a word is initialized when its first bit is set
 };
 
 char closing(bool object) {
   return object ? '}' : ']';
 }
 
-// Goes over a text. Inside, the place is handed from step to step, so that it stays in a register; at_ has it between
-// calls.
+// Scans a text. Internally the position is passed from step to step, so that it stays in a register; at_ holds it
+// between calls.
 class Scanner {
  public:
   Scanner(std::string_view text, std::size_t at)
@@ -63,13 +63,13 @@ class Scanner {
   void skipBlanks() { (void)next(at_); }
   bool take(char c, std::string_view reasonIfMissing) { return moveTo(take(at_, c, reasonIfMissing)); }
   bool string() { return moveTo(string(at_)); }
-  /// One value of any kind.
+  /// Scans one value of any kind.
   bool value() { return moveTo(value(at_)); }
 
  private:
-  // Each of these returns where it ends; null when it has failed.
+  // Each of these functions returns the end of what it scanned, or null on failure.
 
-  // Without recursion: `open_` remembers the containers.
+  // Iterative: `open_` remembers the containers.
   const char* value(const char* at) {
     std::size_t depth = 0;
     bool inObject = false;
@@ -89,7 +89,8 @@ class Scanner {
         at = scalar(at, c);
         if (at == nullptr) return nullptr;
       }
-      // A value has ended, or an empty container ends: close what ends here, or go on to the next value.
+      // After a value, or inside an empty container: close the containers that end here, or continue with the next
+      // value.
       for (;;) {
         if (depth == 0) return at;
         const char follows = next(at);
@@ -117,7 +118,7 @@ class Scanner {
     return at == nullptr ? nullptr : restOfString(at);
   }
 
-  // Most strings are short and plain: their end is among the 64 bytes that were last looked at.
+  // Most strings are short and plain: their end is in the block of 64 bytes that was examined last.
   const char* restOfString(const char* at) {
     if (at - block_ >= blockBytes_) lookAt(at);
     if (at - block_ < blockBytes_) {
@@ -129,10 +130,10 @@ class Scanner {
     return skipped.reason.empty() ? skipped.at : failAt(skipped.at, skipped.reason);
   }
 
-  // Where, among the 64 bytes at `at` or the last of the text, a string may end.
+  // Examines 64 bytes, those at `at` or the last of the text, for bytes that may end a string.
   void lookAt(const char* at) {
     constexpr auto kSize = static_cast<std::ptrdiff_t>(ByteBlock::kSize);
-    if (end_ - begin_ < kSize) return;  // a text as short as this is looked at string by string
+    if (end_ - begin_ < kSize) return;  // a text this short is scanned string by string
     block_ = end_ - at >= kSize ? at : end_ - kSize;
     blockBytes_ = kSize;
     const ByteBlock block(block_);
@@ -168,7 +169,7 @@ class Scanner {
     return failAt(at, at < end_ ? reason : "the text ends too early");
   }
 
-  // Skips blanks. The byte after them; NUL at the end.
+  // Skips blanks. Returns the byte after them; NUL at the end.
   char next(const char*& at) {
     for (; at < end_; ++at) {
       if (!isBlank(*at)) return *at;
@@ -252,7 +253,8 @@ std::size_t decodeEscape(std::string_view body, std::size_t at, std::string& out
   return at + 6;
 }
 
-// What ObjectReader and ArrayReader share: opens the container, or steps over the comma. False at the end or an error.
+// Shared by ObjectReader and ArrayReader: opens the container, or skips the comma. Returns false at the end or on an
+// error.
 bool advance(Scanner& scanner, bool first, char open, char close, bool& done) {
   scanner.skipBlanks();
   if (first) {
@@ -268,7 +270,7 @@ bool advance(Scanner& scanner, bool first, char open, char close, bool& done) {
   return scanner.take(',', "a comma is expected");
 }
 
-// Set when something follows a container that ends at `end`.
+// Returns an error when anything follows a container that ends at `end`.
 std::optional<ScanError> restError(std::string_view text, std::size_t end) {
   Scanner scanner(text, end);
   scanner.skipBlanks();
@@ -308,7 +310,7 @@ std::expected<Layout, ScanError> check(std::string_view text) {
 }
 
 bool ObjectReader::Member::keyIs(std::string_view name) const {
-  // An escape is longer than what it stands for.
+  // An escape is longer than the character that it represents.
   if (key.size() <= name.size()) return key == name;
   if (!key.contains('\\')) return false;
   const std::string_view quoted(key.data() - 1, key.size() + 2);

@@ -6,7 +6,7 @@ namespace bough::json {
 
 namespace {
 
-// The letter that stands for a character after a backslash; 0 when none does.
+// Returns the letter that represents a character after a backslash; 0 when there is none.
 constexpr char escapeLetter(char c) {
   switch (c) {
     case '"': return '"';

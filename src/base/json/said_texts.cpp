@@ -9,11 +9,11 @@ namespace bough::json {
 namespace {
 
 constexpr std::size_t kShortest = 3;
-constexpr std::size_t kBeginning = 8;  // of a text that a list cut short
-constexpr std::size_t kTelling = 24;   // a shorter one is in many texts by chance
+constexpr std::size_t kBeginning = 8;  // of a text that a list has shortened
+constexpr std::size_t kTelling = 24;   // shorter texts occur in many texts by chance
 constexpr std::size_t kMostLong = 512;
 
-// Names whose texts are the same in many lines.
+// Returns false for names whose values are the same in many lines.
 bool mayBeSaid(std::string_view name) {
   constexpr std::string_view kSame[] = {"agent",
                                         "what",

@@ -17,7 +17,7 @@ class SaidTexts {
   /// Calls `use` with each text (in its quotes) of a value or of pieces of a value, and with the name before it.
   static void each(std::string_view json, const Use& use);
 
-  /// Adds the texts of a member. Texts in an array are also added as one joined text.
+  /// Adds the texts of a member. The values of all its members named `text` are also added as one joined text.
   void add(std::string_view name, std::string_view value);
   [[nodiscard]] bool empty() const { return texts_.empty(); }
   /// Returns true when a text (in its quotes) repeats one of the added texts.

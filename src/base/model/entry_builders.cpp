@@ -39,7 +39,8 @@ Entry systemText(std::string_view text) {
 }
 
 Entry rawMessage(std::string_view dialect, std::string_view rawJson) {
-  // Half a message must not become a whole payload: what is not a JSON object stays as it is, for the append to refuse.
+  // An incomplete message must not become a complete payload. Text that is not a JSON object stays unchanged, so that
+  // the append rejects it.
   if (!isObject(rawJson)) return makeEntry(entry_type::kMessage, std::string(rawJson));
   json::Writer writer;
   writer.beginObject().member("dialect", dialect).key("message").raw(rawJson).endObject();

@@ -14,7 +14,7 @@
 namespace bough {
 namespace {
 
-// Ids are checked with every line that is read and written, so sixteen bytes at a time.
+// Compares sixteen bytes at a time, because ids are checked in every line that is read or written.
 Bytes lettersDigitsAnd(Bytes text, char lastDigit) {
   const Bytes letters = inRange(either(text, fillBytes(0x20)), 'a', 'z');
   const Bytes digits = inRange(text, '0', lastDigit);
@@ -22,7 +22,7 @@ Bytes lettersDigitsAnd(Bytes text, char lastDigit) {
   return either(either(letters, digits), punctuation);
 }
 
-// Whether the text has only bytes of [A-Za-z0-9._-], and of what follows 9 up to `lastDigit`.
+// Returns true when the text contains only bytes of [A-Za-z0-9._-] and the bytes after '9' up to `lastDigit`.
 bool isMadeOfIdBytes(std::string_view text, char lastDigit) {
   constexpr std::size_t kPart = sizeof(Bytes);
   if (text.size() < kPart) {
@@ -38,7 +38,7 @@ bool isMadeOfIdBytes(std::string_view text, char lastDigit) {
   return all(good);
 }
 
-// Sixteen digits, two at a time.
+// Writes sixteen hexadecimal digits, two at a time.
 void toHex(std::uint64_t word, char* out) {
   static constexpr auto kPairs = [] {
     std::array<std::array<char, 2>, 256> pairs{};
@@ -104,7 +104,7 @@ void IdGenerator::Batch::next(std::string& id, std::uint64_t nowMs) {
     place_ = generator_.take(left_, nowMs);
     seed_ = generator_.random_.next();
   }
-  // One draw for all, spread by the finalizer of splitmix64.
+  // One random number for all ids, spread by the finalizer of splitmix64.
   std::uint64_t bits = seed_ + left_-- * 0x9E3779B97F4A7C15;
   bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
   bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;

@@ -8,7 +8,7 @@
 namespace bough {
 namespace {
 
-// The session whose history a header continues; empty when it begins one.
+// Returns the session whose history this header continues; empty when the session starts its own history.
 std::string sessionBefore(std::string_view header) {
   for (const std::string_view name : {"parentSession", "detachedFrom"}) {
     const auto origin = json::findMember(header, name);
@@ -21,7 +21,7 @@ std::string sessionBefore(std::string_view header) {
 }  // namespace
 
 std::string rootSession(std::string sessionId, const HeaderPayloadOf& headerOf) {
-  constexpr int kMostSteps = 1000;  // in a circle of damaged headers there would be no end
+  constexpr int kMostSteps = 1000;  // damaged headers may form a cycle
   for (int steps = 0; steps < kMostSteps; ++steps) {
     const auto header = headerOf(sessionId);
     if (!header) break;

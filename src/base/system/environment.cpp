@@ -17,14 +17,15 @@ namespace {
 class SystemClock final : public Clock {
  public:
   std::uint64_t nowMs() override {
-    // Not that of std::chrono, whose nanoseconds end in the year 2262 and begin again long before 1970.
+    // Not the clock of std::chrono: its nanoseconds overflow in the year 2262 and wrap to times long before 1970.
     timespec now{};
     (void)::clock_gettime(CLOCK_REALTIME, &now);
     return epochMsOf(now);
   }
 };
 
-// Asks the system for some bits at a time. A child of fork() must not go on with what its parent has in store.
+// Fetches several random words from the system at once. A child of fork() must not use the words that its parent
+// fetched.
 class SystemRandom final : public Random {
  public:
   std::uint64_t next() override {

@@ -125,7 +125,7 @@ SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes) {
 
 namespace {
 
-// The place at the head of the queue for a file's lock.
+// The first position in the queue for a file's lock.
 class Turn {
  public:
   explicit Turn(File& file) : file_(file) {}
@@ -135,7 +135,7 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // False while another one has it. A file system that knows no turns has no queue.
+  // Returns false while another thread or process has the turn. On a file system without turns, nobody queues.
   bool take() {
     if (held_) return true;
     const auto taken = file_.tryTakeTurn();
@@ -182,10 +182,10 @@ namespace {
 constexpr std::string_view kTemporaryEnd = ".tmp";
 constexpr std::size_t kUniqueDigits = 16;
 
-// A file's name may have 255 bytes. Nothing is cut inside a character.
+// A file name may have at most 255 bytes. Never cuts inside a character.
 std::string_view temporaryBegin(std::string_view name) {
   constexpr std::size_t kMostBytes = 200;
-  const std::size_t begin = name.rfind('/') + 1;  // 0 without a folder
+  const std::size_t begin = name.rfind('/') + 1;  // 0 when there is no folder
   if (name.size() - begin <= kMostBytes) return name;
   std::size_t end = begin + kMostBytes;
   while (end > begin && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;

@@ -1,4 +1,4 @@
-// The seam's real side: one system call a method, errno as it came.
+// The real implementation of the file system interface: one system call per method, errno passed on unchanged.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -53,8 +53,8 @@ class Descriptor {
   int fd_;
 };
 
-// A name that ends in NUL, without an allocation: names are asked for with every append, and files are removed when
-// memory has run out. Of a name that is too long so much is kept that the system says so.
+// A NUL-terminated name that needs no allocation: every append uses names, and files must be removable when memory has
+// run out. Of a name that is too long, enough is kept for the system to reject it.
 class Name {
  public:
   explicit Name(std::string_view name) { std::ranges::copy(name.substr(0, text_.size() - 1), text_.begin()); }
@@ -76,13 +76,13 @@ FileInfo toInfo(const struct stat& s) {
 
 class PosixFile;
 
-// The open files of this process. Locks belong to an open file, and a child of fork(2) shares every one: it would hold
-// the parent's locks, could take or drop them, and keep them after the parent has died. So the child replaces each
-// inherited descriptor by one that can neither be read, written nor locked.
+// The open files of this process. A lock belongs to an open file, and a child of fork(2) shares all open files: the
+// child would hold the parent's locks, could take or release them, and would keep them after the parent died. So the
+// child replaces each inherited descriptor by one that can be neither read, written nor locked.
 class OpenFiles {
  public:
   static OpenFiles& all() {
-    static OpenFiles& files = *new OpenFiles;  // outlives every file
+    static OpenFiles& files = *new OpenFiles;  // must outlive every file
     return files;
   }
   void add(PosixFile& file);
@@ -94,14 +94,14 @@ class OpenFiles {
   }
   void disown();
 
-  std::mutex mutex_;  // taken with NoForkMeanwhile alone, so nobody has it while the process forks
+  std::mutex mutex_;  // taken only under NoForkMeanwhile, so no thread holds it during a fork
   PosixFile* first_ = nullptr;
 };
 
 class PosixFile final : public File {
  public:
-  // A fork between the opening and the noting, or between the forgetting and the closing, would leave the child an
-  // open file, and its locks, that nobody knows of.
+  // Opening and registering a file must not be separated by a fork, and neither must unregistering and closing it: the
+  // child would inherit an open file, with its locks, that is not in the list.
   static SysResult<std::unique_ptr<PosixFile>> open(int folder, std::string_view name, int flags) {
     auto file = std::make_unique<PosixFile>();
     const NoForkMeanwhile noFork;
@@ -137,9 +137,9 @@ class PosixFile final : public File {
   }
   void startSync(std::uint64_t offset, std::uint64_t sizeBytes) override {
     // While other threads wait for the disk, the processor has their work to do, and this call costs more than it
-    // gains: the end of what it starts interrupts this thread.
+    // gains: the completion of the write that it starts interrupts this thread.
     if (syncing_.load(std::memory_order_relaxed) > 0) return;
-    // With no flag that waits, which would also take an error away from the sync that follows.
+    // Without the flags that wait: they would also consume an error that the following sync must report.
     (void)::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(sizeBytes),
                             SYNC_FILE_RANGE_WRITE);
   }
@@ -165,7 +165,8 @@ class PosixFile final : public File {
     if (status != 0) return lastError();
     return {};
   }
-  // A record lock of this open file on a byte that no file reaches; it and flock know nothing of each other.
+  // The turn is a record lock of this open file on a byte beyond any possible end of the file. Record locks and flock
+  // do not affect each other.
   SysResult<void> setTurn(short type) {
     struct flock turn{};
     turn.l_type = type;
@@ -175,10 +176,11 @@ class PosixFile final : public File {
     return done(::fcntl(fd_.get(), F_OFD_SETLK, &turn));
   }
 
-  static inline std::atomic<unsigned> syncing_ = 0;  // threads; a child of fork may count some that it does not have
+  static inline std::atomic<unsigned> syncing_ = 0;  // threads in sync(); in a child of fork it may count threads of
+                                                     // the parent
 
   Descriptor fd_;
-  PosixFile* next_ = nullptr;  // of the open ones
+  PosixFile* next_ = nullptr;  // in the list of open files
   PosixFile* previous_ = nullptr;
 };
 
@@ -297,7 +299,7 @@ class PosixDirectory final : public Directory {
   SysResult<std::unique_ptr<Watcher>> watch(const std::vector<std::string>& names) override {
     {
       const std::lock_guard lock(*watching_);
-      // inotify wants a path; this one leads through the open folder, wherever it has moved to.
+      // inotify needs a path. This one leads through the open folder, wherever the folder was moved to.
       if (!events_) {
         events_ = std::make_shared<PerProcess<FolderEvents>>(
             [path = fmt::format("/proc/self/fd/{}/.", fd_.get())] { return std::make_unique<FolderEvents>(path); });
@@ -331,7 +333,8 @@ class PosixDirectory final : public Directory {
   [[nodiscard]] std::string path() const override { return path_; }
 
  private:
-  // Under another name first, so that nobody maps half of it; every block is there before anyone stores into it.
+  // Writes the file under another name first, so that no process maps an incomplete file. All blocks are allocated
+  // before anyone stores into them.
   SysResult<void> makeShared(const std::string& name, std::span<const std::uint64_t> initial) {
     const std::string temporary = fmt::format("{}.{:x}.tmp", name, initial.front());
     const Descriptor fd(
@@ -358,7 +361,7 @@ class PosixDirectory final : public Directory {
 
   Descriptor fd_;
   PerProcess<std::mutex> watching_;
-  std::shared_ptr<PerProcess<FolderEvents>> events_;  // made when somebody watches
+  std::shared_ptr<PerProcess<FolderEvents>> events_;  // created by the first watch
   std::string path_;
 };
 
@@ -369,7 +372,7 @@ class PosixFileSystem final : public FileSystem {
     for (std::size_t at = 1; create && at <= path.size();) {
       const std::size_t slash = std::min(path.find('/', at), path.size());
       const auto made = makeFolder(path.substr(0, slash));
-      // Whether a folder above that cannot be written to matters shows when the last one is opened.
+      // Whether a parent folder without write permission matters is known only when the last folder is opened.
       const bool isDenied = !made && (made.error() == EROFS || made.error() == EACCES);
       if (isDenied && denied == 0) denied = made.error();
       if (!made && !isDenied) return std::unexpected(made.error() == ENOENT && denied != 0 ? denied : made.error());
@@ -390,7 +393,8 @@ class PosixFileSystem final : public FileSystem {
   }
 
  private:
-  // Makes a folder unless it is there, and its name durable: what is stored below is not safer than the way to it.
+  // Creates a folder unless it exists and makes its name durable, because data in a folder is only as safe as the path
+  // to it.
   static SysResult<void> makeFolder(const std::string& path) {
     if (::mkdir(path.c_str(), kFolderMode) != 0) {
       return errno == EEXIST ? SysResult<void>() : lastError();

@@ -68,14 +68,14 @@ FolderEvents::~FolderEvents() {
   if (wakeup_ >= 0) ::close(wakeup_);
 }
 
-// In a child of fork nobody was watching until now, so anything may have changed.
+// In a child of fork nothing was watched until now, so anything may have changed.
 FolderEvents::Waiter::Waiter(FolderEvents& events, const std::vector<std::string>& names, bool isLate)
     : events_(events), names_(names.begin(), names.end()), changed_{.all = isLate}, fresh_(isLate) {
   const std::lock_guard lock(events_.mutex_);
   try {
     enter();
   } catch (...) {
-    leave();  // nobody else would, and the events would tell whoever is there by then
+    leave();  // nothing else would remove it from the list, and events would later go to a destroyed waiter
     throw;
   }
 }
@@ -122,8 +122,9 @@ Watcher::Changed FolderEvents::Waiter::takeChanged() {
   return std::exchange(changed_, Watcher::Changed());
 }
 
-// Names come and go through the folder; writes are watched on each file alone, so that others do not wake us, unless
-// somebody wants all of them.
+// The watch on the folder reports names that are created, moved or removed. Writes are watched on each file separately,
+// so that writes to other files cause no wakeups; only when a waiter wants all names does the folder's watch include
+// writes.
 void FolderEvents::watchFolder() {
   (void)::inotify_add_watch(events_, folder_.c_str(), waitingForAll_.empty() ? kNames : kNames | kWrites);
 }
@@ -169,7 +170,7 @@ SysResult<bool> FolderEvents::wait(Waiter& waiter, int timeoutMs) {
     reading_ = false;
     std::uint64_t count = 0;
     if (ready > 0 && sources[1].revents != 0) (void)!::read(wakeup_, &count, sizeof count);
-    told_.notify_all();  // somebody else reads while we are gone
+    told_.notify_all();  // another thread reads the events after this one stops
     if (ready < 0 && error != EINTR) return std::unexpected(error);
   }
 }
@@ -192,8 +193,8 @@ void FolderEvents::noteAll() {
   for (auto& [name, file] : files_) std::ranges::for_each(file.waiters, tell);
 }
 
-// Reads all waiting events and tells whom they concern. When memory runs out over it, everybody is told that anything
-// may have changed, and the files are watched again the next time.
+// Reads all pending events and notifies the waiters concerned. When memory runs out here, all waiters are told that
+// anything may have changed, and the next call watches the files again.
 void FolderEvents::readEvents() {
   try {
     if (rewatch_) {
@@ -222,7 +223,7 @@ void FolderEvents::takeEvents() {
       if ((event.mask & IN_Q_OVERFLOW) != 0) noteAll();
       if (text != nullptr) {
         const std::string name = text;
-        // It may be another file by now.
+        // The name may belong to another file by now.
         if (const auto file = files_.find(name); file != files_.end()) watchFile(name, file->second);
         note(name);
         continue;

@@ -12,13 +12,13 @@ constinit thread_local unsigned NoForkMeanwhile::depth_ = 0;
 
 namespace {
 
-// Whoever waits looks again so often: a wait that ends by itself needs no mutex that a child would have to mend.
+// The interval at which waiting threads poll. Polling needs no mutex that a child would have to repair.
 constexpr useconds_t kPollUs = 50;
 
 }  // namespace
 
-// Who wants to fork says so first and looks for others afterwards, and who enters does the same the other way round: at
-// least one of the two sees the other.
+// A thread that wants to fork first announces that and then checks for threads inside; a thread that enters first
+// announces itself and then checks for forks. So at least one of the two sees the other.
 struct ForkHandlers {
   static void before() {
     NoForkMeanwhile::forking_.fetch_add(1);

@@ -27,7 +27,7 @@ std::vector<std::jthread> startThreads(std::size_t count, const std::function<vo
       threads.push_back(std::move(*started));
     }
   } catch (const std::bad_alloc&) {
-    // Those that run wait for work from the caller: nobody could wait for their end here.
+    // The threads that already run wait for work from the caller, so they cannot be joined here.
   }
   return threads;
 }

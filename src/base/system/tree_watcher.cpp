@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr int kDeepestFolder = 16;
 constexpr std::uint32_t kTreeEvents =
     IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
-// Such a folder may be one of a tree, too, and is then still watched for files.
+// Such a folder may also be part of a watched tree; IN_MASK_ADD keeps it watched for files then.
 constexpr std::uint32_t kAboveEvents = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR | IN_MASK_ADD;
 
 bool isBelow(const std::string& path, const std::string& folder) {
@@ -57,8 +57,8 @@ void TreeWatcher::addWanted(const std::string& folder, std::set<std::string>* fi
   if (fs::is_directory(folder, error)) addBelow(folder, 0, files);
 }
 
-// Watches the folders above, since any of them may be moved away, and made or moved there again. From the top: a folder
-// that is made after its parent was looked at is told of.
+// Watches the parent folders, because any of them may be moved away, and created or moved back later. Starts at the
+// top, so that a folder created after its parent was examined is reported by the parent's watch.
 void TreeWatcher::watchAbove(const std::string& folder) {
   std::error_code error;
   const fs::path last = fs::path(folder).parent_path();
@@ -72,15 +72,15 @@ void TreeWatcher::watchAbove(const std::string& folder) {
   }
 }
 
-// What is moved away is not watched any more: it is told of where it arrives.
+// Stops watching a folder that was moved away. It is reported again where it arrives.
 void TreeWatcher::removeBelow(const std::string& folder) {
   for (const auto& [watch, known] : folders_) {
     if (isBelow(known.path, folder)) ::inotify_rm_watch(events_, watch);
   }
 }
 
-// A list instead of recursion: folders nest as deep as somebody likes. `files`: gets what is in them already, since it
-// came before the watch.
+// Uses a list instead of recursion, because the nesting of folders has no limit. `files` receives the files that are
+// already there, which were created before the watch.
 void TreeWatcher::addBelow(const std::string& folder, int depth, std::set<std::string>* files) {
   std::vector<std::pair<std::string, int>> waiting = {{folder, depth}};
   while (!waiting.empty()) {
@@ -137,7 +137,7 @@ void TreeWatcher::readEvents(Changed& changed) {
       if ((event.mask & IN_IGNORED) != 0) {
         const std::string gone = std::move(folder->second.path);
         folders_.erase(folder);
-        // It may be made again.
+        // The folder may be created again.
         for (const std::string& wanted : wanted_) {
           if (isBelow(wanted, gone)) addWanted(wanted, &changed.paths);
         }

@@ -22,12 +22,12 @@ SysResult<void> orErrno(int result) {
   return std::unexpected(errno);
 }
 
-// The name that a file without a name can be linked by.
+// Returns a path through which a file without a name can be linked.
 std::string nameOfDescriptor(int file) {
   return fmt::format("/proc/self/fd/{}", file);
 }
 
-// -1 where the file system, or a system without /proc, cannot do that.
+// Returns -1 when the file system does not support this, or when there is no /proc.
 int openUnnamed(int folder, mode_t mode) {
   const int file = ::openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
   if (file < 0 || ::access(nameOfDescriptor(file).c_str(), F_OK) == 0) return file;
@@ -86,7 +86,7 @@ SysResult<void> WholeFile::openTemporary(mode_t mode) {
   return {};
 }
 
-// For file systems that make files without a name, but give them none later.
+// For file systems that can create a file without a name but cannot give it a name later.
 SysResult<void> WholeFile::copyToTemporary() {
   struct stat info{};
   if (::fstat(file_, &info) != 0) return std::unexpected(errno);
@@ -127,7 +127,7 @@ SysResult<void> WholeFile::rename(IfPresent ifPresent) {
   }
   auto moved = orErrno(::renameat2(folder_, temporary_.c_str(), folder_, name_.c_str(), RENAME_NOREPLACE));
   if (moved || (moved.error() != EINVAL && moved.error() != ENOSYS)) return moved;
-  // The file system does not know that; a second name is refused in the same way.
+  // The file system does not support these flags. linkat also refuses to replace an existing name.
   BOUGH_TRY(orErrno(::linkat(folder_, temporary_.c_str(), folder_, name_.c_str(), 0)));
   return orErrno(::unlinkat(folder_, temporary_.c_str(), 0));
 }

@@ -9,7 +9,8 @@
 namespace bough::text {
 
 bool mayHaveAccents(std::string_view utf8) {
-  // What can be decomposed into a letter and such a mark begins with one of these bytes; Chinese does not.
+  // All characters that decompose into a letter and such a mark begin with one of these bytes; Chinese characters do
+  // not.
   return std::ranges::any_of(utf8, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return (byte >= 0xC3 && byte < 0xE0) || byte == 0xE1;

@@ -6,8 +6,9 @@
 namespace bough::text {
 namespace {
 
-// The `@` after a name and a password; npos when there is none. A password that is not encoded may hold `@` and `?`. An
-// option may hold `@` too: the options begin at a `?` with a name and `=`, after the first `@`.
+// Returns the position of the `@` after a name and a password; npos when there is none. An unencoded password may
+// contain `@` and `?`. An option may contain `@` too. The options begin after the first `@`, at a `?` that is followed
+// by a name and `=`.
 std::size_t endOfUser(std::string_view address) {
   constexpr std::string_view kOfName = "abcdefghijklmnopqrstuvwxyz_";
   const std::string_view place = address.substr(0, address.find('/'));

@@ -1,4 +1,4 @@
-// Each mark is looked at a fixed number of times, whatever the text is.
+// Runs in linear time: each mark is examined a fixed number of times, whatever the text is.
 
 #include "base/text/inline_markdown.h"
 
@@ -27,7 +27,7 @@ bool isPunctuation(char character) {
   return character > ' ' && character < 0x7F && !isAsciiWord(character);
 }
 
-// Other punctuation keeps its backslash: \d, \. and \( are regular expressions, paths and mathematics.
+// Other punctuation keeps its backslash: \d, \. and \( occur in regular expressions, paths and mathematics.
 bool isEscapable(char character) {
   return std::string_view("*_`~[]<>#&|$!").contains(character);
 }
@@ -43,7 +43,7 @@ struct Entity {
   std::string_view text;
 };
 
-// What models write; the rest stays as it is.
+// The entities that models write; others are left as they are.
 constexpr Entity kEntities[] = {
     {"lt", "<"},     {"gt", ">"},     {"amp", "&"},    {"quot", "\""},  {"apos", "'"},   {"nbsp", "\u00A0"},
     {"mdash", "—"},  {"ndash", "–"},  {"hellip", "…"}, {"bull", "•"},   {"middot", "·"}, {"copy", "©"},
@@ -57,7 +57,8 @@ constexpr Entity kEntities[] = {
     {"bsol", "\\"},  {"dollar", "$"}, {"percnt", "%"}, {"commat", "@"}, {"colon", ":"},  {"semi", ";"},
 };
 
-// The character of "lt", "#39" or "#x27". None for what is not known or not safe for a terminal.
+// Returns the character for "lt", "#39" or "#x27". Returns std::nullopt for one that is unknown or not safe for a
+// terminal.
 std::optional<std::string> entityText(std::string_view name) {
   if (!name.starts_with('#')) {
     const auto* const found = std::ranges::find(kEntities, name, &Entity::name);
@@ -79,14 +80,14 @@ std::optional<std::string> entityText(std::string_view name) {
 struct InlinePart {
   Span span;
   std::string mark = {};  // of emphasis: "*", "**", "***", "_", "__", "___" or "~~"
-  bool active = false;    // it has a partner
+  bool active = false;    // it has a matching mark
 };
 
 constexpr ByteSet kBrackets("[]");
 constexpr ByteSet kCloses(")");
 constexpr ByteSet kAddressEnds("> ");
 
-// Where one of some characters comes next. Places that are asked for only grow, so the text is searched once.
+// Finds the next of some characters. The positions passed to from() only grow, so the text is searched only once.
 class NextOf {
  public:
   NextOf(std::string_view text, const ByteSet& characters) : text_(text), characters_(characters) {}
@@ -114,7 +115,7 @@ class InlineReader {
     return spans();
   }
 
-  // Where the first mark is that waits for a partner.
+  // Returns the position of the first mark that may still find its match.
   std::size_t settled() {
     while (at_ < text_.size()) step();
     std::size_t end = std::min(waits_, text_.size());
@@ -159,7 +160,7 @@ class InlineReader {
     plain_.clear();
   }
 
-  // Code ends with as many backticks as it began with.
+  // A code span ends with as many backticks as it began with.
   void code() {
     const std::size_t size = runLength(text_, at_);
     if (!ticksRead_) readTicks();
@@ -205,7 +206,7 @@ class InlineReader {
     const auto open = open_.find(name);
     const bool closes =
         open != open_.end() && before != ' ' && !(std::string_view("([{\"'/=").contains(before) && isAsciiWord(after));
-    // Not in a product, a path or a call: 2*3*4, 2*(3+4)*5, /**/, f(*).
+    // Not an opening mark in a product, a path or a call: 2*3*4, 2*(3+4)*5, /**/, f(*).
     const bool opens = after != ' ' && before != '/' && !std::string_view(")]},;:").contains(after) &&
                        !(isAsciiWord(before) && (isAsciiWord(after) || isPunctuation(after)));
     if (!closes && !opens) {
@@ -224,7 +225,7 @@ class InlineReader {
     parts_.push_back(std::move(part));
   }
 
-  // A name such as __init__.
+  // Keeps a name such as __init__ unchanged.
   bool doubleUnderscores() {
     std::size_t end = at_;
     while (end < text_.size() && (text_[end] == '_' || isAsciiWord(text_[end]))) ++end;
@@ -234,7 +235,7 @@ class InlineReader {
     return true;
   }
 
-  // What is between the marks has no Markdown in it. A price is not mathematics: "$5 or $6".
+  // Text between the marks of mathematics contains no Markdown. A price is not mathematics: "$5 or $6".
   bool mathematics(std::string_view open, std::string_view close) {
     if (!text_.substr(at_).starts_with(open)) return false;
     constexpr std::size_t kLongest = 400;
@@ -263,7 +264,7 @@ class InlineReader {
     return true;
   }
 
-  // [text](target "title"), at the bracket. There is no bracket in the text.
+  // [text](target "title"); `bracket` is the position of the bracket. The text contains no other bracket.
   bool link(std::size_t bracket) {
     const std::size_t close = brackets_.from(bracket + 1);
     if (close == std::string_view::npos || close + 1 == text_.size()) return waitsFrom(at_);
@@ -272,7 +273,7 @@ class InlineReader {
     const auto end = linkEnd(close + 2, to);
     if (!end) return false;
     flush();
-    // Without brackets there is no link in it, so this goes no deeper.
+    // Without brackets the text contains no link, so this recursion is only one level deep.
     std::vector<Span> said = InlineReader(text_.substr(bracket + 1, close - bracket - 1)).read();
     if (said.empty()) said.push_back({to.target});
     for (Span& span : said) parts_.push_back({.span = {std::move(span.text), span.style | kLink, to.target, to.title}});
@@ -280,9 +281,9 @@ class InlineReader {
     return true;
   }
 
-  // Where a link ends whose target begins here.
+  // Returns the end of a link whose target begins at `begin`.
   std::optional<std::size_t> linkEnd(std::size_t begin, Span& to) {
-    constexpr std::size_t kDeepest = 32;  // so that no text is read over and over
+    constexpr std::size_t kDeepest = 32;  // bounds the work for each link
     const std::string_view rest = text_.substr(begin, kLongestLink);
     const std::size_t close = closes_.from(begin);
     if (close == std::string_view::npos) waitsFrom(at_);
@@ -305,7 +306,7 @@ class InlineReader {
     return std::nullopt;
   }
 
-  // What is there may become something else when the text goes on.
+  // Notes that the text at this position may become something else when more text follows. Returns false.
   bool waitsFrom(std::size_t at) {
     waits_ = std::min(waits_, at);
     return false;
@@ -325,7 +326,7 @@ class InlineReader {
     return true;
   }
 
-  // Marks in an address belong to it.
+  // Marks inside an address are part of it.
   bool bareAddress() {
     const std::string_view rest = text_.substr(at_);
     if (!rest.starts_with("http://") && !rest.starts_with("https://")) return false;
@@ -360,19 +361,19 @@ class InlineReader {
   std::size_t at_ = 0;
   std::string plain_;
   std::vector<InlinePart> parts_;
-  std::map<std::string, OpenMark> open_;                   // marks that wait for a partner
-  std::map<std::size_t, std::vector<std::size_t>> ticks_;  // where runs of so many backticks are
+  std::map<std::string, OpenMark> open_;                   // marks without a match yet
+  std::map<std::size_t, std::vector<std::size_t>> ticks_;  // positions of runs of backticks, by length
   bool ticksRead_ = false;
-  std::size_t waits_ = std::string_view::npos;  // where code, a link or mathematics may have begun
+  std::size_t waits_ = std::string_view::npos;  // where unfinished code, a link or mathematics may have begun
   NextOf brackets_{text_, kBrackets};
   NextOf closes_{text_, kCloses};
   NextOf addressEnds_{text_, kAddressEnds};
 };
 
-// Without one of these, a line is what it says.
+// A line without any of these is plain text.
 constexpr ByteSet kMarks("*_~`[<&\\");
 
-// A rule, or the line under a heading or under the head of a table: |:---|---:|
+// Returns true for a rule, or for the line under a heading or under the head of a table: |:---|---:|
 bool isRule(std::string_view said) {
   return said.size() >= 3 && said.find_first_not_of("-=*_ |:") == std::string_view::npos &&
          said.find_first_of("-=*_") != std::string_view::npos;
@@ -388,7 +389,7 @@ void addWords(std::string_view line, std::string& out) {
     return;
   }
   for (const Span& span : parseInline(said)) {
-    // Without its mark it would say the opposite.
+    // Without its mark, text that is struck out would mean the opposite.
     out += (span.style & kStrike) != 0 ? "~~" + span.text + "~~" : span.text;
   }
 }

@@ -14,7 +14,7 @@ bool areSwapped(std::string_view from, std::size_t i, std::string_view to, std::
 }  // namespace
 
 std::size_t typingErrors(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> before;  // the row before the previous one
+  std::vector<std::size_t> before;  // the row before `previous`
   std::vector<std::size_t> previous(to.size() + 1);
   for (std::size_t i = 0; i <= to.size(); ++i) previous[i] = i;
   for (std::size_t i = 0; i < from.size(); ++i) {

@@ -17,7 +17,8 @@ struct CodePoint {
   std::size_t bytes = 1;
 };
 
-// The code point at the start of `utf8`, which is not empty. A byte that begins none is a replacement of its own.
+// Returns the code point at the start of `utf8`, which is not empty. Each byte that begins no code point becomes one
+// replacement character.
 CodePoint codePoint(std::string_view utf8) {
   CodePoint point;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(utf8.data());
@@ -31,19 +32,19 @@ bool isRegionalIndicator(std::int32_t value) {
   return value >= 0x1F1E6 && value <= 0x1F1FF;
 }
 
-// utf8proc gives no column to marks that stand beside their letter (most vowels of Hindi, Tamil or Khmer); terminals
-// give them one. A line that is counted too wide is cut early; one that is counted too narrow breaks the table it is
-// in.
+// utf8proc assigns no column to spacing marks (most vowels of Hindi, Tamil or Khmer), but terminals give them one. A
+// width that is too large cuts a line early; a width that is too small breaks the table that contains the line.
 std::size_t columnsOf(std::int32_t value) {
   const auto columns = static_cast<std::size_t>(std::max(utf8proc_charwidth(value), 0));
   return columns == 0 && utf8proc_category(value) == UTF8PROC_CATEGORY_MC ? 1 : columns;
 }
 
-// Finds where graphemes begin, and how wide each one is.
+// Finds where graphemes begin and how wide each is.
 class GraphemeWalk {
  public:
-  // Takes the next code point; true when a grapheme begins with it. One of more marks than any writing has is ended:
-  // it would let a single character fill memory and screen (30 is the limit of UAX #15's stream-safe text).
+  // Takes the next code point. Returns true when a new grapheme begins with it. A grapheme with more marks than any
+  // writing system uses is split, because otherwise a single character could fill memory and screen (UAX #15 limits
+  // stream-safe text to 30).
   bool begins(std::int32_t value) {
     constexpr std::size_t kMostPoints = 32;
     const bool apart = points_ == 0 || utf8proc_grapheme_break_stateful(last_, value, &state_) != 0;
@@ -58,9 +59,9 @@ class GraphemeWalk {
     return fresh;
   }
 
-  /// Of the grapheme so far.
+  /// The width of the current grapheme so far.
   [[nodiscard]] std::size_t width() const { return width_; }
-  /// Where a terminal shows each emoji of one that is joined from several, or its color of skin, apart.
+  /// The width on a terminal that shows the parts of a joined emoji, or its skin color, separately.
   [[nodiscard]] std::size_t widest() const { return std::max(width_, widest_); }
 
  private:
@@ -71,13 +72,13 @@ class GraphemeWalk {
     if (points_ == 0) {
       width_ = own;
       const auto kind = utf8proc_get_property(value)->boundclass;
-      // An emoji and a Korean syllable stay as wide as they begin, whatever joins them.
+      // An emoji or a Korean syllable keeps the width of its first code point, whatever joins it.
       joined_ = kind == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC || kind == UTF8PROC_BOUNDCLASS_L ||
                 isRegionalIndicator(value);
     } else if (!joined_ && value != kEmojiForm) {
       width_ += own;
     } else if (value == kEmojiForm || isRegionalIndicator(value)) {
-      width_ = 2;  // a text sign turned into an emoji; a flag
+      width_ = 2;  // a text symbol turned into an emoji, or a flag
     }
     last_ = value;
     ++points_;
@@ -85,7 +86,7 @@ class GraphemeWalk {
 
   std::int32_t last_ = 0;
   utf8proc_int32_t state_ = 0;
-  std::size_t points_ = 0;  // of the grapheme
+  std::size_t points_ = 0;  // in the current grapheme
   std::size_t width_ = 0;
   std::size_t widest_ = 0;
   bool joined_ = false;
@@ -100,11 +101,11 @@ bool isBlank(std::int32_t value) {
          value == 0x2029 || value == 0x3000;
 }
 
-// Appends the code point that `utf8` begins with, made safe.
+// Appends the code point at the start of `utf8` in a form that is safe for a terminal.
 void appendSafe(std::string& out, CodePoint point, std::string_view utf8) {
   const std::int32_t value = point.value;
   if (value < 0x20) {
-    // The control pictures block shows each as one visible character.
+    // The Control Pictures block has a visible character for each control character.
     out += "\xE2\x90";
     out += static_cast<char>(0x80 + value);
   } else if (value == 0x7F) {
@@ -127,7 +128,7 @@ std::string makePrintable(std::string_view utf8, bool keepLines) {
     if (lineEnd || point.value == '\t') {
       out += !keepLines ? ' ' : lineEnd ? '\n' : '\t';
     } else if (point.value == '\r' && utf8.substr(1).starts_with('\n')) {
-      // Half of a line end.
+      // The first half of a line end.
     } else {
       appendSafe(out, point, utf8);
     }
@@ -136,16 +137,16 @@ std::string makePrintable(std::string_view utf8, bool keepLines) {
   return out;
 }
 
-// Copies safe text to a line until `isFull` says that a grapheme, counted and measured with all before it, is too much.
+// Copies safe text to a line until `isFull` returns true for the number of graphemes and their width so far.
 template <typename IsFull>
 std::string makeExcerpt(std::string_view utf8, IsFull isFull) {
   std::string out;
   GraphemeWalk walk;
   std::size_t count = 0;
-  std::size_t doneWidth = 0;   // of all graphemes before the present one
-  std::size_t roomForCut = 0;  // how much of `out` leaves room for the mark
+  std::size_t doneWidth = 0;   // of all graphemes before the current one
+  std::size_t roomForCut = 0;  // length of the prefix of `out` that leaves room for the ellipsis
   bool blank = false;
-  // Takes one code point that is at the end of `out` from `begin` on; false when it does not fit.
+  // Takes one code point, which is in `out` from `begin` to the end. Returns false when it does not fit.
   const auto take = [&](std::size_t begin) {
     const std::size_t before = walk.widest();
     if (walk.begins(codePoint(std::string_view(out).substr(begin)).value)) {
@@ -190,7 +191,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::size_t displayWidth(std::string_view utf8) {
-  // Most of a text: a column each. What follows may join the last of them.
+  // Fast path for printable ASCII, one column each. The next character may combine with the last of these.
   const auto other = std::ranges::find_if(utf8, [](char c) { return c < ' ' || c > '~'; });
   std::size_t width = static_cast<std::size_t>(other - utf8.begin());
   if (width == utf8.size()) return width;
@@ -232,7 +233,7 @@ std::string_view cutToGraphemes(std::string_view utf8, std::size_t count) {
 std::string_view cutToWidth(std::string_view utf8, std::size_t columns) {
   GraphemeWalk walk;
   std::size_t doneWidth = 0;
-  std::size_t begin = 0;  // of the present grapheme
+  std::size_t begin = 0;  // of the current grapheme
   for (std::size_t at = 0; at < utf8.size();) {
     const CodePoint point = codePoint(utf8.substr(at));
     const std::size_t before = walk.width();

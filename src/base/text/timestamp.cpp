@@ -9,7 +9,7 @@
 namespace bough {
 namespace {
 
-// Takes `count` digits from the front of `text`; none when there are fewer.
+// Takes `count` digits from the front of `text`; returns std::nullopt when there are fewer.
 std::optional<int> takeDigits(std::string_view& text, std::size_t count) {
   if (text.size() < count) return std::nullopt;
   int value = 0;
@@ -31,7 +31,8 @@ constexpr bool startsWithDigit(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
-// Takes ".123456" and keeps milliseconds; 0 when there is no fraction, none when no digit follows the point.
+// Takes ".123456" and returns milliseconds. Returns 0 without a fraction, and std::nullopt when no digit follows the
+// point.
 std::optional<int> takeFractionMs(std::string_view& text) {
   if (!takeOneOf(text, ".")) return 0;
   if (!startsWithDigit(text)) return std::nullopt;
@@ -63,7 +64,7 @@ void putDigits(char* at, std::size_t digits, std::int64_t value) {
   for (std::size_t i = digits; i > 0; --i, value /= 10) at[i - 1] = static_cast<char>('0' + value % 10);
 }
 
-// All but the milliseconds.
+// Writes everything except the milliseconds.
 void putSeconds(char* text, std::uint64_t epochSeconds) {
   using namespace std::chrono;
   const sys_seconds time{seconds(epochSeconds)};
@@ -79,7 +80,7 @@ void putSeconds(char* text, std::uint64_t epochSeconds) {
   putDigits(text + 17, 2, clock.seconds().count());
 }
 
-// A time without milliseconds. Most are of the same second as the one before.
+// Returns a time without milliseconds. Cached, because most times are in the same second as the previous one.
 std::string_view textOfSecond(std::uint64_t epochSeconds) {
   thread_local std::uint64_t lastSeconds = UINT64_MAX;
   thread_local std::array<char, kPattern.size()> last;
@@ -98,7 +99,7 @@ std::string formatTimestamp(std::uint64_t epochMs) {
   return text;
 }
 
-// A clock beyond the year 9999 has no four digits for it; it stays at the last moment that can be written.
+// A time after the year 9999 needs more than four digits; it is written as the last moment of 9999.
 void formatTimestamp(std::uint64_t epochMs, std::string& text) {
   epochMs = std::min(epochMs, kLastEpochMs);
   text = textOfSecond(epochMs / 1000);

@@ -11,7 +11,7 @@
 namespace bough {
 namespace {
 
-// How many bytes the character at `at` has; 0 when it is none.
+// Returns the number of bytes of the character at `at`; 0 when it is invalid.
 std::size_t characterBytes(const char* at, const char* end) {
   const auto lead = static_cast<unsigned char>(at[0]);
   const std::size_t bytes = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
@@ -26,14 +26,14 @@ std::size_t characterBytes(const char* at, const char* end) {
   return overlong || surrogate || beyond ? 0 : bytes;
 }
 
-// The beginning of the character that goes on at `at`.
+// Returns the start of the character that continues at `at`.
 const char* leadBefore(const char* at) {
   do --at;
   while ((*at & 0xC0) == 0x80);
   return at;
 }
 
-// Skips characters until one begins at `stop` or after it; null when one is none.
+// Skips characters up to the first that begins at or after `stop`. Returns null when a character is invalid.
 const char* skipCharacters(const char* at, const char* stop, const char* end) {
   while (at < stop) {
     const std::size_t bytes = static_cast<unsigned char>(*at) < 0x80 ? 1 : characterBytes(at, end);
