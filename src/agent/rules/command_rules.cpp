@@ -24,20 +24,21 @@ namespace {
 
 constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
 constexpr std::size_t kManyLines = 8;
-// What many write for "with any arguments", which needs nothing here.
+// Many users write this for "with any arguments", which needs no mark here.
 constexpr std::string_view kAnyArguments = " *";
 constexpr std::string_view kIsNoPattern = "it is no pattern; without the * it allows arguments";
 
-// The words that follow the allowed ones, and what the shell makes other words of: it leaves alone what is in quotes.
+// The words after the allowed ones, and the places where the shell would expand a word. The shell leaves quoted text
+// alone.
 struct AddedWords {
   std::vector<std::string> words{};
   std::vector<std::size_t>
-      patterns{};  // of each word, the first of `*?[`, or a `~` at its beginning, outside of quotes
+      patterns{};  // the place, in each word, of the first unquoted `*?[` or of a `~` at its beginning
   bool isQuoteOpen = false;
 };
 
-// Blanks in quotes end a word in Parts, whose parts may be a program's own words, and not in Whole, where it may be a
-// path.
+// How to treat blanks in quotes. Parts: they end a word, because a program may split the argument into words of its
+// own. Whole: they do not, because the argument may be a path.
 enum class Quoted { Parts, Whole };
 
 AddedWords addedWords(std::string_view text, Quoted quoted) {
@@ -54,7 +55,7 @@ AddedWords addedWords(std::string_view text, Quoted quoted) {
   };
   for (const char c : text) {
     if (c == quote) {
-      quote = 0;  // the shell takes quotes away: "-ex"ec is -exec
+      quote = 0;  // the shell removes quotes: "-ex"ec is -exec
     } else if (quote == 0 && (c == '\'' || c == '"')) {
       quote = c;
     } else if ((c == ' ' || c == '\t') && (quote == 0 || quoted == Quoted::Parts)) {
@@ -70,7 +71,7 @@ AddedWords addedWords(std::string_view text, Quoted quoted) {
   return out;
 }
 
-// `make test SHELL=./x`: programs take such words for settings, and some of those name programs.
+// `make test SHELL=./x`: programs take such words as settings, and some settings name programs.
 bool isAssignment(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   const auto isOfName = [](char c) {
@@ -84,16 +85,16 @@ bool isOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return std::ranges::find(names, name) != names.end();
 }
 
-// A word that is no file and no name, but says how a program works.
+// Returns true for a word that is neither a file nor a name but changes how a program works.
 bool isSetting(std::string_view program, std::string_view word) {
   if (isAssignment(word)) return true;
-  // `x!=./x` and `SHELL = ./x` are variables, too.
+  // `x!=./x` and `SHELL = ./x` set variables, too.
   if (isOneOf(program, {"make", "gmake", "bmake", "cmake"})) return !word.starts_with('-') && word.contains('=');
   if (program == "git") return word.contains("::");     // git runs a program for such an address
-  if (program == "svn") return word.contains("file:");  // a repository here, whose hooks count
-  // A date that is set.
+  if (program == "svn") return word.contains("file:");  // a local repository, whose hooks apply
+  // A date to set.
   if (program == "date") return word.find_first_not_of("0123456789.") == std::string_view::npos;
-  // A file with more options.
+  // The name of a file with more options.
   constexpr std::string_view kReadOptions =
       "tsc pytest py.test pylint mypy awk gawk mawk nawk 7z 7za cc gcc c++ g++ clang clang++ ld rustc javac java "
       "swiftc";
@@ -104,15 +105,16 @@ bool isFile(std::string_view word) {
   return word == "-" || !word.starts_with('-');
 }
 
-// Scripts of sed can run programs (`1e date`) and write files (`w name`); those that print and leave out lines cannot.
-// After one of these commands sed takes no other.
+// sed scripts can run programs (`1e date`) and write files (`w name`). Accepts only commands that print or delete
+// lines; sed allows no other command after one of these.
 bool isHarmlessForSed(std::string_view script) {
   return std::string_view("pdq=").contains(script.back()) &&
          script.find_first_not_of("0123456789,~+!pdq=") == std::string_view::npos;
 }
 
-// The shell makes names of files of a pattern, and a file may be called `--output=x`. One in the middle of a word gives
-// names with the same beginning: settings (`a=./x`), addresses, a second file; after a slash only files.
+// The shell expands a pattern to file names, and a file may be called `--output=x`. A pattern in the middle of a word
+// gives names with the same beginning, which may be settings (`a=./x`), addresses or a second file; after a slash they
+// can only be files.
 bool mayBecomeOther(std::string_view program, std::string_view word, std::size_t pattern) {
   if (pattern == std::string_view::npos) return false;
   if (pattern == 0 || word.starts_with('-')) return true;
@@ -136,7 +138,7 @@ char32_t codeOf(std::string_view character) {
   return code;
 }
 
-// What nobody sees, and blanks that are not taken for blanks by the shell.
+// Returns true for invisible characters, and for blanks that a shell does not treat as blanks.
 bool isHidden(char32_t code) {
   struct Range {
     char32_t first;
@@ -157,7 +159,7 @@ struct NamedProgram {
   std::span<const std::string> words;
 };
 
-// The one whose rules count: that of `python3 -m pytest` is pytest.
+// Returns the program whose rules apply: for `python3 -m pytest` that is pytest.
 NamedProgram programOf(std::span<const std::string> named) {
   const auto basename = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   const NamedProgram program{.name = basename(named.front()), .words = named.subspan(1)};
@@ -169,8 +171,8 @@ NamedProgram programOf(std::span<const std::string> named) {
   return isModule ? NamedProgram{.name = last, .words = {}} : program;
 }
 
-// The allowed words without the variables that are set for the program, as in `CI=1 A='b c' npm test`. None when a
-// quote is open at the end.
+// Returns the allowed words without the variables that are set for the program, as in `CI=1 A='b c' npm test`. Empty
+// when a quote is open at the end.
 std::vector<std::string> wordsOfAllowed(std::string_view allowed) {
   std::vector<std::string> words(1);
   char quote = 0;
@@ -200,28 +202,29 @@ std::string dangerOfWord(std::string_view program, std::string_view word, std::s
   return obeying.empty() ? "" : fmt::format("{}{} {}", obeying, kMayObey, word);
 }
 
-// Without one of the options that only list what is in a file.
+// Returns true unless an option makes the program only list its file.
 bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> added) {
   if (!writesWhatFilesName(program.name) || std::ranges::none_of(added, isFile)) return false;
   const auto lists = [&](const std::string& word) { return onlyLists(program.name, word); };
   return std::ranges::none_of(program.words, lists) && std::ranges::none_of(added, lists);
 }
 
-// `named` begins with the program whose rules are asked.
+// `named` begins with the program whose rules apply.
 std::string dangerFor(std::span<const std::string> named, const AddedWords& after, const AddedWords& paths,
                       const WorkingFolder* folder) {
   const std::vector<std::string>& added = after.words;
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
   if (!added.empty() && runsItsArguments(program)) return fmt::format("{} runs what its arguments name", program);
-  bool isScript = isOneOf(program, {"sed", "gsed"});  // the next word that is not an option; files follow it
-  // The first word of tar holds options, with a dash or without.
+  bool isScript = isOneOf(program, {"sed", "gsed"});  // the next word that is not an option is a script; files follow
+                                                      // it
+  // The first word of tar holds options, with or without a dash.
   bool isBundle = isOneOf(program, {"tar", "gtar", "bsdtar"}) && rules.words.empty();
   std::ptrdiff_t files = std::ranges::count_if(rules.words, isFile);
   for (std::size_t i = 0; i < added.size(); ++i) {
     const std::string& word = added[i];
     const bool bundle = std::exchange(isBundle, false) && !word.starts_with('-');
-    // Also after `--`: what npm and cargo find there are options of the program that they run.
+    // Also after `--`: npm and cargo pass the options there to the program that they run.
     const bool isOption = word.size() > 1 && word != "--" && (word[0] == '-' || word[0] == '+');
     const bool namesProgram =
         namesProgramHere(program, rules.words, word) || namesProgramHere(program, std::span(added).first(i), word);
@@ -257,7 +260,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed, const W
   const AddedWords added = addedWords(command.substr(allowed.size()), Quoted::Parts);
   const AddedWords paths = addedWords(command.substr(allowed.size()), Quoted::Whole);
   if (added.isQuoteOpen) return "a quote in it has no end";
-  // The rules of a program count, and those of each program that it runs: `rustup run stable cargo`.
+  // Apply the rules of the program and of each program that it runs: `rustup run stable cargo`.
   std::vector<std::size_t> programs{0};
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const auto words = std::span(named).subspan(programs[i]);
@@ -281,7 +284,7 @@ bool isAllowedCommand(std::string_view command, const std::vector<std::string>& 
 std::string whyAllowsNothing(std::string_view allowed) {
   if (std::string danger = dangerIn(allowed, allowed); !danger.empty()) return danger;
   if (allowed.starts_with(' ') || allowed.ends_with(' ')) return "it has a blank at an end";
-  // `wc -l *` is a command, `git *` hardly.
+  // `wc -l *` is a real command, `git *` hardly.
   const bool isOfAll = allowed.ends_with(kAnyArguments) && hasCommands(allowed.substr(0, allowed.find(' ')));
   if (allowed.ends_with(":*") || (isOfAll && allowed.find(' ') + kAnyArguments.size() == allowed.size())) {
     return std::string(kIsNoPattern);
@@ -313,7 +316,7 @@ std::string visibleText(std::string_view utf8, bool keepTabs) {
   while (!utf8.empty()) {
     const std::string_view character = utf8.substr(0, characterBytes(utf8.front()));
     if (!isUtf8(character)) {
-      // Taken alone, or it would hide what follows it.
+      // Taken alone; otherwise it would hide what follows it.
       out += fmt::format("\\x{{{:X}}}", static_cast<unsigned char>(utf8.front()));
       utf8.remove_prefix(1);
       continue;

@@ -1,4 +1,4 @@
-// Which commands run without a question, and how a command is shown to the person who is asked.
+// Decides which commands run without a question, and how a command is shown to the person who is asked.
 #pragma once
 
 #include <string>
@@ -9,28 +9,33 @@
 
 namespace bough::agent {
 
-/// Why a command has to be asked about although it begins with an allowed one; empty when nothing speaks against it.
-/// Arguments after the allowed words may be anything except options that are not known to be harmless
-/// (harmless_options.h), commands of a program that are not known to run nothing else (harmless_commands.h), settings
-/// (`CC=./x`), addresses of repositories on this machine (local_addresses.h), files that a program writes beside what
-/// it reads, files that programs of version control obey (written_files.h), shell syntax, and words that a shell may
-/// turn into options (`*`, `{…}`). `folder` is where it runs; without one, what is on the disk is not asked about.
+/// Returns why the user must be asked about a command although it begins with an allowed one; empty when nothing speaks
+/// against running it. The words after the allowed ones may be anything except:
+/// - options that are not known to be harmless (harmless_options.h);
+/// - commands of a program that are not known to run nothing else (harmless_commands.h);
+/// - settings (`CC=./x`);
+/// - addresses of repositories on this machine (local_addresses.h);
+/// - files that a program writes besides those it reads;
+/// - files that programs of version control obey (written_files.h);
+/// - shell syntax, and words that a shell may turn into options (`*`, `{…}`).
+/// `folder` is where the command runs; without it, files on the disk are not checked.
 std::string dangerIn(std::string_view command, std::string_view allowed, const WorkingFolder* folder = nullptr);
 
-/// Whether a command needs no question: it is one of the allowed ones, with harmless arguments.
+/// Returns true when a command needs no question: it is an allowed command with harmless arguments.
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed,
                       const WorkingFolder* folder = nullptr);
 
-/// Why nothing is ever allowed by this: no command that begins with it is. Empty when something may be.
+/// Returns why allowing this text would never allow any command; empty when it can allow some.
 std::string whyAllowsNothing(std::string_view allowed);
 
-/// The question about a command: all of it, with control characters and those that cannot be seen written out, and with
-/// its first line again at the end when it has many.
+/// Returns the question about a command. It holds the whole command, with control and invisible characters written as
+/// escapes. A command of many lines has its first line repeated at the end.
 std::string commandQuestion(std::string_view command, const std::vector<std::string>& allowed,
                             const WorkingFolder* folder = nullptr);
 
-/// Text in which nothing is hidden: control characters except line ends, and characters without a width or that turn
-/// the direction of writing, become `\u{200B}`. In files tabs are nothing unusual: `keepTabs`.
+/// Returns text in which nothing is hidden: control characters (except line ends), characters without a width, and
+/// characters that change the writing direction become `\u{200B}`. With `keepTabs`, tabs stay; they are normal in
+/// files.
 std::string visibleText(std::string_view utf8, bool keepTabs = false);
 
 }  // namespace bough::agent

@@ -25,7 +25,7 @@ std::string lowerCase(std::string_view text) {
   return out;
 }
 
-// Whether the folder may be a repository itself, and `rest`, the path below it, belongs to that.
+// Returns true when the folder may itself be a repository and `rest`, the path below it, belongs to that repository.
 bool isOfRepository(const std::string& folder, std::string_view rest, bool isWorkingFolder) {
   const std::string first = lowerCase(rest.substr(0, rest.find('/')));
   if (first != "head") return holdsWord(kObeyedByGit, first) && isThere(folder + "/HEAD");
@@ -58,7 +58,7 @@ std::string_view whoObeysAny(std::span<const std::string> places, const WorkingF
     return !found.empty();
   };
   std::set<std::string> seen;
-  std::vector<std::string> within;  // folders of the working folder, to look below
+  std::vector<std::string> within;  // folders inside the working folder, to search below
   for (const std::string& path : places) {
     for (std::size_t slash = path.rfind('/'); slash != std::string::npos;) {
       const std::string above = path.substr(0, slash);

@@ -15,8 +15,8 @@ struct CommandsOf {
   std::string_view commands;
 };
 
-// What is not here is asked about: also commands that run a file which they are given (`zig test x`). What the project
-// itself says is run by some that are here (`npm test`, `cargo build`).
+// Any command that is not listed needs a question, also a command that runs a file given to it (`zig test x`). Some
+// listed commands run what the project itself configures (`npm test`, `cargo build`).
 constexpr CommandsOf kHarmlessCommands[] = {
     {"git",
      "add am annotate apply archive blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean "
@@ -90,7 +90,7 @@ constexpr CommandsOf kHarmlessCommands[] = {
      "cat get-default help is-active is-enabled is-failed list-timers list-unit-files list-units show status"},
 };
 
-// Their first argument is a program.
+// Programs that run the script or program in their first argument.
 constexpr std::string_view kInterpreters =
     "python pypy ipython bpython perl raku ruby irb node nodejs ts-node tsx zx qjs d8 jsc gjs cjs rhino php php-cgi "
     "phpdbg "
@@ -98,7 +98,7 @@ constexpr std::string_view kInterpreters =
     "escript erl guile csi racket sbcl clisp ecl mit-scheme gosh clojure clj bb janet fennel swipl gprolog ocaml "
     "runghc "
     "runhaskell ghci osascript octave octave-cli matlab maxima gnuplot sage gforth tcc rust-script m4 gm4 dc "
-    // Modules of Python.
+    // Python modules.
     "timeit pdb cProfile profile trace runpy doctest pickle code IPython debugpy pyinstrument viztracer";
 
 const CommandsOf* commandsOf(std::string_view program) {

@@ -10,7 +10,7 @@ namespace {
 struct Program {
   std::string_view names;
   std::string_view letters;  // Short options, which may be joined and followed by a number: -rn5.
-  std::string_view words;    // All others.
+  std::string_view words;    // All other options.
 };
 
 // Programs that only print, whatever their options.
@@ -19,14 +19,14 @@ constexpr std::string_view kOnlyPrint =
     "realpath readlink pwd echo printf uname id whoami groups which ps free uptime lscpu nproc diff cmp md5sum sha1sum "
     "sha224sum sha256sum sha384sum sha512sum b2sum cksum seq true false sleep od grep egrep fgrep ggrep expr factor";
 
-// Of a program that is in no table: what nearly all programs mean the same by.
+// For programs in no table: options that mean the same for nearly all programs.
 constexpr Program kAny = {
     "", "ahnqvV",
     "--help --version --verbose --quiet --silent --debug --color --no-color --json --all --list --long --short "
     "--dry-run --check --stat --stats --count --limit --sort --reverse --no-pager --watch --progress --no-progress"};
 
-// What is not here is asked about. Of programs whose arguments can be nearly everything (interpreters, downloads,
-// builds), only the plainest options are.
+// Any option that is not listed needs a question. For programs whose arguments can do nearly everything (interpreters,
+// downloads, builds), only the plainest options are listed.
 constexpr Program kPrograms[] = {
     {"git", "abhlnpqrRstUvwz",
      "--oneline --stat --shortstat --numstat --dirstat --summary --name-only --name-status --graph --all --branches "
@@ -166,7 +166,7 @@ bool isHarmlessOption(std::string_view program, std::string_view option) {
   if (onlyPrints(program)) return true;
   const Program& rules = programCalled(program);
   if (holdsWord(rules.words, option.substr(0, option.find('=')))) return true;
-  if (program == "date" && option.starts_with('+')) return true;  // how it is shown
+  if (program == "date" && option.starts_with('+')) return true;  // the format of the output
   if (option.starts_with("--") || option.size() < 2) return false;
   const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
   return std::ranges::all_of(option.substr(1), isDigit) ||

@@ -7,15 +7,15 @@
 
 namespace bough::agent {
 
-/// Whether an option of this program neither runs other programs, nor writes, sends or removes files, nor loads
-/// settings. Of a program that is not in the tables, few options are known to be harmless.
+/// Returns true when this option neither runs other programs, nor writes, sends or removes files, nor loads settings.
+/// For a program that is not in the tables, only a few options count as harmless.
 bool isHarmlessOption(std::string_view program, std::string_view option);
 
-/// Whether an option that is harmless for other commands of the program names a program for this one: one of `words`,
-/// those after the program's name, is the command.
+/// Returns true when an option that is harmless for the program's other commands names a program here: `words`, the
+/// words after the program's name, hold a command for which it does.
 bool namesProgramHere(std::string_view program, std::span<const std::string> words, std::string_view option);
 
-/// Whether a program does nothing but print, whatever its options.
+/// Returns true when a program only prints, whatever its options.
 bool onlyPrints(std::string_view program);
 
 }  // namespace bough::agent

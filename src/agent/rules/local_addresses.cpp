@@ -16,7 +16,7 @@ namespace {
 
 using Words = std::span<const std::string>;
 
-// The address is the first name after the command. In a group, all names after its command may be one.
+// The address is the first name after the command. After a command in a group, every name may be an address.
 struct AddressedCommand {
   std::string_view names;  // of programs
   std::string_view group;
@@ -32,7 +32,7 @@ constexpr AddressedCommand kAddressedCommands[] = {
     {"jj", "git", "remote"},
 };
 
-// Of these commands: without a value, the next word is the address.
+// Returns false for options of these commands that take no value: the word after them is the address.
 bool mayTakeValueHere(std::string_view option) {
   return mayTakeValue(option) && !holdsWord("-n -t -a -p -f -v --all --tags --dry-run", option);
 }
@@ -45,13 +45,13 @@ bool isThereFor(const std::string& word, const std::vector<std::string>& folders
   });
 }
 
-// What is here comes before what is elsewhere: `git clone a:b` takes a folder of that name.
+// An existing local path takes precedence: `git clone a:b` clones a folder of that name.
 bool leadsHere(const std::string& word, const std::vector<std::string>& folders, int folder) {
   if (word.contains("://")) return isLocalAddress(word);
   return word != "." && isThereFor(word, folders, folder);
 }
 
-// Goes along the words, and tells which may be an address.
+// Walks along the words and tells which of them may be an address.
 class AddressSearch {
  public:
   explicit AddressSearch(const AddressedCommand& rule) : rule_(rule), isInGroup_(rule.group.empty()) {}

@@ -1,4 +1,4 @@
-// Addresses of other repositories on this machine: programs of version control run what these say.
+// Addresses of other repositories on this machine: programs of version control run what these repositories name.
 #pragma once
 
 #include <span>
@@ -8,14 +8,15 @@
 
 namespace bough::agent {
 
-/// Why words after allowed ones have to be asked about: one is the address of a repository on this machine, whose hooks
-/// and settings count for what is fetched from it or pushed to it. Empty when none is. Both lists hold words after the
-/// program's name. `folder` is the open folder that the command runs in.
+/// Returns why the user must be asked about the words after the allowed ones: one of them is the address of a
+/// repository on this machine, whose hooks and settings apply to a fetch from it or a push to it. Empty when no word is
+/// such an address. Both lists hold words after the program's name. `folder` is the open folder in which the command
+/// runs.
 std::string dangerousAddress(std::string_view program, std::span<const std::string> allowed,
                              std::span<const std::string> added, int folder);
 
-/// Where relative paths of a command may begin, each with a slash at its end: the folder that it runs in, which is
-/// empty, and those that options before it name.
+/// Returns the folders where relative paths of a command may begin, each with a slash at its end: the folder in which
+/// it runs (an empty string), and the folders that options before the command name.
 std::vector<std::string> foldersOf(std::span<const std::string> allowed);
 
 }  // namespace bough::agent

@@ -1,4 +1,4 @@
-// Which words are options, and which options may take the next word as their value.
+// Tells which words are options, and which options may take the next word as their value.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace bough::agent {
 
-/// Options before a command that take no value: the next word is the command.
+/// Options before a command that take no value: the word after them is the command.
 constexpr std::string_view kPlainOptions =
     "-- --no-pager -q --quiet --silent --verbose --json --offline --locked --frozen --rm -h --help -V --version";
 

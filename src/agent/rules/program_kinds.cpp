@@ -27,7 +27,7 @@ constexpr std::string_view kRunners =
     "abduco rlwrap ccache sccache distcc torsocks torify proxychains tini dumb-init catchsegv envdir npx bunx pnpx uvx "
     "pipx ansible sqlite sqlite3 duckdb wine wsl toolbox distrobox ldd xdg-open open gio kde-open wslview cygstart";
 
-// Options with which they only list: short ones, and long ones.
+// The options with which an unpacker only lists: short ones, and long ones.
 struct Unpacker {
   std::string_view names;
   std::string_view letters;
@@ -47,7 +47,7 @@ const Unpacker* unpackerCalled(std::string_view program) {
   return found == std::end(kUnpackers) ? nullptr : found;
 }
 
-// The loader of the system runs the file that it is given; an emulator does, too.
+// The system's loader runs the file that it is given, and so does an emulator.
 bool isLoader(std::string_view program) {
   return program.starts_with("ld-") || program.starts_with("ld.so") || program.starts_with("qemu-");
 }
@@ -55,7 +55,7 @@ bool isLoader(std::string_view program) {
 }  // namespace
 
 bool runsItsArguments(std::string_view program) {
-  // GNU's programs have a `g` before their names on other systems.
+  // GNU programs have names that begin with `g` on other systems.
   const std::string_view plain = program.starts_with('g') ? program.substr(1) : program;
   return isLoader(program) || isInList(kShells, program) || isInList(kRunners, program) || holdsWord(kShells, plain) ||
          holdsWord(kRunners, plain);
@@ -75,7 +75,7 @@ bool onlyLists(std::string_view program, std::string_view option) {
   const Unpacker* unpacker = unpackerCalled(program);
   if (unpacker == nullptr || !option.starts_with('-')) return false;
   if (option.starts_with("--")) return holdsWord(unpacker->words, option);
-  // What follows another letter may be its value.
+  // After any other letter, the rest may be that letter's value.
   const std::size_t first = option.find_first_not_of("-q");
   return first != std::string_view::npos && unpacker->letters.contains(option[first]);
 }

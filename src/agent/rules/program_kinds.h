@@ -1,23 +1,24 @@
-// What programs do with the words that follow their options.
+// Classifies programs by what they do with the words after their options.
 #pragma once
 
 #include <string_view>
 
 namespace bough::agent {
 
-/// Runs the program which its arguments name: shells, `env`, `xargs`, `ssh`.
+/// Returns true for programs that run the program named in their arguments: shells, `env`, `xargs`, `ssh`.
 bool runsItsArguments(std::string_view program);
 
-/// Reads its first file and writes its second one: `uniq`, `cpp`.
+/// Returns true for programs that read their first file and write their second one: `uniq`, `cpp`.
 bool writesSecondFile(std::string_view program);
 
-/// Writes whatever files the archive or patch names that it is given, unless an option makes it only list them.
+/// Returns true for programs that write whatever files an archive or patch names, unless an option makes them only
+/// list.
 bool writesWhatFilesName(std::string_view program);
 
-/// Whether the option makes such a program only list what is in a file.
+/// Returns true when the option makes such a program only list the contents of its file.
 bool onlyLists(std::string_view program, std::string_view option);
 
-/// Changes no file, whatever it is given, as long as its options are harmless.
+/// Returns true for programs that change no file, whatever their arguments, as long as their options are harmless.
 bool onlyReads(std::string_view program);
 
 }  // namespace bough::agent

@@ -1,4 +1,4 @@
-// Names of programs in lists, which are written as words with blanks between them.
+// Lists of program names, written as words with blanks between them.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline bool holdsWord(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// Without a version at its end: `python` of `python3.11`.
+/// Returns the name without a version at its end: `python` for `python3.11`.
 inline std::string_view familyOf(std::string_view program) {
   const std::size_t last = program.find_last_not_of("0123456789.-");
   return program.substr(0, last == std::string_view::npos ? program.size() : last + 1);

@@ -14,14 +14,14 @@ namespace {
 
 // The program follows `--`, after any number of names.
 constexpr std::size_t kAfterDashes = std::numeric_limits<std::size_t>::max();
-// Nothing says which of the names is the program.
+// Any of the names may be the program.
 constexpr std::size_t kAnyName = kAfterDashes - 1;
 
 struct RunningCommand {
   std::string_view names;  // of programs
-  std::string_view group;  // the name before the command, in all its spellings; or empty
+  std::string_view group;  // the name before the command, in all its spellings; may be empty
   std::string_view commands;
-  std::size_t namesBefore = 0;  // how many names stand between the command and the program
+  std::size_t namesBefore = 0;  // how many names are between the command and the program
 };
 
 constexpr RunningCommand kRunningCommands[] = {
@@ -73,7 +73,7 @@ constexpr RunningCommand kRunningCommands[] = {
     {"gh", "codespace cs", "ssh"},
 };
 
-// `ip`, `npm` and others take any beginning of a command for it.
+// `ip`, `npm` and others accept any prefix of a command.
 bool mayMean(std::string_view word, std::string_view commands) {
   while (!commands.empty()) {
     const std::size_t end = std::min(commands.find(' '), commands.size());
@@ -87,12 +87,12 @@ using Words = std::span<const std::string>;
 
 struct FoundCommands {
   std::vector<std::size_t> places{};
-  bool isCertain = false;  // no word that is added can be the command
+  bool isCertain = false;  // no added word can be the command
 };
 
-// The first name is the command, and so may be one before it that follows an option.
+// Finds the words that may be the command: the first name, and any earlier word that may be the value of an option.
 FoundCommands findCommands(Words words, std::size_t from, std::string_view commands) {
-  constexpr std::string_view kInstall = "i in";  // of npm: no beginning of `init`
+  constexpr std::string_view kInstall = "i in";  // npm reads these as `install`, not `init`
   FoundCommands found;
   bool mayBeValue = false;
   for (std::size_t i = from; i < words.size() && !found.isCertain; ++i) {
@@ -104,7 +104,7 @@ FoundCommands findCommands(Words words, std::size_t from, std::string_view comma
   return found;
 }
 
-// Each name up to the program is taken for one: nobody knows which options have values.
+// Adds every name up to the program, because it is unknown which options take values.
 void addPrograms(std::vector<std::size_t>& out, Words words, std::size_t from, std::size_t namesBefore) {
   if (namesBefore == kAnyName) from = words.size();
   if (namesBefore == kAfterDashes) {
@@ -114,7 +114,7 @@ void addPrograms(std::vector<std::size_t>& out, Words words, std::size_t from, s
   bool mayBeValue = false;
   for (std::size_t i = from; i < words.size(); ++i) {
     if (!isOptionWord(words[i])) {
-      if (words[i] != ".") out.push_back(i);  // there it is a folder (`direnv exec . ls`)
+      if (words[i] != ".") out.push_back(i);  // a folder (`direnv exec . ls`)
       if (!mayBeValue && namesBefore-- == 0) return;
     }
     mayBeValue = isOptionWord(words[i]) && mayTakeValue(words[i]);
@@ -124,7 +124,7 @@ void addPrograms(std::vector<std::size_t>& out, Words words, std::size_t from, s
 
 struct RunPrograms {
   std::vector<std::size_t> places{};
-  bool mayBeAdded = false;  // the command can follow
+  bool mayBeAdded = false;  // the command may still follow
 };
 
 RunPrograms programsOfRule(const RunningCommand& rule, std::string_view program, Words allowed) {
@@ -136,7 +136,7 @@ RunPrograms programsOfRule(const RunningCommand& rule, std::string_view program,
   };
   if (rule.group.empty()) {
     lookFrom(0);
-    // There the table of harmless commands decides.
+    // In that case the table of harmless commands decides.
     if (hasCommands(program)) out.mayBeAdded = false;
   } else {
     for (const std::size_t group : findCommands(allowed, 0, rule.group).places) lookFrom(group + 1);
@@ -144,7 +144,7 @@ RunPrograms programsOfRule(const RunningCommand& rule, std::string_view program,
   return out;
 }
 
-// `go run a.go b.go` compiles both.
+// `go run a.go b.go` compiles both files.
 bool isOneOfSources(std::string_view program, Words allowed, std::size_t place) {
   return familyOf(program) == "go" && place < allowed.size() && allowed[place].ends_with(".go");
 }

@@ -20,23 +20,23 @@ namespace {
 
 using AllowedWords = std::span<const std::string>;
 
-// Of a folder that is named, they write what is in it: what they copy keeps its name.
+// Programs that write into a named folder; a copy keeps the name of its file.
 constexpr std::string_view kCopiers = "cp gcp mv gmv ln gln install ginstall rsync scp";
-// They make the files that are named.
+// Programs that create the files they are given.
 constexpr std::string_view kMakers = "touch mkdir tee mkfifo mknod";
 constexpr std::string_view kVersionControl = "git hg jj svn sl";
-// Commands of version control that change no file of the tree.
+// Commands of version control that change no file in the working tree.
 constexpr std::string_view kOnlyReading =
     "add annotate blame cat cat-file check-attr check-ignore commit describe diff diff-files diff-index diff-tree "
     "files "
     "grep log ls-files ls-tree rev-list rev-parse shortlog show st stage status whatchanged";
 
-// A word as a path.
+// A word taken as a path.
 struct NamedFile {
   std::string path{};  // where it leads: absolute, without links
-  std::string name{};  // that a copy has
+  std::string name{};  // the name of a copy of it
   bool isFolder = false;
-  bool isWhole = false;  // what is in the folder is copied, not the folder: `a/.`
+  bool isWhole = false;  // the contents are copied, not the folder itself: `a/.`
   bool isPattern = false;
 };
 
@@ -64,7 +64,7 @@ bool onlyReadsHere(std::string_view program, AllowedWords allowed, AllowedWords 
   return std::ranges::none_of(allowed, isName) && command != added.end() && isRead(*command);
 }
 
-// The folder whose names a pattern matches begins in.
+// Returns the folder that a pattern starts from.
 NamedFile patternOf(const std::string& word, std::size_t pattern) {
   const std::size_t slash = word.rfind('/', pattern);
   return {.path = slash == std::string::npos ? "." : word.substr(0, slash + 1), .isPattern = true};
@@ -79,7 +79,8 @@ NamedFile fileOf(const std::string& word) {
   return out;
 }
 
-// `./.g*/hooks/x`: names that begin with a dot are matched only by a pattern that does.
+// Returns true for patterns such as `./.g*/hooks/x`. A name that begins with a dot is matched only by a pattern that
+// begins with one.
 bool mayMatchOwnFolder(std::string_view word) {
   while (!word.empty()) {
     const std::size_t end = std::min(word.find('/'), word.size());
@@ -93,7 +94,8 @@ bool mayMatchOwnFolder(std::string_view word) {
   return false;
 }
 
-// What the words name. Where nothing is, and nothing says that it is a path, only some programs would make a file.
+// Returns the files that the words name. A word for which no file exists, and which does not look like a path, counts
+// only for programs that would create a file.
 std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDisk& added,
                                const WorkingFolder& folder) {
   std::vector<NamedFile> out;
@@ -103,7 +105,7 @@ std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDi
       if (isOptionWord(word)) continue;
       NamedFile file = added.patterns[i] == std::string::npos ? fileOf(word) : patternOf(word, added.patterns[i]);
       std::string path = word.starts_with('/') ? file.path : from + file.path;
-      if (path.starts_with('~')) path.insert(0, "./");  // in quotes, where the shell leaves it alone
+      if (path.starts_with('~')) path.insert(0, "./");  // the path was quoted, so the shell does not expand it
       const auto place = folder.resolve(path);
       if (!place) continue;
       file.path = place->path;
@@ -114,7 +116,7 @@ std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDi
   return out;
 }
 
-// Whether a repository is there that has no folder of its own, such as `.git`, in a folder around it.
+// Returns true when there is a bare repository (one that is not in a folder such as `.git`) in or below `folder`.
 bool anyBareBelow(const std::string& folder) {
   return anyRepositoryBelow({folder}, [](const std::string& each) { return isThere(each + "/HEAD"); });
 }
@@ -123,7 +125,8 @@ bool anyBelow(const std::string& folder) {
   return anyRepositoryBelow({folder}, [](const std::string&) { return true; });
 }
 
-// The files that copies would be, into the folders among the words. True when they may be those of a repository.
+// Adds the paths of the copies that a command would make in the named folders. Returns true when a copy may change a
+// repository.
 bool addCopies(const std::vector<NamedFile>& files, bool trees, const WorkingFolder& folder,
                std::vector<std::string>& paths) {
   for (const NamedFile& to : files) {

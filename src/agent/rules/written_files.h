@@ -1,4 +1,4 @@
-// Files that a command may change, and that programs of version control run or obey.
+// Finds files that a command may change and that programs of version control run or obey.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace bough::agent {
 
-/// Words after the allowed ones; of each the first character that a shell makes names of files of, or npos.
+/// The words after the allowed ones. `patterns` holds, for each word, the place of the first character that a shell
+/// expands to file names, or npos.
 struct WordsOnDisk {
   std::span<const std::string> words;
   std::span<const std::size_t> patterns;
 };
 
-/// Why such words have to be asked about: where one of them leads, or what is copied into a folder that one names,
-/// may be run or obeyed (git_files.h). Empty when nothing speaks against them, and for programs that only read.
-/// `allowed` holds the words after the program's name.
+/// Returns why the user must be asked about such words: a word, or a copy made in the folder that it names, leads to a
+/// file that may be run or obeyed (git_files.h). Empty when nothing speaks against the words, and for programs that
+/// only read. `allowed` holds the words after the program's name.
 std::string dangerousFile(std::string_view program, std::span<const std::string> allowed, const WordsOnDisk& added,
                           const WorkingFolder& folder);
 

@@ -29,7 +29,7 @@ bool GitLeads::from(const std::string& folder) const {
   if (fromRepository(folder, &remotes)) return true;
   return std::ranges::any_of(remotes, [&](const std::string& each) {
     const std::string path = pathOfSetting(each.starts_with("file://") ? each.substr(7) : each, folder);
-    // As git looks for it. What others push to in turn is theirs.
+    // git tries both names. What such a repository pushes to in turn is not followed.
     return fromRepository(path, nullptr) || fromRepository(path + ".git", nullptr);
   });
 }
@@ -46,7 +46,7 @@ bool GitLeads::fromRepository(const std::string& folder, std::vector<std::string
   return !repositories.empty() && fromAll(std::move(repositories), folder, remotes);
 }
 
-// The path in a variable; empty when it is not set.
+// Returns the path in a variable; empty when the variable is not set.
 std::string GitLeads::ofVariable(const char* name) const {
   const std::string value = environmentVariable(name);
   return value.empty() || value.starts_with('/') ? value : to_.workingFolder() + "/" + value;
@@ -54,7 +54,7 @@ std::string GitLeads::ofVariable(const char* name) const {
 
 bool GitLeads::fromAll(std::vector<std::string> repositories, const std::string& folder,
                        std::vector<std::string>* remotes) const {
-  // Worktrees share what is in another folder.
+  // A worktree shares the files of another folder.
   const std::string shared =
       repositories.empty() ? std::string() : to_.namedByFile(repositories.front(), "commondir", "");
   if (!shared.empty()) repositories.push_back(shared);
@@ -69,7 +69,7 @@ bool GitLeads::fromAll(std::vector<std::string> repositories, const std::string&
   Named named = namedIn(std::move(settings));
   if (named.leads) return true;
   if (remotes != nullptr) *remotes = std::move(named.remotes);
-  // Those that run for a push begin in the repository itself, all others in the folder that it is in.
+  // Hooks that run for a push start in the repository itself, all others in the folder that holds it.
   repositories.push_back(folder);
   return std::ranges::any_of(repositories, [&](const std::string& each) {
     return fromHooks(common_.hookFolders, each) || fromHooks(named.hookFolders, each);
@@ -83,8 +83,8 @@ bool GitLeads::fromHooks(const std::vector<std::string>& hooks, const std::strin
   });
 }
 
-// The folders of hooks and the other repositories that settings name, also in files that these files include. Of more
-// than anybody writes, nobody knows where they lead.
+// Collects the hook folders and other repositories that settings name, including files that these settings include.
+// Beyond a generous limit, assumes that the settings lead to the path.
 GitLeads::Named GitLeads::namedIn(std::vector<std::string> files, GitSettings first) const {
   constexpr std::size_t kMostSettings = 50;
   constexpr std::size_t kMostBytes = 1'000'000;

@@ -1,4 +1,4 @@
-// What git runs or obeys, by the names in its repositories and settings.
+// Follows what git runs or obeys, by the names in its repositories and settings.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace bough::agent {
 
-/// Whether something that git obeys leads to one path.
+/// Finds out whether something that git obeys leads to one of the given paths.
 class GitLeads {
  public:
-  /// Reads the settings that hold in all repositories, once. `to` has to outlive it.
+  /// Reads the settings that apply to all repositories, once. `to` must outlive this object.
   explicit GitLeads(const LeadsTo& to);
 
-  /// The repository that the environment names, and the settings that hold in all repositories.
+  /// Checks the repository that the environment names, and the settings that apply to all repositories.
   [[nodiscard]] bool fromEnvironment() const;
-  /// What is in a folder, or that folder itself, when it is a repository; and in those that it pushes to, which run
-  /// hooks of their own.
+  /// Checks the repository in this folder, or the folder itself if it is a repository, and the repositories to which it
+  /// pushes, which run hooks of their own.
   [[nodiscard]] bool from(const std::string& folder) const;
 
  private:
-  // What settings name.
+  // The paths that settings name.
   struct Named {
     std::vector<std::string> hookFolders{};
     std::vector<std::string> remotes{};
-    bool leads = false;  // one of them is the path itself, or they are more than anybody writes
+    bool leads = false;  // a path in the settings is itself a match, or there are more settings than anyone writes
   };
 
   [[nodiscard]] Named namedIn(std::vector<std::string> files, GitSettings first = {}) const;

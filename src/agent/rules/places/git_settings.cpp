@@ -32,7 +32,7 @@ std::string_view takeUntil(std::string_view& text, std::string_view characters) 
   return taken;
 }
 
-// `[core]`, `[includeIf "gitdir:x"]`; the name has a dot at its end where more follows it.
+// Parses `[core]` or `[includeIf "gitdir:x"]`. The name ends in a dot when a subsection follows it.
 std::string takeSection(std::string_view& text) {
   text.remove_prefix(1);
   std::string name = inLowerCase(takeUntil(text, " \t\"]\n."));
@@ -47,7 +47,7 @@ std::string takeSection(std::string_view& text) {
   return name;
 }
 
-// What a backslash and this character mean. A line end is left out.
+// Returns what a backslash and this character mean. An escaped line end disappears.
 std::string escaped(char c) {
   if (c == '\n') return {};
   return std::string(1, c == 't' ? '\t' : c == 'n' ? '\n' : c == 'b' ? '\b' : c);
@@ -55,7 +55,7 @@ std::string escaped(char c) {
 
 std::string takeValue(std::string_view& text) {
   std::string value;
-  std::size_t kept = 0;  // without the blanks at the end
+  std::size_t kept = 0;  // the length without the blanks at the end
   bool isQuoted = false;
   for (; !text.empty() && text.front() != '\n'; text.remove_prefix(1)) {
     const char c = text.front();
@@ -94,8 +94,8 @@ void takeKey(GitSettings& out, std::string_view key, std::string value) {
               std::move(value));
 }
 
-// The next of the words that git has quoted for the shell: `'core.hooksPath'='a b'`, `'core.hooksPath=a'`. A quote in
-// one is `'\\''`. A word ends at one of `ends` outside of quotes.
+// Takes the next word that git has quoted for the shell: `'core.hooksPath'='a b'`, `'core.hooksPath=a'`. A quote inside
+// a word is `'\\''`. A word ends at one of `ends` outside of quotes.
 std::string takeShellWord(std::string_view& text, std::string_view ends) {
   std::string word;
   bool isQuoted = false;
@@ -136,7 +136,7 @@ GitSettings gitSettingsOfEnvironment() {
     skip(rest, " ");
     const std::string word = takeShellWord(rest, " =");
     if (rest.starts_with('=')) {
-      // A key in quotes may hold that, too.
+      // A quoted key may itself hold an equals sign.
       rest.remove_prefix(1);
       takeKey(out, word, takeShellWord(rest, " "));
       continue;

@@ -1,4 +1,4 @@
-// What files of git's settings name.
+// Reads the paths that git's settings files name.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 namespace bough::agent {
 
 struct GitSettings {
-  std::vector<std::string> hookFolders{};   ///< Each `core.hooksPath`, as it is written.
-  std::vector<std::string> includes{};      ///< Each `include.path`, also of those that have a condition.
-  std::vector<std::string> localRemotes{};  ///< Each `remote.NAME.url` and `pushurl` that is a path here.
-  bool isCut = false;                       ///< There is more than was read.
+  std::vector<std::string> hookFolders{};   ///< Each `core.hooksPath`, as written.
+  std::vector<std::string> includes{};      ///< Each `include.path`, including the conditional ones.
+  std::vector<std::string> localRemotes{};  ///< Each `remote.NAME.url` and `pushurl` that is a path on this machine.
+  bool isCut = false;                       ///< True when the limit stopped the reader before the end.
 };
 
-/// Reads the text as git does: names in any case, quotes, comments, values that go on in the next line.
+/// Parses the text as git does: names in any case, quotes, comments, values that continue on the next line.
 GitSettings readGitSettings(std::string_view text);
 
-/// Whether git takes the address of a repository for a path.
+/// Returns true when git treats the address of a repository as a path.
 bool isLocalAddress(std::string_view address);
 
-/// What the environment sets, for the commands that it is given to: GIT_CONFIG_COUNT and the keys and values that it
-/// counts, and GIT_CONFIG_PARAMETERS (`git -c`).
+/// Returns the settings from the environment: GIT_CONFIG_COUNT with the keys and values that it counts, and
+/// GIT_CONFIG_PARAMETERS (`git -c`).
 GitSettings gitSettingsOfEnvironment();
 
 }  // namespace bough::agent

@@ -9,7 +9,7 @@
 namespace bough::agent {
 namespace {
 
-// `%include FILE` lines.
+// Returns the files of `%include FILE` lines.
 std::vector<std::string> includedBy(std::string_view settings) {
   constexpr std::string_view kInclude = "%include";
   std::vector<std::string> out;
@@ -24,7 +24,7 @@ std::vector<std::string> includedBy(std::string_view settings) {
   return out;
 }
 
-// Of more files than anybody writes, nobody knows where they lead.
+// Beyond a generous limit of files, assumes that the settings lead to the path.
 bool leadsFromSettings(const LeadsTo& to, std::vector<std::string> files) {
   constexpr std::size_t kMostFiles = 50;
   constexpr std::size_t kMostBytes = 1'000'000;
@@ -63,7 +63,7 @@ bool leadsFromHgIn(const LeadsTo& to, const std::string& folder) {
   if (!isThere(own)) return false;
   if (to.end(own)) return true;
   std::vector<std::string> files = {own + "/hgrc", own + "/hgrc-not-shared"};
-  // Copies of a repository may share what is in another one.
+  // Clones of a repository may share the files of another one.
   if (const std::string shared = to.namedByFile(own, "sharedpath", ""); !shared.empty()) {
     if (to.end(shared)) return true;
     files.push_back(shared + "/hgrc");

@@ -1,4 +1,4 @@
-// What Mercurial runs or obeys, by the names in its repositories and settings.
+// Follows what Mercurial runs or obeys, by the names in its repositories and settings.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace bough::agent {
 
-/// Whether settings of the user, for all repositories, lead to a path.
+/// Returns true when the user's settings, which apply to all repositories, lead to one of the paths.
 bool leadsFromHgOfUser(const LeadsTo& to);
-/// Whether settings of the repository in this folder lead to a path.
+/// Returns true when the settings of the repository in this folder lead to one of the paths.
 bool leadsFromHgIn(const LeadsTo& to, const std::string& folder);
 
 }  // namespace bough::agent

@@ -13,7 +13,7 @@
 namespace bough::agent {
 namespace {
 
-// `~name/x`: below that user's home folder. Empty when there is none of that name.
+// Expands `~name/x` to a path below that user's home folder. Empty when there is no such user.
 std::string belowHomeOf(std::string_view path) {
   constexpr std::size_t kBufferBytes = 16'384;
   const std::size_t slash = std::min(path.find('/'), path.size());
@@ -55,14 +55,14 @@ bool LeadsTo::end(const std::string& from) const {
   return place && std::ranges::any_of(paths_, [&](const std::string& path) { return isBelow(path, place->path); });
 }
 
-// The iterator of the standard library ends the process when memory runs out.
+// Uses readdir, because the directory iterator of the standard library ends the process when memory runs out.
 bool LeadsTo::fromLinksIn(const std::string& folder) const {
   constexpr std::size_t kMostNames = 1'000;
   const FolderStream stream(::opendir(folder.c_str()));
   for (std::size_t i = 0; stream != nullptr; ++i) {
     const dirent* each = ::readdir(stream.get());
     if (each == nullptr) break;
-    if (i > kMostNames) return true;  // nobody knows where the others lead
+    if (i > kMostNames) return true;  // the other names may lead anywhere
     const std::string name = fmt::format("{}/{}", folder, each->d_name);
     if (isLink(name) && end(name)) return true;
   }

@@ -1,4 +1,4 @@
-// Where names of files lead, for what asks whether a program of version control obeys a file.
+// Resolves where file names lead, for checks whether a program of version control obeys a file.
 #pragma once
 
 #include <optional>
@@ -10,32 +10,32 @@
 
 namespace bough::agent {
 
-/// Whether something has that name; a link counts, wherever it leads.
+/// Returns true when the path exists. A link counts, even if its target does not exist.
 bool isThere(const std::string& path);
 bool isLink(const std::string& path);
-/// Whether it is that folder or in it, by their names.
+/// Returns true when `path` is `folder` or inside it, judged by the names alone.
 bool isBelow(std::string_view path, std::string_view folder);
 
-/// A path in settings. Empty when nobody knows where it leads.
+/// Returns the path that a setting names. Empty when the path cannot be determined.
 std::string pathOfSetting(const std::string& value, const std::string& relativeTo);
-/// The folder that holds a file.
+/// Returns the folder that holds a file.
 std::string folderOf(const std::string& file);
 
-/// The paths that others may lead to.
+/// The paths to which other paths may lead.
 class LeadsTo {
  public:
-  /// Both have to outlive it. Paths are absolute and without links.
+  /// Both arguments must outlive this object. The paths are absolute and without links.
   LeadsTo(std::span<const std::string> paths, const WorkingFolder& folder) : paths_(paths), folder_(folder) {}
 
-  /// Whether `from` is one of them, or a folder which holds one; links are followed.
+  /// Returns true when `from`, after following links, is one of the paths or a folder that holds one of them.
   [[nodiscard]] bool end(const std::string& from) const;
-  /// The same of each link in a folder: a hook is often a link to a script. True when it has more names than are
-  /// looked at.
+  /// The same for each link in a folder, because a hook is often a link to a script. Also true when the folder has more
+  /// names than the limit.
   [[nodiscard]] bool fromLinksIn(const std::string& folder) const;
 
-  /// The text of a file, and how many bytes it has. None when it cannot be read.
+  /// Returns the text of a file and the number of its bytes. std::nullopt when the file cannot be read.
   [[nodiscard]] std::optional<WorkingFolder::Content> read(const std::string& file, std::size_t mostBytes) const;
-  /// The path that is named in a file, such as `.git` (`gitdir: ../real`) of worktrees and submodules.
+  /// Returns the path that a file names, such as `.git` of worktrees and submodules (`gitdir: ../real`).
   [[nodiscard]] std::string namedByFile(const std::string& folderOfFile, std::string_view name,
                                         std::string_view beforeName) const;
   [[nodiscard]] const std::string& workingFolder() const { return folder_.path(); }

@@ -21,7 +21,7 @@ struct OwnFolder {
 constexpr OwnFolder kOwnFolders[] = {{".git", "git"}, {".hg", "hg"},       {".jj", "jj"},
                                      {".sl", "sl"},   {".pijul", "pijul"}, {"_darcs", "darcs"}};
 
-// On some disks `.GIT` is the same folder.
+// On some file systems `.GIT` is the same folder.
 bool isSameName(std::string_view name, std::string_view lowerCase) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::ranges::equal(name, lowerCase, {}, lower);
@@ -46,7 +46,7 @@ class FolderQueue {
     for (const std::string& each : first) folders_.push_back({.path = each});
   }
 
-  // Lists the next folder. False when there is none.
+  // Lists the next folder. Returns false when there is none.
   bool next(std::string& folder, bool& seemsRepository) {
     if (at_ == folders_.size()) return false;
     const FolderToList listed = std::exchange(folders_[at_++], {});
@@ -68,7 +68,7 @@ class FolderQueue {
         add(listed.path, *each);
       }
     }
-    // There is nothing of anybody's in a repository itself, but many folders.
+    // A repository itself holds no user's files, but many folders.
     if (isHead && isObjects) folders_.resize(before);
     seemsRepository = seemsRepository || isHead;
     folder = listed.path;
@@ -76,7 +76,7 @@ class FolderQueue {
   }
 
  private:
-  // Not through all that is mounted.
+  // Do not search every mounted disk.
   bool isOnFirstDisk(int folder) {
     struct stat info{};
     if (::fstat(folder, &info) != 0) return false;

@@ -1,4 +1,4 @@
-// The repositories in a tree of folders.
+// Finds the repositories in a tree of folders.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace bough::agent {
 
-/// The program whose own folder a word names (`.git`, `sub/.hg/hgrc`), and which runs or obeys what is in it. Empty
-/// when it names none.
+/// Returns the program whose own folder a word names (`.git`, `sub/.hg/hgrc`), and which runs or obeys the files in it.
+/// Empty when the word names no such folder.
 std::string_view obeyedBy(std::string_view word);
 
-/// The program whose own folder, in this one, leads to a path; empty when none does.
+/// Returns the program whose own folder, inside this folder, leads to one of the paths; empty when there is none.
 std::string_view ownFolderLeading(const LeadsTo& to, const std::string& folder);
 
-/// Calls `visit` with each of these folders, and each folder below them, that seems to hold a repository or to be one,
-/// until it is true: then it is true itself. The nearest to the first folders come first, and there is an end after a
-/// few ten thousand folders. Links to folders are followed, and folders of other
-/// disks are looked into; what is below these is not.
+/// Calls `visit` with each folder, in or below these folders, that seems to hold a repository or to be one, until
+/// `visit` returns true. Returns true if it did. Folders near the first ones are visited first; the search stops after
+/// about twenty thousand folders. Links to folders and folders on other disks are visited, but not the folders below
+/// them.
 bool anyRepositoryBelow(const std::vector<std::string>& folders, const std::function<bool(const std::string&)>& visit);
 
 }  // namespace bough::agent
