@@ -14,7 +14,7 @@
 namespace bough::agent {
 namespace {
 
-// Responses say "incomplete" and give the reason elsewhere.
+// The Responses API says "incomplete" and gives the reason elsewhere.
 std::string endOf(const Answer& answer, const std::string& stopReason) {
   std::string end = stopReason;
   if (stopReason == "incomplete") {
@@ -25,14 +25,14 @@ std::string endOf(const Answer& answer, const std::string& stopReason) {
   return end;
 }
 
-// Of these APIs one end is the right one, and new names appear for the others.
+// These APIs have one normal end, and new names appear for abnormal ones.
 bool isUnusual(Dialect dialect, std::string_view stopReason) {
   if (stopReason.empty()) return false;
   if (dialect == Dialect::Gemini) return stopReason != "STOP" && stopReason != "FINISH_REASON_UNSPECIFIED";
   return dialect == Dialect::OpenaiResponses && stopReason != "completed";
 }
 
-// The fault of the provider: the prompt was not refused.
+// The error for an unusable answer. It is the provider's fault: the prompt was not refused.
 std::unexpected<Error> unusable(std::string_view why) {
   return fail(ErrorCode::Io, fmt::format("the provider's answer cannot be used: {}", why),
               "say it again, or change the model");
@@ -44,7 +44,7 @@ bool AnswerParts::isCutOff() const {
   return end == "max_tokens" || end == "length" || end == "max_output_tokens" || end == "model_context_window_exceeded";
 }
 
-// Refused by the model, or by whoever watches it. What it wants done is not to be done.
+// The model, or a filter over it, refused the answer; its calls must not run.
 bool AnswerParts::isBlocked() const {
   if (unusual && !isCutOff()) return true;
   constexpr std::string_view kRefusals[] = {"refusal",

@@ -1,4 +1,4 @@
-// What is read off a model's answer: its text and calls, why it ended, what it took.
+// Reads from a model's answer its text and calls, why it ended, and what it used.
 #pragma once
 
 #include <bough/message.h>
@@ -16,20 +16,20 @@ struct AnswerParts {
   std::vector<ToolCall> calls;
   std::string text;
   std::string stopReason;  ///< As the provider names it.
-  std::string end;         ///< The same in one spelling, lower case.
+  std::string end;         ///< The same in lower case, with the spelling unified.
   Usage usage;
   bool saysUsage =
-      false;  ///< Otherwise nobody knows what it used: the stream ended before that, or the server never says.
+      false;  ///< False when the usage is unknown: the stream ended too early, or the server never reports it.
   bool refused = false;
-  bool unusual = false;  ///< The API says that the answer did not end as it should.
+  bool unusual = false;  ///< The API says that the answer did not end normally.
 
-  /// Whether the answer reached a limit of tokens.
+  /// Returns true when the answer reached a token limit.
   [[nodiscard]] bool isCutOff() const;
-  /// Whether the model, or whoever watches it, refused to go on.
+  /// Returns true when the model, or a filter over it, refused to continue.
   [[nodiscard]] bool isBlocked() const;
-  /// What is wrong with the answer; empty when nothing is, or when it has calls to go on with.
+  /// Returns what is wrong with the answer. Empty when nothing is wrong, or when the answer has calls to continue with.
   [[nodiscard]] std::string problem() const;
-  /// Why a call must not run, though the answer has it; empty when it may.
+  /// Returns why a call of the answer must not run; empty when it may run.
   [[nodiscard]] std::string_view obstacle(const ToolCall& call) const;
 };
 

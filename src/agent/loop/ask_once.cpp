@@ -19,7 +19,7 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
   writer.member("content", fmt::format("{}\n\n{}", instruction, about)).endObject().endArray().endObject();
   BOUGH_TRY(const auto request, convertHistory(writer.text(), Dialect::Bough, agent.provider.dialect()));
   const std::uint64_t most = agent.provider.limits().maxOutput;
-  // A model that thinks may use up a small limit before it has said everything, or anything.
+  // A thinking model may use up a small limit before it has finished the answer, or even begun it.
   for (std::uint64_t limit = std::min<std::uint64_t>(8'192, most);; limit = most) {
     BOUGH_TRY(const Answer answer,
               agent.provider.stream({.context = request.document, .thinkingLevel = {}, .maxOutputTokens = limit},
@@ -28,7 +28,7 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
     BOUGH_TRY(AnswerParts parts, partsOf(answer, agent.provider.dialect()));
     paid += parts.usage;
     if (answer.aborted) return fail(ErrorCode::Io, "the answer broke off", "try again");
-    // What a filter left of an answer is not the answer: a summary would lose the rest of the conversation.
+    // An answer cut by a filter is unusable: as a summary, it would lose the rest of the conversation.
     if (parts.refused || parts.isBlocked()) return fail(ErrorCode::Io, parts.problem(), "try again");
     const bool isWhole = !parts.isCutOff() && !parts.text.empty();
     if (isWhole) return std::move(parts.text);

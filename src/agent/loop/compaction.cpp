@@ -14,9 +14,9 @@
 namespace bough::agent {
 namespace {
 
-constexpr std::size_t kBlockBytes = 4'000;  // of the arguments of a call or of a result, in what is to be summarized
+constexpr std::size_t kBlockBytes = 4'000;  // the limit for arguments and for results in the text to summarize
 
-// One message of the branch, as far as compaction looks at it.
+// The parts of one message that compaction needs.
 struct Piece {
   std::string entryId;
   Role role = Role::User;
@@ -28,7 +28,7 @@ struct Piece {
 
 constexpr std::size_t kGoalBytes = 2'000;
 
-// Where the last whole character before `limit` ends. The text is longer.
+// Returns the end of the last whole character before `limit`. The text is longer than `limit`.
 std::size_t characterEnd(std::string_view text, std::size_t limit) {
   std::size_t end = limit;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -64,14 +64,14 @@ std::optional<Piece> pieceOf(const Entry& entry) {
   piece.transcript = fmt::format("{}:", toString(message->role));
   for (const Block& block : message->blocks) {
     if (const std::string text = textOf(block); !text.empty()) piece.transcript += " " + text;
-    if (block.kind == BlockKind::ToolResult) piece.role = Role::Tool;  // some dialects have results in user messages
+    if (block.kind == BlockKind::ToolResult) piece.role = Role::Tool;  // some dialects put results into user messages
     if (piece.role == Role::User && block.kind == BlockKind::Text) piece.said += block.text.decode();
   }
   piece.transcript += "\n\n";
   return piece;
 }
 
-// The pieces since the last summary, that summary included.
+// Returns the pieces since the last summary, including that summary.
 Result<std::vector<Piece>> readPieces(const Agent& agent, const Journal& journal) {
   if (journal.parentId().empty()) return std::vector<Piece>{};
   auto summaries = agent.store.loadSessionEntries(
@@ -96,8 +96,8 @@ Result<std::vector<Piece>> readPieces(const Agent& agent, const Journal& journal
   return pieces;
 }
 
-// Where to cut: the first piece that is kept. At the beginning of a turn when that keeps enough, else before an answer:
-// there all earlier calls have their results.
+// Returns the index of the first piece that is kept. Cuts at the beginning of a turn when that keeps enough, otherwise
+// before an answer, where all earlier calls have their results.
 std::size_t firstKept(const std::vector<Piece>& pieces, std::uint64_t keepTokens) {
   std::size_t newest = 0;
   std::size_t answer = 0;
@@ -118,7 +118,7 @@ std::size_t firstKept(const std::vector<Piece>& pieces, std::uint64_t keepTokens
   return answer > 0 ? answer : newest;
 }
 
-// What the user wanted at first. A later compaction finds it in the summary before it.
+// Returns what the user asked for first. A later compaction finds it in the previous summary.
 Result<std::string> goalOf(const Agent& agent, const Journal& journal) {
   BOUGH_TRY(const auto summaries,
             agent.store.loadSessionEntries(
@@ -139,7 +139,7 @@ Result<std::string> goalOf(const Agent& agent, const Journal& journal) {
   return std::string();
 }
 
-// Cuts what is said in the pieces before `count` into parts of at most `limit` bytes. A long message goes on in the
+// Splits the text of the pieces before `count` into parts of at most `limit` bytes. A long message continues in the
 // next part.
 std::vector<std::string> inParts(const std::vector<Piece>& pieces, std::size_t count, std::size_t limit) {
   std::vector<std::string> parts;
@@ -158,12 +158,13 @@ std::vector<std::string> inParts(const std::vector<Piece>& pieces, std::size_t c
   return parts;
 }
 
-// A history that is longer than the model reads at once is summarized in parts: each together with the summary of those
-// before it, so that nothing falls out.
+// A history that exceeds the model's window is summarized in parts, each together with the summary of the parts before
+// it, so that nothing is lost.
 Result<std::string> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
                               const std::string& goal, const std::string& keep, std::uint64_t windowTokens,
                               Usage& paid) {
-  const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);  // bytes: far less than a window of tokens
+  // in bytes, which is far below a window of that many tokens
+  const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);
   std::string summary;
   if (pieces[0].isSummary) summary = pieces[0].transcript;
   for (const std::string& said : inParts(pieces, count, limit)) {
@@ -175,7 +176,7 @@ Result<std::string> summarize(const Agent& agent, const std::vector<Piece>& piec
   return summary;
 }
 
-// The user's own words come before the summary: no model has to remember them.
+// The user's own words precede the summary, so that they do not depend on the model.
 std::string summaryText(const std::vector<Piece>& pieces, std::size_t kept, const std::string& goal,
                         const std::string& summary) {
   std::string out = goal.empty() ? "" : fmt::format("The user's first request: {}\n\n", goal);

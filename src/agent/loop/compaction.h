@@ -1,5 +1,5 @@
-// Compaction: a model writes a summary of the older part of a branch; the context then begins with it. Nothing is
-// removed.
+// Compaction: a model summarizes the older part of a branch, and the context then begins with the summary. Nothing is
+// removed from the session.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace bough::agent {
 
-/// Appends a `compaction_summary`. What it keeps is about a fifth of the window, or of a history that fills less than
-/// the window, from the beginning of a turn on, or, in a turn that is larger, of an answer. `keep` is what the user
-/// wants the summary to hold; may be empty. None when there is nothing to leave out.
+/// Appends a `compaction_summary`. Keeps about a fifth of the window (or of the history, if that is shorter), starting
+/// at the beginning of a turn, or at an answer if one turn is larger than that. `keep` is what the user wants the
+/// summary to contain; may be empty. Returns std::nullopt when there is nothing to leave out.
 Result<std::optional<CompactionReport>> compact(const Agent& agent, Journal& journal, std::uint64_t windowTokens,
                                                 const std::string& keep = {});
 

@@ -24,31 +24,31 @@ constexpr std::string_view kPassedKind = "undo_passed";
 struct Copy {
   bool existed = false;
   bool notCopied = false;
-  bool heldKey = false;          // which is why it was not copied
-  std::uint64_t newFolders = 0;  // How many folders above it were not there either.
+  bool heldKey = false;          // the reason for notCopied
+  std::uint64_t newFolders = 0;  // how many folders above it did not exist either
   std::string bytes{};
-  std::string sum{};  // of what it held; empty where that is not known
+  std::string sum{};  // the checksum of the old content; empty when unknown
 };
 
 // What a turn did to a file.
 struct ChangedFile {
-  std::optional<Copy> before{};       // the oldest copy
-  std::set<std::string> sumsAfter{};  // what it held after each change
+  std::optional<Copy> before{};       // the oldest copy in the turn
+  std::set<std::string> sumsAfter{};  // checksums of the content after each change
 };
 
 struct ChangedTurn {
-  std::string entryId{};  // of what the user said
+  std::string entryId{};  // the user's message
   std::map<std::string, ChangedFile> files{};
-  bool isPassed = false;  // an undo was tried already
+  bool isPassed = false;  // an earlier undo passed over this turn
 };
 
-// The turn of which an earlier undo could put nothing back.
+// Returns the turn that an earlier undo passed over, if the entry records one.
 std::optional<std::string> passedIn(const Entry& entry) {
   if (entry.type != entry_type::kCustom || json::findString(entry.payload, "kind") != kPassedKind) return std::nullopt;
   return json::findString(entry.payload, "turn");
 }
 
-// Whether a turn begins with this message: what the user said, or another program in the user's name.
+// Returns true when the message begins a turn: the user said it, or another program in the user's name.
 bool beginsTurn(const Entry& entry) {
   const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(std::unexpected(Error{}));
   if (!message || message->role != Role::User || message->blocks.empty()) return false;
@@ -72,20 +72,20 @@ std::optional<Copy> copyIn(const Entry& entry) {
   return copy;
 }
 
-// A call that failed has left a copy, and the file as it was.
+// Returns true when the file is unchanged: a call that failed left a copy, but the file as it was.
 bool isAsBefore(const ChangedFile& file) {
   if (!file.before || !file.before->existed || file.before->sum.empty()) return false;
   return file.sumsAfter.size() == 1 && *file.sumsAfter.begin() == file.before->sum;
 }
 
-// The newest turn with changes that is none of `undone`, from the end of a branch; none when it does not reach back so
-// far.
+// Returns the newest turn with changes that is not in `undone`, searching from the end of a branch. Returns
+// std::nullopt when `entries` do not reach back far enough.
 std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<std::string> undone) {
   ChangedTurn turn;
   std::set<std::string> passed;
   for (const Entry& entry : std::views::reverse(entries)) {
     if (auto copy = copyIn(entry)) {
-      // Going back, so that the oldest one stays.
+      // The walk goes backwards, so the oldest copy stays.
       turn.files[json::findString(entry.payload, "path").value_or("")].before = std::move(copy);
     }
     if (auto which = passedIn(entry)) passed.insert(std::move(*which));
@@ -106,7 +106,7 @@ std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<
   return std::nullopt;
 }
 
-// Empty when it was done; else why not.
+// Returns an empty string on success, otherwise the reason.
 std::string putBack(const WorkingFolder& folder, const std::string& path, const ChangedFile& file, bool& removed) {
   if (!file.before) return "there is no copy of it";
   if (file.before->heldKey) return "it held a key before, so there is no copy of it";
@@ -121,9 +121,9 @@ std::string putBack(const WorkingFolder& folder, const std::string& path, const 
   return done ? std::string() : done.error().message;
 }
 
-using Folders = std::set<std::string, std::greater<>>;  // What is below a folder comes before it.
+using Folders = std::set<std::string, std::greater<>>;  // A subfolder comes before its parent.
 
-// The folders that were made for a file.
+// Adds the folders that were created for a file.
 void addNewFolders(std::string path, std::uint64_t count, Folders& folders) {
   for (; count > 0 && path.rfind('/') != std::string::npos; --count) {
     path.resize(path.rfind('/'));
@@ -131,7 +131,7 @@ void addNewFolders(std::string path, std::uint64_t count, Folders& folders) {
   }
 }
 
-// Folders that hold something else by now stay.
+// Removes the folders that are empty; a folder in which something else was put stays.
 void removeFolders(const WorkingFolder& folder, const Folders& folders, UndoReport& report) {
   for (const std::string& path : folders) {
     const auto removed = folder.removeEmptyFolder(path);
@@ -171,7 +171,7 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place, con
   if (unreadable || isLong || heldKey) {
     writer.member("notCopied", true);
     if (heldKey) writer.member("heldKey", true);
-    // So that a change that failed is known to be none.
+    // The checksum shows later that a failed change did nothing.
     if (const auto sum = WorkingFolder::digest(place)) writer.member("sha256", *sum);
   } else if (content && json::check(json::quoted(content->bytes))) {
     writer.member("content", content->bytes);

@@ -1,8 +1,9 @@
-// Copies of files before tools change them, and how the changes of a turn are undone.
+// Copies files before tools change them, and undoes the changes of a turn.
 //
-// Before `write` or `edit` runs, the session gets a `custom` entry of kind `file_copy` with what the file held; large
-// ones become attachments as every large payload does. The result of the call says, in its `meta`, what the file held
-// afterwards. So a turn can be undone, and a file that somebody else has changed since is left alone.
+// Before `write` or `edit` runs, the session gets a `custom` entry of kind `file_copy` with the old content of the
+// file; large content becomes an attachment, like every large payload. The `meta` of the call's result holds the
+// checksum of the new content. With both, a turn can be undone, and a file that somebody has changed since is left
+// alone.
 #pragma once
 
 #include <string>
@@ -12,16 +13,16 @@
 
 namespace bough::agent {
 
-/// The payload of a copy of the file as it is now. A file that holds one of the secrets is not copied.
+/// Returns the payload for a copy of the current file. The content of a file that holds a secret is left out.
 std::string fileCopyPayload(std::string_view toolCallId, const Place& place, const Secrets& secrets);
-/// The meta of a result: what the file holds now.
+/// Returns the meta of a result: the checksum of the current file.
 std::string changedFileMeta(const Place& place);
 
-/// The payload of an entry that says: of the changes of that turn none could be put back.
+/// Returns the payload of an entry which records that none of that turn's changes could be undone.
 std::string passedPayload(std::string_view turnId);
 
-/// Puts back what the last turn with changes, that was not undone yet, has changed in the folder. A turn that was
-/// passed and of which still nothing can be put back does not count. NotFound when there is none.
+/// Undoes the changes of the last turn that changed files and was not undone yet. Skips a turn that an earlier undo
+/// passed over and of which still nothing can be undone. Fails with NotFound when there is no such turn.
 Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder);
 
 }  // namespace bough::agent

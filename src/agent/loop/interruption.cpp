@@ -27,7 +27,7 @@ bool hasCalls(const Message& message) {
   return std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
 }
 
-// Results of tools: some dialects have them in messages of the user.
+// Returns true for results of tools, which some dialects put into user messages.
 bool holdsResults(const Message& message) {
   return message.role == Role::Tool ||
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
@@ -35,12 +35,12 @@ bool holdsResults(const Message& message) {
 
 struct Judged {
   Interruption found{};
-  bool isCertain = false;  // Nothing before these entries changes it.
+  bool isCertain = false;  // no earlier entry can change the result
 };
 
-// What the end of a branch says, back to the message that its turn began with: nothing of the turn may be redacted.
-// `chosen`: entries that somebody went to. What is before them is not continued, even when another model was chosen
-// there since.
+// Judges the end of a branch, back to the message that began the turn. A turn in which anything is redacted is not
+// continued. `chosen`: the entries to which somebody moved. What is before them is not continued, even if another model
+// was chosen since.
 Judged judge(const std::vector<Entry>& entries, const std::vector<std::string>& chosen) {
   const Judged kNone{.found = {}, .isCertain = true};
   Interruption found;
@@ -63,7 +63,7 @@ Judged judge(const std::vector<Entry>& entries, const std::vector<std::string>& 
   return {found, false};
 }
 
-// Where somebody moved the head last, and where a fork begins.
+// Returns the entry to which the head was last moved, and the entry where a fork begins.
 Result<std::vector<std::string>> chosenEntries(SessionStore& store, const std::string& sessionId) {
   std::vector<std::string> chosen;
   BOUGH_TRY(const auto state, store.sessionState(sessionId));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kTries = 20;
 
-// Labels, titles and redactions say something about the session; they do not continue it.
+// Returns false for labels, titles and redactions: they describe the session and do not continue it.
 bool continues(const Entry& entry) {
   return !isControlType(entry.type) || entry.type == entry_type::kHead;
 }
@@ -107,7 +107,7 @@ Result<std::string> Journal::startTool(const std::string& toolCallId, const std:
   });
 }
 
-// In a fork without entries of its own the tail is the header, and what the fork shares comes after that.
+// In a fork without entries of its own, the tail is the header, and the shared entries come after it.
 Result<std::vector<Entry>> Journal::appendedByOthers() {
   std::string position = tailId_;
   BOUGH_TRY(const auto state, store_.sessionState(sessionId_));

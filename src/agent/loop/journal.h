@@ -1,4 +1,5 @@
-// The loop's pen: appends to one branch of a session, each entry after the one before, and notices who else writes.
+// Writes for the loop: appends entries to one branch of a session, each after the one before, and detects other
+// writers.
 #pragma once
 
 #include <bough/agent/loop.h>
@@ -14,29 +15,30 @@
 
 namespace bough::agent {
 
-/// Appends may come from several threads: they get in line.
+/// Thread-safe; appends of several threads run one after the other.
 class Journal {
  public:
-  /// Continues from `parentId` (empty: before the first entry); `tailId` is the log's last entry as the caller knows
-  /// it.
+  /// Continues from `parentId` (empty: before the first entry). `tailId` is the log's last entry that the caller has
+  /// seen.
   Journal(SessionStore& store, std::string sessionId, std::string parentId, std::string tailId, std::string runId,
           std::optional<std::uint64_t> turn = {});
 
-  /// Appends one entry and returns its id. Others that write into the same session meanwhile stay beside this branch.
+  /// Appends one entry and returns its id. Entries that others append meanwhile become branches beside this one.
   Result<std::string> append(std::string_view type, std::string payload, std::string meta = {});
-  /// Several, all or nothing; returns the last one's id.
+  /// Appends several entries, all or none, and returns the id of the last one.
   Result<std::string> append(std::vector<Entry> entries);
-  /// The first append of a turn: what others have written since `tailId`, other than labels and titles, is a conflict.
+  /// Makes the first append of a turn. Entries that others have written since `tailId`, except labels and titles, are a
+  /// conflict.
   Result<std::string> begin(std::string_view type, std::string payload, OnConflict onConflict, std::string meta = {});
-  /// From here on, appends are refused once another chat has begun a turn in this session, on whatever machine. To be
-  /// called after begin(): a turn that is refused ends nobody else's.
+  /// From now on, appends fail once another chat, on any machine, has begun a turn in this session. Call this after
+  /// begin(), so that a turn that is refused does not end another chat's turn.
   Result<void> beginTurn();
-  /// Says that a tool is about to run. Conflict when another process has started or answered that call meanwhile.
-  /// With it goes, in one batch, the payload of a copy of the file that the tool is about to change.
+  /// Records that a tool is about to run. Fails with Conflict when another process has started or answered that call.
+  /// `copy` is the payload for a copy of the file that the tool will change; it is stored in the same batch.
   Result<std::string> startTool(const std::string& toolCallId, const std::string& name,
                                 std::optional<std::string> copy = {});
 
-  /// The next entry continues from this one; what was appended after it stays, as a branch.
+  /// Lets the next entry continue from this entry. Later entries stay, as a branch.
   void goBackTo(const std::string& entryId);
 
   [[nodiscard]] std::string parentId() const;
@@ -44,11 +46,11 @@ class Journal {
   [[nodiscard]] const std::string& sessionId() const { return sessionId_; }
   [[nodiscard]] const std::string& runId() const { return runId_; }
 
-  /// An entry of the turn, not yet placed.
+  /// Makes an entry of the turn without a parent; append() sets that.
   [[nodiscard]] Entry makeEntry(std::string_view type, std::string payload, std::string meta = {}) const;
 
  private:
-  /// Judges the entries others appended; fails to refuse.
+  /// Checks the entries that others appended; fails to refuse the append.
   using Judge = std::function<Result<void>(const std::vector<Entry>& others)>;
   Result<std::vector<Entry>> appendedByOthers();
   Result<std::string> appendBehind(std::vector<Entry> entries, const Judge& judge);
@@ -62,13 +64,13 @@ class Journal {
   std::optional<std::uint64_t> turn_;
 };
 
-/// The end of a branch, root first: as much of it as makes `enough` true, or all of it.
+/// Returns the end of a branch, root first: enough entries for `enough` to return true, or the whole branch.
 Result<std::vector<Entry>> loadBack(SessionStore& store, const std::string& sessionId, const std::string& headId,
                                     const std::function<bool(const std::vector<Entry>&)>& enough);
 
-/// A message no provider has written: typed text.
+/// Returns the payload of typed text: a message that no provider has written.
 std::string userPayload(const UserMessage& message);
-/// The result of a call.
+/// Returns the payload of a call's result.
 std::string resultPayload(std::string_view toolCallId, std::string_view name, std::string_view text, bool isError);
 
 }  // namespace bough::agent

@@ -28,12 +28,12 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// What is left over right after a compaction is kept on purpose; another one would change nothing.
+// What a compaction keeps, it keeps on purpose; a second compaction right after it would change nothing.
 constexpr std::size_t kStepsBetweenCompactions = 5;
-// For one request, when the provider says again and again that it is too long.
+// For one request, when the provider keeps saying that it is too long.
 constexpr int kMostCompactions = 3;
 
-// What an answer may have at first; models that can write more are asked for that only when it was too little.
+// The first limit for an answer. Models that can write more get a larger limit only when this one was too small.
 constexpr std::uint64_t kUsualOutput = 32'000;
 
 std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
@@ -41,7 +41,7 @@ std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
       std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - begin).count());
 }
 
-// What is beside a stored answer: which model gave it, how long it took, and how it broke off.
+// Returns the meta of a stored answer: its model, its duration, and how it broke off.
 std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs, bool saysUsage) {
   json::Writer writer;
   writer.beginObject().member("agent", kAgentName).member("model", model).member("durationMs", durationMs);
@@ -56,7 +56,8 @@ std::string totalsPayload(const TurnTotals& totals) {
   json::Writer writer;
   writer.beginObject().member("kind", kTurnKind).member("model", totals.model).member("stopReason", totals.stopReason);
   writeUsage(writer, totals.usage);
-  writeUsage(writer, totals.usage, "counted");  // with the entries of the requests: nothing is left to count here
+  writeUsage(writer, totals.usage, "counted");  // with the entries of the requests, everything is counted; nothing is
+                                                // left to count here
   if (totals.withoutUsage > 0) writer.member("withoutUsage", totals.withoutUsage);
   return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
@@ -66,12 +67,13 @@ void count(const AnswerParts& parts, TurnTotals& totals) {
   totals.withoutUsage += parts.saysUsage ? 0U : 1U;
 }
 
-// Whether the provider does not take what it was sent, however often it is.
+// Returns true when the provider refuses the request, so that a retry would fail as well.
 bool isRefused(const Error& error) {
   return error.code == ErrorCode::InvalidArgument && !error.retryable;
 }
 
-// The newest turn is longer than the window, as we or the provider know it. A budget is a word of `bough context`.
+// Returns true when the newest turn exceeds the window, by our own count or by the provider's. The hint about a budget
+// is meant for `bough context`.
 bool isTooLongHere(const Error& error) {
   return isTooLong(error.message) || error.hint.starts_with("raise the budget");
 }
@@ -84,7 +86,7 @@ std::string newId() {
   return generator.next();
 }
 
-// What a server says of an error is stored; it may be anything.
+// The error text of a server is stored; it may hold any bytes.
 void makeStorable(Error& error) {
   error.message = text::printableLines(error.message);
   error.hint = text::printableLines(error.hint);
@@ -125,7 +127,7 @@ class Turn {
   }
 
  private:
-  // A branch beside another chat's turn is what some ask for: that turn goes on.
+  // A user may ask for a branch beside another chat's turn: that turn continues.
   Result<void> beginTurn() {
     const bool begun = agent_.options.turn || agent_.options.onConflict == OnConflict::Branch;
     return begun ? Result<void>() : journal_.beginTurn();
@@ -146,7 +148,7 @@ class Turn {
     const auto begin = SteadyClock::now();
     auto answer = ask(context, maxOutput());
     for (int tries = 0; tries < kMostCompactions && context && !answer && isTooLong(answer.error().message); ++tries) {
-      // The provider's window is smaller than ours: what was sent does not fit into it.
+      // The provider's window is smaller than ours: what was sent exceeds it.
       BOUGH_TRY(const bool shorter, makeSummary(std::min(window(), context->tokens)));
       if (!shorter) break;
       context = contextAt(journal_.parentId());
@@ -165,9 +167,10 @@ class Turn {
     return store(*answer, millisecondsSince(begin));
   }
 
-  // What is sent since the last answer with calls, their results, is too long, or the provider does not read it. They
-  // would be refused with every later prompt, too. The model is told instead that they are withheld; they stay as a
-  // branch. None when there are no results, or when that does not help either: then it is not the results.
+  // Called when the results since the last answer with calls are too long, or are refused by the provider. They would
+  // be refused with every later prompt, too. Tells the model instead that the results are withheld; they stay stored,
+  // as a branch. Returns std::nullopt when there are no results, or when the request fails without them as well: then
+  // the results are not the cause.
   Result<std::optional<Answer>> askWithoutResults(const Error& error) {
     if (answered_.empty()) return std::nullopt;
     const std::string withResults = journal_.parentId();
@@ -217,7 +220,7 @@ class Turn {
     return answer;
   }
 
-  // Whether a model has thought until its limit was reached and said nothing. What that took is stored.
+  // Returns true when a model spent its whole limit on thinking and said nothing. Stores the usage of that answer.
   Result<bool> recordIfUsedUp(const Answer& answer) {
     if (answer.aborted || answer.message.empty()) return false;
     const auto parts = partsOf(answer, agent_.provider.dialect());
@@ -230,14 +233,14 @@ class Turn {
     return true;
   }
 
-  // The context, compacted when it has grown too large; also when not even the newest turn fits any more.
+  // Returns the context. Compacts it when it has grown too large, or when even the newest turn no longer fits.
   Result<Context> readContext() {
     auto context = contextAt(journal_.parentId());
     const double share = agent_.options.compactShare;
     const double limit = share * static_cast<double>(window());
     if (context) report_.contextTokens = context->tokens;
     ++stepsSinceCompaction_;
-    // What fits can wait for some steps after a compaction, what does not cannot.
+    // A context that still fits can wait some steps after a compaction; one that does not fit cannot wait.
     const bool isLarge =
         context && static_cast<double>(context->tokens) > limit && stepsSinceCompaction_ >= kStepsBetweenCompactions;
     const bool tooLarge = context ? context->turnsLeftOut > 0 : context.error().code == ErrorCode::InvalidArgument;
@@ -249,7 +252,7 @@ class Turn {
     return context;
   }
 
-  // False when there is nothing to leave out, or no summary could be had.
+  // Returns false when there is nothing to leave out, or when no summary could be made.
   Result<bool> makeSummary(std::uint64_t windowTokens) {
     stepsSinceCompaction_ = 0;
     auto summary = compact(agent_, journal_, windowTokens);
@@ -272,7 +275,7 @@ class Turn {
   }
 
   Result<Context> contextAt(const std::string& headId) {
-    // What the model writes has to fit into the window as well.
+    // The model's answer must fit into the window as well.
     const std::uint64_t answer = std::min(maxOutput(), window() / 4);
     ContextOptions options{.dialect = agent_.provider.dialect(), .at = headId, .budgetTokens = window() - answer};
     if (agent_.options.systemPrompt) {
@@ -291,7 +294,8 @@ class Turn {
                              .text = std::string(delta.text)});
   }
 
-  // The answer is stored before any of its tools runs; when it ends the turn, together with what the turn took.
+  // Stores the answer before any of its tools runs. The answer that ends the turn is stored together with the turn's
+  // usage.
   Result<void> store(const Answer& answer, std::uint64_t durationMs) {
     if (answer.message.empty()) return storeNothing(answer);
     auto parts = partsOf(answer, agent_.provider.dialect());
@@ -307,7 +311,7 @@ class Turn {
     batch.back().id = newId();
     const std::string entryId = batch.back().id;
     if (!parts->calls.empty()) answered_ = entryId;
-    // What must not run is answered together with the answer: a restart would run it otherwise.
+    // Store the results of calls that must not run together with the answer; otherwise a restart would run them.
     std::vector<AgentEvent> refused;
     std::erase_if(parts->calls, [&, all = *parts](const ToolCall& call) {
       const std::string_view why = answer.aborted ? std::string_view() : all.obstacle(call);
@@ -352,9 +356,10 @@ class Turn {
     return sayAborted(answer);
   }
 
-  // No answer. What another try may mend stays open and is sent again on the next start, once. Everything else closes
-  // the turn with its reason, so that it never keeps the next prompt back. A prompt that was refused would be refused
-  // again as part of the next one: the conversation goes on from before it, and it stays as a branch.
+  // Handles a missing answer. If a retry may help, the turn stays open and is sent once more at the next start.
+  // Otherwise closes the turn with its reason, so that it never blocks the next prompt. A refused prompt would be
+  // refused again as part of the next request, so the conversation continues from before it, and the prompt stays as a
+  // branch.
   Result<void> giveUp(Error error) {
     const bool refused = error.code == ErrorCode::InvalidArgument;
     if (error.retryable && !resumed_) return std::unexpected(std::move(error));
@@ -373,7 +378,8 @@ class Turn {
                              .isError = answer.error.has_value()});
     if (!answer.error) return {};
     Error error = *answer.error;
-    if (error.code == ErrorCode::InvalidArgument) error.code = ErrorCode::Io;  // the provider says it, not the caller
+    // the provider refused it; the caller made no error
+    if (error.code == ErrorCode::InvalidArgument) error.code = ErrorCode::Io;
     return std::unexpected(std::move(error));
   }
 
@@ -411,8 +417,8 @@ class Turn {
   SteadyClock::time_point begin_ = SteadyClock::now();
   bool done_ = false;
   bool resumed_ = false;
-  std::optional<std::string> beforePrompt_;  // until the first answer
-  std::string answered_;                     // the answer whose calls have results, until they were read
+  std::optional<std::string> beforePrompt_;  // empty after the first answer
+  std::string answered_;                     // the answer whose calls have results that the model has not read yet
   std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
 };
 

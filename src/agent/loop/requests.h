@@ -1,4 +1,4 @@
-// What requests took: sums, and how they are stored so that `bough usage` counts each of them once.
+// The usage of requests: sums, and how they are stored so that `bough usage` counts each request once.
 #pragma once
 
 #include <bough/message.h>
@@ -8,11 +8,11 @@
 
 namespace bough::agent {
 
-/// The kind of the `custom` entry for a request that gave no message of the conversation: a title, an answer that was
-/// asked for again.
+/// The kind of the `custom` entry for a request that gave no message of the conversation: a title, or an answer that
+/// had to be requested again.
 inline constexpr std::string_view kRequestKind = "request";
 
-/// Whether a provider counted any token.
+/// Returns true when the provider counted any token.
 constexpr bool hasTokens(const Usage& usage) {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens > 0;
 }

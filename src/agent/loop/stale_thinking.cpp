@@ -13,7 +13,7 @@ bool isThinking(std::string_view block) {
   return type == "thinking" || type == "redacted_thinking";
 }
 
-// The message without its thinking; empty when nothing else is in it.
+// Returns the message without its thinking; empty when nothing else is in it.
 std::string withoutThinking(std::string_view message) {
   const std::string_view content = memberOr(message, "content", "[]");
   if (json::kindOf(content) != json::Kind::Array) return std::string(message);

@@ -1,8 +1,8 @@
-// Thinking whose prefix has changed.
+// Thinking blocks whose signatures are no longer valid.
 //
 // Anthropic binds the signature of a thinking block to everything before it: system prompt, tools, earlier messages.
-// After a compaction, a redaction or another system prompt the block is still stored, but its newer models refuse a
-// request that holds it. Such blocks are left out of what is sent.
+// After a compaction, a redaction or a change of the system prompt, the block is still stored, but newer models refuse
+// a request that contains it. Such blocks are left out of requests.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace bough::agent {
 
-/// The request of a context, without thinking blocks whose signatures the report calls invalid. Every other byte stays.
+/// Returns the context's request without thinking blocks whose signatures the report calls invalid. All other bytes
+/// stay.
 std::string requestWithoutStaleThinking(const Context& context);
 
 }  // namespace bough::agent

@@ -19,9 +19,9 @@ namespace bough::agent {
 namespace {
 
 constexpr std::size_t kThreads = 8;
-constexpr std::size_t kTogether = 64;  // calls that are prepared at the same time: each may hold an open folder
+constexpr std::size_t kTogether = 64;  // calls that are prepared at the same time; each may hold an open folder
 
-// Stores results and says so, one at a time.
+// Stores results and reports them to the listener, one at a time.
 class Results {
  public:
   Results(const Agent& agent, Journal& journal) : agent_(agent), journal_(journal) {}
@@ -70,11 +70,11 @@ struct ReadyCall {
   ToolCall call;
   std::function<ToolOutcome(const CancelToken&)> run;
   std::optional<Place> changes{};
-  std::string refused{};  // why it does not run after all
+  std::string refused{};  // why the call must not run after all
 };
 
-// What speaks against a call that nobody can be asked about: the place of a file, or an argument that an allowed
-// command does not cover. What is allowed stays with the user.
+// Returns the reason for a question that nobody can answer: where a file really is, or an argument that an allowed
+// command does not cover. The list of allowed commands is not told to the model.
 std::string whatIsAsked(std::string_view question) {
   constexpr std::size_t kMostBytes = 300;
   constexpr std::string_view kAllowedBut = " is allowed, but ";
@@ -86,7 +86,7 @@ std::string whatIsAsked(std::string_view question) {
   return question.empty() ? "" : fmt::format(" ({})", text::excerpt(question, kMostBytes));
 }
 
-// Why a call must not run; empty when it may.
+// Returns why a call must not run; empty when it may run.
 std::string obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
   if (agent.cancel.requested()) return std::string(kStopped);
   if (agent.options.askNothing || !prepared.question) return {};
@@ -139,8 +139,8 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Call
   return first;
 }
 
-// Calls run in parallel. Some servers give one id to several calls of an answer: only the order of their results says
-// which is whose, so these run one after the other.
+// Runs calls in parallel. Some servers give several calls of an answer the same id; only the order of their results
+// tells them apart, so these calls run one after the other.
 Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolCall> calls) {
   std::vector<CallsOfOneId> ready;
   for (const ToolCall& call : calls) {
@@ -222,7 +222,8 @@ Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std
       continue;
     }
     if (std::ranges::find(runnable, call.id, &ToolCall::id) != runnable.end()) {
-      BOUGH_TRY(runCalls(agent, journal, std::exchange(runnable, {})));  // its result comes before this one's
+      // the result of the earlier call must come first
+      BOUGH_TRY(runCalls(agent, journal, std::exchange(runnable, {})));
     }
     BOUGH_TRY(applyChoice(agent.listener.recover(each), results, call, runnable));
   }

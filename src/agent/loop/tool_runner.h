@@ -1,26 +1,26 @@
-// Runs the calls of an answer, and those a crash left open.
+// Runs the calls of an answer, and the calls that a crash left unfinished.
 #pragma once
 
 #include "agent/loop/journal.h"
 
 namespace bough::agent {
 
-/// The kinds of the loop's own `custom` entries: what a turn took, and that one ended early.
+/// The kinds of the loop's own `custom` entries: the usage of a turn, and a turn that ended early.
 inline constexpr std::string_view kTurnKind = "turn";
 std::string abortedPayload(std::string_view reason, std::string_view partial = {});
 
-/// A call's arguments as text.
+/// Returns a call's arguments as text.
 std::string argumentsOf(const Block& block);
 
-/// The tools as a context takes them.
+/// Returns the definitions of the tools in the form that a context takes.
 std::string toolDefinitions(const std::vector<Tool>& tools);
 
-/// Runs calls in parallel: `tool_start`, the tool, its result. Calls that are not allowed, or that the user's wish to
-/// stop keeps from running, get a result that says so. Fails when something could not be stored.
+/// Runs calls in parallel: stores `tool_start`, runs the tool, stores its result. A call that is not allowed, or that
+/// the user's cancellation prevents, gets a result that says so. Fails when something could not be stored.
 Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls);
 
-/// Deals with the calls of an answer that have no result: those that never started run now, those that may be repeated
-/// run again, the others are the user's decision. Returns how many there were.
+/// Handles the calls of an answer that have no result: runs those that never started, repeats those that are safe to
+/// repeat, and asks the user about the others. Returns how many there were.
 Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std::string& answerEntryId);
 
 }  // namespace bough::agent

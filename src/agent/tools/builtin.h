@@ -21,7 +21,7 @@ Tool lsTool();
 Tool grepTool();
 Tool bashTool();
 
-/// What a call of the system failed with, for a model. The hints of a store's own files are left out.
+/// Describes a failed system call to a model. Leaves out hints that apply only to a store's own files.
 Error fileError(int number, std::string_view what, std::string_view path);
 
 inline ToolOutcome failed(std::string text) {
@@ -31,18 +31,19 @@ inline ToolOutcome failed(const Error& error) {
   return failed(error.hint.empty() ? error.message : error.message + "; " + error.hint);
 }
 
-/// Of a longer file no copy is kept before it is changed, so its change cannot be undone.
+/// A larger file is changed without a copy, so the change cannot be undone.
 constexpr std::size_t kMostCopiedBytes = std::size_t{16} << 20;
 
-/// Where a path leads that a model gave: `~` is the home folder, as for shells, unless the working folder holds
-/// something of that name.
+/// Resolves a path that a model gave. `~` is the home folder, as in shells, unless the working folder holds a file of
+/// that name.
 Result<Place> givenPlace(const std::string& given, const WorkingFolder& folder);
 
-/// A number that a call may give; a model that writes another thing there is told so.
+/// Returns a number that a call may give, or `otherwise`. Fails with a message for the model when the value is not a
+/// number.
 Result<std::uint64_t> numberArgument(const std::string& arguments, const char* name, std::uint64_t otherwise);
 
-/// Valid UTF-8 of at most about `limitBytes`; binary data becomes a note. `allBytes` counts more than `bytes` when
-/// these are an excerpt.
+/// Returns valid UTF-8 of at most about `limitBytes`; binary data becomes a note. `allBytes` is the full size when
+/// `bytes` is an excerpt.
 std::string asText(std::string_view bytes, std::size_t limitBytes, std::uint64_t allBytes = 0);
 
 }  // namespace bough::agent

@@ -1,4 +1,4 @@
-// Names and passwords in URLs, and the variables that hold such URLs.
+// Names and passwords in URLs, and the environment variables that hold such URLs.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace bough::agent {
 
-/// A URL without the name and password before its host: for messages.
+/// Returns a URL without the name and password before its host, for messages.
 std::string withoutCredentials(std::string_view url);
 
-/// Whether an environment variable is an address of this process, which may hold a password: of the store, of a proxy,
-/// of a provider.
+/// Returns true when an environment variable holds an address that may contain a password: of a store, a proxy or a
+/// provider.
 bool mayHoldPassword(std::string_view variable);
 
 }  // namespace bough::agent

@@ -23,7 +23,7 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-// Not cut inside a character.
+// Does not cut inside a character.
 std::string_view beginOf(std::string_view line, std::size_t most) {
   if (line.size() <= most) return line;
   const std::string_view begin = line.substr(0, most);

@@ -1,4 +1,4 @@
-// What changed between two texts, line by line, for people and models to read.
+// Shows what changed between two texts, line by line, for people and models.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace bough::agent {
 
 struct DiffLimits {
-  std::size_t lines = 40;  ///< Of those that went, of those that came, and around.
+  std::size_t lines = 40;  ///< The limit for removed lines, for added lines, and for lines around them.
   std::size_t lineBytes = 4'000;
 };
 inline constexpr DiffLimits kWholeDiff{.lines = SIZE_MAX / 2, .lineBytes = SIZE_MAX};
 
-/// The lines between the common beginning and the common end, as "-old" and "+new", with a few lines around them.
-/// Long changes are cut where there are limits. Empty when nothing changed.
+/// Returns the lines between the common beginning and the common end, as "-old" and "+new", with a few lines around
+/// them. Cuts long changes at the limits. Empty when nothing changed.
 std::string lineDiff(std::string_view before, std::string_view after, DiffLimits limits = {});
 
 }  // namespace bough::agent

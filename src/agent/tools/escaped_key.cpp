@@ -13,12 +13,12 @@ std::size_t backslashes(std::string_view text) {
   return std::min(text.find_first_not_of('\\'), text.size());
 }
 
-// Such a letter after a backslash is another character.
+// After a backslash, these letters stand for other characters.
 bool isEscapeLetter(char c) {
   return std::string_view("bfnrtu").contains(c);
 }
 
-// The character of `u002d`, in UTF-8. Empty when there is none; halves of a pair are none.
+// Decodes `u002d` to UTF-8. Empty when it is not a valid escape; half of a surrogate pair is not valid.
 std::string escapedUnit(std::string_view text) {
   if (text.size() < kEscapedUnitBytes || text.front() != 'u') return {};
   unsigned code = 0;
@@ -36,7 +36,7 @@ std::string escapedUnit(std::string_view text) {
 std::size_t escapedKeyBytes(std::string_view text, std::string_view key) {
   std::size_t at = 0;
   while (!key.empty()) {
-    if (key.front() == '\\') {  // how many of them the text has does not matter
+    if (key.front() == '\\') {  // the number of backslashes in the text does not matter
       key.remove_prefix(1);
       continue;
     }

@@ -1,4 +1,4 @@
-// Keys as JSON may write them.
+// Finds keys in JSON text, where any character may be escaped.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace bough::agent {
 
-/// How many bytes a key takes at the beginning of `text`, when any of its characters may be escaped, also more than
-/// once: `sk-a`, `sk\u002da`, `\\u0073k-a`. 0 when it is not there.
+/// Returns how many bytes the key takes at the beginning of `text`. Any of its characters may be escaped, also more
+/// than once: `sk-a`, `sk\u002da`, `\\u0073k-a`. Returns 0 when `text` does not begin with the key.
 std::size_t escapedKeyBytes(std::string_view text, std::string_view key);
 
-/// How many bytes to go on by, at a place where no key is: an escape is one character.
+/// Returns how many bytes to advance at a place where no key begins: an escape counts as one character.
 std::size_t characterOrEscapeBytes(std::string_view text);
 
 }  // namespace bough::agent

@@ -1,4 +1,4 @@
-// The tools that work on files by themselves: read, write, edit, ls.
+// The tools that work on files without running a program: read, write, edit, ls.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ constexpr std::size_t kMaxListed = 1'000;
 constexpr std::uint64_t kMaxLines = 2'000;
 constexpr const char* kTooLarge = "the file is too large to be edited";
 
-// Calls run in parallel; two changes of one file at the same time would lose one of them.
+// Calls run in parallel; of two simultaneous changes to one file, one would be lost.
 std::mutex changing;
 
 Result<std::string> stringArgument(const std::string& arguments, const char* name) {
@@ -38,8 +38,8 @@ Result<std::string> stringArgument(const std::string& arguments, const char* nam
 
 using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
-// The path is resolved here and nowhere else. What is inside the working folder needs no question; what leads out of it
-// is asked for by the name of where it really leads.
+// The path is resolved here and nowhere else. A place inside the working folder needs no question; a question about a
+// place outside names where it really is.
 PreparedCall askedIfOutside(const char* what, const Place& place, const ToolEnvironment& environment) {
   PreparedCall prepared;
   if (place.inside) return prepared;
@@ -68,16 +68,16 @@ bool looksBinary(std::string_view bytes) {
   return bytes.substr(0, 8'192).find('\0') != std::string_view::npos;
 }
 
-// What a call would make of a file.
+// The change that a call would make to a file.
 struct FileChange {
-  std::optional<std::string> before{};  // none: there is no such file; else at most ToolLimits::fileBytes of it
-  std::uint64_t beforeBytes = 0;        // all of it
+  std::optional<std::string> before{};  // none: the file does not exist; otherwise at most ToolLimits::fileBytes of it
+  std::uint64_t beforeBytes = 0;        // the size of the whole file
   std::string after{};
-  bool heldKey = false;  // of this process: the session must not hold it either
+  bool heldKey = false;  // the file holds a key of this process, which the session must not store
 };
 using PlanChange = Result<FileChange> (*)(const std::string& arguments, const Place& place, const ToolLimits& limits);
 
-// First says what the diff cannot show of a long file, and whether it can be put back.
+// The first lines say what the diff of a long file cannot show, and whether the change can be undone.
 std::string diffOf(const FileChange& change, DiffLimits limits = {}) {
   const std::string_view before = change.before ? std::string_view(*change.before) : std::string_view();
   std::string out;
@@ -88,7 +88,7 @@ std::string diffOf(const FileChange& change, DiffLimits limits = {}) {
                        counted(change.beforeBytes, "byte"), before.size());
   }
   const std::string diff = lineDiff(before, change.after, limits);
-  // Zero bytes would make all of the result one that nobody can read.
+  // Zero bytes would make the whole result unreadable.
   const bool binary = !diff.empty() && (looksBinary(before) || looksBinary(change.after));
   return out + (binary ? "[binary: the differences are not shown]\n" : diff);
 }
@@ -101,12 +101,12 @@ ToolOutcome applyChange(const FileChange& change, const Place& place, bool whole
   return {.text = fmt::format("wrote {} to {}\n{}", counted(change.after.size(), "byte"), place.path, diff)};
 }
 
-// Of all of the file, whatever part of it was read; empty when there is none.
+// Returns the checksum of the whole file; empty when the file does not exist.
 std::string digestOf(const Place& place) {
   return WorkingFolder::digest(place).value_or("");
 }
 
-// What is asked about is what is done: a whole file that changed after the question is not replaced.
+// Only the change that the user was asked about is made: a whole file that changed after the question is not replaced.
 constexpr std::string_view kChangedMeanwhile =
     "the file was changed after the user was asked; nothing was done; read it again";
 
@@ -130,7 +130,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   auto place = givenPlace(*path, environment.folder);
   if (!place) return failedCall(place.error());
   PreparedCall prepared = askedIfOutside(what, *place, environment);
-  // Without a copy, which takes long to find out what the file holds.
+  // Refuse a file that is too large now, before making its copy reads the whole file.
   if (!wholeFile && place->inside) {
     if (auto size = checkSize(*place, environment.limits); !size) return failedCall(size.error());
   }
@@ -144,18 +144,18 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
     prepared.permission = kChangeFiles;
     prepared.allows = "every change of files in " + environment.folder.path();
   }
-  // Before the diff is made: what changes after this is noticed.
+  // Taken before the diff, so that a later change is noticed.
   const std::string asked = prepared.question && wholeFile ? digestOf(*place) : std::string();
   const auto change = prepared.question ? planned(plan, arguments, *place, environment) : Result<FileChange>();
-  // Nobody is asked about what cannot be done. Outside of the folder and below .git even that is something to ask
-  // about.
+  // Do not ask about a change that cannot be made. Outside the working folder and below .git, ask even then, because
+  // the failure itself reveals something.
   if (!change && prepared.permission == kChangeFiles) return failedCall(change.error());
   if (prepared.question && change) {
     prepared.diff = visibleText(diffOf(*change), /*keepTabs=*/true);
     prepared.wholeDiff = visibleText(diffOf(*change, kWholeDiff), /*keepTabs=*/true);
     if (prepared.wholeDiff == prepared.diff) prepared.wholeDiff.clear();
   }
-  // Otherwise nothing would be shown, as if it were not known what will happen.
+  // An empty diff would look as if the change were unknown.
   if (prepared.question && change && prepared.diff.empty()) {
     *prepared.question += change->before ? ", which holds exactly that already" : ", an empty file";
   }
@@ -172,7 +172,8 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   return prepared;
 }
 
-// Lines `first` (from 1) to `first + count - 1`, numbered by nobody: what the model edits is what it sees.
+// Returns lines `first` (from 1) to `first + count - 1`, without line numbers, so that the model sees exactly what it
+// edits.
 ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first, std::uint64_t count,
                       std::size_t limitBytes) {
   std::string_view rest = content.bytes;
@@ -220,7 +221,7 @@ Result<FileChange> planWrite(const std::string& arguments, const Place& place, c
   if (old) {
     return FileChange{.before = std::move(old->bytes), .beforeBytes = old->sizeBytes, .after = std::move(text)};
   }
-  // What cannot be read cannot be shown or put back.
+  // A file that cannot be read can be neither shown nor restored.
   if (old.error().code != ErrorCode::NotFound) return std::unexpected(std::move(old.error()));
   return FileChange{.after = std::move(text)};
 }

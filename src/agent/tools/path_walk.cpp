@@ -15,7 +15,7 @@
 namespace bough::agent {
 namespace {
 
-constexpr int kMaxLinks = 40;  // as many as Linux follows
+constexpr int kMaxLinks = 40;  // the limit of Linux
 
 void putFirst(std::deque<std::string>& parts, std::string_view path) {
   std::deque<std::string> front;
@@ -76,7 +76,7 @@ class Walk {
     return enter("", std::move(root));
   }
 
-  // Takes one part of the path. False when the walk cannot go on: the part does not exist or is not a folder.
+  // Processes one part of the path. Returns false when the part does not exist or is not a folder.
   Result<bool> step(const std::string& part) {
     if (part == "..") {
       if (levels_.size() > 1) levels_.pop_back();
@@ -96,7 +96,7 @@ class Walk {
     return true;
   }
 
-  // The text of the link that is open here, not what another link of that name may say a moment later.
+  // Reads the link that is open here, because the name may belong to a different link a moment later.
   Result<bool> follow(int link) {
     if (++links_ > kMaxLinks) return failed(ELOOP);
     char target[PATH_MAX];
@@ -115,7 +115,7 @@ class Walk {
     if (exists && !todo_.empty()) return failed(ENOTDIR);
     names_.push_back(part);
     for (std::string& each : todo_) {
-      // There is no parent of a folder that does not exist.
+      // A folder that does not exist has no parent.
       if (each == "..") return failed(ENOENT);
       names_.push_back(std::move(each));
     }

@@ -1,4 +1,4 @@
-// Walks a path part by part, through open folders, as the system would: with links and `..`.
+// Walks a path part by part through open folders, as the system would, including links and `..`.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,14 @@ namespace bough::agent {
 /// Where a walk ended.
 struct WalkedPath {
   std::shared_ptr<const Descriptor> folder;  ///< The last folder on the way, open.
-  std::vector<std::string> names;  ///< What follows: names that do not exist yet, or one that is not a folder.
+  std::vector<std::string> names;  ///< The parts after `folder`: names that do not exist, or a name that is not a
+                                   ///< folder.
   std::string path;                ///< Absolute, without links.
-  bool passedMark = false;         ///< Whether the folder marked by the caller is on the way.
+  bool passedMark = false;         ///< Whether the walk passed through the folder marked by the caller.
 };
 
-/// Walks an absolute path. `mark` is an open folder. Fails as the system would: too many links, no permission, a file
-/// in the middle of the path.
+/// Walks an absolute path. `mark` is an open folder. Fails like the system: too many links, no permission, a file in
+/// the middle of the path.
 Result<WalkedPath> walkPath(std::string_view absolutePath, int mark);
 
 }  // namespace bough::agent

@@ -27,7 +27,7 @@ constexpr int kLookAtChildMs = 20;
 constexpr std::chrono::milliseconds kGrace{1'000};
 constexpr std::chrono::milliseconds kGiveUp{30'000};
 
-// Keeps the beginning and the end of what passes through.
+// Keeps the beginning and the end of the bytes that pass through.
 class Excerpt {
  public:
   explicit Excerpt(std::size_t limit) : headLimit_(limit / 3), tailLimit_(limit - limit / 3) {}
@@ -58,7 +58,7 @@ class Excerpt {
   std::uint64_t total_ = 0;
 };
 
-// Found here, because a forked child must not search.
+// Searches PATH before the fork, because a forked child must not.
 Result<std::string> findProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* variable = std::getenv("PATH");
@@ -66,7 +66,7 @@ Result<std::string> findProgram(const std::string& name) {
   while (!folders.empty()) {
     const std::string_view folder = folders.substr(0, folders.find(':'));
     folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
-    // A relative folder would be one of the folder that the program runs in.
+    // Skip relative folders: they would be relative to the folder that the program runs in.
     if (!folder.starts_with('/')) continue;
     std::string path = fmt::format("{}/{}", folder, name);
     if (::access(path.c_str(), X_OK) == 0) return path;
@@ -85,7 +85,7 @@ Result<Pipe> makePipe(const std::string& what) {
   return Pipe{.reading = Descriptor(ends[0]), .writing = Descriptor(ends[1])};
 }
 
-// The running program, as its keeper tells about it.
+// The running program, as its keeper reports it.
 class KeptProcess {
  public:
   static Result<KeptProcess> start(const ProcessRequest& request, int output) {
@@ -115,7 +115,7 @@ class KeptProcess {
   KeptProcess& operator=(KeptProcess&&) = delete;
   ~KeptProcess() {
     if (keeper_.get() < 0) return;
-    commands_.close();  // ends whatever still runs
+    commands_.close();  // ends everything that still runs
     while (!keeperEnded_) lookAtKeeper(0);
   }
 
@@ -124,7 +124,7 @@ class KeptProcess {
   [[nodiscard]] bool isOver() const { return over_; }
   [[nodiscard]] bool hasLeftOthers() const { return leftOthers_; }
 
-  // Wakes the keeper when the program has stopped it: nobody else can.
+  // Wakes the keeper when the program has stopped it; no other process can.
   void lookAtKeeper(int options) {
     if (keeperEnded_) return;
     int status = 0;
@@ -133,7 +133,7 @@ class KeptProcess {
     keeperEnded_ = changed < 0 || !WIFSTOPPED(status);
     if (!keeperEnded_) (void)::kill(keeper_.get(), SIGCONT);
   }
-  // The last resort against a program that does not let its keepers work.
+  // The last resort against a program that keeps its keepers from working.
   void giveUp() {
     gaveUp_ = true;
     over_ = true;
@@ -149,7 +149,7 @@ class KeptProcess {
       leftOthers_ = leftOthers_ || report.kind == KeeperReport::LeftOthers;
       stopped_ = stopped_ || report.kind == KeeperReport::KeeperStopped;
     }
-    over_ = over_ || got == 0;  // the keeper is gone, and with it everything it kept
+    over_ = over_ || got == 0;  // the keeper is gone, and with it every process it kept
   }
 
   [[nodiscard]] Result<int> exitCode() const {
@@ -167,7 +167,7 @@ class KeptProcess {
   }
 
  private:
-  // Moved from: none.
+  // A process id; negative after a move.
   class Id {
    public:
     explicit Id(pid_t id) : id_(id) {}
@@ -194,7 +194,7 @@ class KeptProcess {
   bool over_ = false;
 };
 
-// Takes what is there to read; false when all writers are gone.
+// Reads the available output. Returns false when all writers have closed the pipe.
 bool drain(int descriptor, Excerpt& output, const ProcessRequest& request) {
   char part[65'536];
   for (int round = 0; round < 64; ++round) {

@@ -1,4 +1,4 @@
-// Runs a program for a tool: in a process group of its own, for a limited time, keeping a limited part of its output.
+// Runs a program for a tool: in its own process group, for a limited time, keeping a limited part of its output.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,25 @@ namespace bough::agent {
 
 struct ProcessRequest {
   std::vector<std::string> arguments;  ///< The first one is the program, found in PATH.
-  int folder = -1;                     ///< An open folder: where it runs.
-  int input = -1;                      ///< An open file that it reads as its standard input; none when negative.
+  int folder = -1;                     ///< The open folder in which it runs.
+  int input = -1;                      ///< The open file that becomes its standard input; negative: none.
   std::chrono::milliseconds time{120'000};
-  std::size_t outputBytes = std::size_t{48} << 10;          ///< Kept in all: the beginning and the end.
-  std::function<void(std::string_view bytes)> output = {};  ///< Gets all of it, as it comes; may be empty.
+  std::size_t outputBytes = std::size_t{48} << 10;          ///< How much output is kept in all: the beginning and the
+                                                            ///< end.
+  std::function<void(std::string_view bytes)> output = {};  ///< Called with all output as it arrives; may be empty.
 };
 
 struct ProcessOutcome {
-  std::string output;  ///< stdout and stderr as they came, with a note where something was left out. May be binary.
+  std::string output;  ///< stdout and stderr in order of arrival, with a note where output was left out. May be binary.
   std::uint64_t outputBytes = 0;
-  int exitCode = 0;  ///< 128 + the signal when one ended it.
+  int exitCode = 0;  ///< 128 + the signal number when a signal ended it.
   bool timedOut = false;
   bool cancelled = false;
-  bool leftOthers = false;  ///< It left others running, which were ended.
+  bool leftOthers = false;  ///< It left other processes running, which were then ended.
 };
 
-/// Runs a program. The environment is ours except for keys; of our open files it gets none. Whatever it started is
-/// ended with it, also what has left its process group (process_keeper.h).
+/// Runs a program. It inherits our environment without keys, and none of our open files. When it ends, every process
+/// that it started is ended, also those that have left its process group (process_keeper.h).
 Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelToken& cancel);
 
 }  // namespace bough::agent

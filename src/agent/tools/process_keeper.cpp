@@ -16,15 +16,15 @@ namespace {
 constexpr int kCommands = 3;  // where the keeper has its ends of the pipes
 constexpr int kReports = 4;
 constexpr int kKeeperLookMs = 10;
-constexpr int kKillRounds = 2'000;  // of a few milliseconds: what still lives then cannot be killed
-constexpr int kLeaveRounds = 100;   // of as many
+constexpr int kKillRounds = 2'000;  // of a few milliseconds each; a process that survives them cannot be killed
+constexpr int kLeaveRounds = 100;   // of as many milliseconds
 
 void report(int descriptor, KeeperReport::Kind kind, int value) {
   const KeeperReport text{.kind = kind, .value = value};
   (void)!::write(descriptor, &text, sizeof text);
 }
 
-// All descriptors from `first` on: nothing of ours reaches the program.
+// Closes all descriptors from `first` on, so that the program inherits none of ours.
 void closeFrom(unsigned first, bool whenExecuted) {
   const unsigned flags = whenExecuted ? CLOSE_RANGE_CLOEXEC : 0U;
   if (::close_range(first, UINT_MAX, static_cast<int>(flags)) == 0) return;
@@ -52,7 +52,7 @@ void setSignals(bool blocked) {
   setSignals(/*blocked=*/false);
   const int input = program.input >= 0 ? program.input : ::open("/dev/null", O_RDONLY);
   const int reports = ::fcntl(program.reports, F_DUPFD_CLOEXEC, 10);
-  // The output is copied first: its number may be one of those that are replaced.
+  // Copy the output first: its number may be one that is about to be replaced.
   const int output = ::fcntl(program.output, F_DUPFD_CLOEXEC, 10);
   const bool ready = ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
                      ::dup2(output, STDERR_FILENO) >= 0 && ::fchdir(program.folder) == 0;
@@ -64,7 +64,7 @@ void setSignals(bool blocked) {
   ::_exit(127);
 }
 
-// Sends a signal to every child. False when the system does not say which those are.
+// Sends a signal to every child. Returns false when the system does not list the children.
 bool signalChildren(int number) {
   const int list = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
   if (list < 0) return false;
@@ -99,7 +99,7 @@ class Keeper {
     ::_exit(0);
   }
 
-  // Waits for the keeper that watches the program, and ends what it left behind.
+  // Waits for the keeper that watches the program, and ends the processes that it left.
   [[noreturn]] void runAfterKeeper() {
     int status = 0;
     for (pid_t changed = 0; !(changed < 0 && errno == ECHILD); changed = ::waitpid(-1, &status, WUNTRACED)) {
@@ -127,7 +127,7 @@ class Keeper {
     endAll();
   }
 
-  // Takes in whoever has ended; the program's own end is told. False when nobody is left.
+  // Reaps all processes that have ended, and reports the end of the program. Returns false when no child is left.
   bool reap() {
     int status = 0;
     pid_t id = ::waitpid(-1, &status, WNOHANG);
@@ -139,7 +139,8 @@ class Keeper {
     return id == 0;
   }
 
-  // What the program left running is ended without having been asked. Who is about to end anyhow gets a moment.
+  // Reports processes that the program left running and that will be killed. First gives them a moment to end by
+  // themselves.
   void tellOfOthers() {
     for (int round = 0; round < kLeaveRounds; ++round) {
       if (!reap()) return;
@@ -148,7 +149,7 @@ class Keeper {
     report(kReports, KeeperReport::LeftOthers, 0);
   }
 
-  // Kills all children; theirs become ours and are killed in the next round, until nobody is left.
+  // Kills all children. Their children become ours and are killed in the next round, until none is left.
   void endAll() {
     for (int round = 0; round < kKillRounds; ++round) {
       if (!programEnded_) (void)::kill(-program_, SIGKILL);
@@ -162,11 +163,11 @@ class Keeper {
   bool programEnded_ = false;
 };
 
-// Makes this process a keeper, in a session of its own, and forks what it keeps. Ends the process if that fails.
+// Makes this process a keeper in its own session, and forks the process that it keeps. Ends this process on failure.
 pid_t forkKeeper(const KeptProgram& program) {
-  (void)::setsid();  // Ctrl-C in the terminal is not for the keeper
+  (void)::setsid();  // Ctrl-C in the terminal must not reach the keeper
   setSignals(/*blocked=*/true);
-  (void)::prctl(PR_SET_DUMPABLE, 0);  // what the program must not have is in this copy of our memory
+  (void)::prctl(PR_SET_DUMPABLE, 0);  // this copy of our memory holds secrets that the program must not read
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t id = ::fork();
   if (id >= 0) return id;
@@ -175,7 +176,8 @@ pid_t forkKeeper(const KeptProgram& program) {
 }
 
 [[noreturn]] void watchProgram(const KeptProgram& program) {
-  (void)::prctl(PR_SET_PDEATHSIG, SIGCONT);  // stopped and without a keeper of its own, it would never end
+  (void)::prctl(PR_SET_PDEATHSIG, SIGCONT);  // wakes a keeper that was stopped when its own keeper died; otherwise it
+                                             // would never end
   const pid_t id = forkKeeper(program);
   if (id == 0) execute(program);
   const int commands = ::fcntl(program.commands, F_DUPFD, 10);
@@ -193,7 +195,7 @@ pid_t forkKeeper(const KeptProgram& program) {
 void keepProgram(const KeptProgram& program) {
   const pid_t keeper = forkKeeper(program);
   if (keeper == 0) watchProgram(program);
-  // Open until all is over: the end of the reports says so.
+  // Stays open until everything has ended: the end of the reports tells the reader so.
   (void)::dup2(program.reports, kReports);
   for (int each = 0; each < kReports; ++each) (void)::close(each);
   closeFrom(kReports + 1, /*whenExecuted=*/false);

@@ -11,14 +11,15 @@
 namespace bough::agent {
 namespace {
 
-// What is before the names that grep prints: as the model named the place, when that is inside.
+// Returns the prefix for the names that grep prints: the path as the model named it, when it is inside the working
+// folder.
 std::string prefixOf(const Place& place, const WorkingFolder& folder) {
   if (!place.inside || !place.path.starts_with(folder.path())) return place.path;
   if (place.path == folder.path()) return ".";
   return place.path.substr(folder.path() == "/" ? 1 : folder.path().size() + 1);
 }
 
-// grep works in the folder it searches and names files by `./…`; the model gets the names it knows.
+// grep runs in the folder it searches and names files `./…`; replaces that with the names that the model knows.
 std::string withPrefix(std::string_view output, const std::string& prefix) {
   std::string out;
   while (!output.empty()) {
@@ -34,7 +35,7 @@ std::string withPrefix(std::string_view output, const std::string& prefix) {
   return out;
 }
 
-// What becomes a word of a command line; none when it was not given.
+// Returns an argument that becomes a word of a command line; std::nullopt when the call does not give it.
 Result<std::optional<std::string>> wordArgument(const std::string& arguments, const char* name) {
   if (!json::findMember(arguments, name)) return std::nullopt;
   auto value = json::findString(arguments, name);
@@ -43,8 +44,8 @@ Result<std::optional<std::string>> wordArgument(const std::string& arguments, co
               fmt::format("the argument {} is not a string or holds a zero byte; nothing was done", name));
 }
 
-// The system's grep does not follow links that it meets below a folder, and can be stopped. It gets the place as an
-// open folder, or an open file, so that it cannot be led elsewhere.
+// The system's grep follows no links below its folder, and can be stopped. It gets the place as an open folder or file,
+// so that it cannot be redirected.
 ToolOutcome grepAt(const std::string& arguments, const Place& place, const ToolEnvironment& environment,
                    const CancelToken& cancel) {
   const auto pattern = wordArgument(arguments, "pattern");
@@ -95,7 +96,7 @@ PreparedCall prepareGrep(const std::string& arguments, const ToolEnvironment& en
   return prepared;
 }
 
-// Passes on what a command prints in whole lines, and a very long one in parts: none of them ends within a key.
+// Passes on a command's output in whole lines, and a very long line in parts, none of which ends within a key.
 class OutputLines {
  public:
   explicit OutputLines(const ToolEnvironment& environment) : environment_(environment) {}

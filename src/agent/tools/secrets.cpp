@@ -18,7 +18,7 @@
 namespace bough::agent {
 namespace {
 
-// Where a URL's name and password stand: after the scheme, before the `@`. Empty when it has none.
+// Returns the name and password of a URL: between the scheme and the `@`. Empty when there are none.
 std::string_view credentialsIn(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
@@ -73,7 +73,7 @@ void Secrets::hideFromTools() {
     const std::string_view name = nameOf(entry);
     const bool isKey = std::ranges::find(keys, name) != keys.end();
     if (name.size() == entry.size() || !(isKey || mayHoldPassword(name))) continue;
-    char* copy = ::strdup(*each);  // stays, as every variable does
+    char* copy = ::strdup(*each);  // never freed, like every environment variable
     if (copy == nullptr) throw std::bad_alloc();
     char* old = std::exchange(*each, copy) + name.size() + 1;
     if (isKey) {
@@ -91,7 +91,7 @@ void Secrets::addFromUrl(std::string_view url) {
 
 void Secrets::add(std::string key) {
   if (key.size() < kShortestKeyBytes) return;
-  // The longest first: of a key that begins with another one nothing may be left.
+  // Longest first: if one key begins with another one, nothing of the longer key may be left.
   const auto place = std::ranges::lower_bound(keys_, key.size(), std::ranges::greater(), &std::string::size);
   keys_.insert(place, std::move(key));
 }

@@ -1,4 +1,4 @@
-// The environment of the programs that this process starts.
+// The environment of programs that this process starts.
 #pragma once
 
 #include <deque>
@@ -7,8 +7,8 @@
 
 namespace bough::agent {
 
-/// This process's variables without keys, and addresses without their passwords: other programs of the user can read
-/// the environment that a program was started with.
+/// This process's variables without keys, and with addresses without passwords: other programs of the user can read the
+/// environment with which a program was started.
 class ToolVariables {
  public:
   ToolVariables();
@@ -16,11 +16,11 @@ class ToolVariables {
   ToolVariables& operator=(const ToolVariables&) = delete;
   ~ToolVariables() = default;
 
-  /// As execve takes them; they live as long as this.
+  /// Returns the variables as execve takes them. They live as long as this object.
   [[nodiscard]] char* const* get() const { return pointers_.data(); }
 
  private:
-  std::deque<std::string> changed_;  // stay where they are
+  std::deque<std::string> changed_;  // a deque, so that the strings keep their addresses
   std::vector<char*> pointers_;
 };
 

@@ -30,7 +30,8 @@ std::size_t characterBytes(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
-// Text that was not JSON is in an object by itself where the dialect demands one; no tool has such a parameter.
+// Where a dialect demands an object, text that was not JSON is wrapped as {"arguments":…}; no tool has such a
+// parameter.
 bool areArguments(std::string_view text) {
   return isObject(text) && !json::findMember(text, "arguments");
 }
@@ -73,7 +74,7 @@ PreparedCall failedCall(const Error& error) {
 
 namespace {
 
-// A tool of a program's own may throw. The model is told; only memory that runs out ends the turn.
+// A tool that an application adds may throw. The model gets the message; only running out of memory ends the turn.
 std::string whatFailed(const std::string& name, const std::exception& thrown) {
   return fmt::format("{} failed: {}", name, thrown.what());
 }
@@ -127,7 +128,7 @@ std::string asText(std::string_view bytes, std::size_t limitBytes, std::uint64_t
       rest.remove_prefix(length);
     }
   }
-  // A few stray bytes are shown as such; more of them say nothing to anybody.
+  // Shows a few stray bytes as escapes; with more of them, the text would be meaningless.
   if (bad > 16 && bad * 10 > shown.size())
     return fmt::format("[binary data, {}]", counted(std::max<std::uint64_t>(bytes.size(), allBytes), "byte"));
   if (shown.size() < bytes.size()) out += fmt::format("\n[… {} more bytes …]", bytes.size() - shown.size());

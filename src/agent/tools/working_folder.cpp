@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t kMaxPathBytes = 4'096;
 
-// Folders that were made for a file. They go again when the file does not come to be; one in which somebody else has
-// put something meanwhile stays.
+// Folders that were created for a file. Removes them again when the file is not created; a folder in which somebody
+// else has put something stays.
 class MadeFolders {
  public:
   MadeFolders() = default;
@@ -37,7 +37,7 @@ class MadeFolders {
     }
   }
 
-  // 0, or the error. A folder that is there already is none that was made.
+  // Returns 0 or errno. A folder that already exists does not count as created.
   [[nodiscard]] int make(const std::shared_ptr<const Descriptor>& parent, const std::string& name) {
     if (::mkdirat(parent->get(), name.c_str(), 0777) != 0) return errno == EEXIST ? 0 : errno;
     folders_.push_back({.parent = parent, .name = name});
@@ -53,7 +53,7 @@ class MadeFolders {
   std::vector<Folder> folders_;
 };
 
-// The folder that holds the last name of a place, reached without following a link.
+// Opens the folder that holds the last name of a place, without following links.
 Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, MadeFolders* made = nullptr) {
   std::shared_ptr<const Descriptor> folder = place.folder;
   for (std::size_t i = 0; i + 1 < place.names.size(); ++i) {
@@ -70,12 +70,12 @@ Result<std::shared_ptr<const Descriptor>> openParent(const Place& place, MadeFol
 }
 
 Result<void> sync(int descriptor, const std::string& path) {
-  // Some file systems cannot sync a folder; the file in it was synced before.
+  // Some file systems cannot sync a folder; the file in it is synced already.
   if (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
   return std::unexpected(fileError(errno, "sync", path));
 }
 
-// Makes what was renamed, and the folders that were made for it, survive a loss of power.
+// Makes a renamed file, and the folders that were created for it, survive a power loss.
 Result<void> syncFolders(const Place& place) {
   std::shared_ptr<const Descriptor> folder = place.folder;
   for (std::size_t i = 0; i < place.names.size(); ++i) {
@@ -145,7 +145,7 @@ Result<Descriptor> WorkingFolder::openFolder(const Place& place) {
 
 namespace {
 
-// Gives `take` the file piece by piece, at most `limitBytes`.
+// Passes the file to `take` piece by piece, at most `limitBytes`.
 Result<void> readPieces(const Place& place, int file, std::uint64_t limitBytes,
                         const std::function<void(std::string_view)>& take) {
   char piece[65'536];
