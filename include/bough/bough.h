@@ -1,4 +1,4 @@
-// Everything of bough's public face.
+// Includes every public header of bough.
 #pragma once
 
 #include "bough/catalog.h"          // IWYU pragma: export

@@ -1,18 +1,18 @@
-// Session: one conversation of a store. It is a handle: cheap to copy, looked up once, and safe to keep.
+// Session: one conversation in a store. It is a handle: looked up once, cheap to copy, and safe to keep.
 //
-// Threads: every call of Session may come from any thread, at the same time. Cursors and followers belong to one thread
-// each. Handles may outlive the store's object; their calls then return Closed.
+// Threads: any thread may make any call of Session at any time. A cursor or a follower must be used by one thread.
+// Handles may outlive the store object; their calls then return Closed.
 //
 // Costs: an append is one write and one sync of the disk, however many entries the batch has; appends of several
-// threads share them. Reads go through the index: the last n entries cost n lines, wherever the session's other entries
-// are. In a database a call is one round trip, unless it says otherwise.
+// threads share them. Reads use the index: the last n entries cost n lines, wherever the other entries of the session
+// are. Over a database a call is one round trip unless it says otherwise.
 //
-// Buffered entries: every call that reads flushes what this store has buffered for the session first, so that a caller
-// reads what it wrote. An error of that flush is the call's error.
+// Buffered entries: every call that reads first flushes what this store has buffered for the session, so that callers
+// read what they wrote. If that flush fails, the call fails with its error.
 //
-// Failures: besides what each call names, every call may return NotFound (the session is gone), Closed (the store was
-// closed), Damaged (stored bytes cannot be read; `retryable` when they are being replaced at this moment), Busy
-// (another process held the lock for too long), Unavailable, Timeout or Io.
+// Failures: besides the errors that each call names, every call may return NotFound (the session was removed), Closed
+// (the store was closed), Damaged (stored bytes cannot be read; retryable while they are being replaced), Busy (another
+// process held the lock for too long), Unavailable, Timeout or Io.
 #pragma once
 
 #include <cstdint>
@@ -34,67 +34,72 @@ class SessionStore;
 
 /// When an append is acknowledged.
 enum class Durability : std::uint8_t {
-  Sync,  ///< When it would survive a loss of power.
-  /// At once, checked against the rules of an append; it becomes durable at the next flush (StoreOptions says when). A
-  /// crash loses the unflushed tail, never half a batch. What a flush could not store is the error of the session's
-  /// next call. A batch with expectedTail, a turn or an attachment is written at once all the same, after what waits.
+  Sync,  ///< When the batch is safe from a loss of power.
+  /// Immediately, after the batch was checked against the rules of an append. The batch becomes durable at the next
+  /// flush (see StoreOptions). A crash loses the entries that were not flushed, but never half a batch. If a flush
+  /// cannot store a batch, the next call on the session returns the error. A batch with expectedTail, a turn or an
+  /// attachment is written immediately, after everything that is buffered.
   Buffered,
 };
 
 struct AppendOptions {
-  /// Conflict unless this is the tail, as SessionState::tailId has it. A batch that was stored before is recognized all
-  /// the same.
+  /// Return Conflict unless this is the tail (SessionState::tailId). A batch that is already stored counts as a
+  /// duplicate even then.
   std::optional<std::string> expectedTail = {};
-  std::optional<Durability> durability = {};  ///< The store's when left out.
-  /// The number of a turn, from Session::beginTurn. Conflict when a later turn has begun since.
+  std::optional<Durability> durability = {};  ///< std::nullopt: the store's.
+  /// The number of a turn, from Session::beginTurn. Return Conflict when a later turn has begun since.
   std::optional<std::uint64_t> turn = {};
 };
 
-/// What a new session begins with.
+/// The properties of a new session.
 struct NewSession {
   std::string sessionId = {};  ///< 1 to 100 of [A-Za-z0-9._-], no leading dot. Empty: a time-ordered UUID.
   /// `agent:channel:peer` or `agent:<agentId>:<channel>:<peerKind>:<peerId>`, or any text of at most 512 bytes of UTF-8
   /// without control characters. Many sessions may have one key.
   std::string key = {};
-  std::string cwd = {};    ///< The folder that the session is about; any text. Not looked at.
+  std::string cwd = {};    ///< The folder that the session is about; any text. It is not checked.
   std::string title = {};  ///< Stored in a session_info entry after the header.
 };
 
-/// What another branch, of this session or another, came to.
+/// A summary of another branch, of the same session or of another one.
 struct BranchSummary {
   std::string sourceSessionId = {};
   std::string sourceEntryId = {};  ///< The last entry of that branch.
   std::string summary = {};
 };
 
-/// Two branches, of one session or of two: what both begin with, and where each goes from there, root first.
+/// The difference between two branches, of one session or of two: the part that both share, and the rest of each, root
+/// first.
 struct BranchDiff {
   std::vector<Sequence> common = {};  ///< Sequences in the left session.
-  std::size_t sameEntries = 0;        ///< So many of them are the very same entries; the others are equal in content.
+  std::size_t sameEntries = 0;        ///< How many of `common` are the same entries; the others only have equal
+                                      ///< content.
   std::vector<Sequence> left = {};    ///< Sequences in the left session.
   std::vector<Sequence> right = {};   ///< Sequences in the right session.
 };
 
-/// Gives a session's entries in parts, in the session's order. Made by Session::cursor. One thread. Keeps no entries:
-/// memory is that of one part. May outlive the store's object; its calls then return Closed.
+/// Reads a session's entries in parts, in the session's order. Made by Session::cursor. Use it from one thread. It
+/// holds no entries between calls, so memory is that of one part. May outlive the store object; its calls then return
+/// Closed.
 class SessionCursor {
  public:
   SessionCursor(SessionCursor&&) noexcept;
   SessionCursor& operator=(SessionCursor&&) noexcept;
   ~SessionCursor();
 
-  /// The next entries, at most `count`; fewer at the end, where later calls return what was appended meanwhile, and
-  /// when their payloads reach 64 MiB together. None only at the end. As Session::load shows them.
+  /// Returns the next entries, at most `count`, in the form in which Session::load returns them. Returns fewer at the
+  /// end and when their payloads reach 64 MiB together. An empty result means the end; later calls return what was
+  /// appended since.
   ///
-  /// NotFound when the session was replaced and does not have the last entry that was given any more; reset() begins
-  /// again. After an error the cursor is where it was.
+  /// NotFound when the session was replaced and no longer has the last entry that was returned; reset() starts again.
+  /// After an error the position is unchanged.
   [[nodiscard]] Result<std::vector<Entry>> next(std::size_t count);
-  /// Whether next() would give anything. Costs reading one entry.
+  /// Returns true when next() would return an entry. Costs reading one entry.
   [[nodiscard]] Result<bool> hasMore() const;
-  /// Goes back to the beginning.
+  /// Moves back to the beginning.
   void reset();
-  /// The id of the last entry that the cursor gave, empty at the beginning. Can be stored, and given to cursor or
-  /// follow later, in another process too.
+  /// Returns the id of the last entry that the cursor returned; empty at the beginning. It can be stored and passed to
+  /// cursor() or follow() later, also in another process.
   [[nodiscard]] const std::string& position() const;
 
  private:
@@ -104,21 +109,21 @@ class SessionCursor {
   std::unique_ptr<State> state_;
 };
 
-/// Gives a session's entries as they are appended, by whatever process. Made by Session::follow. One thread, except for
-/// stop(). To follow many sessions in one thread, use SessionStore::followSessions.
+/// Returns a session's entries as they are appended, by any process. Made by Session::follow. Use it from one thread;
+/// only stop() may come from another. To follow many sessions from one thread, use SessionStore::followSessions.
 class SessionFollower {
  public:
   SessionFollower(SessionFollower&&) noexcept;
   SessionFollower& operator=(SessionFollower&&) noexcept;
   ~SessionFollower();
 
-  /// The entries after the position, at most 256; waits for the first one. Empty when the time is over (-1: never) or
-  /// after stop(). Fails as SessionCursor::next does, also during the wait: with Closed when the store is closed,
-  /// with NotFound when the session is removed.
+  /// Waits for entries after the position and returns them, at most 256. Empty after the timeout (-1: wait forever) or
+  /// after stop(). Fails as SessionCursor::next does, also during the wait: with Closed when the store is closed, with
+  /// NotFound when the session is removed.
   [[nodiscard]] Result<std::vector<Entry>> next(int timeoutMs);
   /// As SessionCursor::position.
   [[nodiscard]] const std::string& position() const;
-  /// Ends a waiting next() and all later ones, from any thread.
+  /// Ends a next() that is waiting, and all later ones. Any thread may call it.
   void stop();
 
  private:
@@ -128,124 +133,132 @@ class SessionFollower {
   std::unique_ptr<State> state_;
 };
 
-/// One session. Made by SessionStore::session, SessionStore::create and Session::fork.
+/// A handle of one session. Made by SessionStore::session, SessionStore::create and Session::fork.
 class Session {
  public:
-  /// Lives as long as the handle.
+  /// Returns the session's id. The reference lives as long as the handle.
   [[nodiscard]] const std::string& id() const;
-  /// Counts, tail, head, format: what is known without reading entries but the header. Sees what others have appended.
+  /// Returns what is known without reading entries except the header: counts, tail, head, format. Includes what other
+  /// processes have appended.
   [[nodiscard]] Result<SessionState> state() const;
 
-  /// Appends a batch: all of it is stored, or nothing. Missing ids, times and parents are filled in. An entry that is
-  /// stored already, under its id and with the same content, counts as a duplicate; so a batch with ids of the caller's
-  /// is never stored twice.
+  /// Appends a batch: either all of it is stored, or nothing. Fills in missing ids, times and parents. An entry that is
+  /// already stored with the same id and content counts as a duplicate, so a batch whose ids the caller chose is never
+  /// stored twice.
   ///
-  /// Conflict: `expectedTail` is not the tail, Error::actualTail is; or a later turn than `turn` has begun,
-  /// Error::latestTurn. IdConflict: an entry of that id has other content. InvalidArgument: there is no entry, one
-  /// breaks a rule, or its parent is not there; Error::batchPlace says which one. NotFound: the session is gone, or a
-  /// control entry names an entry that is not there. MigrationNeeded, NewerFormat: the session is not in the present
-  /// format. NoSpace, ReadOnly: nothing was stored. Poisoned: nothing is acknowledged until the store is opened again.
-  /// OutcomeUnknown: append the same entries with the same ids again. Io or Busy, both retryable: the log's end looks
-  /// torn, and it could not be asked whether a catalog, an archive or a fork has counted it; nothing was changed.
+  /// Conflict: `expectedTail` is not the tail (Error::actualTail is), or a later turn than `turn` has begun
+  /// (Error::latestTurn). IdConflict: an entry with that id has other content. InvalidArgument: the batch is empty, an
+  /// entry breaks a rule, or its parent does not exist; Error::batchPlace tells which entry. NotFound: the session was
+  /// removed, or a control entry names an entry that does not exist. MigrationNeeded, NewerFormat: the session does not
+  /// have the current format. NoSpace, ReadOnly: nothing was stored. Poisoned: nothing more is acknowledged until the
+  /// store is reopened. OutcomeUnknown: append the same entries with the same ids again. Io or Busy, both retryable:
+  /// the end of the log looks torn, and a catalog, an archive or a fork that may have counted those bytes could not be
+  /// asked; nothing was changed.
   ///
-  /// Limits: kMaxLineBytes for the line of an entry, kMaxBatchEntries for a batch. A bad_alloc leaves the session
-  /// usable.
+  /// Limits: kMaxLineBytes for the line of an entry, kMaxBatchEntries for a batch. The session stays usable after a
+  /// bad_alloc.
   [[nodiscard]] Result<AppendResult> append(std::vector<Entry> entries, const AppendOptions& options = {}) const;
 
-  /// Begins a turn and returns its number, which is greater than that of every turn before. From now on appends with
-  /// the number of an earlier turn are refused, whatever process or machine they come from: a writer that was suspended
-  /// or cut off cannot write into a turn that another one has begun. Appends without a number are not concerned.
-  /// Durable when it returns; costs a few syncs, or one round trip. Ends a lease of an earlier turn. Unsupported when
-  /// the backend does not number turns.
+  /// Begins a turn and returns its number, which is greater than that of every earlier turn. From now on, appends that
+  /// carry the number of an earlier turn are refused, from any process or machine: a writer that was suspended or cut
+  /// off cannot write into a turn that another writer has begun. Appends without a turn number are not affected. The
+  /// turn is durable when the call returns; this costs a few syncs, or one round trip. Ends the lease of an earlier
+  /// turn. Unsupported when the backend does not number turns.
   [[nodiscard]] Result<std::uint64_t> beginTurn() const;
-  /// Begins a turn as beginTurn does, unless another one holds the session: Busy, at once, while the lease of another
-  /// turn runs. The lease ends after `leaseMs` (1 to 3,600,000) by the store's clock, which is the server's in a
-  /// database and this machine's elsewhere, so that the turn of a process that died ends by itself. InvalidArgument for
-  /// other times. It holds off other leases alone: appends without a turn's number go on.
+  /// Begins a turn as beginTurn does, unless another turn holds the session: while the lease of another turn is
+  /// running, returns Busy at once. The lease ends after `leaseMs` (1 to 3,600,000; InvalidArgument otherwise), so the
+  /// turn of a process that died ends by itself. Time is measured by the store's clock: the server's for a database,
+  /// this machine's otherwise. A lease only keeps out other leases; appends without a turn number still succeed.
   [[nodiscard]] Result<std::uint64_t> leaseTurn(std::uint64_t leaseMs) const;
-  /// Lets the lease of a turn end `leaseMs` from now (at most 3,600,000); 0 ends it. Conflict when a later turn has
-  /// begun; without one, a lease that ran out meanwhile runs again.
+  /// Makes the lease of a turn end `leaseMs` from now (at most 3,600,000); 0 ends it. Conflict when a later turn has
+  /// begun. Otherwise a lease that has already expired starts again.
   [[nodiscard]] Result<void> renewTurn(std::uint64_t turn, std::uint64_t leaseMs) const;
 
-  /// The entries that the options ask for, with redacted payloads hidden and attachments brought back. What is damaged
-  /// or lost is an entry of the type `unreadable`, so that one bad line keeps no other from being read. NotFound when
-  /// LoadOptions::branch names no entry of the session. Costs the lines that are returned, and the redactions of the
-  /// session; all of it is in memory at once, so use limits or a cursor for sessions of any length.
+  /// Returns the entries that the options select. Redacted payloads are hidden, and attachments are read back. A
+  /// damaged or lost entry is returned as an entry of type `unreadable`, so that one bad line does not block the rest.
+  /// NotFound when LoadOptions::branch is not an entry of the session. Costs the lines that are returned, and the
+  /// session's redactions. The whole result is in memory; for long sessions, use the limits or a cursor.
   [[nodiscard]] Result<std::vector<Entry>> load(const LoadOptions& options = {}) const;
-  /// One entry, found through the index. NotFound when the session has none of that id.
+  /// Returns one entry, found through the index. NotFound when the session has no entry with that id.
   [[nodiscard]] Result<Entry> entry(const std::string& entryId) const;
-  /// The entries at these sequences (the nodes of the tree), in this order. NotFound when the session has no such
-  /// sequence.
+  /// Returns the entries at these sequences (the nodes of the tree), in the given order. NotFound when the session has
+  /// no such sequence.
   [[nodiscard]] Result<std::vector<Entry>> entriesAt(const std::vector<Sequence>& sequences) const;
-  /// The sequence of an entry: its node in the tree. NotFound when the session has none of that id.
+  /// Returns the sequence of an entry, which is its node in the tree. NotFound when the session has no entry with that
+  /// id.
   [[nodiscard]] Result<Sequence> sequenceOf(const std::string& entryId) const;
-  /// The ids that begin with `prefix`, in the session's order, at most `limit`. Reads the beginning of every line, also
-  /// of the sessions whose history a fork shares.
+  /// Returns the ids that begin with `prefix`, in the session's order, at most `limit`. Reads the beginning of every
+  /// line, including those of the sessions whose history a fork shares.
   [[nodiscard]] Result<std::vector<std::string>> findEntryIds(const std::string& prefix, std::size_t limit) const;
-  /// The conversation from its root to an entry, without control entries; to the head when `entryId` is left out. Empty
-  /// when nothing was said yet. NotFound when the session has no such entry. All of it is in memory at once;
-  /// buildContext (context.h) makes of it what a model gets.
+  /// Returns the conversation from its root to an entry, without control entries; without `entryId`, up to the head.
+  /// Empty when the conversation has not begun. NotFound when the session has no such entry. The whole result is in
+  /// memory. buildContext (context.h) turns a conversation into what a model gets.
   [[nodiscard]] Result<std::vector<Entry>> conversation(const std::string& entryId = {}) const;
-  /// Gives `use` own entries from `fromSequence` of the session's own log on (0: the header), at most `limit`: not what
-  /// a fork shares, and redacted or not. A payload whose attachment is missing or damaged is the reference to it. Reads
-  /// at most 128 at a time.
+  /// Passes the session's own entries to `use`: at most `limit`, from `fromSequence` of its own log (0: the header).
+  /// Leaves out what a fork shares, and does not hide redacted payloads. When an attachment is missing or damaged, the
+  /// payload is the reference to it. Reads at most 128 entries at a time.
   [[nodiscard]] Result<void> readOwn(std::uint64_t fromSequence, std::uint64_t limit,
                                      const std::function<void(std::uint64_t sequence, Entry& entry)>& use) const;
-  /// Makes a cursor: entries in parts, from the beginning or after a stored position. NotFound when that entry is not
-  /// there.
+  /// Returns a cursor, which reads the entries in parts, from the beginning or after a stored position. NotFound when
+  /// the entry at that position does not exist.
   [[nodiscard]] Result<SessionCursor> cursor(const std::string& position = {}) const;
-  /// The same, waiting for what is appended. Watching begins now: nothing that comes after the position is missed. Io
-  /// when the system has no watcher left.
+  /// Returns a follower, which also waits for entries that are appended later. It watches from now on, so no entry
+  /// after the position is missed. Io when the system has no watcher left.
   [[nodiscard]] Result<SessionFollower> follow(const std::string& position = {}) const;
-  /// Gives the log as it is stored, line by line without line ends, to `line`, until it returns false: not what a fork
-  /// shares, redacted payloads and references to attachments as they are. Lines that cannot be read are left out. In a
-  /// database the lines are made of its rows. Damaged, retryable when the log is replaced meanwhile.
+  /// Passes the log as it is stored to `line`, one line at a time without line ends, until `line` returns false. Leaves
+  /// out what a fork shares; redacted payloads and references to attachments stay as they are stored. Lines that cannot
+  /// be read are left out. Over a database, the lines are made from its rows. Damaged and retryable when the log is
+  /// replaced during the call.
   [[nodiscard]] Result<void> exportLines(const std::function<bool(std::string_view)>& line) const;
 
-  /// The session as a tree, from the index: no entry is read except labels and entries without a known parent. The tree
-  /// is a copy of its own, about a byte an entry, and does not see later appends. Unsupported beyond 4 billion entries.
+  /// Returns the session as a tree, built from the index. No entry is read except labels and entries without a known
+  /// parent. The tree is a separate copy of about one byte per entry, and does not see later appends. Unsupported
+  /// beyond 4 billion entries.
   [[nodiscard]] Result<SessionTree> tree() const;
-  /// The entry that the next turn continues from; empty before the first. Costs as much as state().
+  /// Returns the id of the entry that the next turn continues from; empty before the first entry. Costs as much as
+  /// state().
   [[nodiscard]] Result<std::string> head() const;
-  /// Moves the head by a `head` entry, durably. An empty id moves it before the first entry.
-  /// NotFound: the session has no such entry. InvalidArgument: a control entry or a header cannot be the head. Fails
-  /// otherwise as append does, as all calls below that return an AppendResult.
+  /// Moves the head, by a durable `head` entry. An empty id moves the head before the first entry. NotFound: the
+  /// session has no such entry. InvalidArgument: a control entry or a header cannot be the head. Otherwise this call
+  /// fails as append does, and so do all calls below that return an AppendResult.
   [[nodiscard]] Result<AppendResult> moveHead(const std::string& entryId) const;
-  /// Compares two branches, entry by entry, each given by the entry it ends in (empty: the head). Entries are equal
-  /// when type and payload are, byte for byte. The other session may be in another store. NotFound when a session has
-  /// no such entry, InvalidArgument when it is not part of the conversation. Costs two trees; of branches of two
-  /// sessions also the entries from the end of what they share to the first difference, 32 of each at a time.
+  /// Compares two branches entry by entry. Each branch is named by the entry that it ends in (empty: the head). Two
+  /// entries are equal when their types and payloads are equal, byte for byte. The other session may be in another
+  /// store. NotFound when a session has no such entry; InvalidArgument when the entry is not part of the conversation.
+  /// Costs two trees; for branches of two sessions, also the entries from the end of their shared part to the first
+  /// difference, 32 of each at a time.
   [[nodiscard]] Result<BranchDiff> diff(const std::string& entryId, const Session& other,
                                         const std::string& otherEntryId) const;
-  /// Makes a session that continues from an entry of this one and shares its history, durably. Costs the same for any
-  /// size: one new file, and appends to this session wait meanwhile. From now on this one cannot be removed without the
-  /// fork (HasForks).
+  /// Creates a session that continues from an entry of this session and shares its history, durably. Costs one new
+  /// file, whatever the size of the history; appends to this session wait meanwhile. From now on this session cannot be
+  /// removed without the fork (HasForks).
   ///
   /// NotFound: the session has no such entry. InvalidArgument: a fork cannot continue from a control entry or a header,
-  /// or `session` breaks a rule. AlreadyExists: there is a session of that id.
+  /// or `session` breaks a rule. AlreadyExists: a session with that id exists.
   [[nodiscard]] Result<Session> fork(const std::string& entryId, const NewSession& session = {}) const;
 
-  /// Gives an entry a name, durably; a label of that name moves. Names are 1 to 128 bytes of printable text without
-  /// `~`, with no blank at either end, that do not begin with `@` and are not `-`. A fork also has the labels of the
-  /// history it shares. InvalidArgument: the name breaks that rule, or a control entry or a header cannot be labelled.
-  /// NotFound: the session has no such entry.
+  /// Gives an entry a name, durably. If another entry has a label of that name, the label moves. A name is 1 to 128
+  /// bytes of printable text without `~`, does not begin or end with a blank, does not begin with `@`, and is not `-`.
+  /// A fork also has the labels of the history that it shares. InvalidArgument: the name breaks this rule, or the entry
+  /// is a control entry or a header, which cannot have a label. NotFound: the session has no such entry.
   [[nodiscard]] Result<AppendResult> label(const std::string& entryId, const std::string& name) const;
-  /// All labels, by name: of each name the last one that was given. Reads the entries of labels and redactions.
+  /// Returns all labels, sorted by name; for each name, the label that was set last. Reads the label and redaction
+  /// entries.
   [[nodiscard]] Result<std::vector<SessionLabel>> labels() const;
-  /// Takes a name away, durably; in a fork also one that the shared history gives. NotFound when there is no such
-  /// label.
+  /// Removes a label, durably; in a fork, also a label of the shared history. NotFound when there is no such label.
   [[nodiscard]] Result<AppendResult> removeLabel(const std::string& name) const;
-  /// Moves the head to a labelled entry. NotFound when there is no such label.
+  /// Moves the head to the entry with this label. NotFound when there is no such label.
   [[nodiscard]] Result<AppendResult> moveHeadToLabel(const std::string& name) const;
-  /// Gives the session a title, durably; the last one counts. It is any text of UTF-8. appendSessionInfo (catalog.h)
-  /// says more at once.
+  /// Gives the session a title, durably; the last title counts. Any UTF-8 text is allowed. appendSessionInfo
+  /// (catalog.h) can set other properties at the same time.
   [[nodiscard]] Result<AppendResult> setTitle(const std::string& title) const;
-  /// Appends a summary of another branch after the head, and moves the head to it. What it names is not looked up.
+  /// Appends a summary of another branch after the head, and moves the head to it. The session and entry that the
+  /// summary names are not checked.
   [[nodiscard]] Result<AppendResult> appendBranchSummary(const BranchSummary& summary) const;
-  /// Hides an entry's payload from every derived view, durably; the log keeps it, and LoadOptions::showRedacted shows
-  /// it. StoreMaintenance::erase removes it. InvalidArgument: `by` or `reason` is
-  /// empty, or the entry is a header, a head entry or a redaction, by which a session is read. NotFound: the session
-  /// has no such entry.
+  /// Hides an entry's payload from every derived view, durably. The log keeps the payload, and
+  /// LoadOptions::showRedacted shows it; StoreMaintenance::erase removes it. InvalidArgument: `by` or `reason` is
+  /// empty, or the entry is a header, a head entry or a redaction, which are needed to read the session. NotFound: the
+  /// session has no such entry.
   [[nodiscard]] Result<AppendResult> redact(const std::string& entryId, const std::string& by,
                                             const std::string& reason) const;
 
@@ -257,8 +270,9 @@ class Session {
   std::shared_ptr<State> state_;
 };
 
-/// Gives `use` the entries at these sequences, in this order, until it returns false. Reads 16 to 256 at a time, fewer
-/// where they are long: for lists of any length. Fails as Session::entriesAt does, after what was given before.
+/// Passes the entries at these sequences to `use`, in the given order, until `use` returns false. Reads 16 to 256
+/// entries at a time, fewer when they are long, so lists of any length are fine. Fails as Session::entriesAt does,
+/// after passing on the entries before the error.
 [[nodiscard]] Result<void> forEachEntryAt(const Session& session, const std::vector<Sequence>& sequences,
                                           const std::function<bool(const Entry&)>& use);
 

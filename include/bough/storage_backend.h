@@ -1,19 +1,19 @@
-// The seam to a place that keeps sessions. It speaks of entries and batches; how they are stored is the backend's own
-// affair. bough ships three: plain files, memory and PostgreSQL. Every backend runs the same golden scripts.
+// The interface to a place that keeps sessions. It speaks of entries and batches; how they are stored is up to the
+// backend. bough has three backends: plain files, memory and PostgreSQL. All backends run the same golden scripts.
 //
-// Two levels: a StorageBackend holds sessions, a StoredSession is one of them. What a store may lack (trash,
-// attachments, maintenance, a feed of changes, a catalog of its own) is a part of its own: the accessor returns null,
-// and the caller gets Unsupported.
+// There are two levels: a StorageBackend holds sessions, and a StoredSession is one of them. Parts that a store may
+// lack (trash, attachments, maintenance, a feed of changes, a catalog of its own) are separate interfaces. When a part
+// is missing, its accessor returns null and the caller gets Unsupported.
 //
-// Right for a database, too: each call can be answered in one round trip. A load resolves shared history, redactions
-// and attachments itself; an append is data that one statement can judge; conditions take the place of callbacks under
-// a lock.
+// The interface also suits a database: one round trip can answer each call. A load resolves shared history, redactions
+// and attachments itself. An append is data that a single statement can check. Conditions replace callbacks under a
+// lock.
 //
-// What a backend of your own gets: batches whose large payloads are attachments already, and nothing else that was
-// checked. What it must do: complete a batch (ids, parents, times) and judge it as Session::append says; answer from
-// any thread; return errors and throw nothing except std::bad_alloc; keep every promise of append() and create() after
-// a crash at any point; use the codes that a call names, because callers decide by them. Any call may also return
-// Unavailable, Timeout, ReadOnly, NoSpace, Busy or Io. Pointers and references that a call is given are borrowed until
+// A backend receives batches whose large payloads are already attachments; nothing else has been checked. A backend
+// must complete each batch (ids, parents, times) and check it as Session::append documents; answer calls from any
+// thread; return errors, and throw nothing except std::bad_alloc; keep every promise of append() and create() after a
+// crash at any point; and use the codes that each call names, because callers decide by them. Any call may also return
+// Unavailable, Timeout, ReadOnly, NoSpace, Busy or Io. Pointers and references that a call receives are borrowed until
 // it returns.
 #pragma once
 
@@ -36,79 +36,84 @@ class CatalogSource;  // catalog.h
 /// What is known of a session without reading its entries.
 struct SessionState {
   std::string sessionId = {};
-  std::uint64_t entryCount = 0;           ///< Own entries, including the header.
+  std::uint64_t entryCount = 0;           ///< The session's own entries, including the header.
   std::string tailId = {};                ///< The last entry in log order.
-  std::string headId = {};                ///< The entry the next turn continues from; empty before the first.
-  std::optional<ForkOrigin> origin = {};  ///< What it continues; none when it is not a fork.
-  int format = 0;                         ///< The schema version in its header; 0 when there is none.
-  bool archived = false;                  ///< Compressed; the next append unpacks it.
-  std::uint64_t bytes = 0;                ///< Of its log, unpacked.
-  std::uint64_t trailingBytes = 0;        ///< After the last complete batch: torn, or being written at this moment.
-  /// Whether the trailing bytes may be entries of a complete batch that was damaged: somebody is writing, or it could
-  /// not be asked whether a catalog or a fork has counted them. It is asked again later.
+  std::string headId = {};                ///< The entry that the next turn continues from; empty before the first
+                                          ///< entry.
+  std::optional<ForkOrigin> origin = {};  ///< Where a fork continues from; std::nullopt when the session is not a fork.
+  int format = 0;                         ///< The schema version in its header; 0 when there is no header.
+  bool archived = false;                  ///< The log is compressed; the next append unpacks it.
+  std::uint64_t bytes = 0;                ///< Size of the log, unpacked.
+  std::uint64_t trailingBytes = 0;        ///< After the last complete batch: torn, or being written now.
+  /// True when the trailing bytes may belong to a complete batch that was damaged: someone is writing now, or a catalog
+  /// or fork that may have counted them could not be asked. The question is asked again later.
   bool trailingInDoubt = false;
   std::uint64_t problemCount = 0;  ///< Places that could not be read; verify lists them.
-  std::uint64_t lostPayloads = 0;  ///< Entries that were loaded here without their attachment: missing, or damaged.
-  /// The session that this one continues, directly or not, when it or the entry to continue is lost. What is left is
-  /// shown; without the session itself nothing can be appended until SessionMaintenance::detachRest.
+  std::uint64_t lostPayloads = 0;  ///< Entries loaded here whose attachment is missing or damaged.
+  /// The session that this session continues, directly or indirectly, when that session or the entry to continue from
+  /// is lost. The rest is still shown. If the session itself is lost, nothing can be appended until
+  /// SessionMaintenance::detachRest.
   std::string lostSession = {};
 };
 
-/// Which entries of a session to load. A session's order is: its header, what it shares, its own entries. An entry's
-/// sequence is its number in this order, from 0 (the header).
+/// Which entries of a session to load. The order of a session is: its header, the entries that it shares, its own
+/// entries. The sequence of an entry is its number in this order, from 0 (the header).
 struct LoadOptions {
-  std::uint64_t fromSequence = 0;     ///< From this sequence on; with `branch`, from this place on it (the root is 0).
-  std::size_t limit = SIZE_MAX;       ///< The first n of what the other options leave.
+  std::uint64_t fromSequence = 0;     ///< The first sequence; with `branch`, the first place on the branch (the root is
+                                      ///< 0).
+  std::size_t limit = SIZE_MAX;       ///< At most this many of the selected entries, from the start.
   std::size_t limitBytes = SIZE_MAX;  ///< Stop after the entry that brings the payload total to this size.
-  std::optional<std::size_t> last = {};    ///< Only the last n of what the other options, `limit` too, leave.
-  std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first; empty: the head's.
+  std::optional<std::size_t> last = {};    ///< Only the last n of the entries that all other options, including
+                                           ///< `limit`, select.
+  std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first; empty: the head.
   std::string type = {};                   ///< Only entries of this type.
-  std::vector<std::string> types = {};     ///< Only entries of one of these types, and of `type` where both are set.
-  bool showRedacted = false;               ///< Return payloads as they were stored, redacted or not: for audits.
+  std::vector<std::string> types = {};     ///< Only entries of one of these types, or of `type` when both are set.
+  bool showRedacted = false;               ///< Return redacted payloads as they were stored: for audits.
 };
 
-/// A place in a session's order that stays right when the session grows, and is noticed when it was rewritten.
+/// A place in the order of a session. It stays valid when the session grows, and a rewrite of the session is detected.
 struct SessionPosition {
-  std::string entryId = {};      ///< The last entry that was given; empty at the beginning.
-  std::uint64_t next = 0;        ///< The sequence after it, in `generation`.
-  std::uint64_t generation = 0;  ///< As StoredSession::load returned it; 0: find the entry by its id.
+  std::string entryId = {};      ///< The last entry that was returned; empty at the beginning.
+  std::uint64_t next = 0;        ///< The sequence after it, valid in `generation`.
+  std::uint64_t generation = 0;  ///< From StoredSession::load; 0: find the entry by its id.
 };
 
-/// What load() looks for. At most one of `after`, `ids` and `sequences` is set; without any, `options` say what. Empty
-/// `ids` and `sequences` count as not set: they do not ask for nothing. With `ids` and `sequences` leave `options`
-/// alone.
+/// What load() looks for. Set at most one of `after`, `ids` and `sequences`; without them, `options` selects the
+/// entries. An empty `ids` or `sequences` counts as not set. With `ids` or `sequences`, leave `options` at their
+/// defaults.
 struct LoadQuery {
   LoadOptions options = {};
-  std::optional<SessionPosition> after = {};  ///< The entries after this position; `options`: limits only.
-  std::vector<std::string> ids = {};          ///< The entries of these ids; those that are not there are left out.
-  std::vector<std::uint64_t> sequences = {};  ///< The entries at these sequences, in this order.
-  bool asStored = false;                      ///< Neither hide redacted payloads nor bring attachments back.
+  std::optional<SessionPosition> after = {};  ///< Entries after this position; `options` may only set limits.
+  std::vector<std::string> ids = {};          ///< Entries with these ids; ids that do not exist are left out.
+  std::vector<std::uint64_t> sequences = {};  ///< Entries at these sequences, in this order.
+  bool asStored = false;                      ///< Do not hide redacted payloads, and do not read attachments back.
 };
 
-/// What load() found. All of it is in memory.
+/// What load() found, all of it in memory.
 struct LoadResult {
   std::vector<Entry> entries = {};
-  std::vector<std::uint64_t> sequences = {};  ///< With `ids`: of each entry.
-  SessionPosition end = {};                   ///< With `after`: after the last entry.
+  std::vector<std::uint64_t> sequences = {};  ///< With `ids`: the sequence of each entry.
+  SessionPosition end = {};                   ///< With `after`: the position after the last entry.
 };
 
-/// A name for an entry: a snapshot that costs one line.
+/// A label: a name for an entry, and a snapshot that costs one line.
 struct SessionLabel {
   std::string name = {};
   std::string entryId = {};
-  std::string timestamp = {};  ///< When it was given.
-  std::string sessionId = {};  ///< By which session: a fork also has those that others give to what it shares.
+  std::string timestamp = {};  ///< When the label was set.
+  std::string sessionId = {};  ///< The session that set it: a fork also has the labels that other sessions set on
+                               ///< shared entries.
 };
 
-/// A session as a tree sees it, in the session's order.
+/// A session as the tree sees it, in the session's order.
 struct SessionShape {
-  /// The entries of another session that this one shares, root first.
+  /// The entries that this session shares with one other session, root first.
   struct SharedPart {
     std::string sessionId = {};
     std::vector<std::uint64_t> sequences = {};  ///< In that session's own log, ascending.
   };
   SessionOutline outline = {};
-  std::vector<SharedPart> shared = {};  ///< The oldest session first. Their entries are sequences 1 and up.
+  std::vector<SharedPart> shared = {};  ///< The oldest session first. Their entries have the sequences from 1 on.
   struct NamedEntry {
     std::string name = {};
     std::uint32_t sequence = kElsewhere;
@@ -116,258 +121,265 @@ struct SessionShape {
   std::vector<NamedEntry> labels = {};
 };
 
-/// One batch, as it reaches a backend. Attachments are stored already.
+/// One batch, as a backend receives it. Its attachments are already stored.
 struct AppendRequest {
   std::vector<Entry> entries = {};
-  std::optional<std::string> expectedTail = {};  ///< Conflict unless this is the tail; none: not compared.
+  std::optional<std::string> expectedTail = {};  ///< Conflict unless this is the tail; std::nullopt: not checked.
   std::optional<std::uint64_t> turn = {};  ///< Conflict when StoredSession::beginTurn has returned a greater number.
 };
 
-/// A turn that holds its session for a time.
+/// A turn that holds its session for some time.
 struct TurnLease {
-  std::uint64_t turn = 0;     ///< 0: begins a turn, unless the lease of another one runs.
-  std::uint64_t leaseMs = 0;  ///< From now on; 0 ends the lease.
+  std::uint64_t turn = 0;     ///< 0: begin a turn, unless the lease of another turn is running.
+  std::uint64_t leaseMs = 0;  ///< From now; 0 ends the lease.
 };
 
-/// What an append did.
+/// The result of an append.
 struct AppendResult {
   std::string sessionId = {};
-  std::string lastAppendedEntryId = {};  ///< Of the batch's last entry, also where that was stored before.
-  std::size_t appendedCount = 0;         ///< Entries that are new.
-  std::size_t duplicateCount = 0;        ///< Entries that were stored before, with the same content.
-  std::uint64_t tornBytes = 0;     ///< What an interrupted write had left; moved to <session>.torn before this append.
+  std::string lastAppendedEntryId = {};  ///< Of the batch's last entry, even when that entry was already stored.
+  std::size_t appendedCount = 0;         ///< New entries.
+  std::size_t duplicateCount = 0;        ///< Entries that were already stored, with the same content.
+  std::uint64_t tornBytes = 0;     ///< Left by an interrupted write; moved to <session>.torn before this append.
   std::uint64_t problemCount = 0;  ///< Places of the log that cannot be read and are skipped; `verify` lists them.
 };
 
-/// How large a log is unpacked and packed.
+/// The size of a log, unpacked and packed.
 struct ArchiveSizes {
   std::uint64_t plainBytes = 0;
   std::uint64_t packedBytes = 0;
 };
 
-/// What may have changed in a store since a token was given out.
+/// What may have changed in a store since a token was issued.
 struct ChangeSet {
-  bool all = false;                        ///< Anything may have; the other members say nothing.
-  bool names = false;                      ///< Sessions may have been made or removed that `ids` does not name.
-  std::vector<std::string> ids = {};       ///< These may have been made or removed.
+  bool all = false;                        ///< Anything may have changed; ignore the other members.
+  bool names = false;                      ///< Sessions that are not in `ids` may have been created or removed.
+  std::vector<std::string> ids = {};       ///< These sessions may have been created or removed.
   std::vector<std::uint32_t> groups = {};  ///< Sessions of these groups may have changed; see ChangeFeed::groupOf.
-  std::string token = {};                  ///< For the next time; bytes that only the backend understands.
+  std::string token = {};                  ///< Pass it to the next call; only the backend understands it.
 
-  /// Whether nothing has changed.
+  /// Returns true when nothing has changed.
   [[nodiscard]] bool none() const { return !all && !names && ids.empty() && groups.empty(); }
 };
 
 /// A session to create.
 struct SessionCreation {
   std::string sessionId = {};
-  std::vector<Entry> entries = {};        ///< Its first batch, the header first; the header names the origin too.
-  std::optional<ForkOrigin> origin = {};  ///< NotFound unless that entry is there; InvalidArgument when a fork
-                                          ///< cannot continue from it. It stays there until the fork exists.
+  std::vector<Entry> entries = {};        ///< The first batch, header first; the header also names the origin.
+  std::optional<ForkOrigin> origin = {};  ///< NotFound unless that entry exists; InvalidArgument when a fork cannot
+                                          ///< continue from it. The backend keeps the entry in place until the fork
+                                          ///< exists.
 };
 
-/// What a watcher saw.
+/// The sessions that a watcher has seen change.
 struct ChangedSessions {
-  bool all = false;  ///< Any session may have changed; it is not known which.
+  bool all = false;  ///< Any session may have changed; which ones is not known.
   std::vector<std::string> sessionIds = {};
 };
 
-/// Wakes who waits for sessions to change.
+/// Wakes a thread that waits for sessions to change.
 class ChangeWatcher {
  public:
   virtual ~ChangeWatcher() = default;
-  /// Waits. True when a session may have changed or wake() was called, false when the time is over; -1 waits forever.
-  /// A change since watching began, or since the last wait, ends it at once. True without a change is allowed. One
-  /// thread.
+  /// Waits for a change. Returns true when a session may have changed or wake() was called, and false after the
+  /// timeout; -1 waits forever. A change since watching began, or since the last wait, ends the wait at once. It may
+  /// also return true without a change. Call it from one thread.
   [[nodiscard]] virtual Result<bool> wait(int timeoutMs) = 0;
-  /// Which sessions may have changed since the last call, or since watching began. From the thread of wait().
+  /// Returns the sessions that may have changed since the last call, or since watching began. Call it from the thread
+  /// of wait().
   [[nodiscard]] virtual ChangedSessions takeChanged() { return {.all = true}; }
-  /// Ends a wait, or the next one when none is under way, from any thread.
+  /// Ends the current wait, or the next one when no wait is running. Any thread may call it.
   virtual void wake() = 0;
 };
 
-/// A lease: something that is held until it is destroyed, or until its holder is gone.
+/// Something that is held until this object is destroyed or its process ends.
 class Hold {
  public:
   virtual ~Hold() = default;
 };
 
-/// One session of a backend. Opened by StorageBackend::open; calls may come from any thread and look up no id. Payloads
-/// are exactly the bytes that were appended. A call fails with NotFound when the session was removed since, and with
-/// Damaged, retryable, when it was replaced while the call was reading. Must not outlive its backend.
+/// One session of a backend, opened by StorageBackend::open. Calls may come from any thread and do not look up the
+/// session again. Payloads are exactly the bytes that were appended. A call fails with NotFound when the session was
+/// removed since it was opened, and with Damaged (retryable) when the session was replaced while the call was reading.
+/// Must not outlive its backend.
 class StoredSession {
  public:
   virtual ~StoredSession() = default;
 
   [[nodiscard]] virtual const std::string& sessionId() const = 0;
-  /// As Session::state: with all that others have appended until now.
+  /// As Session::state, including everything that other processes have appended until now.
   [[nodiscard]] virtual Result<SessionState> state() = 0;
-  /// The session's first entry, as stored. Damaged when it cannot be read.
+  /// Returns the session's first entry, as stored. Damaged when it cannot be read.
   [[nodiscard]] virtual Result<Entry> header() = 0;
-  /// Appends a batch durably, all or nothing: when this returns success it survives a loss of power. Judges the batch
-  /// against the session and what it shares: the tail, duplicates, parents, what control entries name. Leaves `request`
-  /// as it is, unless it succeeds; what is in it then is not defined. Fails with the codes of Session::append. A batch
-  /// of which every entry is a duplicate succeeds, whatever the tail and the turn.
+  /// Appends a batch durably, all or nothing: after success the batch survives a loss of power. Checks the batch
+  /// against the session and the history that it shares: the tail, duplicates, parents, and the entries that control
+  /// entries name. A call that fails leaves `request` unchanged; after success its content is undefined. Fails with the
+  /// codes of Session::append. A batch that consists of duplicates only succeeds whatever the tail and the turn are.
   [[nodiscard]] virtual Result<AppendResult> append(AppendRequest& request) = 0;
-  /// As Session::beginTurn; durable, and serialized with appends. A backend without it returns Unsupported.
+  /// As Session::beginTurn; durable, and serialized with appends. A backend that does not number turns returns
+  /// Unsupported.
   [[nodiscard]] virtual Result<std::uint64_t> beginTurn();
-  /// As Session::leaseTurn and Session::renewTurn; returns the turn's number.
+  /// As Session::leaseTurn and Session::renewTurn; returns the number of the turn.
   [[nodiscard]] virtual Result<std::uint64_t> leaseTurn(const TurnLease& lease);
-  /// The entries that a query asks for, with redactions applied and attachments brought back. NotFound when the branch
-  /// or the position names an entry that the session does not have, or one of the sequences is past its end. Sees every
-  /// batch whole or not at all.
+  /// Returns the entries that a query selects, with redactions applied and attachments read back. NotFound when the
+  /// branch or the position names an entry that the session does not have, or when a sequence is past its end. Sees
+  /// every batch either whole or not at all.
   [[nodiscard]] virtual Result<LoadResult> load(const LoadQuery& query) = 0;
-  /// Own entries from `fromSequence` of the session's own log on (0: the header), at most `limit` of them, redacted or
-  /// not. A payload whose attachment is missing or damaged is the reference to it. May give fewer, of large entries,
-  /// but none only at the end.
+  /// Returns the session's own entries, at most `limit`, from `fromSequence` of its own log (0: the header). Does not
+  /// hide redacted payloads. When an attachment is missing or damaged, the payload is the reference to it. May return
+  /// fewer entries when they are large, but returns none only at the end.
   [[nodiscard]] virtual Result<std::vector<Entry>> loadOwn(std::uint64_t fromSequence, std::size_t limit) = 0;
-  /// The session as a tree sees it; no entry is read except labels and entries without a known parent.
+  /// Returns the session as the tree sees it. No entry is read except labels and entries without a known parent.
   [[nodiscard]] virtual Result<SessionShape> shape() = 0;
-  /// All labels in force, sorted by name.
+  /// Returns all current labels, sorted by name.
   [[nodiscard]] virtual Result<std::vector<SessionLabel>> labels() = 0;
-  /// The ids that begin with `prefix`, in the session's order, at most `limit`.
+  /// Returns the ids that begin with `prefix`, in the session's order, at most `limit`.
   [[nodiscard]] virtual Result<std::vector<std::string>> findIds(std::string_view prefix, std::size_t limit) = 0;
-  /// Gives the session's stored lines, in order, to `line`, until it returns false.
+  /// Passes the session's stored lines, in order, to `line`, until `line` returns false.
   [[nodiscard]] virtual Result<void> exportLines(const std::function<bool(std::string_view)>& line) = 0;
-  /// Begins to watch this session. What is appended after this call ends a wait.
+  /// Starts to watch this session. An append after this call ends a wait.
   [[nodiscard]] virtual Result<std::unique_ptr<ChangeWatcher>> watch() = 0;
 };
 
-/// Sessions that were thrown away and can be brought back. Calls may come from any thread.
+/// Sessions that were moved to the trash and can be restored. Calls may come from any thread.
 class SessionTrash {
  public:
   virtual ~SessionTrash() = default;
-  /// Moves sessions to the trash with all that belongs to them, each by itself; the results are in the order of the
-  /// requests. HasForks when a session that stays shares the history of one that would go; a session and its forks may
-  /// go together. Costs one look at the store's sessions, however many go.
+  /// Moves sessions to the trash with everything that belongs to them, each independently; the results are in the order
+  /// of the requests. HasForks when a session that stays shares the history of one that would be moved; a session and
+  /// its forks may be moved together. Costs one look at the store's sessions, however many are moved.
   [[nodiscard]] virtual std::vector<Result<TrashedSession>> trash(const std::vector<Removal>& removals) = 0;
-  /// Most recent first.
+  /// Returns all sessions in the trash, most recent first.
   [[nodiscard]] virtual Result<std::vector<TrashedSession>> list() = 0;
   /// As StoredSession::exportLines.
   [[nodiscard]] virtual Result<void> exportLines(const std::string& trashId,
                                                  const std::function<bool(std::string_view)>& line) = 0;
-  /// Brings a session back under its id; AlreadyExists when another session has that id now, NotFound when it is a fork
-  /// and what it continues is not in the store.
+  /// Restores a session under its id. AlreadyExists when another session has that id now; NotFound when the session is
+  /// a fork and what it continues is not in the store.
   [[nodiscard]] virtual Result<void> restore(const std::string& trashId) = 0;
-  /// Removes sessions from the trash forever; returns how many bytes came back. HasForks when one that stays shares the
-  /// history of one that would go.
+  /// Removes sessions from the trash forever, and returns how many bytes were freed. HasForks when a session that stays
+  /// shares the history of one that would be removed.
   [[nodiscard]] virtual Result<std::uint64_t> empty(const std::vector<std::string>& trashIds) = 0;
-  /// Of sessions that were in the store and are not any more, those that are not in the trash and were not removed for
-  /// good either: they went past bough. None where that cannot be.
+  /// Of these sessions, which were once in the store, returns those that were lost without bough: they are not in the
+  /// store, not in the trash, and were not removed forever. Empty for backends where this cannot happen.
   [[nodiscard]] virtual Result<std::vector<std::string>> missing(std::vector<std::string> sessionIds) {
     (void)sessionIds;
     return std::vector<std::string>();
   }
 };
 
-/// Bytes that are stored once, under their SHA-256 (64 hex digits).
+/// Stores bytes once, under their SHA-256 (64 hex digits).
 class AttachmentStore {
  public:
   virtual ~AttachmentStore() = default;
-  /// Keeps removeUnused away while the result lives: hold it from put() until the append is done.
+  /// Prevents removeUnused from running while the result lives. Hold it from put() until the append is done.
   [[nodiscard]] virtual Result<std::unique_ptr<Hold>> hold() = 0;
-  /// Stores bytes durably under their digest, which the caller has computed. Those that are there already are not
+  /// Stores bytes durably under their digest, which the caller has computed. Bytes that are already stored are not
   /// written again.
   [[nodiscard]] virtual Result<void> put(const std::string& sha256, std::string_view bytes) = 0;
-  /// Returns the bytes. NotFound when they are missing, Damaged when they have another digest: a load then shows the
+  /// Returns the bytes. NotFound when they are missing, Damaged when they have another digest; a load then returns the
   /// entry as `unreadable`. Any other error fails the load.
   [[nodiscard]] virtual Result<std::string> get(const std::string& sha256) = 0;
-  /// Those that no entry of any session names, in the trash or not, and the names of what an interrupted put() left. An
-  /// entry names one by holding its 64 hex digits. Damaged when that cannot be known.
+  /// Returns the attachments that no entry of any session names, in the trash or not, and the names of files that an
+  /// interrupted put() left. An entry names an attachment when it contains its 64 hex digits. Damaged when this cannot
+  /// be determined.
   [[nodiscard]] virtual Result<std::vector<std::string>> unused() = 0;
-  /// Removes those of the given ones that are still unused, while nobody can be adding any; returns how many.
+  /// Removes those of the given attachments that are still unused, while no one can add any; returns how many.
   [[nodiscard]] virtual Result<std::size_t> removeUnused(const std::vector<std::string>& sha256s) = 0;
 };
 
-/// Upkeep of single sessions; StoreMaintenance has the same calls and says what each does and when it fails. What a
-/// backend has no need of returns Unsupported; repair then finds nothing to do.
+/// Upkeep of single sessions. StoreMaintenance has the same calls and documents what they do and when they fail. A call
+/// that a backend does not need returns Unsupported; repair then finds nothing to do.
 class SessionMaintenance {
  public:
   virtual ~SessionMaintenance() = default;
-  /// Changes nothing. What is wrong is in the report, not an error.
+  /// Changes nothing. Defects are in the report, not an error.
   [[nodiscard]] virtual Result<VerifyReport> verify(const std::string& sessionId) = 0;
-  /// Gives a fork its own copy of what it shares.
+  /// Gives a fork its own copy of the history that it shares.
   [[nodiscard]] virtual Result<void> detach(const std::string& forkId) = 0;
-  /// The same for a fork whose shared history is lost: what is left becomes its own. Entries whose parent is lost begin
-  /// branches of their own.
+  /// Does the same for a fork whose shared history is lost: the part that is left becomes its own. Entries whose parent
+  /// is lost become roots of their own branches.
   [[nodiscard]] virtual Result<void> detachRest(const std::string& forkId) { return detach(forkId); }
-  /// The default finds nothing to do in a session that verify finds.
+  /// The default finds nothing to do in a session that verify can open.
   [[nodiscard]] virtual Result<RepairReport> repair(const std::string& sessionId);
-  /// Brings a session of an older schema to the present one.
+  /// Brings a session of an older schema to the current one.
   [[nodiscard]] virtual Result<MigrationResult> migrate(const std::string& sessionId);
-  /// Compresses a session; it is read as before, and the next append brings it back.
+  /// Compresses a session. It can be read as before, and the next append unpacks it.
   [[nodiscard]] virtual Result<ArchiveSizes> archive(const std::string& sessionId);
-  /// Removes payloads for good; see StoreMaintenance::erase.
+  /// Removes payloads forever; see StoreMaintenance::erase.
   [[nodiscard]] virtual Result<ErasureReport> erase(const Erasure& erasure);
 };
 
-/// Says what has changed, for a catalog that is kept beside the sessions. Calls may come from any thread.
+/// Tells what has changed, for a catalog that is kept beside the sessions. Calls may come from any thread.
 class ChangeFeed {
  public:
   virtual ~ChangeFeed() = default;
-  /// A folder of this machine for what is derived from the sessions; empty when there is none.
+  /// Returns a folder on this machine for data that is derived from the sessions; empty when there is none.
   [[nodiscard]] virtual std::string folder() const = 0;
-  /// What may have changed since `token` was given out; everything when the token is empty or not understood. What was
-  /// acknowledged before the call is never left out, except what other programs wrote past bough. Should cost little:
-  /// every catch-up of a catalog begins with it.
+  /// Returns what may have changed since `token` was issued; everything when the token is empty or not understood.
+  /// Changes that were acknowledged before the call are always included, except changes that other programs made
+  /// without bough. The call should be cheap: every catch-up of a catalog starts with it.
   [[nodiscard]] virtual Result<ChangeSet> since(std::string_view token) = 0;
-  /// The group a session belongs to forever: changes are noted group by group.
+  /// Returns the group that a session belongs to, which never changes. Changes are recorded per group.
   [[nodiscard]] virtual std::uint32_t groupOf(std::string_view sessionId) const = 0;
-  /// A text that differs whenever what is stored of a session does. Reads no entry. NotFound when there is none.
+  /// Returns a text that changes whenever the stored data of a session changes. Reads no entry. NotFound when there is
+  /// no such session.
   [[nodiscard]] virtual Result<std::string> stamp(const std::string& sessionId) = 0;
 };
 
-/// Keeps sessions. Calls may come from any thread; appends to one session are serialized by the backend, across
-/// processes too.
+/// Keeps sessions. Calls may come from any thread. The backend serializes appends to one session, also across
+/// processes.
 class StorageBackend {
  public:
   virtual ~StorageBackend() = default;
 
-  /// What the store is called in messages to people: a path, an address without its password.
+  /// Returns the name of the store for messages: a path, or an address without its password.
   [[nodiscard]] virtual std::string describe() const = 0;
-  /// What its entries are written with. Sessions of an older schema are read, and written once they are migrated.
+  /// Returns the serializer that entries are written with. Sessions of an older schema can be read, and written to
+  /// after they are migrated.
   [[nodiscard]] virtual const EntrySerializer& serializer() const = 0;
-  /// True when a child process of fork(2) may go on with this object. It must then use no lock, file or connection of
-  /// its parent. A store over any other backend returns Unsupported in the child.
+  /// Returns true when a child process of fork(2) may continue to use this object. The backend must then use no lock,
+  /// file or connection of the parent. A store over any other backend returns Unsupported in the child.
   [[nodiscard]] virtual bool isUsableAfterFork() const { return false; }
-  /// Fails when the storage cannot be reached, or is of a newer layout; ReadOnly when it can only be read: the store is
-  /// opened all the same. Called once, by SessionStore::open.
+  /// Fails when the storage cannot be reached or has a newer layout. ReadOnly means that the storage can only be read;
+  /// the store is opened nevertheless. SessionStore::open calls this once.
   [[nodiscard]] virtual Result<void> probe() = 0;
-  /// The ids of all sessions, archived ones too, without those in the trash.
+  /// Returns the ids of all sessions, including archived ones, without the sessions in the trash.
   [[nodiscard]] virtual Result<std::vector<std::string>> listSessions() = 0;
-  /// Stores a new session, durably, whole or not at all. AlreadyExists when there is one of that id.
+  /// Creates a session, durably, whole or not at all. AlreadyExists when a session has that id.
   [[nodiscard]] virtual Result<void> create(const SessionCreation& session) = 0;
-  /// Looks a session up. NotFound when there is none; a backend for which that is another round trip may leave it to
-  /// the session's first call.
+  /// Looks up a session. NotFound when there is none. A backend for which this is another round trip may leave the
+  /// lookup to the session's first call.
   [[nodiscard]] virtual Result<std::shared_ptr<StoredSession>> open(const std::string& sessionId) = 0;
-  /// The sessions that continue this one's history, directly.
+  /// Returns the sessions that directly continue the history of this one.
   [[nodiscard]] virtual Result<std::vector<std::string>> forksOf(const std::string& sessionId) = 0;
-  /// Removes a session forever, under the conditions of SessionTrash::trash. What is in the trash counts as a fork,
-  /// too.
+  /// Removes a session forever, under the conditions of SessionTrash::trash. Forks in the trash count as well.
   [[nodiscard]] virtual Result<void> remove(const Removal& removal) = 0;
 
-  /// Watches these sessions; all of the store when there are none, also those that are made later. The default returns
-  /// Unsupported: SessionStore::followSessions and followAll then do, too.
+  /// Watches these sessions, or the whole store when the list is empty, including sessions that are created later. The
+  /// default returns Unsupported; SessionStore::followSessions and followAll then return Unsupported as well.
   [[nodiscard]] virtual Result<std::unique_ptr<ChangeWatcher>> watch(const std::vector<std::string>& sessionIds);
 
-  /// One batch for each of several sessions; the results are in the order of the requests. The default appends them one
-  /// after the other.
+  /// Appends one batch to each of several sessions; the results are in the order of the requests. The default appends
+  /// one batch after the other.
   struct SessionAppend {
     StoredSession* session = nullptr;
     AppendRequest* request = nullptr;
   };
   [[nodiscard]] virtual std::vector<Result<AppendResult>> append(const std::vector<SessionAppend>& batches);
 
-  /// What was said about the store as a whole: a small text of the store's, empty when there is none.
+  /// Returns the settings of the store as a whole: a small text that only the store understands; empty when there are
+  /// none.
   [[nodiscard]] virtual Result<std::string> settings() { return std::string(); }
   /// Replaces that text, durably. The default returns Unsupported.
   [[nodiscard]] virtual Result<void> saveSettings(std::string_view text);
 
-  // The parts that a backend may lack. Each lives as long as the backend, and is the same object each time.
+  // Parts that a backend may lack. Each lives as long as the backend and is always the same object.
   [[nodiscard]] virtual SessionTrash* trash() { return nullptr; }
   [[nodiscard]] virtual AttachmentStore* attachments() { return nullptr; }
   [[nodiscard]] virtual SessionMaintenance* maintenance() { return nullptr; }
   [[nodiscard]] virtual ChangeFeed* changes() { return nullptr; }
-  /// Answers lists, search and usage where the sessions are; without it catalog.db does.
+  /// Answers lists, search and usage in the backend itself; without it, catalog.db answers them.
   [[nodiscard]] virtual CatalogSource* catalog() { return nullptr; }
 };
 
