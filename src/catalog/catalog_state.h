@@ -1,4 +1,4 @@
-// The inside of Catalog, shared by its source files.
+// The implementation of Catalog, shared by its source files.
 #pragma once
 
 #include <memory>
@@ -19,55 +19,56 @@ namespace bough {
 struct Catalog::State {
   SessionStore& store;
   CatalogOptions options;
-  CatalogSource* source = nullptr;  ///< Of the backend, when that answers; then there is no database.
-  bool sourceSearch = false;        ///< Whether the last catch-up of the source took in the text.
+  CatalogSource* source = nullptr;  ///< Set when the backend answers itself; then there is no database.
+  bool sourceSearch = false;        ///< Whether the last catch-up of the source included the text.
   std::unique_ptr<catalog::Database> database;
   bool memory = false;
   bool readOnly = false;
   std::optional<catalog::FileState> quiet;  ///< See OpenedCatalog.
   std::vector<std::string> notes;
-  bool searched = false;  ///< The text was taken in for search.
-  /// Which generation has had all taken into it by this object; none: it was never caught up with to the end.
+  bool searched = false;  ///< The text was indexed for search.
+  /// The generation that this object has brought fully up to date; std::nullopt before the first complete catch-up.
   std::optional<std::string> caughtUp;
   unsigned forks = forkCount();
 
   [[nodiscard]] std::string meta(const char* name);
   void setMeta(const char* name, catalog::Blob value);
 
-  /// Another one each time that the catalog is emptied; none when it is empty now, without even its tables.
+  /// Changes each time the catalog is emptied. std::nullopt when the catalog has no tables yet.
   [[nodiscard]] std::optional<std::string> generation();
   [[nodiscard]] bool wasEmptiedSince(const std::optional<std::string>& before);
-  /// Conflict when the catalog is of another generation.
+  /// Returns Conflict when the catalog is of another generation.
   [[nodiscard]] Result<void> mustBe(const std::string& wanted);
 
   void take(catalog::OpenedCatalog opened);
-  /// At the beginning of each call: in a child of fork(2), opens the catalog again and catches up.
+  /// Must be called at the start of each public call. In a child of fork(2), reopens the catalog and catches up.
   Result<void> enter();
-  /// Before anything is written: opens the file for that.
+  /// Reopens the file for writing. Must be called before anything is written.
   Result<void> makeWritable();
-  /// Opens the file again after others changed it. What was caught up with may not be in it any more.
+  /// Reopens the file after others changed it. The file may now lack sessions that were taken in before.
   Result<void> openAgain();
-  /// Opens the file again after it turned out to be damaged.
+  /// Replaces a file that turned out to be damaged, and opens the new one.
   Result<void> replaceDamaged();
-  /// Goes on in memory, because the file is out of date and cannot be written; `why` says what it is like.
+  /// Continues with a copy in memory because the file is out of date and read-only. `why` describes the state of the
+  /// file.
   Result<void> moveToMemory(std::string_view why);
-  /// Goes on with getting redacted words out of the file, when there are any.
+  /// Continues to remove redacted words from the file, if there are any.
   Result<void> wipe();
 
   Result<CatchUpReport> catchUp(const CatchUpOptions& options);
 
-  /// Asks the source; when others have kept less than this process has seen, takes that in and asks again.
+  /// Asks the source. When others have stored less than this process has seen (Conflict), hands over the missing
+  /// sessions and asks again.
   template <typename Question>
   auto askSource(Question question) -> decltype(question(*source));
 
   class RebuildWait;
 
-  /// Runs `operation`; when the catalog turns out to be damaged, or was emptied meanwhile, puts that right and runs it
-  /// again.
+  /// Runs `operation`. When the catalog is damaged, or was emptied meanwhile, repairs it and runs `operation` again.
   template <typename Operation>
   auto guarded(Operation operation) -> decltype(operation());
-  /// Runs `question` as guarded() does. What was caught up with is in the answer, also when others have emptied the
-  /// catalog since.
+  /// Runs `question` as guarded() does. The answer contains everything that was caught up with, even when others have
+  /// emptied the catalog since.
   template <typename Question>
   auto answered(Question question) -> decltype(question());
 };
@@ -83,8 +84,7 @@ auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
     const bool written = quiet && catalog::fileStateOf(store.folder()) != quiet;
     if ((result && !written) || memory) return result;
     if (written || (quiet && !std::exchange(doubted, true))) {
-      // Somebody wrote to it meanwhile, or seems to have: what fails a second time in a file that stays as it is,
-      // fails.
+      // Another process wrote to the file, or may have; retry once. A second failure on an unchanged file is final.
       BOUGH_TRY(openAgain());
     } else if (result.error().code == ErrorCode::Damaged) {
       if (readOnly || std::exchange(replaced, true)) return result;

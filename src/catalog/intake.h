@@ -1,5 +1,5 @@
-// Brings one session's row up to date with its log: reads what follows the last entry taken, or, when the log is no
-// longer the one that was read, everything again.
+// Updates one session's row from its log: reads the entries after the last one taken in, or everything again when the
+// log is no longer the one that was read before.
 #pragma once
 
 #include <cstdint>
@@ -22,38 +22,40 @@ namespace bough::catalog {
 /// The stamp of a session whose log is missing.
 inline constexpr std::string_view kMissingStamp = "missing";
 
-/// Forgets a session: its row and all that hangs on it. Without `textOf` its words are abandoned.
+/// Deletes a session's row and everything that belongs to it. Without `textOf` its words remain in the search index as
+/// abandoned words.
 void forgetSession(Database& database, std::int64_t session, const TextOf& textOf = {});
 
-/// Takes a session out whose log is gone. Of one that is missing, because nobody removed it with bough, a row stays
+/// Removes a session whose log is gone. When the log is missing, because it was not removed with bough, a row remains
 /// that says so.
 void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing);
 
 struct TakenIn {
   std::uint64_t entries = 0;
   std::uint64_t payloadBytes = 0;
-  std::uint64_t textBytes = 0;   ///< Handed over instead of indexed.
-  bool mustResetSearch = false;  ///< Words must go that could not be taken out of the index: it has to be emptied.
+  std::uint64_t textBytes = 0;   ///< Handed over to `texts` instead of indexed.
+  bool mustResetSearch = false;  ///< The index must be emptied, because it has words to remove that could not be
+                                 ///< removed one by one.
 };
 
-/// One session, within the caller's transaction.
+/// Updates one session, within the caller's transaction.
 class Intake {
  public:
   enum class Outcome : std::uint8_t { Unchanged, Taken, Gone };
 
-  /// `texts`: where the texts go instead of the search index; a part of them when they are many. Then the row has
-  /// `indexed` less than `taken`.
+  /// `texts`, when given, receives the texts instead of the search index. When the texts are too many it receives only
+  /// a part of them; `indexed` in the row is then less than `taken`.
   Intake(SessionStore& store, Database& database, bool search, std::vector<SearchText>* texts = nullptr)
       : store_(store), database_(database), search_(search), texts_(texts) {}
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
-  /// Failures of the database stick to it. Fails when the session cannot be looked at now; one that is damaged gets a
-  /// row that says so.
-  /// `grown`: the session's stamp, when that is known and that the log has only grown. `growth`: what there is to read.
+  /// Updates the row of `sessionId`. Failures of the database are kept in the database. Fails when the session cannot
+  /// be read now; a damaged session gets a row that says so. `grown` is the session's stamp, passed when the log is
+  /// known to have only grown. `growth` is what there is to read.
   Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {},
                       SessionGrowth* growth = nullptr);
-  /// What was taken so far.
+  /// Returns how much was taken in so far.
   [[nodiscard]] const TakenIn& taken() const { return taken_; }
 
  private:
@@ -80,12 +82,12 @@ class Intake {
 
   SessionTally tally_{[this]() -> const std::string& { return family(); }};
   SessionRow& row_ = tally_.row;
-  SessionRow before_;   // what to go back to when the log cannot be read to its end
+  SessionRow before_;   // restored when the log cannot be read to its end
   std::string family_;  // see family()
   bool isGrown_ = false;
   SessionGrowth* growth_ = nullptr;
   bool anyRedacted_ = false;
-  std::optional<Error> failed_;  // what could not be asked while an entry was taken in
+  std::optional<Error> failed_;  // a question that failed while an entry was taken in
 };
 
 }  // namespace bough::catalog

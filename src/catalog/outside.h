@@ -1,10 +1,10 @@
-// Rows of sessions that are in no store: files of other agents, read where they lie.
+// Rows of sessions that are not in a store: other agents' files, read in place.
 //
-// A folder holds a catalog.db whose rows were made from such files alone. Its table `outside` has a row for each file:
-// what the file was like when it was read (its stamp), and the session that it is a part of, or why it is not one. A
-// file is read by one of several threads; again only when its stamp has changed. A list of the newest sessions reads
-// only the files that may hold one of them, and leaves the others waiting (outside/waiting_files.h). Memory does not
-// grow with the number of files, except for 24 bytes each.
+// A folder contains a catalog.db whose rows come only from such files. Its table `outside` has a row for each file: the
+// file's stamp when it was read, and the session that the file is part of, or the reason why it is not a session.
+// Several threads read files; a file is read again only when its stamp has changed. A list of the newest sessions reads
+// only the files that may contain one of them, and leaves the rest for later (outside/waiting_files.h). Memory does not
+// grow with the number of files, except for 24 bytes per file.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@
 namespace bough::catalog {
 
 struct OutsideReport {
-  std::uint64_t read = 0;        ///< Files that were read, because they are new or have changed.
-  std::uint64_t unreadable = 0;  ///< Of all files, those that are not sessions or could not be read.
-  std::string example;           ///< What is wrong with one of them.
+  std::uint64_t read = 0;        ///< Files that were read because they are new or have changed.
+  std::uint64_t unreadable = 0;  ///< How many of all files are not sessions or could not be read.
+  std::string example;           ///< The error of one of them.
 };
 
-/// What a list needs of the rows: the first of them by when they were last active, the newest first.
+/// The rows that a list needs: the `limit` most recently active sessions that match `filter`.
 struct NewestRows {
   SessionFilter filter;
   std::size_t limit = 0;
 };
 
-/// Brings the rows in `folder` up to date with these files. Rows of files that are gone go; those of other files, which
-/// are not named this time, stay. With `newest`, only the rows that such a list shows are sure to be there, whole.
-/// `progress` gets how many were read.
+/// Updates the rows in `folder` from these files. Rows of deleted files are deleted; rows of existing files that `walk`
+/// does not name this time remain. With `newest`, only the rows that such a list shows are guaranteed to be present and
+/// complete. `progress` receives the number of files read.
 Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
                                     const std::function<void(std::uint64_t)>& progress,
                                     const NewestRows* newest = nullptr);
 
-/// Whether at least so many bytes of these files would have to be read, without reading them.
+/// Returns true when at least `bytes` of these files would have to be read. Reads none of them.
 Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& walk, std::uint64_t bytes);
 
-/// The files that each of these sessions' rows was made from, by path; none where there is no such row.
+/// Returns the files that each session's row was made from, by path; an empty list for a session without a row.
 Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& folder,
                                                              const std::vector<std::string>& sessions);
 

@@ -1,4 +1,4 @@
-// Searches sessions that are in no store, in the files that they are made from. Nothing is copied and no index is made.
+// Searches sessions that are not in a store, directly in their files. Copies nothing and builds no index.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,8 @@
 
 namespace bough::catalog {
 
-/// As scanSessions, for rows of takeInOutside in `folder`. Hits in titles are left to the caller: the rows have them.
+/// Like scanSessions, for rows of takeInOutside in `folder`. Does not search titles: the caller can search them in the
+/// rows.
 void searchOutside(const std::string& folder, const std::vector<std::string>& sessions, const ScanQuery& query,
                    const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                    const std::function<void(const std::string& sessionId, const Error&)>& problem);

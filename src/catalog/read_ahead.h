@@ -1,4 +1,4 @@
-// Reads a log on a thread of its own, while the entries before are put into the catalog.
+// Reads a log on its own thread while earlier entries are being put into the catalog.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace bough::catalog {
 
-/// An entry, and all that can be told of it without the catalog.
+/// An entry, and everything that can be derived from it without the catalog.
 struct ReadEntry {
   std::uint64_t sequence = 0;
   Entry entry;
-  EntryFacts facts = {};  ///< Of entries that are part of the conversation.
-  IndexText text{{}};     ///< Where it was asked for.
+  EntryFacts facts = {};  ///< For entries that are part of the conversation.
+  IndexText text{{}};     ///< When requested.
 };
 
-/// What is to be read of a session.
+/// The part of a session to read.
 struct ReadRange {
   std::string sessionId;
   std::uint64_t from = 0;
   std::uint64_t count = 0;
-  std::uint64_t textFrom = UINT64_MAX;  ///< The entries from here on are read with their text.
-  bool forIndex = true;                 ///< The text is wanted as an IndexText, too.
-  std::vector<Entry>* known = nullptr;  ///< The entries themselves, when the caller has them: nothing is read.
+  std::uint64_t textFrom = UINT64_MAX;  ///< Entries from here on are read with their text.
+  bool forIndex = true;                 ///< The text is also needed as an IndexText.
+  std::vector<Entry>* known = nullptr;  ///< The entries, when the caller already has them; then nothing is read.
 };
 
-/// Whether an entry is part of the conversation: neither a header nor an entry that says something about others.
+/// Returns true when an entry is part of the conversation: neither a header nor an entry about other entries.
 bool isConversation(const Entry& entry);
 
-/// Calls `use` for each entry, in the order of the log, on the thread of the caller.
+/// Calls `use` for each entry in log order, on the caller's thread.
 Result<void> readAhead(SessionStore& store, const ReadRange& range, const std::function<void(ReadEntry&)>& use);
 
 }  // namespace bough::catalog

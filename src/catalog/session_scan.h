@@ -1,4 +1,4 @@
-// Searching sessions without the index: reads their files, several parts of them at a time.
+// Searches sessions without the index: reads their files, several parts at a time.
 #pragma once
 
 #include <functional>
@@ -13,39 +13,40 @@
 
 namespace bough::catalog {
 
-/// A stretch of a text with what was found in it marked, as SearchHit::excerpt; none when nothing is.
+/// Returns an excerpt with the matches marked, like SearchHit::excerpt; std::nullopt when the text does not match.
 using ExcerptOf = std::function<Result<std::optional<std::string>>(std::string_view text)>;
 
-/// What is looked for.
+/// What to search for.
 struct ScanQuery {
-  std::vector<std::string> anchors = {};  ///< Each entry that matches holds one; none: nothing is known.
+  std::vector<std::string> anchors = {};  ///< Each matching entry contains one of these. Empty: unknown.
   AnchorForm form = AnchorForm::Bytes;
-  std::function<Result<ExcerptOf>()> matcher = {};  ///< Called once for each thread.
-  bool titles = false;                              ///< Look at titles that were given, too.
+  std::function<Result<ExcerptOf>()> matcher = {};  ///< Called once per thread.
+  bool titles = false;                              ///< Also search given titles.
 };
 
-/// Words as Catalog::search takes them. InvalidArgument when there is nothing to look for.
+/// Returns a query for words, with the syntax of Catalog::search. Returns InvalidArgument when there is nothing to
+/// search for.
 Result<ScanQuery> scanForWords(std::string_view query);
 
 struct ScanOptions {
   std::vector<std::string> roles = {};
   std::optional<std::uint64_t> sinceMs = {};
   std::optional<std::uint64_t> untilMs = {};
-  std::size_t mostOfSession = SIZE_MAX;  ///< Only so many entries of a session, the newest.
+  std::size_t mostOfSession = SIZE_MAX;  ///< The limit of entries per session, newest first.
 };
 
-/// Looks through sessions, several at a time, and gives what it finds in their order, the newest entry of each first.
-/// A hit in a title has no entry; hits have no title and no score. Ends when `use` returns false. Sessions that cannot
-/// be read are named to `problem`.
+/// Searches sessions, several at a time, and returns hits in the order of `sessions`, newest entry first within each. A
+/// hit in a title has no entry; hits have neither title nor score. Stops when `use` returns false. Calls `problem` for
+/// sessions that cannot be read.
 void scanSessions(SessionStore& store, const std::vector<std::string>& sessions, const ScanQuery& query,
                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                   const std::function<void(const std::string& sessionId, const Error&)>& problem);
 
-/// The sessions of a filter, its times ignored, most recent first. The files are asked, because the catalog may not
-/// know all of them yet.
+/// Returns the sessions that match a filter, ignoring its times, most recent first. Looks at the files, because the
+/// catalog may not contain all sessions yet.
 Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const SessionFilter& filter);
 
-/// A session's title, read from its log.
+/// Reads a session's title from its log.
 Result<std::string> readTitle(SessionStore& store, const std::string& sessionId);
 
 }  // namespace bough::catalog

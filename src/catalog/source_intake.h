@@ -1,16 +1,16 @@
-// How a source that does not read sessions itself is kept up to date: what has changed is read here and handed over.
+// Updates a source that does not read sessions itself: reads what has changed and hands it over.
 #pragma once
 
 #include "bough/catalog.h"
 
 namespace bough::catalog {
 
-/// Reads the sessions that are outdated in `source`, and lets it keep what they say.
+/// Reads the sessions that are out of date in `source` and hands their rows over to it.
 Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options);
 
-/// How often a source is asked that answers Conflict (CatalogSource::keep).
+/// How often to retry a source that answers Conflict (CatalogSource::keep).
 inline constexpr int kMostTries = 50;
-/// What to say when it still does.
+/// Returns the error for a source that still answers Conflict after that.
 Error asBusy(Error conflict);
 
 }  // namespace bough::catalog

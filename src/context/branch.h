@@ -1,5 +1,5 @@
-// Reads a branch as far as a context needs it: the messages from the latest compaction on, and what is in force at its
-// end.
+// Reads the part of a branch that a context needs: the messages since the latest compaction, and the settings in force
+// at the end.
 #pragma once
 
 #include <bough/context.h>
@@ -12,33 +12,34 @@
 
 namespace bough::context {
 
-/// A member of an entry's payload, by the entry that holds it.
+/// A member of an entry's payload, and the id of the entry.
 struct Recorded {
   std::string entryId;
   std::string json;  ///< Raw.
   Dialect dialect = Dialect::Bough;
 };
 
-/// The payloads of redacted messages as they were stored, by entry: which calls they answered is found there.
+/// The stored payloads of redacted messages, by entry. They show which calls a message answered.
 using HiddenPayloads = std::unordered_map<std::string, std::string>;
 
-/// Reads them for the redacted messages of `entries`; `options` load these, and perhaps others. What was erased is
-/// gone.
+/// Reads the stored payloads of the redacted messages in `entries`. `options` must select these entries, and may select
+/// others. Erased payloads are lost.
 Result<HiddenPayloads> readHidden(SessionStore& store, const std::string& sessionId, LoadOptions options,
                                   const std::vector<Entry>& entries);
 
 struct Branch {
   std::string headId;
-  std::vector<Entry> entries;    ///< Root first: those the context is made of. Control entries are none of them.
-  HiddenPayloads hidden;         ///< Of those that are redacted.
+  std::vector<Entry> entries;    ///< The entries that make up the context, root first. No control entries.
+  HiddenPayloads hidden;         ///< The payloads of redacted entries.
   std::optional<Entry> summary;  ///< The latest compaction summary.
-  std::string summaryProblem;    ///< Why nothing before it was kept, though it names an entry to keep from.
-  std::optional<Entry> cut;      ///< The first entry, when it continues one that is lost.
-  std::size_t looked = 0;        ///< How many entries from the end were asked for.
-  bool isWhole = true;           ///< Nothing is before `entries` that the context would be made of.
+  std::string summaryProblem;    ///< Why nothing before the summary was kept, although the summary names an entry to
+                                 ///< keep from.
+  std::optional<Entry> cut;      ///< The first entry, when its parent is lost.
+  std::size_t looked = 0;        ///< How many entries from the end were requested.
+  bool isWhole = true;           ///< No entry before `entries` belongs to the context.
   std::optional<Recorded> system;
   std::optional<Recorded> tools;
-  // The places in `entries` from which on the system prompt, the tools and the summary are the present ones.
+  // The positions in `entries` since which the current system prompt, tools and summary are in force.
   std::size_t systemSince = 0;
   std::size_t toolsSince = 0;
   std::size_t summarySince = 0;
@@ -47,21 +48,21 @@ struct Branch {
   std::string thinkingLevel;
 };
 
-/// What an entry puts in force from there on.
+/// Applies the settings that an entry changes.
 void applyState(const Entry& entry, Branch& branch);
 
-/// `last`: how many entries to read from the end when that is not the whole branch; more are read when the summary
-/// keeps more and there is no `mayBreakOff`. `mostBytes`: with `mayBreakOff`, fewer are read first where these are
-/// longer.
+/// `last` is how many entries to read from the end when the whole branch is not needed. More are read when the summary
+/// keeps more, unless `mayBreakOff` is set. With `mayBreakOff`, `mostBytes` reduces the number of entries read first
+/// when entries are long.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at,
                           std::size_t last = SIZE_MAX, bool mayBreakOff = false, std::size_t mostBytes = SIZE_MAX);
 
-/// Whether the first entry of a whole branch continues one that is not there.
+/// Returns true when the first entry of a complete branch has a parent that is missing.
 inline bool beginsTooLate(const Entry& first) {
   return !first.parentId.value_or("").empty();
 }
 
-/// The text of a summary entry's payload; none when it has none.
+/// Returns the text in the payload of a summary entry; std::nullopt when it has none.
 std::optional<std::string> summaryText(const Entry& entry);
 
 }  // namespace bough::context

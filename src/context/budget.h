@@ -1,4 +1,4 @@
-// What messages cost in tokens, and where a history may be cut.
+// How many tokens messages cost, and where a history may be cut.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,37 @@
 
 namespace bough::context {
 
-/// A difference beyond this factor of the estimate is none of the messages': something else changed between the
-/// requests.
+/// Recorded usage that differs from the estimate by more than this factor is not used: something besides the messages
+/// must have changed between the requests.
 inline constexpr std::uint64_t kPlausible = 4;
 
-/// Of each message of a history, from original `first` on.
+/// Token counts of the messages of a history, starting with original `first`.
 struct TokenCounts {
   std::vector<std::uint64_t> tokens;
-  std::vector<char> counted;  ///< Whether it comes from recorded usage.
+  std::vector<char> counted;  ///< Nonzero when the count comes from recorded usage.
 };
 
-/// Estimates, brought in line with recorded usage: the difference between what two answers say they were given is what
-/// is between them. `fixed`: tokens of system prompt and tools; none when the history begins later than the
-/// answers' requests did. `usageHolds`: the answers were given these messages, and not what an edit replaced since.
+/// Estimates tokens and corrects the estimates by recorded usage: the difference between the input of two answers is
+/// the cost of the messages between them. `fixed` is the number of tokens of system prompt and tools; null when the
+/// history begins later than the answers' requests did. `usageHolds` says that the answers really saw these messages,
+/// and not versions that an edit has replaced since.
 TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed,
                         bool usageHolds);
 
 struct Turns {
-  /// The originals a turn may begin at: user messages that say something, none of them between a call and its result.
+  /// The originals at which a turn may begin: user messages with content that are not between a call and its result.
   std::vector<std::size_t> starts;
-  std::vector<std::uint32_t> unanswered;  ///< Of each original: how many of its calls have no result.
+  std::vector<std::uint32_t> unanswered;  ///< For each original, how many of its calls have no result.
 };
-/// `isWhole`: nothing is before the history. Otherwise a result without a call may belong to one before it.
+/// `isWhole` says that nothing precedes the history. Otherwise a result without a call may belong to an earlier call.
 Turns findTurns(message::History& history, std::size_t first, bool isWhole);
 
-/// The newest turn, as far as the end of a branch shows it.
+/// The newest turn, as far as it is visible at the end of a branch.
 struct NewestTurn {
-  std::size_t from = 0;    ///< The original it begins at; where that was not read, one that is surely in it.
-  bool isWhole = false;    ///< It begins at `from`.
-  bool isCounted = false;  ///< The tokens of its messages are the same whatever is before the history.
+  std::size_t from = 0;    ///< The original at which it begins; when that was not read, an original that certainly
+                           ///< belongs to it.
+  bool isWhole = false;    ///< The turn begins at `from`.
+  bool isCounted = false;  ///< The token counts of its messages do not depend on what precedes the history.
 };
 NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool isWhole);
 

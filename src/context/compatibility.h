@@ -1,4 +1,4 @@
-// What the conversion of a branch reports: of all of it at once, or part by part.
+// The report on converting a branch, made from the whole branch at once or part by part.
 #pragma once
 
 #include <bough/context.h>
@@ -9,12 +9,12 @@
 
 namespace bough::context {
 
-/// `entries`: the branch, when it was read already.
+/// `entries` is the branch, when it was already read.
 Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& sessionId, Dialect target,
                                         const std::string& at, std::vector<Entry> entries = {});
 
-/// In parts of about so many bytes, so that only one of them is in memory; findings come part by part. None when the
-/// branch was migrated before, or has no entry.
+/// Reports in parts of about `partBytes`, so that only one part is in memory; findings are listed part by part. Returns
+/// std::nullopt when the branch was migrated before or has no entries.
 Result<std::optional<CompatibilityReport>> reportInParts(SessionStore& store, const std::string& sessionId,
                                                          Dialect target, const std::string& at,
                                                          std::uint64_t partBytes);

@@ -1,10 +1,9 @@
-// Estimates a text, 64 bytes at a time; see base/bytes/compile_loops.h.
+// Estimates the tokens of a text, 64 bytes at a time; see base/bytes/compile_loops.h.
 
-// Which kinds of characters 64 bytes are made of, as one bit a byte, the first lowest: words, gaps and what follows
-// what are then found for all of them at once. Which byte follows in a text cannot be foreseen, so a branch for each
-// would cost more.
+// The kinds of the characters in 64 bytes, one bit per byte, the first byte in the lowest bit. Words, gaps and
+// sequences are found for all bytes at once. A branch per byte would cost more, because the next byte is unpredictable.
 struct KindBits {
-  // Inlined into every loop: most of what it finds is used once, from a register.
+  // Inlined into every loop: most results are used once, from a register.
   [[gnu::always_inline]] explicit KindBits(const ByteBlock& block) {
     lower = block.whereInRange('a', 'z');
     upper = block.whereInRange('A', 'Z');
@@ -20,7 +19,7 @@ struct KindBits {
     unicodeLetters = block.where('u');
   }
 
-  /// Of the 64 bytes of a text from `at` on, or of those that there are.
+  /// Returns the kinds of the 64 bytes of `text` at `at`, or of the bytes left there.
   static KindBits of(std::string_view text, std::size_t at) {
     const std::size_t size = text.size() - at;
     if (size >= ByteBlock::kSize) return KindBits(ByteBlock(text.data() + at));
@@ -60,12 +59,12 @@ struct KindBits {
     backslash &= kept;
   }
   [[nodiscard]] std::uint64_t words() const { return lower | upper | digit; }
-  /// Where a word goes on with digits after letters, or with letters after digits.
+  /// Where a word changes between letters and digits.
   [[nodiscard]] std::uint64_t digitSwitches() const {
     const std::uint64_t letters = lower | upper;
     return (digit & (letters << 1)) | (letters & (digit << 1));
   }
-  /// Those, and where it goes on in the other case; a capital may begin small letters.
+  /// Those, and where the case changes. A capital before small letters is not a change.
   [[nodiscard]] std::uint64_t switches() const {
     return digitSwitches() | (upper & (lower << 1)) | (lower & (upper << 1) & (upper << 2));
   }
@@ -74,11 +73,11 @@ struct KindBits {
   std::uint64_t upper;
   std::uint64_t digit;
   std::uint64_t newline;
-  std::uint64_t space;  ///< And control characters.
-  std::uint64_t wide;   ///< Bytes of characters beyond ASCII.
+  std::uint64_t space;  ///< Includes control characters.
+  std::uint64_t wide;   ///< Bytes of non-ASCII characters.
   std::uint64_t punctuation;
-  std::uint64_t backslash;  ///< Punctuation, too.
-  // What may follow it; only known where there is one.
+  std::uint64_t backslash;  ///< Also counted as punctuation.
+  // Letters that may follow a backslash; set only when the block contains a backslash.
   std::uint64_t lineLetters = 0;  ///< n and r.
   std::uint64_t tabLetters = 0;
   std::uint64_t unicodeLetters = 0;
@@ -88,7 +87,7 @@ class Estimator {
  public:
   Estimator(std::string_view text, bool escaped) : text_(text), escaped_(escaped) {}
 
-  /// In thousandths.
+  /// Returns thousandths of a token.
   std::uint64_t run() {
     while (at_ < text_.size()) {
       if (kindAt(at_) == Kind::Wide) {
@@ -103,7 +102,8 @@ class Estimator {
  private:
   [[nodiscard]] Kind kindAt(std::size_t at) const { return kKinds[static_cast<unsigned char>(text_[at])]; }
 
-  // The next 64 bytes, or those before something that is looked at alone: a long word, a character beyond ASCII.
+  // Processes the next 64 bytes, or those before something that is handled separately: a long word or a non-ASCII
+  // character.
   void block() {
     const std::string_view rest = text_.substr(at_);
     KindBits kinds = KindBits::of(text_, at_);
@@ -128,8 +128,9 @@ class Estimator {
     at_ += end;
   }
 
-  // Both bytes of an escape become what it stands for, the second one `uncounted`. Returns where the block ends: before
-  // an escape that is longer, or not in it as a whole. A backslash at the end of the text stands for itself.
+  // Gives both bytes of an escape the kind of the character that it represents, and marks the second byte as
+  // `uncounted`. Returns the end of the block: before an escape that is longer, or that is not completely in the block.
+  // A backslash at the end of the text represents itself.
   static std::size_t takeEscapes(std::size_t rest, KindBits& kinds, std::uint64_t& uncounted) {
     const std::size_t size = std::min(rest, ByteBlock::kSize);
     const std::uint64_t escaped = json::escapedBytes(kinds.backslash, false) & lowBits(size);
@@ -147,10 +148,10 @@ class Estimator {
     return longer != 0 ? firstBit(longer) - 1 : size - (isCut ? 1 : 0);
   }
 
-  // Where the words end of which the block has all, before the first long one.
+  // Returns the end of the words that are completely in the block, before the first long word.
   static std::size_t endOfShortWords(std::uint64_t words, std::size_t end, std::size_t rest) {
     if (end == ByteBlock::kSize && rest > end) end -= static_cast<std::size_t>(std::countl_one(words));
-    std::uint64_t ends = words;  // of words of 2, 4, 8 and 16 characters
+    std::uint64_t ends = words;  // ends of words of at least 2, 4, 8 and 16 characters
     for (std::size_t length = 1; length < kNoiseLength; length *= 2) ends &= ends << length;
     return ends == 0 ? end : std::min(end, firstBit(ends) + 1 - kNoiseLength);
   }
@@ -169,8 +170,8 @@ class Estimator {
               countBits(newlines & ~afterNewline & ~afterPunctuation) * kNewline;
   }
 
-  // Words of letters and digits and those with capitals in a row, one by one: what they cost depends on all of the
-  // word. They are removed from `kinds`.
+  // Adds words that mix letters and digits or contain consecutive capitals, one by one, because their cost depends on
+  // the whole word. Removes them from `kinds`.
   void addOddWords(KindBits& kinds) {
     const std::uint64_t switches = kinds.switches();
     const std::uint64_t words = kinds.words();
@@ -192,7 +193,7 @@ class Estimator {
     kinds.keep(~taken);
   }
 
-  // Words of letters alone, with single capitals in them, and numbers.
+  // Adds numbers, and words of letters only, possibly with single capitals.
   void addPlainWords(const KindBits& kinds) {
     const std::uint64_t letters = kinds.lower | kinds.upper;
     const std::uint64_t pairs = letters & (letters << 1);
@@ -212,7 +213,7 @@ class Estimator {
     return (kinds.punctuation & last) != 0 ? Kind::Punctuation : Kind::Lower;
   }
 
-  // Character by character: once it is noise, some punctuation belongs to it.
+  // Goes character by character: once the word is noise, some punctuation is part of it.
   void longWord() {
     const std::size_t begin = at_;
     Word word;
@@ -239,7 +240,7 @@ class Estimator {
   }
 
   static std::uint64_t noiseCost(const Word& word, std::string_view text) {
-    std::uint64_t repeated = 0;  // letters and digits that are the same as the character before them
+    std::uint64_t repeated = 0;  // letters and digits that equal the previous character
     for (std::size_t i = 1; i < text.size(); ++i) {
       if (text[i] == text[i - 1] && kKinds[static_cast<unsigned char>(text[i])] <= Kind::Digit) ++repeated;
     }
@@ -252,7 +253,7 @@ class Estimator {
     at_ += 6;
   }
 
-  // All characters beyond ASCII that follow.
+  // Processes all non-ASCII characters that follow.
   void wideCharacters() {
     std::uint64_t cyrillic = 0;
     while (at_ < text_.size() && kindAt(at_) == Kind::Wide) {
@@ -303,7 +304,7 @@ class Estimator {
   Kind last_ = Kind::Wide;
 };
 
-// Of long texts, slices are enough: so many, of so many bytes, evenly spread.
+// Long texts are sampled: so many slices of so many bytes, evenly spread.
 constexpr std::size_t kSlices = 8;
 constexpr std::size_t kSliceBytes = 128;
 
@@ -314,6 +315,6 @@ inline std::uint64_t estimateText(std::string_view text, bool escaped) {
     const std::size_t begin = (text.size() - kSliceBytes) / (kSlices - 1) * i;
     sampled += Estimator(text.substr(begin, kSliceBytes), escaped).run();
   }
-  const std::uint64_t perByte = sampled / (kSlices * kSliceBytes / 64);  // in 64,000ths
+  const std::uint64_t perByte = sampled / (kSlices * kSliceBytes / 64);  // in 64,000ths of a token
   return perByte * (text.size() / 64) / kUnit + 1;
 }

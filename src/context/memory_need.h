@@ -1,4 +1,4 @@
-// Whether what is made of a whole branch fits in memory.
+// Checks whether work on a whole branch fits into memory.
 #pragma once
 
 #include <bough/store.h>
@@ -9,9 +9,9 @@
 
 namespace bough::context {
 
-/// Fails with Unsupported when a session's log takes more memory than there is: the system would end this process, or
-/// another one. `times`: how many times its bytes are needed. `hint`: what to do instead. What a fork shares is not
-/// counted, since it may be a small part of a long log.
+/// Fails with Unsupported when working on a session's log needs more memory than there is; otherwise the system would
+/// kill this process or another one. `times` is how often the bytes of the log are needed in memory. `hint` says what
+/// to do instead. The history that a fork shares is not counted, since it may be a small part of a long log.
 Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t times, std::string_view hint);
 
 }  // namespace bough::context

@@ -1,4 +1,4 @@
-// Whose model a name belongs to.
+// Which provider a model name belongs to.
 #pragma once
 
 #include <bough/message.h>
@@ -7,8 +7,9 @@
 
 namespace bough::context {
 
-/// Whether a model is known to be another provider's than the dialect's. `provider`: whom the session recorded for it;
-/// empty when it did not. A name that nobody knows is not foreign: many servers speak the dialect of another.
+/// Returns true when a model is known to be from another provider than that of the dialect. `provider` is the provider
+/// that the session recorded for the model; empty when unknown. An unknown name is not foreign: many servers speak
+/// another provider's dialect.
 bool isForeignModel(std::string_view model, std::string_view provider, Dialect dialect);
 
 }  // namespace bough::context

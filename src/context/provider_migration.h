@@ -1,4 +1,4 @@
-// A session as it is migrated to another provider: what is read from its branch, and what becomes of it.
+// The source of a migration to another provider: what is read from the branch, and its messages.
 #pragma once
 
 #include <bough/context.h>
@@ -16,13 +16,13 @@ namespace bough::context {
 
 inline constexpr std::string_view kMigrationKind = "provider_migration";
 
-/// Whether an entry begins what a migration made.
+/// Returns true when the entry is the first of those that a migration wrote.
 bool isMigration(const Entry& entry);
 
-/// Unsupported for what is not a provider's dialect.
+/// Returns Unsupported for a dialect that is not a provider's.
 Result<void> checkTarget(Dialect target);
 
-/// The system prompt and the tools in force, entry by entry. What it returns stays where it is.
+/// The system prompt and tools in force after each entry. The returned views stay valid.
 class InForce {
  public:
   void apply(const Entry& entry);
@@ -38,30 +38,30 @@ class InForce {
   std::deque<std::string> texts_;
 };
 
-/// The message of an entry. It points into all of these.
+/// Returns the message of an entry. It points into all three arguments.
 message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden, const InForce& inForce);
 
-/// The branch of a session, ready to be converted. Neither copies nor moves: its parts point into one another.
+/// The branch of a session, ready for conversion. Not copyable or movable, because its parts point into one another.
 struct MigrationSource {
   std::string headId;
   std::vector<Entry> entries;       ///< After the last migration, root first.
-  HiddenPayloads hidden;            ///< Of those that are redacted.
-  std::optional<Entry> cut;         ///< The first entry of a branch without a migration, when it continues a lost one.
-  std::vector<std::size_t> places;  ///< Of each message: its place in `entries`.
+  HiddenPayloads hidden;            ///< The payloads of redacted entries.
+  std::optional<Entry> cut;         ///< The first entry of a branch without a migration, when its parent is lost.
+  std::vector<std::size_t> places;  ///< For each message, its position in `entries`.
   InForce inForce;                  ///< At the end.
   std::vector<message::SessionMessage> messages;
-  WayBack wayBack;                         ///< Of the last migration; empty when there was none.
-  std::string wayBackProblem;              ///< Why it cannot be read.
-  Dialect dialect = Dialect::Bough;        ///< Whom the newest answer is from.
+  WayBack wayBack;                         ///< Of the last migration; empty without one.
+  std::string wayBackProblem;              ///< Why the way back cannot be read.
+  Dialect dialect = Dialect::Bough;        ///< Of the newest answer.
   std::vector<std::string> redacted;       ///< Entries that are left out.
-  std::unordered_set<std::string> edited;  ///< Entries of whose message models get something else.
+  std::unordered_set<std::string> edited;  ///< Entries whose message was edited: models get the new version.
 };
 
-/// Loads the branch, unless it is in `source.entries` already.
+/// Loads the branch, unless it is already in `source.entries`.
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
                         MigrationSource& source);
 
-/// Reads the originals; with strict, fails at the first bad one.
+/// Reads the originals. With `strict`, fails at the first invalid one.
 Result<void> readOriginals(SessionStore& store, const std::string& sessionId, const MigrationSource& source,
                            bool strict, message::History& history, message::Reporter& reporter);
 

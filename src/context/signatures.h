@@ -1,4 +1,4 @@
-// Which signatures hold in a context. Anthropic binds them to everything that stood before them when they were given.
+// Which signatures are valid in a context. Anthropic binds a signature to everything before it in the original request.
 #pragma once
 
 #include "context/branch.h"
@@ -7,14 +7,14 @@
 
 namespace bough::context {
 
-/// What of a request is not what the branch recorded.
+/// The parts of a request that differ from what the branch recorded.
 struct RequestChanges {
   bool system = false;
   bool tools = false;
   bool turnsLeftOut = false;
 };
 
-/// Reports every signed block: whether it is in the context, and what breaks it.
+/// Reports every signed block: whether it is in the context, and what makes it invalid.
 void reportSignatures(const message::History& history, const Branch& branch, Dialect target,
                       const RequestChanges& changes, message::Reporter& reporter);
 

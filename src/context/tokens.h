@@ -1,4 +1,4 @@
-// Counts tokens without a tokenizer: by the kinds of characters, in one pass over the stored bytes.
+// Estimates tokens without a tokenizer, from the kinds of characters, in one pass over the stored bytes.
 #pragma once
 
 #include <bough/message.h>
@@ -8,13 +8,14 @@
 
 namespace bough::context {
 
-/// Of a text. `escaped`: it is the inside of a JSON string, and an escape counts as what it stands for.
+/// Estimates a text. `escaped` says that it is the inside of a JSON string; an escape counts as the character it
+/// represents.
 std::uint64_t estimateText(std::string_view text, bool escaped);
 
-/// Of a JSON value as a model sees it.
+/// Estimates a JSON value as a model sees it.
 std::uint64_t estimateJson(std::string_view json);
 
-/// Of a message, with what its role and blocks cost.
+/// Estimates a message, including its role and the overhead of its blocks.
 std::uint64_t estimateMessage(const Message& message);
 
 }  // namespace bough::context

@@ -1,4 +1,4 @@
-// What is asked of the rows: conditions and the values they need.
+// Conditions of queries on the rows, and the values that they need.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace bough::catalog {
 
-/// Conditions of a query, put together piece by piece, and the values they need.
+/// The conditions of one query, added piece by piece, and their values.
 class Conditions {
  public:
   using Value = std::variant<std::string, std::uint64_t>;
-  /// As many values as `sql` has question marks.
+  /// `values` must have as many elements as `sql` has question marks.
   void add(std::string_view sql, std::vector<Value> values = {});
-  /// "" or " WHERE …".
+  /// Returns "" or " WHERE …".
   [[nodiscard]] std::string where() const;
   void bindTo(Query& query) const;
 
@@ -27,20 +27,19 @@ class Conditions {
   std::vector<Value> values_;
 };
 
-/// How a filter asks for a folder and for keys that begin alike: row by row, or through an index. The index is better
-/// where few sessions are like that, and worse where most are.
+/// How a filter tests a folder or a prefix of keys: on each row, or through an index. The index is faster when few
+/// sessions match, and slower when most do.
 enum class RangesBy : std::uint8_t { Row, Index };
 RangesBy bestRanges(Database& database, const SessionFilter& filter);
 
-/// What a filter asks of the table `session`, except its times.
+/// Adds the conditions of a filter on the table `session`, except its times.
 void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy rangesBy = RangesBy::Row);
 
-/// The same with its times, as a list of sessions takes them: when a session was last active.
+/// The same, including the times: in a list of sessions they apply to the last activity.
 Conditions listConditions(const SessionFilter& filter, RangesBy rangesBy = RangesBy::Row);
 
-/// A condition that a title holds a text; neither the case of ASCII letters nor accents count. Its value is
-/// titlePart(text). The titles are looked through in their index, which is a tenth of the rows; those of sessions that
-/// have a name, in one that is smaller.
+/// Conditions that a title contains a text, ignoring the case of ASCII letters and accents. Bind titlePart(text). They
+/// search an index of the titles, which has a tenth of the size of the rows; for named sessions, a smaller index.
 inline constexpr std::string_view kTitleHolds =
     "session.id IN (SELECT given.id FROM session AS given WHERE holds_part(given.title, ?))";
 inline constexpr std::string_view kNameHolds =

@@ -1,5 +1,5 @@
-// SQLite, with errors as values: the first failure sticks to the database until it is taken, and what is asked of it in
-// between does nothing. So a piece of work is written without a check after every line, and checked once at its end.
+// SQLite, with errors as values. The first failure is kept in the database until take() returns it, and later calls do
+// nothing until then. Several steps can therefore be written without checks, and checked once at the end.
 #pragma once
 
 #include <sqlite3.h>
@@ -19,35 +19,35 @@ namespace bough::catalog {
 
 enum class OpenAs : std::uint8_t { ReadWrite, ReadOnly, Immutable, Memory };
 
-/// Bytes that are not text.
+/// Bytes to store as a BLOB.
 struct Blob {
   std::string_view bytes;
 };
 
-/// How often one who waits for the lock looks whether it is free.
+/// The interval at which a waiting process checks whether the lock is free.
 inline constexpr int kLockPollMs = 2;
 
 class Database {
  public:
-  /// Whether this process inherited an open catalog through fork(2). SQLite's locks of it are the parent's, but SQLite
-  /// keeps counting them here, so no file of a catalog can be used in this process.
+  /// Returns true when this process inherited an open catalog through fork(2). SQLite's file locks belong to the
+  /// parent, but SQLite in the child still counts them as held, so this process must not use any catalog file.
   [[nodiscard]] static bool isInherited();
   static Result<std::unique_ptr<Database>> open(const std::string& path, OpenAs as, int busyTimeoutMs);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  /// Runs statements that return nothing.
+  /// Runs statements that return no rows.
   void execute(const std::string& statements);
-  /// The failure that sticks, if any; afterwards there is none.
+  /// Returns the kept failure, if any, and clears it.
   Result<void> take();
   [[nodiscard]] bool failed() const { return failure_.has_value(); }
 
-  /// Brings everything into the file itself and empties the log beside it; false when another process keeps that from
-  /// happening now.
+  /// Moves everything from the WAL into the database file and truncates the WAL. Returns false when another process
+  /// prevents that at the moment.
   bool emptyLog();
 
-  /// How long another process may keep this one from writing.
+  /// Sets how long to wait while another process prevents this one from writing.
   void setBusyTimeout(int timeoutMs) { busyTimeoutMs_ = timeoutMs; }
 
   [[nodiscard]] sqlite3* handle() { return handle_; }
@@ -63,22 +63,22 @@ class Database {
   sqlite3* handle_;
   std::string path_;
   int busyTimeoutMs_;
-  bool locks_;  // it takes locks on its file
+  bool locks_;  // takes locks on its file
   unsigned forks_ = forkCount();
   std::optional<Error> failure_;
-  std::unordered_map<const char*, sqlite3_stmt*> idle_;  // null while it is lent
+  std::unordered_map<const char*, sqlite3_stmt*> idle_;  // null while the statement is in use
 };
 
 /// One run of a statement.
 class Query {
  public:
-  /// `sql` is a literal: the statement is kept by its address.
+  /// `sql` must be a string literal, because the prepared statement is cached by its address.
   template <typename... Values>
   Query(Database& database, const char* sql, const Values&... values)
       : database_(database), sql_(sql), statement_(database.lend(sql, true)) {
     (bind(values), ...);
   }
-  /// A statement that was put together, and is used once.
+  /// For a statement that was built at run time; it is not cached.
   Query(Database& database, const std::string& sql)
       : database_(database), sql_(nullptr), statement_(database.lend(sql.c_str(), false)) {}
   Query(const Query&) = delete;
@@ -90,7 +90,7 @@ class Query {
   void bind(int value) { bind(std::int64_t{value}); }
   void bind(std::uint32_t value) { bind(std::int64_t{value}); }
   void bind(bool value) { bind(std::int64_t{value}); }
-  /// Must live until the query has run.
+  /// `text` must live until the query has run.
   void bind(std::string_view text);
   void bind(const std::string& text) { bind(std::string_view(text)); }
   void bind(const char* text) { bind(std::string_view(text)); }
@@ -101,9 +101,9 @@ class Query {
     value ? bind(*value) : bind(std::nullopt);
   }
 
-  /// True when there is a row.
+  /// Returns true when there is a row.
   bool next();
-  /// Runs to the end.
+  /// Runs the statement to its end.
   void run() {
     while (next()) {
     }
@@ -124,7 +124,8 @@ class Query {
   int bound_ = 0;
 };
 
-/// Runs what SQLite calls back: an exception must not pass through its C code.
+/// Runs a callback from SQLite. Turns std::bad_alloc into SQLITE_NOMEM, because an exception must not pass through C
+/// code.
 template <typename Call>
 int calledBack(Call call) noexcept {
   try {
@@ -134,7 +135,7 @@ int calledBack(Call call) noexcept {
   }
 }
 
-/// A transaction that writes; rolled back unless it is committed.
+/// A transaction that writes. Rolled back unless it is committed.
 class Transaction {
  public:
   explicit Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
@@ -148,7 +149,7 @@ class Transaction {
   bool open_ = true;
 };
 
-/// Lets all queries of one answer see the file as it is at the first of them, whoever writes to it meanwhile.
+/// Lets all queries of one answer read the same state of the file, even when others write to it meanwhile.
 class Snapshot {
  public:
   explicit Snapshot(Database& database) : database_(database) { database_.execute("BEGIN"); }

@@ -1,5 +1,5 @@
-// What a transaction stores in tables without rows. Their indexes are made at its end, in one pass over sorted rows: to
-// find the place of each row in each index takes longer than to store the rows.
+// Speeds up a transaction that fills empty tables: drops their indexes and creates them at the end, in one pass over
+// sorted rows. Inserting each row into each index would take longer than storing the rows.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace bough::catalog {
 
-/// Answers by their id, while no index finds them: the session that has it.
+/// The session of each answer, by answer id. Used while the table has no index.
 using FirstAnswers = FlatMap<std::int64_t>;
 
 class FirstFill {
  public:
-  /// Within a transaction that stores the first sessions.
+  /// Must be created inside a transaction that stores the first sessions.
   explicit FirstFill(Database& database);
-  /// Whether the transaction shall end.
+  /// Returns true when the transaction should end.
   [[nodiscard]] bool isFull(std::uint64_t sessions) const {
     constexpr std::uint64_t kMostSessions = 10'000;
     constexpr std::size_t kMostAnswers = 1'000'000;
     return sessions >= kMostSessions || answers.size() >= kMostAnswers;
   }
-  /// Makes the indexes. Until then nobody but addAnswers may look for what they find.
+  /// Creates the indexes. Before this, only addAnswers may look up rows that these indexes cover.
   void end();
 
   FirstAnswers answers;
 
  private:
   Database& database_;
-  std::vector<std::string> indexes_;  // statements that make them
+  std::vector<std::string> indexes_;  // statements that create them
 };
 
 }  // namespace bough::catalog

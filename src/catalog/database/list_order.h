@@ -1,7 +1,7 @@
-// In which order a list comes out of catalog.db.
+// The order in which catalog.db returns a list.
 //
-// Every order except Cost is an index of `session`, so that a page of a list reads only its own rows. Costs depend on
-// the prices of the one who asks: they are added up from the answers and sorted here.
+// Every order except Cost has an index on `session`, so that a page of a list reads only its own rows. Costs depend on
+// the caller's prices, so they are summed from the answers and sorted here.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace bough::catalog {
 
-/// The statements that make the indexes.
+/// Returns the statements that create the indexes.
 std::string listIndexes();
 
-/// What follows ORDER BY. Not for Cost.
+/// Returns the text after ORDER BY. Not for Cost.
 std::string orderOf(ListOrder order, bool reverse);
 
-/// session.id of every session that fits the conditions, the costliest first, or last when the options say `reverse`.
+/// Returns session.id of every session that matches the conditions, most expensive first (last with `reverse`).
 std::vector<std::int64_t> idsByCost(Database& database, const Conditions& conditions, const ListOptions& options);
 
 }  // namespace bough::catalog

@@ -1,4 +1,4 @@
-// A file of another agent, and how such files are found.
+// A file of another agent, and the function that finds such files.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace bough::catalog {
 
 struct OutsideFile {
   std::string path;
-  std::string stamp;  ///< Changes when the file does.
+  std::string stamp;  ///< Changes when the file changes.
   std::uint64_t sizeBytes = 0;
   std::uint64_t modifiedMs = 0;
-  bool isNew = false;  ///< It was never read before.
+  bool isNew = false;  ///< Never read before.
 };
 
-/// Gives all files, one after the other, until `use` returns false.
+/// Passes each file to `use`, until `use` returns false.
 using OutsideWalk = std::function<Result<void>(const std::function<bool(OutsideFile&&)>& use)>;
 
 }  // namespace bough::catalog

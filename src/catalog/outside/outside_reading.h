@@ -1,4 +1,4 @@
-// Reads files with several threads while they are being found.
+// Reads files on several threads while the files are still being found.
 #pragma once
 
 #include <deque>
@@ -15,15 +15,15 @@ namespace bough::catalog {
 
 class OutsideReading {
  public:
-  /// Reads what `walk` gives, which is called on a thread of its own.
+  /// Reads the files from `walk`, which runs on its own thread.
   explicit OutsideReading(OutsideWalk walk);
   OutsideReading(const OutsideReading&) = delete;
   OutsideReading& operator=(const OutsideReading&) = delete;
   ~OutsideReading();
 
-  /// What the next file tells; none when all were given.
+  /// Returns the result of the next file; std::nullopt after the last one.
   std::optional<Told> next();
-  /// Of the walk, when next() has given everything.
+  /// Returns the result of the walk. Valid after next() has returned std::nullopt.
   [[nodiscard]] const Result<void>& walked() const { return walked_; }
 
  private:
@@ -34,10 +34,10 @@ class OutsideReading {
   const OutsideWalk walk_;
   BoundedQueue<OutsideFile> found_{kMostWaiting};
   BoundedQueue<Told> told_{kMostWaiting, mostReaders()};
-  ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be one line
+  ByteBudget budget_{std::uint64_t{32} << 20};  // a file may be a single line
   Result<void> walked_;
   ThreadFailure failure_;
-  std::deque<OutsideFile> left_;  // all of them, when the system has too few threads
+  std::deque<OutsideFile> left_;  // all files, when the system has too few threads
   std::vector<std::jthread> readers_;
   std::jthread walker_;
 };

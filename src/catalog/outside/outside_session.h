@@ -1,4 +1,4 @@
-// A session that is in no store, as its files tell it.
+// A session that is not in a store, as its files describe it.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct Told {
   std::vector<OutsideFile> files;
   SessionRow row;
   std::vector<SessionTally::Branch> branches;
-  std::map<std::int64_t, TalliedAnswer> answers;  ///< Each once, by its id.
-  std::optional<Error> error;                     ///< None of the files could be read.
+  std::map<std::int64_t, TalliedAnswer> answers;  ///< Each answer once, by its id.
+  std::optional<Error> error;                     ///< Set when none of the files could be read.
 };
 
-/// Reads the files of one session; the first says what it is. No entry is kept.
+/// Reads the files of one session; the first file determines the session. Keeps no entries.
 Told tellOutside(std::vector<OutsideFile> files);
 
 }  // namespace bough::catalog

@@ -1,7 +1,8 @@
-// Files that were found and not read yet, because no list needed them: the table `waiting` of a catalog of files.
+// The table `waiting` in a catalog of other agents' files: files that were found but not yet read, because no list
+// needed them.
 //
-// Of each it is known when something was last said in it at the latest. So the newest sessions are listed without
-// reading the others, which stay here until a question comes that only all of them can answer.
+// For each file, the table has an upper limit of the time of its last message. The newest sessions can therefore be
+// listed without reading the other files, which wait until a question needs all of them.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,22 @@ class WaitingFiles {
  public:
   explicit WaitingFiles(Database& database) : database_(database) {}
 
-  /// Makes the table.
+  /// Creates the table.
   void prepare();
-  /// Notes a file, or what it is like now. Reads its end.
+  /// Adds or updates a file. Reads the end of the file.
   void add(const OutsideFile& file);
   void remove(const std::string& path);
-  /// At most so many of those in which something may have been said at that time or later, the newest first.
+  /// Returns at most `most` files that may have messages at `timeMs` or later, newest first.
   std::vector<OutsideFile> since(std::uint64_t timeMs, std::size_t most);
-  /// Forgets those whose file is not there any more.
+  /// Removes files that no longer exist.
   void removeGone();
 
  private:
   Database& database_;
 };
 
-/// Tells whether files are not there any more. A session in a database is named FILE#ID: it is gone when the database
-/// can be read and does not have it. What a database has is asked once.
+/// Finds out whether files no longer exist. A session in a database is named FILE#ID: it is gone when the database can
+/// be read and does not contain it. The contents of a database are read once.
 class GoneFiles {
  public:
   bool isGone(const std::string& path);
@@ -41,7 +42,7 @@ class GoneFiles {
  private:
   bool isGoneFrom(const std::string& database, const std::string& path);
 
-  std::string database_;  // the one that was asked last
+  std::string database_;  // the database that was read last
   bool isReadable_ = false;
   std::unordered_set<std::string> sessions_;
 };

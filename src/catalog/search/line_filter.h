@@ -1,8 +1,8 @@
-// Which lines of a log may hold what is looked for: a quick look at the bytes of a file, at the speed of its reading.
+// Finds the lines of a log that may match a search: a quick test of the bytes of a file, as fast as they can be read.
 //
-// A line is a candidate when it holds one of the anchors as it is written, or something that may be an anchor in
-// another form: an escape (\u0041), an accent or a letter of another width where words are looked for, an attachment.
-// What is not a candidate cannot match. Whether a candidate does, only its text shows.
+// A line is a candidate when it contains one of the anchors literally, or something that may be an anchor in another
+// form: an escape (\u0041), an attachment, or, in a search for words, an accent or a letter of another width. Other
+// lines cannot match. Whether a candidate matches is decided by its text.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@
 namespace bough::catalog {
 
 enum class AnchorForm : std::uint8_t {
-  Bytes,    ///< As they are.
-  AnyCase,  ///< A to Z in upper or lower case; the anchors are in lower case.
-  Word,     ///< As the index folds words.
+  Bytes,    ///< Exactly these bytes.
+  AnyCase,  ///< A to Z in either case; the anchors are in lower case.
+  Word,     ///< Folded as the index folds words.
 };
 
-/// One thread at a time.
+/// Not thread-safe.
 class LineFilter {
  public:
   /// Without anchors every line is a candidate.
   LineFilter(const std::vector<std::string>& anchors, AnchorForm form);
 
-  /// A place in the next candidate, at or after `from`; npos when there is none.
+  /// Returns a position in the next candidate at or after `from`; npos when there is none.
   [[nodiscard]] std::size_t find(std::string_view lines, std::size_t from);
 
  private:
@@ -44,12 +44,12 @@ class LineFilter {
 
   std::vector<Anchor> anchors_;
   AnchorForm form_;
-  bool onlyPlain_;  // all anchors are
+  bool onlyPlain_;  // all anchors are plain
   ByteSieve sieve_;
   Folding folding_;
 };
 
-/// The longest stretch of a fixed text that is written in a log as it is; empty when there is none.
+/// Returns the longest part of a fixed text that a log contains literally; empty when there is none.
 std::string anchorOfText(std::string_view text);
 
 }  // namespace bough::catalog

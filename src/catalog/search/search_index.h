@@ -1,9 +1,10 @@
-// The index over the text of entries (FTS5).
+// The index of the text of entries (FTS5).
 //
-// The table `entry` says which entries are in it, the virtual table `search` has their words and where in the text they
-// are, and no text: that is in the log. FTS5 takes words out of the index only when it is given all of them again, so
-// `entry` has a digest by which a text that was read again is known to be the same. Where the text is gone, the row of
-// `entry` goes and the words stay: they are abandoned. A search does not find them, and no row gets their number.
+// The table `entry` lists the indexed entries. The virtual table `search` has their words and the positions of the
+// words, but not the text, which is in the log. FTS5 can remove words only when it gets the complete text again, so
+// `entry` has a digest that shows whether a text read again is the same. When the text is lost, the row of `entry` is
+// deleted but the words remain: they are abandoned. Searches do not find abandoned words, and their row number is not
+// used again.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +18,36 @@
 
 namespace bough::catalog {
 
-/// FTS5 of a connection; null when this SQLite has none.
+/// Returns the FTS5 interface of a connection; null when this SQLite was built without FTS5.
 fts5_api* fts5Of(sqlite3* database);
-/// Makes the tokenizer and the functions of the search index known to a connection.
+/// Registers the tokenizer and the functions of the search index with a connection.
 Result<void> prepareSearch(Database& database);
-/// The statement that makes the virtual table.
+/// Returns the statement that creates the virtual table.
 std::string searchTable();
 
-/// What the index keeps of a text. Any thread may make it.
+/// What the index stores of a text. May be created on any thread.
 struct IndexText {
   explicit IndexText(std::string_view text);
-  std::string words;  ///< Of cutWords; empty when the text is.
+  std::string words;  ///< From cutWords; empty when the text is.
   std::int64_t digest = 0;
 };
 
-/// The text of an entry as it is in the log now; none when it cannot be read.
+/// Returns the text of an entry as it is in the log now; std::nullopt when it cannot be read.
 using TextOf = std::function<std::optional<std::string>(const std::string& entryId)>;
 
-/// `row` is session_row.h's entryRow.
+/// Adds a text. `row` is entryRow() of session_row.h.
 void addText(Database& database, std::int64_t row, std::string_view entryId, EntryRole role, std::uint64_t timeMs,
              const IndexText& text);
-/// Takes one entry of a session out. False when its words had to be abandoned.
+/// Removes one entry of a session. Returns false when its words had to be abandoned.
 bool forgetText(Database& database, std::int64_t session, std::string_view entryId, const TextOf& textOf);
-/// The same for all of a session's entries from a sequence on.
+/// The same for all entries of a session at or after a sequence.
 bool forgetTexts(Database& database, std::int64_t session, std::uint64_t fromSequence, const TextOf& textOf);
 
-/// Whether there are words in the index of entries that are gone.
+/// Returns true when the index contains words of deleted entries.
 bool hasAbandoned(Database& database);
-/// Whether there are so many that a new index is better.
+/// Returns true when so many words are abandoned that the index should be rebuilt.
 bool isMostlyAbandoned(Database& database);
-/// Empties the index; what the sessions hold is to be taken in again.
+/// Empties the index. All sessions must be taken in again afterwards.
 void resetSearch(Database& database);
 
 }  // namespace bough::catalog

@@ -1,7 +1,7 @@
-// What a person types to search, made into what FTS5 takes: nothing that is typed can be a syntax error there.
+// Translates a search typed by a user into an FTS5 query. No input can cause a syntax error in FTS5.
 //
 //   word              entries with that word            "two words"   these words in this order
-//   pre*              words that begin so               -word         entries without it
+//   pre*              words with that prefix            -word         entries without it
 //   one OR other      either of them                    several       all of them
 #pragma once
 
@@ -15,13 +15,13 @@ namespace bough::catalog {
 
 struct ParsedSearch {
   std::string match;  ///< For FTS5.
-  SearchWords words;  ///< For a source that searches itself.
+  SearchWords words;  ///< For a source with its own search.
 };
 
-/// InvalidArgument, with what is wrong, when there is nothing to look for.
+/// Returns InvalidArgument, with the reason, when there is nothing to search for.
 Result<ParsedSearch> parseSearch(std::string_view query);
 
-/// Words as the index holds them: every entry that matches holds one, or a word that begins with it.
+/// Returns words in the form of the index. Every matching entry contains one of them, or a word that begins with one.
 std::vector<std::string> anchorsOf(const SearchWords& words);
 
 }  // namespace bough::catalog

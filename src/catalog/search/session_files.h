@@ -1,4 +1,4 @@
-// The files of a store's sessions, to look at their bytes as they are.
+// The files of a store's sessions, for reading their raw bytes.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace bough::catalog {
 
 class SessionFiles {
  public:
-  /// `folder` is empty for a store that has none: then there is no file.
+  /// `folder` is empty for a store without files.
   explicit SessionFiles(const std::string& folder);
 
-  /// Null when the session has no plain file, or it cannot be opened.
+  /// Returns null when the session has no uncompressed file, or when the file cannot be opened.
   [[nodiscard]] std::unique_ptr<File> open(const std::string& sessionId) const;
-  /// Of its plain or packed file.
+  /// Returns information on its uncompressed or packed file.
   [[nodiscard]] std::optional<FileInfo> info(const std::string& sessionId) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a person may have meant who searched for words that no entry holds.
+// Suggests another query when no entry matches the words of a search.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace bough::catalog {
 
-/// The query with each word that is not in the index of a store's folder replaced: by `word*` where words begin so, else
-/// by the word of the index that is most like it. Empty when that changes nothing. Fails when the folder has no index.
+/// Returns the query with each word that is not in the index of a store's folder replaced: by `word*` when the index
+/// has words with that prefix, otherwise by the most similar word in the index. Empty when nothing changes. Fails when
+/// the folder has no index.
 Result<std::string> similarQuery(const std::string& folder, std::string_view query);
 
 }  // namespace bough::catalog

@@ -1,4 +1,5 @@
-// Whether a text matches a query, without an index over it: the query is asked of an index of that one text.
+// Tests whether a text matches a query, without an index of all texts: builds an index of that single text and queries
+// it.
 #pragma once
 
 #include <memory>
@@ -10,13 +11,13 @@
 
 namespace bough::catalog {
 
-/// One thread at a time.
+/// Not thread-safe.
 class WordQuery {
  public:
-  /// InvalidArgument when there is nothing to look for. `excerptTokens`: how many words of an excerpt.
+  /// Returns InvalidArgument when there is nothing to search for. `excerptTokens` is the number of words in an excerpt.
   static Result<WordQuery> open(std::string_view query, std::size_t excerptTokens = 24);
 
-  /// As the index gives it (SearchHit::excerpt); none when the text does not match.
+  /// Returns the same excerpt as the index (SearchHit::excerpt); std::nullopt when the text does not match.
   Result<std::optional<std::string>> excerptOf(std::string_view text);
 
  private:

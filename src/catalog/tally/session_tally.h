@@ -1,4 +1,4 @@
-// What the entries of a session add up to: its row, its branches, its answers. It knows no database.
+// Sums up the entries of a session: its row, branches and answers. Does not access a database.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace bough::catalog {
 
-/// What one answer used, and where it is in its session.
+/// The usage of one answer and its place in its session.
 struct TalliedAnswer {
   std::uint64_t sequence = 0;
   std::uint32_t branch = 0;
-  std::uint64_t quarter = 0;  ///< Of an hour, since 1970.
+  std::uint64_t quarter = 0;  ///< Number of the quarter hour since 1970.
   std::string model;
-  std::string identity;  ///< As EntryFacts::identity; never empty.
+  std::string identity;  ///< See EntryFacts::identity; never empty.
   bool certain = true;
   Usage usage;
 };
@@ -32,38 +32,39 @@ class SessionTally {
     std::string tipId;
     std::vector<std::string> openCalls;
   };
-  /// The session in which the session's history begins. Those that share history, or have a copy of it, have the same
-  /// one.
+  /// Returns the session in which this session's history began. It is the same for all sessions that share history or
+  /// have a copy of it.
   using Family = std::function<const std::string&()>;
 
   explicit SessionTally(Family family) : family_(std::move(family)) {}
 
   SessionRow row;
   std::vector<Branch> branches;
-  /// Those that were met since the caller last emptied it. An answer that was stored block by block is here with each.
+  /// Answers since the caller last cleared this list. An answer that was stored block by block occurs once per block.
   std::vector<TalliedAnswer> answers;
-  bool titleLost = false;  ///< An entry took the title away; the caller chooses another.
-  /// When the message was said that makes the title; none when that message was tallied before.
+  bool titleLost = false;  ///< An entry removed the title; the caller must choose another.
+  /// The time of the message that gives the title; std::nullopt when that message was tallied in an earlier run.
   std::optional<std::uint64_t> titleMs;
-  /// The oldest of the user messages that are older than an entry before them, as after `bough sync`. Where it is older
-  /// than the title's, too, the first message is another one.
+  /// The oldest user message that is older than an entry before it in the log, which happens after `bough sync`. If it
+  /// is also older than the message of the title, it is the first message of the session.
   std::optional<std::uint64_t> saidLateMs;
 
-  /// Continues with branches that were tallied before.
+  /// Continues a branch that was tallied in an earlier run.
   void addBranch(Branch branch);
 
-  /// What every entry tells. `sequence` is its place in the log.
+  /// Counts any entry. `sequence` is its place in the log.
   void entry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs);
-  /// Then, of a session_info entry:
+  /// Must be called after entry() for a session_info entry.
   void info(const Entry& entry, std::uint64_t timeMs);
-  /// … of an entry of the conversation. `isHidden`: it was redacted.
+  /// Must be called after entry() for an entry of the conversation. `isHidden` says that it was redacted.
   void conversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs, bool isHidden);
 
-  /// Whether a message that was tallied later is older than the one that made the title: then that one makes it.
+  /// Returns true when a message that was tallied later is older than the message of the title. The title must then
+  /// come from the older message.
   [[nodiscard]] bool saidBeforeTitle() const {
     return row.facts.titleSource == TitleSource::Message && saidLateMs && titleMs && *saidLateMs < *titleMs;
   }
-  /// Whether the branch that ends in this entry ends with a call that has no result.
+  /// Returns true when the branch that ends in this entry ends with a call without a result.
   [[nodiscard]] bool isUnfinished(const std::string& headId) const;
 
  private:
@@ -74,7 +75,7 @@ class SessionTally {
   using Tips = std::unordered_map<std::string, std::size_t>;
 
   Family family_;
-  Tips tips_;  // of branches, by the tip's id
+  Tips tips_;  // branches, by the id of their last entry
 };
 
 }  // namespace bough::catalog

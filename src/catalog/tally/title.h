@@ -1,4 +1,4 @@
-// Which of the titles that a session's entries give counts.
+// Chooses among the titles that the entries of a session offer.
 #pragma once
 
 #include <array>
@@ -11,22 +11,23 @@
 
 namespace bough::catalog {
 
-/// Empty when the entry takes the title away; none when it does not speak of it. Cut to what a row holds.
+/// Returns the title that an entry sets, cut to the length of a row; empty when the entry removes the title,
+/// std::nullopt when it does not mention a title.
 std::optional<std::string> titleIn(const Entry& info);
-/// TitleSource::Given or Generated.
+/// Returns TitleSource::Given or Generated.
 TitleSource titleSourceOf(const Entry& info);
-/// What a user message makes for a title.
+/// Returns the title made from a user message.
 std::string titleFrom(const EntryFacts& message);
 
-/// Looks at all entries of a session, in order.
+/// Must be given all entries of a session, in order.
 class TitleChoice {
  public:
-  /// `redacted`: what it says does not count.
+  /// `redacted` says that the content of the entry is ignored.
   void take(const Entry& entry, bool redacted);
 
   [[nodiscard]] TitleSource source() const;
   [[nodiscard]] const std::string& title() const { return titles_[static_cast<std::size_t>(source())].text; }
-  /// Where it is from.
+  /// Returns the entry that gave the title.
   [[nodiscard]] const std::string& entryId() const { return titles_[static_cast<std::size_t>(source())].entryId; }
 
  private:
@@ -39,7 +40,7 @@ class TitleChoice {
   }
 
   std::array<Title, 4> titles_;  // by source
-  std::uint64_t firstMs_ = 0;    // when the message was said that makes a title
+  std::uint64_t firstMs_ = 0;    // the time of the message that gives the title
   std::uint64_t latestMs_ = 0;
 };
 
