@@ -1,4 +1,4 @@
-// Two branches side by side: first by which entries they are, then by what these say.
+// Compares two branches: first by the identity of their entries, then by their content.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,8 @@ struct ComparedBranch {
   SessionShape shape;
   std::vector<Sequence> path;
 
-  // Which entry of which session is at a sequence; shared history is the other session's.
+  // Returns the session and the own sequence of the entry at a sequence. An entry of shared history belongs to the
+  // other session.
   [[nodiscard]] std::pair<std::string_view, std::uint64_t> originOf(Sequence sequence) const {
     std::uint64_t before = 1;
     for (const SessionShape::SharedPart& part : shape.shared) {
@@ -57,13 +58,15 @@ Result<BranchDiff> Session::diff(const std::string& entryId, const Session& othe
   BOUGH_TRY(const ComparedBranch right, load(other, otherEntryId));
   const std::size_t most = std::min(left.path.size(), right.path.size());
   std::size_t same = 0;
-  // A session of another store may be a copy that went another way: only what its entries say counts.
+  // A session of another store may be a copy that was continued differently: there only the content of entries is
+  // compared.
   const bool isOneStore = state_->store == other.state_->store;
   while (isOneStore && same < most && left.originOf(left.path[same]) == right.originOf(right.path[same])) ++same;
 
-  constexpr std::size_t kPart = 32;  // of each, in memory at a time
+  constexpr std::size_t kPart = 32;  // entries of each branch that are in memory at a time
   std::size_t equal = same;
-  // Branches of one session that part do so forever: an equal entry after that is another one.
+  // Two branches of one session never share an entry again after they part: an equal entry after that is a different
+  // entry.
   for (bool going = !isOneStore || id() != other.id(); going && equal < most;) {
     const auto part = [&](const ComparedBranch& side) {
       const auto begin = side.path.begin() + static_cast<std::ptrdiff_t>(equal);

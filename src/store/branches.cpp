@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kBranchesAtATime = 256;
 
-// The last message on the way up from a leaf; kNoSequence when there is none.
+// Returns the last message on the path from a leaf to its root; kNoSequence when there is none.
 Sequence lastMessage(const SessionTree& tree, Sequence leaf) {
   Sequence at = leaf;
   while (at != kNoSequence && tree.kind(at) != EntryKind::Message) at = tree.parent(at);
@@ -31,7 +31,7 @@ Result<std::vector<BranchListing>> listBranches(SessionStore& store, const std::
   listed.reserve(branches.size());
   for (std::size_t from = 0; from < branches.size(); from += kBranchesAtATime) {
     const std::size_t end = std::min(branches.size(), from + kBranchesAtATime);
-    // Of each branch: its leaf, its first own entry, its last message (or the leaf again).
+    // For each branch: its leaf, its first own entry, its last message (or the leaf again).
     std::vector<Sequence> wanted;
     for (std::size_t i = from; i < end; ++i) {
       const Sequence message = lastMessage(tree, branches[i].leaf);

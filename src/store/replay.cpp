@@ -57,7 +57,7 @@ Result<SessionReplay> SessionReplay::open(SessionStore& store, const std::string
 
 Result<void> SessionReplay::load() {
   if (place_ >= loadedFrom_ && place_ - loadedFrom_ < loaded_.size()) return {};
-  // The one before once more: it is another one when the session is.
+  // Read the previous entry again: if it has changed, the session was replaced.
   const std::size_t from = place_ > 0 ? place_ - 1 : 0;
   const std::size_t end = std::min(path_.size(), place_ + kEntriesAtATime);
   BOUGH_TRY(auto entries, store_->loadEntriesAt(sessionId_, {path_.begin() + static_cast<std::ptrdiff_t>(from),

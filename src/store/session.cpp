@@ -19,14 +19,15 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// What a line does not keep of a JSON text: the blanks around it. Gone at once, it is the same before and after a line.
+// Removes the blanks around a JSON text, which a line does not keep. Without them, the text is the same before and
+// after it is stored.
 void trimBlanks(std::string& text) {
   if (text.empty() || (!json::isBlank(text.front()) && !json::isBlank(text.back()))) return;
   text.erase(text.find_last_not_of(kBlanks) + 1);
   text.erase(0, text.find_first_not_of(kBlanks));
 }
 
-// A mistake must not keep everybody out for days.
+// A mistake must not lock everybody out for days.
 Result<void> checkLease(std::uint64_t leaseMs) {
   constexpr std::uint64_t kMostMs = 3'600'000;
   if (leaseMs <= kMostMs) return {};
@@ -195,7 +196,7 @@ Result<std::string> Session::head() const {
   return std::move(known.headId);
 }
 
-// What may be the head, labelled or redacted is for the rules of an append to say (append_rules.h).
+// The rules of an append decide what may become the head or be labelled or redacted (append_rules.h).
 Result<AppendResult> Session::moveHead(const std::string& entryId) const {
   return state_->append(entry_type::kHead, headPayload(entryId), Durability::Sync);
 }
@@ -240,7 +241,7 @@ Result<AppendResult> Session::appendBranchSummary(const BranchSummary& summary) 
 
 Result<AppendResult> Session::redact(const std::string& entryId, const std::string& by,
                                      const std::string& reason) const {
-  // What says the same is hidden with it; the entry's own redaction comes last.
+  // Entries that repeat the content of this one are hidden with it. The entry's own redaction comes last.
   BOUGH_TRY(state_->ready());
   std::vector<std::string> hidden;
   if (!entryId.empty()) {

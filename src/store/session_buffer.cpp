@@ -9,7 +9,7 @@
 namespace bough {
 namespace {
 
-// Makes one error that tells of all. It is retryable when one of them is, since then something still waits.
+// Combines errors into one. The result is retryable when any of them is, because then something is still buffered.
 void add(std::optional<Error>& all, Error error) {
   if (!all) {
     all = std::move(error);
@@ -71,8 +71,9 @@ Result<void> SessionBuffer::append(Waiting& waiting, std::vector<Entry> entries)
   return {};
 }
 
-// Needs waiting.mutex. What cannot be written now goes on waiting, as on a full disk; what never can be is dropped. The
-// error says which of the two. False when the last batch was dropped.
+// Requires waiting.mutex. Entries that cannot be written now (for example, because the disk is full) stay buffered;
+// entries that can never be written are dropped. The error says which of the two happened. Returns false when the last
+// batch was dropped.
 bool SessionBuffer::write(Waiting& waiting) {
   waiting.delayed.reset();
   if (waiting.entries.empty()) return true;
@@ -87,7 +88,7 @@ bool SessionBuffer::write(Waiting& waiting) {
   return true;
 }
 
-// Batch by batch: one that can never be written takes no other with it.
+// Writes batch by batch, so that a batch that can never be written does not take others with it.
 bool SessionBuffer::writeApart(Waiting& waiting) {
   std::optional<Error> lost;
   std::size_t lostEntries = 0;
@@ -114,7 +115,7 @@ bool SessionBuffer::writeApart(Waiting& waiting) {
   return true;
 }
 
-// Needs waiting.mutex. Each error is told once to the session's callers.
+// Requires waiting.mutex. Each error is returned to the session's callers once.
 std::optional<Error> SessionBuffer::takeError(Waiting& waiting) {
   auto error = std::exchange(waiting.lost, std::nullopt);
   if (waiting.delayed) add(error, *std::exchange(waiting.delayed, std::nullopt));
@@ -127,14 +128,14 @@ Result<AppendResult> SessionBuffer::accept(
   const auto waiting = make(session);
   const std::lock_guard lock(waiting->mutex);
   if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
-  // What could not be written before comes first, so that no more waits than may.
+  // Entries that could not be written before come first, so that the buffer does not exceed its limit.
   if (waiting->entries.size() >= maxEntries_) {
     write(*waiting);
     if (auto error = takeError(*waiting)) return std::unexpected(std::move(*error));
   }
   if (waiting->entries.empty()) waiting->since = Clock::now();
   const std::size_t before = waiting->entries.size();
-  // All of a batch waits, or nothing: memory may run out in between.
+  // A batch is buffered as a whole or not at all: memory may run out in between.
   waiting->batches.reserve(waiting->batches.size() + 1);
   Result<AppendResult> result;
   try {
@@ -144,8 +145,8 @@ Result<AppendResult> SessionBuffer::accept(
     throw;
   }
   if (waiting->entries.size() > before) waiting->batches.push_back(waiting->entries.size() - before);
-  // A batch that waits with the others is accepted, and so is one that is stored while another is lost: that is told by
-  // the next call.
+  // This batch was accepted if it is buffered with the others, or if it was stored while another batch was lost. The
+  // next call reports that loss.
   const bool isFull = waiting->entries.size() >= maxEntries_ || !state_->isWatched;
   if (result && isFull && !write(*waiting)) {
     return std::unexpected(*takeError(*waiting));
@@ -193,7 +194,7 @@ Result<void> SessionBuffer::flushAll() {
   });
 }
 
-// Writes whatever has waited for maxAge_. Returns when the next is due.
+// Writes all entries that have been buffered for maxAge_. Returns when the next ones are due.
 SessionBuffer::Clock::time_point SessionBuffer::writeDue(
     const std::map<std::string, std::shared_ptr<Waiting>>& sessions) {
   auto due = Clock::now() + maxAge_;
@@ -218,7 +219,7 @@ void SessionBuffer::run(State& state) {
       lock.unlock();
       due = writeDue(sessions);
     } catch (const std::bad_alloc&) {
-      // What could not be written goes on waiting, and is tried again.
+      // Entries that could not be written stay buffered and are tried again.
     }
     if (!lock.owns_lock()) lock.lock();
     if (!state.stopping) state.wake.wait_until(lock, due);

@@ -1,13 +1,14 @@
 // Buffered appends: accepted at once, made durable together.
 //
-// An accepted batch has its ids, times and parents, and waits in memory. A flush appends all that waits for a session
-// as one batch through the backend, so a crash loses a tail of whole batches; when the backend refuses that forever,
-// each batch by itself, so that only those are lost that cannot be stored. A thread flushes what has waited long
-// enough; what goes wrong there is returned by the session's next call, and by the next flushAll() even if another call
-// has told it before. What a full disk or a busy lock keeps from being written goes on waiting and is tried again;
-// until then no more is accepted than may wait.
+// An accepted batch has its ids, timestamps and parents, and stays in memory. A flush appends all buffered entries of a
+// session through the backend as one batch, so a crash loses only whole batches at the end. If the backend refuses that
+// permanently, the batches are appended one by one, so that only those are lost that cannot be stored. A thread flushes
+// entries that have been buffered long enough. An error in that thread is returned by the session's next call, and by
+// the next flushAll() even if another call has already returned it. Entries that cannot be written because of a full
+// disk or a busy lock stay buffered and are tried again; until they are written, the buffer accepts no more than its
+// limit.
 //
-// What waits belongs to the process that accepted it: a child of fork(2) begins with an empty buffer.
+// The buffer belongs to the process that accepted the entries: a child of fork(2) starts with an empty one.
 #pragma once
 
 #include <atomic>
@@ -34,18 +35,19 @@ class SessionBuffer {
   SessionBuffer(std::size_t maxEntries, int maxMs);
   ~SessionBuffer();
 
-  /// What waits for a session, oldest first. `use` is called under the session's lock and may add to it.
+  /// Calls `use` with the buffered entries of a session, oldest first, under the session's lock. `use` may add entries.
   Result<AppendResult> accept(const std::shared_ptr<StoredSession>& session,
                               const std::function<Result<AppendResult>(std::vector<Entry>& waiting)>& use);
-  /// Writes what waits for a session; also returns what went wrong since the last call.
+  /// Writes the buffered entries of a session. Also returns the errors since the last call.
   Result<void> flush(const std::string& sessionId);
-  /// Writes everything. The error tells of each session that has one, and of all that was lost since the last time; it
-  /// is retryable when anything still waits.
+  /// Writes everything. The error covers every session that has one, and everything that was lost since the last
+  /// flushAll(). It is retryable when anything is still buffered.
   Result<void> flushAll();
-  /// The same for a call that must see everything: what was lost it tells as flush() does.
+  /// As flushAll(), for a call that must see all entries. Lost entries are reported as by flush(), and again by
+  /// flushAll().
   Result<void> writeAll();
   [[nodiscard]] bool hasAny() { return state_->any; }
-  /// Ends the thread. What waits still is dropped: flush first.
+  /// Stops the thread. Entries that are still buffered are dropped: flush first.
   void stop();
 
  private:
@@ -56,11 +58,11 @@ class SessionBuffer {
     const std::shared_ptr<StoredSession> session;
     std::mutex mutex;  // held while writing, so that a session's batches keep their order
     std::vector<Entry> entries;
-    std::vector<std::size_t> batches;  // how many of the entries each holds, in order
+    std::vector<std::size_t> batches;  // the number of entries in each batch, in order
     Clock::time_point since;
-    std::optional<Error> lost;       // what was dropped, until the next call of the session is told
-    std::optional<Error> lostSoFar;  // the same, until flushAll has told it
-    std::optional<Error> delayed;    // why the rest still waits, until somebody is told
+    std::optional<Error> lost;       // what was dropped, until the session's next call returns it
+    std::optional<Error> lostSoFar;  // the same, until flushAll() returns it
+    std::optional<Error> delayed;    // why the rest is still buffered, until a call returns it
   };
 
   struct State;
@@ -79,7 +81,7 @@ class SessionBuffer {
     std::condition_variable wake;
     std::map<std::string, std::shared_ptr<Waiting>> sessions;
     std::jthread thread;
-    std::atomic<bool> isWatched = false;  // the thread runs; without it nothing waits
+    std::atomic<bool> isWatched = false;  // the thread runs; without it nothing stays buffered
     bool stopping = false;
     std::atomic<bool> any = false;
   };

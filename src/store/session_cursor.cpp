@@ -1,4 +1,4 @@
-// Cursors and followers: a session's entries in parts, and as they come.
+// Cursors and followers: read a session's entries in parts, and as they are appended.
 
 #include <atomic>
 #include <chrono>
@@ -66,7 +66,7 @@ SessionFollower::~SessionFollower() = default;
 Result<SessionFollower> Session::follow(const std::string& position) const {
   BOUGH_TRY(auto from, cursor(position));
   auto state = std::make_unique<SessionFollower::State>(state_, std::move(from));
-  // Watching begins before the first look, so nothing can slip in between.
+  // Start watching before the first read, so that no change is missed.
   BOUGH_TRY(state->watcher, state_->stored->watch());
   return SessionFollower(std::move(state));
 }

@@ -32,7 +32,7 @@ SessionStore::SessionStore(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) 
 
 SessionStore::~SessionStore() {
   (void)close();
-  // What could not be written is given up now; nobody may be at it when the rest goes.
+  // Entries that could not be written are dropped now. Nothing may use them when the members are destroyed.
   impl_->closed = true;
   impl_->buffer.stop();
   impl_->followers.wakeAll();
@@ -41,7 +41,7 @@ SessionStore::~SessionStore() {
 Result<std::unique_ptr<SessionStore>> SessionStore::Impl::open(std::shared_ptr<StorageBackend> backend,
                                                                const StoreOptions& options, Environment& environment) {
   BOUGH_TRY(checkSerializer(backend->serializer()));
-  // A store that can only be read is opened for that; its first append says why it cannot be written.
+  // A store that is read-only can still be opened for reading. Its first append says why it cannot be written.
   if (auto reached = backend->probe(); !reached && reached.error().code != ErrorCode::ReadOnly) {
     return std::unexpected(reached.error());
   }
@@ -157,8 +157,8 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
   for (Entry& entry : entries) {
     const bool large = entry.payload.size() > options.attachmentBytes && !isControlType(entry.type);
     if (attachments == nullptr || (!large && !looksLikeAttachmentReference(entry.payload))) continue;
-    // What breaks a rule, which a reference would not show, stays where it is: the rules of an append refuse it, and
-    // say which entry it is.
+    // A payload that breaks a rule stays in the entry, because a reference would hide that. The rules of an append
+    // refuse it and name the entry.
     if (!entry.payload.starts_with('{') || !json::check(entry.payload)) continue;
     if (!checkPayload(entry, entryKind(entry.type))) continue;
     if (!hold) {
@@ -173,7 +173,7 @@ Result<std::unique_ptr<Hold>> SessionStore::Impl::storeAttachments(std::vector<E
 
 namespace {
 
-// What a batch is checked against while it is buffered: what is stored, and what waits before it.
+// The view that a buffered batch is checked against: the stored entries and the entries that are buffered before it.
 class BufferedView final : public LogView {
  public:
   BufferedView(const SessionState& state, const std::vector<Entry>& waiting)
@@ -185,7 +185,7 @@ class BufferedView final : public LogView {
     }
   }
 
-  // Everything that the batch may name is asked for at once.
+  // Loads all entries that the batch may name with one query.
   Result<void> look(StoredSession& session, const AppendRequest& request) {
     LoadQuery query{.asStored = true};
     for (const Entry& entry : request.entries) {
@@ -222,13 +222,13 @@ class BufferedView final : public LogView {
 
 }  // namespace
 
-// Under the lock that a closing flush waits for: what it does not see would be lost.
+// Runs under the lock that a closing flush waits for: an entry added after that flush would be lost.
 Result<AppendResult> SessionStore::Impl::acceptBuffered(StoredSession& session, AppendRequest& request,
                                                         std::vector<Entry>& waiting) {
   BOUGH_TRY(checkOpen());
   BOUGH_TRY(const SessionState state, session.state());
   const EntrySerializer& serializer = backend->serializer();
-  if (state.format != serializer.schemaVersion()) return session.append(request);  // says what is wrong with it
+  if (state.format != serializer.schemaVersion()) return session.append(request);  // reports the wrong format
   BufferedView view(state, waiting);
   BOUGH_TRY(view.look(session, request));
   BatchLines lines;
@@ -240,7 +240,7 @@ Result<AppendResult> SessionStore::Impl::acceptBuffered(StoredSession& session, 
     BOUGH_TRY(auto entry, serializer.decode(lines[i].text()));
     batch.push_back(std::move(entry));
   }
-  // Nothing can fail from here on, so that no half of a batch is left waiting.
+  // Nothing can fail from here on, so no part of a batch is left in the buffer.
   waiting.reserve(waiting.size() + batch.size());
   std::ranges::move(batch, std::back_inserter(waiting));
   return prepared;
@@ -249,8 +249,8 @@ Result<AppendResult> SessionStore::Impl::acceptBuffered(StoredSession& session, 
 Result<AppendResult> SessionStore::Impl::append(const std::shared_ptr<StoredSession>& session, AppendRequest request,
                                                 Durability durability) {
   BOUGH_TRY(checkOpen());
-  // Comparing the tail or the turn needs the log itself, and an attachment is safe only once an entry names it: such a
-  // batch is written at once, after all that waits.
+  // Comparing the tail or the turn needs the log itself, and an attachment is safe only after an entry names it. Such a
+  // batch is written at once, after all that is buffered.
   const bool atOnce = durability == Durability::Sync || request.expectedTail || request.turn;
   if (atOnce) {
     BOUGH_TRY(readyToRead(session->sessionId()));
@@ -275,15 +275,15 @@ Result<void> SessionStore::Impl::writeBuffered() {
 }
 
 Result<void> SessionStore::Impl::close() {
-  const std::lock_guard one(*closing);  // a second one waits for what becomes of the first
+  const std::lock_guard one(*closing);  // a second call waits for the result of the first
   if (closed.exchange(true)) return {};
   auto flushed = buffer.flushAll();
   if (!flushed && flushed.error().retryable) {
-    closed = false;  // what waits is not given up
+    closed = false;  // what is buffered is not dropped
     return flushed;
   }
   buffer.stop();
-  followers.wakeAll();  // they see that the store is closed
+  followers.wakeAll();  // they then see that the store is closed
   return flushed;
 }
 

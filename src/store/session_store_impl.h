@@ -1,5 +1,5 @@
-// The inside of SessionStore, Session and StoreMaintenance, shared by their source files and by tests that bring their
-// own environment.
+// The implementation of SessionStore, Session and StoreMaintenance. Shared by their source files and by tests that use
+// their own environment.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,15 @@ struct SessionStore::Impl {
                                                     const StoreOptions& options, Environment& environment);
 
   [[nodiscard]] Result<void> checkOpen() const;
-  /// Before any read of a session: what this store has buffered for it must be seen.
+  /// Must be called before any read of a session, so that the read sees what this store has buffered for it.
   [[nodiscard]] Result<void> readyToRead(const std::string& sessionId);
-  /// Stores a new session; returns its id.
+  /// Stores a new session and returns its id.
   [[nodiscard]] Result<std::string> create(NewSession session, const std::optional<ForkOrigin>& origin);
   [[nodiscard]] Result<AppendResult> append(const std::shared_ptr<StoredSession>& session, AppendRequest request,
                                             Durability durability);
   [[nodiscard]] Result<void> flush();
-  /// Before a call that must see what was buffered for any session. It tells of what was lost, and flush() still does.
+  /// Must be called before a call that has to see the buffered entries of all sessions. Reports what was lost; flush()
+  /// then reports it again.
   [[nodiscard]] Result<void> writeBuffered();
   [[nodiscard]] Result<void> close();
 
@@ -47,7 +48,8 @@ struct SessionStore::Impl {
   std::atomic<bool> closed = false;
 
  private:
-  /// Stores large payloads apart and leaves references in `entries`. The hold lasts until the append is done.
+  /// Stores large payloads as attachments and leaves references in `entries`. The hold must live until the append is
+  /// done.
   Result<std::unique_ptr<Hold>> storeAttachments(std::vector<Entry>& entries);
   Result<AppendResult> acceptBuffered(StoredSession& session, AppendRequest& request, std::vector<Entry>& waiting);
 };

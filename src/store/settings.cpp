@@ -1,4 +1,4 @@
-// What was said about a store as a whole: {"schema":1,"timeToLiveMs":…}, in the file settings.json.
+// The settings of a store as a whole: {"schema":1,"timeToLiveMs":…}, in the file settings.json.
 
 #include <fmt/format.h>
 

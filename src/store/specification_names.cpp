@@ -1,5 +1,5 @@
-// The calls of Session and StoreMaintenance on SessionStore, by a session's id; those that the specification names come
-// first. Each looks the session up and forwards.
+// The calls of Session and StoreMaintenance as calls of SessionStore with a session's id. The calls that the
+// specification names come first. Each opens the session and forwards to it.
 
 #include "base/try.h"
 #include "store/session_store_impl.h"
@@ -215,7 +215,7 @@ std::uint32_t SessionStore::changeGroup(std::string_view sessionId) const {
   return changes() != nullptr ? changes()->groupOf(sessionId) : 0;
 }
 
-// Without a feed every look finds something new.
+// Without a change feed, the stamp is made from the session's state.
 Result<std::string> SessionStore::sessionStamp(const std::string& sessionId) {
   BOUGH_TRY(impl_->readyToRead(sessionId));
   if (changes() != nullptr) return changes()->stamp(sessionId);

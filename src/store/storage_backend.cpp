@@ -1,4 +1,4 @@
-// What a backend need not have.
+// Defaults for what a backend need not implement.
 
 #include "bough/storage_backend.h"
 

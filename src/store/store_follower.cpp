@@ -1,4 +1,4 @@
-// Following many sessions of a store at once, with one watcher for all of them.
+// Follows many sessions of a store at once, with one watcher for all of them.
 
 #include <algorithm>
 #include <atomic>
@@ -16,12 +16,12 @@ namespace bough {
 struct StoreFollower::State {
   std::shared_ptr<SessionStore::Impl> store;
   std::unique_ptr<ChangeWatcher> watcher;
-  bool all = false;                                        // sessions that are made later are followed, too
+  bool all = false;                                        // new sessions are followed as well
   std::unordered_map<std::string, std::string> positions;  // of sessions that have not changed yet
   std::map<std::string, SessionCursor> cursors;
   std::set<std::string> changed;
-  bool uncertain = false;                // changes were taken from the watcher and may not be in `changed`
-  std::vector<FollowedEntries> found{};  // read, and not given away yet
+  bool uncertain = false;                // changes were taken from the watcher and may be missing in `changed`
+  std::vector<FollowedEntries> found{};  // read, but not returned yet
   std::atomic<bool> stopped = false;
 
   Result<void> takeChanged();
@@ -61,8 +61,8 @@ Result<SessionCursor*> StoreFollower::State::cursorOf(const std::string& session
   return made;
 }
 
-// A part of each session that changed; one that has more stays among them, and so does one that cannot be read: it does
-// not keep the others back.
+// Reads a part of each changed session. A session that has more entries stays in `changed`, and so does one that cannot
+// be read, which must not hold up the others.
 Result<void> StoreFollower::State::readChanged() {
   constexpr std::size_t kPart = 256;
   constexpr std::size_t kMost = 4096;
@@ -70,7 +70,7 @@ Result<void> StoreFollower::State::readChanged() {
   std::size_t count = 0;
   for (auto id = changed.begin(); id != changed.end() && count < kMost;) {
     FollowedEntries part{.sessionId = *id};
-    // What was read is never lost for want of a place.
+    // Reserve first, so that entries are not lost when memory runs out after they were read.
     if (found.size() == found.capacity()) found.reserve(std::max<std::size_t>(8, 2 * found.size()));
     auto cursor = cursorOf(*id);
     auto entries = cursor ? (*cursor)->next(kPart) : std::unexpected(cursor.error());
@@ -80,7 +80,7 @@ Result<void> StoreFollower::State::readChanged() {
       continue;
     }
     if (!entries || entries->empty()) {
-      if (!entries) cursors.erase(*id);  // it is gone
+      if (!entries) cursors.erase(*id);  // the session was removed
       id = changed.erase(id);
       continue;
     }
@@ -100,7 +100,7 @@ Result<std::vector<FollowedEntries>> StoreFollower::next(int timeoutMs) {
     BOUGH_TRY(state_->store->writeBuffered());
     BOUGH_TRY(state_->takeChanged());
     auto read = state_->readChanged();
-    if (!state_->found.empty()) return std::exchange(state_->found, {});  // then what could not be read
+    if (!state_->found.empty()) return std::exchange(state_->found, {});  // a failed read is reported by the next call
     if (!read) return std::unexpected(std::move(read.error()));
     int rest = -1;
     if (timeoutMs >= 0) {
@@ -137,7 +137,7 @@ Result<StoreFollower> SessionStore::followSessions(const std::vector<FollowStart
     ids.push_back(start.sessionId);
     state->positions.insert_or_assign(start.sessionId, start.position);
   }
-  // Watching begins before the first look, so nothing can slip in between.
+  // Start watching before the first read, so that no change is missed.
   BOUGH_TRY(state->watcher, impl_->backend->watch(ids));
   for (const std::string& id : ids) {
     BOUGH_TRY(state->cursorOf(id));
@@ -156,7 +156,7 @@ Result<StoreFollower> SessionStore::followAll() {
   for (const std::string& id : sessions) {
     auto stored = impl_->backend->open(id);
     auto tail = stored ? (*stored)->state() : std::unexpected(stored.error());
-    // One that cannot be read now is given from its beginning once it can.
+    // A session that cannot be read now is followed from its beginning once it can be read.
     if (tail) state->positions.emplace(id, std::move(tail->tailId));
   }
   return StoreFollower(std::move(state));

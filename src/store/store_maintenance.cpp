@@ -23,7 +23,7 @@ Result<SessionMaintenance*> maintenanceOf(SessionStore::Impl& store, const std::
   return partOf(store, store.backend->maintenance(), "maintenance");
 }
 
-// What findUnusedAttachments gives: the digits, and what may follow them in the name of an unfinished one.
+// Accepts what findUnusedAttachments returns: the digits, and a suffix in the name of an unfinished attachment.
 Result<void> checkAttachmentName(std::string_view name) {
   constexpr std::size_t kShown = 120;
   const auto digits = name.substr(0, name.find('.'));
@@ -39,7 +39,7 @@ Result<AttachmentStore*> attachmentsOf(SessionStore::Impl& store) {
   return partOf(store, store.backend->attachments(), "attachments");
 }
 
-// What is buffered must be seen, also that of forks which are about to be detached.
+// Writes the buffered entries that a removal must see, including those of forks that are about to be detached.
 Result<void> flushBefore(SessionStore::Impl& store, const std::vector<Removal>& removals) {
   for (const Removal& removal : removals) {
     if (removal.detachForks) return store.writeBuffered();
@@ -72,7 +72,7 @@ Result<ArchiveResult> StoreMaintenance::archive(const std::string& sessionId) co
 }
 
 Result<ErasureReport> StoreMaintenance::erase(const Erasure& erasure) const {
-  // What is buffered for other sessions may hold copies.
+  // Buffered entries of other sessions may contain copies.
   BOUGH_TRY(store_->impl->writeBuffered());
   BOUGH_TRY(auto* part, maintenanceOf(*store_->impl, erasure.sessionId));
   return part->erase(erasure);

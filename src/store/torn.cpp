@@ -32,7 +32,7 @@ Result<std::shared_ptr<Directory>> openFolder(const std::string& path) {
 }
 
 Result<LogFolders> foldersOf(const SessionStore& store, const std::string& sessionId) {
-  std::error_code error;  // a database has a folder, too, without sessions in it
+  std::error_code error;  // the folder of a database has no sessions in it
   if (store.folder().empty() || !std::filesystem::is_directory(store.folder() + "/sessions", error)) {
     return fail(ErrorCode::Unsupported, "this kind of store sets nothing aside", "use a store in a folder");
   }
@@ -45,14 +45,15 @@ Result<LogFolders> foldersOf(const SessionStore& store, const std::string& sessi
   return folders;
 }
 
-// Fails when that cannot be found out.
+// Returns whether the session has the entry. Fails when that cannot be determined.
 Result<bool> has(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
   const auto entry = store.loadEntry(sessionId, entryId);
   if (!entry && entry.error().code != ErrorCode::NotFound) return std::unexpected(entry.error());
   return entry.has_value();
 }
 
-// Puts the payload in the place of a reference to it, as every load does. False when it is not there.
+// Replaces a reference to an attachment by its payload, as every load does. Returns false when the attachment is
+// missing.
 Result<bool> bringPayload(SessionStore& store, Entry& entry) {
   const auto reference = readAttachmentReference(entry.payload);
   if (!reference) return true;
@@ -62,7 +63,7 @@ Result<bool> bringPayload(SessionStore& store, Entry& entry) {
   return bytes.has_value();
 }
 
-// The batch of the intact entries that the session does not have.
+// A batch of the intact entries that the session does not have yet.
 class PutBack {
  public:
   PutBack(SessionStore& store, SessionState state) : store_(store), state_(std::move(state)) {}
@@ -89,7 +90,7 @@ class PutBack {
     return {};
   }
 
-  // With `continued` the head is set to where it was.
+  // If `continued` is set, also restores the previous head.
   Result<TornPutBack> append(bool continued) {
     done_.appendedCount = batch_.size();
     if (batch_.empty()) return done_;
@@ -109,13 +110,13 @@ class PutBack {
     if (taken_.contains(id)) return true;
     return has(store_, state_.sessionId, id);
   }
-  // Also brings its payload.
+  // Also loads the entry's payload.
   [[nodiscard]] Result<bool> canBeAppended(Entry& entry) {
     if (!isGood(entry)) return false;
     BOUGH_TRY(const bool isSaidOfKnown, isTargetKnown(entry));
     return isSaidOfKnown ? bringPayload(store_, entry) : false;
   }
-  // Damage may have left a line readable that no append would take.
+  // Damage may have left a line readable that no append would accept.
   [[nodiscard]] bool isGood(const Entry& entry) const {
     const EntryKind kind = entryKind(entry.type);
     const EntryDefaults anyTime{.timestamp = "1970-01-01T00:00:00.000Z"};
@@ -123,7 +124,7 @@ class PutBack {
     return checkType(entry, kind) && store_.serializer().encodeWith(entry, anyTime, text) &&
            checkSize(entry, text.size()) && checkPayload(entry, kind);
   }
-  // What is said of an entry that is lost cannot be appended.
+  // An entry that names a lost entry cannot be appended.
   [[nodiscard]] Result<bool> isTargetKnown(const Entry& entry) {
     const auto target = targetOf(entry, entryKind(entry.type));
     if (!target) return true;
@@ -180,7 +181,7 @@ Result<TornPutBack> putBackTorn(SessionStore& store, const std::string& sessionI
   return done;
 }
 
-// Under the log's lock, so that nobody sets more aside meanwhile.
+// Removes the file under the log's lock, so that nobody moves more bytes aside meanwhile.
 Result<void> dropTorn(SessionStore& store, const std::string& sessionId, std::uint64_t fileBytes) {
   BOUGH_TRY(const auto folders, foldersOf(store, sessionId));
   BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, kLockTimeoutMs));
@@ -203,7 +204,7 @@ Result<std::string> missingFromLog(SessionStore& store, const std::string& sessi
   const auto read =
       store.readOwnEntries(sessionId, 0, 1, [&](std::uint64_t, Entry& entry) { headerId = std::move(entry.id); });
   if (!state || !read || headerId != row->headerId) return {};
-  // With as many entries the log may hold a damaged line in the place of the last one.
+  // When the numbers of entries are equal, the log may have a damaged line in place of its last entry.
   const auto isMissing = [&](const std::string& id) -> Result<bool> {
     const auto isThere = has(store, sessionId, id);
     if (!isThere && isLostSession(isThere.error())) return true;
@@ -228,7 +229,7 @@ Result<std::string> missingFromLog(SessionStore& store, const std::string& sessi
 Result<std::vector<MissingSession>> missingSessions(SessionStore& store) {
   std::vector<MissingSession> found;
   if (store.folder().empty()) return found;
-  // The rows first: a session that is made meanwhile is in none of them.
+  // Read the rows first: a session that is created meanwhile is in none of them.
   BOUGH_TRY(const auto rows, readCatalogRows(store.folder()));
   BOUGH_TRY(const auto listed, store.listSessions());
   const std::unordered_set<std::string> present(listed.begin(), listed.end());

@@ -1,4 +1,4 @@
-// The followers that wait for entries now, so that closing the store ends their wait.
+// The followers that are waiting for entries. Closing the store ends their wait.
 #pragma once
 
 #include <mutex>
@@ -9,10 +9,11 @@
 
 namespace bough {
 
-/// May be used from any thread.
+/// Thread-safe.
 class WaitingFollowers {
  public:
-  /// A wait that wakeAll() ends. Begin it before the last look at the store: a close after that look wakes the watcher.
+  /// A wait that wakeAll() ends. Create it before the last look at the store: a close after that look then wakes the
+  /// watcher.
   class Wait {
    public:
     Wait(WaitingFollowers& all, ChangeWatcher& watcher) : all_(*all.here_), watcher_(watcher) {
@@ -43,7 +44,7 @@ class WaitingFollowers {
   }
 
  private:
-  PerProcess<Wait::Here> here_;  // the threads that wait are not in the child of a fork
+  PerProcess<Wait::Here> here_;  // a child of fork(2) does not have the waiting threads
 };
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// Sessions in a folder of plain files; file_store.h says where things are.
+// Sessions in a folder of plain files. file_store.h lists the files.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class FileBackend : public SharingBackend, public ChangeFeed {
   static Result<std::shared_ptr<FileBackend>> open(const std::string& folder, const StoreOptions& options,
                                                    const EntrySerializer& serializer, Environment& environment);
   ~FileBackend() override;
-  /// Keeps others from removing the store while nothing is in it. False when that has happened already.
+  /// Keeps others from removing the store while it is empty. Returns false when it was already removed.
   [[nodiscard]] bool hold();
 
   [[nodiscard]] std::string describe() const override { return store_->root->path(); }
@@ -52,7 +52,7 @@ class FileBackend : public SharingBackend, public ChangeFeed {
   Result<std::vector<std::string>> otherCopies(const std::string& sessionId) override;
   Result<void> exportSetAside(const std::function<void(std::string_view)>& use) override;
 
-  /// The open log of a session.
+  /// Returns the open log of a session.
   Result<std::shared_ptr<SessionLog>> log(const std::string& sessionId);
 
  protected:

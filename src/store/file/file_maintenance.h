@@ -1,4 +1,4 @@
-// How a file backend looks after a session's files: verifying, repairing, migrating, archiving.
+// Maintenance of a file backend's sessions: verify, repair, migrate, archive.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ class FileMaintenance final : public SessionMaintenance {
   OpenLogs& logs_;
 };
 
-/// Of each copy of a session that is not read and holds something else: what to say of it.
+/// Returns a message for each other copy of a session that is not read but has different content.
 Result<std::vector<std::string>> otherCopiesOf(const LogFolders& folders, const std::string& sessionId);
 
 }  // namespace bough

@@ -1,5 +1,5 @@
-// One session of a file backend, over its log. The log is closed when too many are open, and opened again when it is
-// needed.
+// One session of a file backend, based on its log. The log is closed when too many are open, and opened again when it
+// is needed.
 #pragma once
 
 #include <atomic>
@@ -40,21 +40,22 @@ class FileSession final : public SharingSession {
   Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) override;
   Result<std::vector<Entry>> ownRead(std::span<const std::uint64_t> sequences) override;
 
-  /// The open log; opens it when it was closed.
+  /// Returns the log; opens it if it is closed.
   Result<std::shared_ptr<SessionLog>> log();
-  /// Closes the log when nobody is using it; returns what it was.
+  /// Closes the log if nobody is using it, and returns it.
   std::shared_ptr<SessionLog> takeIdleLog();
-  /// The session's file was replaced or removed.
+  /// Drops the log: the session's file was replaced or removed.
   void forgetLog();
   void keepIdentity(const std::optional<SessionLog::Identity>& before);
   [[nodiscard]] std::uint64_t lastUsed() const { return lastUsed_; }
 
  private:
   Result<std::uint64_t> numberTurn(std::optional<TurnLease> lease);
-  // The generation of a log that was closed to make room and whose file is as it was; none when that is not known.
+  // Returns the generation of a log that was closed to make room, if its file is unchanged; std::nullopt when that is
+  // unknown.
   std::optional<std::uint64_t> generationOfClosed();
 
-  // Where an append goes, and the origin that was read from that generation of the log.
+  // The log that an append goes to, and the origin that was read from that generation of the log.
   struct Target {
     std::shared_ptr<SessionLog> log;
     std::uint64_t generation = 0;
@@ -77,9 +78,9 @@ class FileSession final : public SharingSession {
   PerProcess<Opened> opened_;
 };
 
-/// What a log says of itself, with what its header says.
+/// Returns what a log and its header say about a session.
 Result<SessionState> stateOfLog(SessionLog& log, const EntrySerializer& serializer);
-/// Whose history the session of a log seems to share, however damaged the log is.
+/// Returns whose history the session of a log seems to share, even if the log is damaged.
 Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, const EntrySerializer& serializer);
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// A store in a folder of plain files: where things are, and what its parts share.
+// A store in a folder of plain files: its files, and what its parts share.
 //
 //   sessions/<id>.jsonl     the log            sessions/<id>.idx   its index, rebuildable
 //   sessions/<id>.torn      bytes a crash left sessions/<id>.v0    the file a migration replaced
@@ -34,7 +34,7 @@ inline constexpr std::string_view kTrash = "trash";
 inline constexpr std::string_view kSettings = "settings.json";
 }  // namespace store_folder
 
-/// All calls may come from any thread.
+/// Thread-safe.
 struct FileStore {
   FileStore(std::shared_ptr<Directory> rootFolder, LogFolders logFolders, const StoreOptions& storeOptions,
             const EntrySerializer& entrySerializer, Environment& env);
@@ -42,13 +42,14 @@ struct FileStore {
   static Result<std::unique_ptr<FileStore>> open(const std::string& folder, const StoreOptions& options,
                                                  const EntrySerializer& serializer, Environment& environment);
 
-  /// ReadOnly for a session file outside of a store; checks the id.
+  /// Returns ReadOnly for a session file outside a store. Also checks the id.
   [[nodiscard]] Result<void> mayWrite(const std::string& sessionId) const;
-  /// Before anything is acknowledged that lies in the store's folders, their names are durable. Not only who makes them
-  /// sees to that: it may have died in between.
+  /// Makes the names of the store's folders durable. Called before anything in them is acknowledged. The process that
+  /// created a folder may have died before it did that, so every process does it.
   Result<void> syncFolders();
   Result<std::shared_ptr<Directory>> trashFolder(bool create) const;
-  /// Asks who else in the store has counted entries of a session. Not to be called when the store is gone.
+  /// Returns a function that asks who else in the store has counted entries of a session. It must not be called after
+  /// the store is gone.
   [[nodiscard]] AskElsewhere askElsewhere(const std::string& sessionId) const;
 
   const std::shared_ptr<Directory> root;
@@ -59,9 +60,9 @@ struct FileStore {
   IdGenerator ids;
   ChangeMap changes;
   AttachmentFolder attachments;
-  FolderHold hold;  ///< Of `root`.
+  FolderHold hold;  ///< Holds `root`.
   bool writeIndex = true;
-  std::optional<Error> onlyRead;  ///< Why nothing may be written, for a session file outside of a store.
+  std::optional<Error> onlyRead;  ///< Set for a session file outside a store: why nothing may be written.
 
  private:
   std::atomic<bool> foldersSynced_ = false;

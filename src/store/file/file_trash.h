@@ -1,4 +1,4 @@
-// The trash of a file backend: the folder `trash`.
+// The trash of a file backend, in the folder `trash`.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class FileTrash final : public SharingTrash {
   [[nodiscard]] Result<std::vector<std::string>> missing(std::vector<std::string> sessionIds) override;
 
  private:
-  /// A file of a session, and what it is called in the trash.
+  /// A file of a session, and its name in the trash.
   struct FilePlace {
     Directory* folder = nullptr;
     std::string name;
@@ -36,17 +36,19 @@ class FileTrash final : public SharingTrash {
   };
   [[nodiscard]] std::vector<FilePlace> placesOf(const std::string& sessionId, const std::string& trashId) const;
   [[nodiscard]] Result<void> undoInterrupted(const std::string& sessionId, const std::shared_ptr<Directory>& trash);
-  /// Whether the session in the trash still has, or has again, its name in the store: one file with two names.
+  /// Returns true when the session in the trash still has, or again has, its name in the store: one file with two
+  /// names.
   [[nodiscard]] bool isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const;
-  /// Locks the session of that id that is in the store, else the one in the trash. Nobody moves the one in the trash
-  /// meanwhile: who throws away a session holds the lock of its log, whatever names that has.
+  /// Locks the session of that id in the store if there is one, otherwise the one in the trash. Nobody else moves the
+  /// one in the trash meanwhile: a process that moves a session to the trash holds the lock of its log, which is the
+  /// same under both names.
   [[nodiscard]] Result<OpenLog> lockOne(const std::string& sessionId, const std::string& trashId,
                                         const std::shared_ptr<Directory>& trash, int timeoutMs) const;
-  /// Finishes what was interrupted, unless somebody is at it.
+  /// Finishes an interrupted move, unless another process is at work on it.
   Result<void> removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash);
   Result<void> bringBackLocked(const std::string& sessionId, const std::string& trashId,
                                const std::shared_ptr<Directory>& trash);
-  /// Removes the files in the trash alone.
+  /// Removes the files in the trash only.
   Result<void> removeFiles(const std::string& trashId);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);
 

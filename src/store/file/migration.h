@@ -1,10 +1,11 @@
-// Replacing a whole log at once: bringing an older format to the present one, and giving a fork its own copy.
+// Replaces a whole log at once: to bring an older format to the present one, or to give a fork its own copy.
 //
-// Both write a new file beside the old one and swap them with one rename, under the old file's lock. A migration is
-//   1. write <id>.jsonl.tmp, sync it, read it back and compare it with the old file entry by entry;
-//   2. link the old file as <id>.v0, sync the folder;
-//   3. rename the new file over <id>.jsonl, sync the folder.
-// A crash before 3 leaves the old session as it was, and what is left over is removed or used by the next run.
+// Both write a new file beside the old one and swap the two with one rename, under the old file's lock. A migration
+// does this:
+//   1. Write <id>.jsonl.tmp, sync it, read it back and compare it with the old file entry by entry.
+//   2. Link the old file as <id>.v0, sync the folder.
+//   3. Rename the new file to <id>.jsonl, sync the folder.
+// A crash before step 3 leaves the old session unchanged. The next run removes or reuses the leftover files.
 #pragma once
 
 #include <optional>
@@ -21,9 +22,9 @@
 
 namespace bough {
 
-/// Brings a log to the present format. Does nothing when it is there already. A header that cannot be read is made
-/// again, with the origin that is left of it; Damaged when there is none and the log seems to be a fork's. Payloads
-/// that would be taken for the name of an attachment become one.
+/// Brings a log to the present format. Does nothing when it already has that format. An unreadable header is remade
+/// with the origin that is left of it; Damaged when no origin is left and the log seems to be a fork's. Payloads that
+/// look like a reference to an attachment are stored as attachments.
 Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& attachments, std::string_view sessionId,
                                    const std::optional<ForkOrigin>& origin, const EntrySerializer& serializer,
                                    Environment& environment, int lockTimeoutMs);
@@ -37,7 +38,7 @@ struct Leftovers {
   std::vector<std::string> otherCopies;  ///< As in RepairReport.
 };
 
-/// Removes what interrupted operations on this session left behind.
+/// Removes the files that interrupted operations on this session left.
 Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs);
 
 }  // namespace bough

@@ -31,7 +31,7 @@ struct MemoryBackend::Staying {
   Lock lock;
 };
 
-// Finds a session and takes its `staying`. Looks again then: it may have been removed while we waited.
+// Finds a session and locks its `staying`. Repeats the lookup if the session was removed while we waited.
 template <typename Lock>
 Result<MemoryBackend::Staying<Lock>> MemoryBackend::findStaying(const std::string& sessionId) {
   for (;;) {
@@ -169,7 +169,7 @@ Result<void> MemoryBackend::removeIf(const std::string& sessionId, const Allowed
 }
 
 void MemoryBackend::dropUnused(const std::string& sessionId) {
-  constexpr long kOurs = 2;  // the map's, and that of who is removing it
+  constexpr long kOurs = 2;  // the reference of the map and that of the caller that removes it
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(sessionId);
   if (found != sessions_.end() && !found->second->log() && found->second.use_count() <= kOurs) sessions_.erase(found);

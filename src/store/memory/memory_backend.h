@@ -1,5 +1,5 @@
-// Sessions in memory, as long as the backend lives: for tests, for throw-away agents, and as the shortest statement of
-// what a backend does.
+// Sessions in memory, for as long as the backend lives. For tests, for short-lived agents, and as the shortest example
+// of a backend.
 #pragma once
 
 #include <map>
@@ -70,7 +70,7 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
     Result<SeenOrigin> originOf(const std::string& trashId) override;
     Result<void> bringBack(const std::string& trashId) override;
     Result<void> removeOne(const std::string& trashId) override;
-    /// By session.
+    /// Returns the logs with the id of their session.
     std::vector<std::pair<std::string, std::shared_ptr<MemoryLog>>> logs();
 
    private:
@@ -80,7 +80,7 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
     };
     Result<Trashed> find(const std::string& trashId);
     MemoryBackend& backend_;
-    std::map<std::string, Trashed> trashed_;  // guarded by the backend's lock
+    std::map<std::string, Trashed> trashed_;  // guarded by the backend's mutex_
   };
 
   class Attachments final : public SharingAttachments {
@@ -96,15 +96,15 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
    private:
     std::mutex mutex_;
     std::map<std::string, std::string> bytes_;
-    std::shared_mutex adding_;  // shared by those who add attachments, exclusive for who removes them
+    std::shared_mutex adding_;  // shared while attachments are added, exclusive while they are removed
   };
 
   Result<std::shared_ptr<MemorySession>> find(const std::string& sessionId);
-  /// Of sessions and the trash, by session.
+  /// Returns the logs of the sessions and of the trash, with the id of their session.
   std::vector<std::pair<std::string, std::shared_ptr<MemoryLog>>> allLogs();
-  /// AlreadyExists when there is a session of that id.
+  /// Adds a session. AlreadyExists when there is one with that id.
   Result<void> place(const std::string& sessionId, std::shared_ptr<MemoryLog> log);
-  /// Forgets a session that is gone and that nobody has open.
+  /// Drops a removed session that nobody has open.
   void dropUnused(const std::string& sessionId);
   template <typename Lock>
   struct Staying;
@@ -113,7 +113,7 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
 
   std::shared_ptr<MemoryStore> store_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<MemorySession>> sessions_;  // also of removed ones that somebody has open
+  std::map<std::string, std::shared_ptr<MemorySession>> sessions_;  // includes removed sessions that somebody has open
   std::string settings_;
   Trash trash_;
   Attachments attachments_;

@@ -1,4 +1,4 @@
-// Erasing payloads for good in memory: from sessions, the trash and attachments.
+// Erases payloads for good in memory: from sessions, the trash and attachments.
 
 #include <set>
 
@@ -83,7 +83,7 @@ Result<ErasureReport> MemoryBackend::erase(const Erasure& erasure) {
     }
   }
   ErasureReport report = reportOf(plan);
-  // Until nothing is found: a session may be detached or brought back meanwhile.
+  // Repeat until nothing is found: a session may be detached or restored meanwhile.
   for (bool any = true; any;) {
     any = false;
     for (const auto& [id, log] : allLogs()) {

@@ -63,7 +63,7 @@ class MemoryWatcher final : public ChangeWatcher {
   }
 
   std::shared_ptr<MemoryStore> store_;
-  const std::unordered_set<std::string> ids_;  // none: all
+  const std::unordered_set<std::string> ids_;  // empty: all
   std::uint64_t seen_ = 0;                     // by wait()
   std::uint64_t taken_ = 0;                    // by takeChanged()
   bool woken_ = false;
@@ -167,7 +167,7 @@ void MemoryLog::exportTo(const std::function<bool(std::string_view)>& line) cons
   }
 }
 
-// Runs `use` under the log's lock, while the session is in the store.
+// Calls `use` under the log's lock. Fails with NotFound when the session is not in the store.
 template <typename Use>
 auto MemorySession::with(Use use) -> decltype(use(std::declval<MemoryLog&>())) {
   const auto found = log();
@@ -208,7 +208,7 @@ Result<SessionState> MemorySession::state() {
 Result<AppendResult> MemorySession::append(AppendRequest& request) {
   BOUGH_TRY(const auto from, origin());
   BOUGH_TRY(const auto shared, historyOf(from));
-  const std::shared_lock stays(staying_);  // what is acknowledged is in the store, not in the trash
+  const std::shared_lock stays(staying_);  // an acknowledged entry must be in the store, not in the trash
   auto result = with([&](MemoryLog& log) -> Result<AppendResult> {
     BOUGH_TRY(const Entry first, store_->serializer.decode(log.lines.front().text));
     BOUGH_TRY(checkFormat(first, sessionId(), kWhere, 0, store_->serializer.schemaVersion()));
@@ -239,7 +239,7 @@ Result<std::uint64_t> MemorySession::leaseTurn(const TurnLease& lease) {
   });
 }
 
-// Without the lock, since `line` may ask for more.
+// Works on a copy without the lock, because `line` may call the session again.
 Result<void> MemorySession::exportLines(const std::function<bool(std::string_view)>& line) {
   MemoryLog copy;
   BOUGH_TRY(with([&](MemoryLog& log) -> Result<void> {
@@ -320,7 +320,7 @@ Result<BranchPart> MemorySession::ownBranch(std::uint64_t leaf, std::size_t limi
     for (std::uint64_t at = leaf; part.sequences.size() < limit;) {
       part.sequences.push_back(at);
       const MemoryLog::Line& line = log.lines[at];
-      if (line.parent >= log.lines.size()) {  // there is none, or it is elsewhere
+      if (line.parent >= log.lines.size()) {  // no parent, or one in another session
         part.continuesAt = line.parentId;
         break;
       }
@@ -359,7 +359,7 @@ Result<void> MemorySession::rewrite(const BatchLines& lines, const std::string& 
   });
 }
 
-// As with files, the header says the format; nothing is kept beside it.
+// As with files, only the header states the format.
 Result<MigrationResult> MemorySession::migrate() {
   const EntrySerializer& serializer = store_->serializer;
   return with([&](MemoryLog& log) -> Result<MigrationResult> {

@@ -21,38 +21,39 @@ namespace bough {
 
 struct MemoryStore;
 
-/// What is stored of a session, whether it is in the store or in the trash.
+/// The stored data of a session, whether it is in the store or in the trash.
 struct MemoryLog {
   struct Line {
     std::string text;
     std::string id;
     std::string parentId;
-    std::uint32_t parent = kNoSequence;  // its sequence; kElsewhere when it is not in this session
-    std::string type;                    // as it is in the text
+    std::uint32_t parent = kNoSequence;  // its sequence; kElsewhere when the parent is not in this session
+    std::string type;                    // exactly as in the text
   };
-  std::mutex mutex;  // guards all below
+  std::mutex mutex;  // guards all members below
   std::vector<Line> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
-  std::map<EntryKind, std::vector<std::uint64_t>> controls;  // sequences of control entries; few of most kinds
+  std::map<EntryKind, std::vector<std::uint64_t>> controls;  // sequences of control entries by kind; most kinds have
+                                                             // few
   std::string headId;
   std::uint64_t generation = nextGeneration();
   TurnState turns;
 
-  // Never the same twice: a session may be removed and made again.
+  // Returns a number that is never repeated: a session may be removed and created again.
   static std::uint64_t nextGeneration();
-  /// All of them or, when memory runs out, none.
+  /// Adds all of the lines or, when memory runs out, none.
   void add(const BatchLines& fresh);
-  /// kElsewhere when the session does not have the entry.
+  /// Returns kElsewhere when the session does not have the entry.
   [[nodiscard]] std::uint32_t sequenceOf(const std::string& id) const;
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
-  /// Adds entries to the plan that say what its own say (isMadeFrom); returns whether there were any.
+  /// Adds entries that repeat entries of the plan (isMadeFrom) to the plan. Returns whether there were any.
   Result<bool> findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
                             IdGenerator& ids);
-  /// Returns whether there was something to erase.
+  /// Returns true when there was something to erase.
   Result<bool> erase(const ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer);
-  /// Attachments that may be the way back of a migration.
+  /// Returns the attachments that may be the way back of a migration.
   std::set<std::string> wayBacks();
-  /// Sealed as a file would be, each entry a batch of its own.
+  /// Exports sealed lines as in a file, each entry as a batch of one.
   void exportTo(const std::function<bool(std::string_view)>& line) const;
 
  private:
@@ -85,11 +86,11 @@ class MemorySession final : public SharingSession {
   Result<void> rewrite(const BatchLines& lines, const std::string& expectedTail);
   Result<MigrationResult> migrate();
 
-  /// Null while the session is not in the store: calls fail with NotFound then.
+  /// Returns null while the session is not in the store; its calls then fail with NotFound.
   std::shared_ptr<MemoryLog> log();
-  /// Puts a log in its place; returns the one that was there.
+  /// Replaces the log and returns the previous one.
   std::shared_ptr<MemoryLog> replaceLog(std::shared_ptr<MemoryLog> log);
-  /// Shared by those who need it to stay, exclusive for who removes it.
+  /// Held shared by those who need the session to stay, exclusively by the one who removes it.
   [[nodiscard]] std::shared_mutex& staying() { return staying_; }
 
  private:
@@ -99,11 +100,11 @@ class MemorySession final : public SharingSession {
 
   std::shared_ptr<MemoryStore> store_;
   std::shared_mutex staying_;
-  std::mutex mutex_;  // guards log_, not what it holds
+  std::mutex mutex_;  // guards the pointer log_, not the log itself
   std::shared_ptr<MemoryLog> log_;
 };
 
-/// What a session in memory needs of its store. It outlives the backend while a session or a watcher is left.
+/// The part of a store that its sessions need. Outlives the backend while a session or a watcher exists.
 struct MemoryStore {
   MemoryStore(const EntrySerializer& entrySerializer, Environment& env)
       : serializer(entrySerializer), environment(env), ids(env.clock, env.random) {}
@@ -114,14 +115,14 @@ struct MemoryStore {
   std::mutex mutex;
   std::condition_variable changed;
   std::uint64_t changes = 0;
-  std::unordered_map<std::string, std::uint64_t> versions;  ///< By session: the count of changes at its last.
+  std::unordered_map<std::string, std::uint64_t> versions;  ///< By session: the value of `changes` at its last change.
 
-  /// Before a session is made: afterwards its changes can be noted without memory.
+  /// Called before a session is created, so that noting its changes later needs no memory.
   void expectChange(const std::string& sessionId);
   void noteChange(const std::string& sessionId);
 };
 
-/// Watches these sessions; all when there are none.
+/// Watches these sessions; all sessions when the list is empty.
 std::unique_ptr<ChangeWatcher> watchMemory(std::shared_ptr<MemoryStore> store,
                                            const std::vector<std::string>& sessionIds);
 

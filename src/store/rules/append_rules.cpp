@@ -15,7 +15,7 @@ namespace bough {
 namespace {
 
 constexpr std::string_view kNoId = "entry (no id yet)";
-constexpr std::size_t kEnvelopeBytes = 256;  // about what a line holds besides its payload
+constexpr std::size_t kEnvelopeBytes = 256;  // about the size of a line without its payload
 
 class BatchRules {
  public:
@@ -49,7 +49,7 @@ class BatchRules {
     AppendResult result{.sessionId = sessionId_, .lastAppendedEntryId = {}};
     for (const Entry& entry : request_.entries) {
       std::optional<Entry> known;
-      // The id of a place means what is there, which is another entry.
+      // An id that names a place already refers to another entry.
       if (!entry.id.empty() && !offsetOfUnreadableId(entry.id)) {
         auto found = stored(entry.id);
         if (!found) return std::unexpected(withPlace(found.error(), entry));
@@ -61,13 +61,13 @@ class BatchRules {
     }
     const Entry& last = request_.entries.back();
     result.lastAppendedEntryId = last.id.empty() ? lines_.back().id() : std::string_view(last.id);
-    // A repeated batch is recognized even though its first delivery moved the tail.
+    // A repeated batch is recognized even though its first delivery has moved the tail.
     if (result.appendedCount > 0 && refusal_) return std::unexpected(std::move(*refusal_));
     return result;
   }
 
  private:
-  // An entry without an id is told by its place in the batch.
+  // Adds the entry's place in the batch, which identifies an entry that has no id.
   [[nodiscard]] Error withPlace(Error error, const Entry& entry) const {
     error.batchPlace = static_cast<std::uint64_t>(&entry - request_.entries.data()) + 1;
     if (error.message.starts_with(kNoId)) {
@@ -76,7 +76,7 @@ class BatchRules {
     return error;
   }
 
-  // The entry of that id, wherever the session has it.
+  // Returns the entry with that id from the batch, the log or the shared history.
   Result<std::optional<Entry>> stored(const std::string& id) {
     if (const auto pending = lines_.find(id)) return decoded(lines_[*pending].text());
     auto here = log_.entryOf(id);
@@ -96,7 +96,7 @@ class BatchRules {
     return shared_->contains(id);
   }
 
-  // Damage may have taken the entry that a head entry of a fork names.
+  // Damage may have hit the entry that a head entry of a fork names: falls back to the previous head.
   Result<void> leaveLostHead() {
     if (shared_ == nullptr || log_.condition().problemCount == 0) return {};
     BOUGH_TRY(head_, log_.headOfFork([&](std::string_view id) { return shared_->contains(id); }));
@@ -104,13 +104,13 @@ class BatchRules {
     return {};
   }
 
-  // Whether its id is before it in the batch.
+  // Returns true when an earlier entry of the batch has the same id.
   [[nodiscard]] bool isRepeated(const Entry& entry) const {
     const auto before = std::span(request_.entries).first(static_cast<std::size_t>(&entry - request_.entries.data()));
     return std::ranges::find(before, entry.id, &Entry::id) != before.end();
   }
 
-  // The text of an entry that was written and read again: without the blanks that reading leaves out.
+  // Returns the text of an entry after it was written and read once: without the blanks that are not kept.
   Result<std::string> storedForm(const Entry& entry) {
     std::string written;
     BOUGH_TRY(serializer_.encode(entry, written));
@@ -120,7 +120,8 @@ class BatchRules {
     return written;
   }
 
-  // An entry of this id is stored: the same in everything the caller has said, or a conflict.
+  // Handles an entry whose id is already stored: a duplicate if everything that the caller set is equal, otherwise a
+  // conflict.
   Result<void> duplicate(const Entry& entry, const Entry& known) {
     Entry claimed = entry;
     if (!claimed.parentId) claimed.parentId = known.parentId;
@@ -139,7 +140,7 @@ class BatchRules {
     return {};
   }
 
-  // The entries of a batch are made at one time.
+  // All entries of a batch get the same timestamp.
   std::uint64_t nowMs() {
     if (nowMs_ == 0) nowMs_ = clock_.nowMs();
     return nowMs_;
@@ -149,7 +150,7 @@ class BatchRules {
     return now_;
   }
 
-  // Strings that need no new memory for each batch.
+  // Strings that are reused, so that a batch needs no allocation for them.
   struct Kept {
     std::string id;
     std::string head;
@@ -198,7 +199,7 @@ class BatchRules {
                         kParentHint);
   }
 
-  // The entry that a control entry names must be there, and of a kind of which that can be said.
+  // Checks that the entry that a control entry names exists and is of a permitted kind.
   Result<void> checkTarget(const Entry& entry, EntryKind kind) {
     const auto target = targetOf(entry, kind);
     if (!target) return {};
@@ -215,7 +216,7 @@ class BatchRules {
     }
   }
 
-  // Other writers' head entries may name anything.
+  // Head entries of other writers may name anything.
   static bool isHead(std::string_view id) { return id.empty() || isEntryId(id); }
 
   LogView& log_;
@@ -230,8 +231,8 @@ class BatchRules {
   std::string& head_ = kept_.head;
   bool headIsGood_ = true;
   std::string& now_ = kept_.now;
-  std::uint64_t nowMs_ = 0;       // 0: not asked for yet
-  std::optional<Error> refusal_;  // of what is new: a later turn has begun, or the tail is not the expected one
+  std::uint64_t nowMs_ = 0;       // 0: not read yet
+  std::optional<Error> refusal_;  // for new entries: a later turn has begun, or the tail is not the expected one
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// How an entry stands for a payload that is kept as an attachment.
+// How an entry refers to a payload that is stored as an attachment.
 //
-// The stored payload is then exactly `{"$attachment":{"sha256":"<64 hex digits>","bytes":<n>}}`. A payload that begins
-// like that by itself is always kept as an attachment too, so the two can never be mixed up.
+// The stored payload is exactly `{"$attachment":{"sha256":"<64 hex digits>","bytes":<n>}}`. A payload from a caller
+// that begins like this is always stored as an attachment as well, so that the two cannot be confused.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@
 
 namespace bough {
 
-/// 64 lower-case hex digits.
+/// Returns true for 64 lower-case hex digits.
 bool isSha256(std::string_view text);
 
-/// Whether the payload must not be stored as it is, whatever its size.
+/// Returns true when a payload must become an attachment whatever its size, because it looks like a reference.
 bool looksLikeAttachmentReference(std::string_view payload);
 
-/// False when no payload in this text stands for an attachment: quicker than to look for the payload.
+/// Returns false when no payload in this line is a reference. Faster than finding the payload.
 bool mayHoldAttachmentReference(std::string_view line);
 
 std::string makeAttachmentReference(std::string_view sha256, std::size_t bytes);
 
-/// The SHA-256 of the attachment that holds the payload; none when the payload stands for itself.
+/// Returns the SHA-256 of the attachment that a payload refers to; std::nullopt when the payload is not a reference.
 std::optional<std::string> readAttachmentReference(std::string_view payload);
 
-/// The size of the payload that is shown: that of the attachment, where the payload is a reference to one.
+/// Returns the size of the payload that callers see: the attachment's size if the payload is a reference.
 std::size_t shownBytes(std::string_view payload);
 
 inline constexpr std::uint64_t kMaxAttachmentBytes = std::uint64_t{2} << 30;
 
-/// InvalidArgument when there are more.
+/// Returns InvalidArgument when `bytes` is larger than that.
 Result<void> checkAttachmentSize(std::string_view bytes);
 
 }  // namespace bough

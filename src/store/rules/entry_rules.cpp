@@ -13,7 +13,7 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kSealBytes = 64;  // more than a seal has
+constexpr std::size_t kSealBytes = 64;  // more than the size of a seal
 constexpr const char* kPayloadHint = "docs/format.md says what the payload of each type holds";
 
 bool namesNothing(const Entry& entry) {
@@ -25,7 +25,7 @@ Result<void> checkText(const Entry& entry, std::string_view name, bool filled = 
   return invalidEntry(entry, fmt::format("a {} needs {} in its payload", entry.type, name), kPayloadHint);
 }
 
-// Each member of the kind it must have, or null, which takes away what was said before.
+// Checks that each member is of the right kind or null, which removes an earlier value.
 Result<void> checkInfo(const Entry& entry) {
   using json::Kind;
   const auto isGood = [&](std::string_view name, auto right) {
@@ -43,7 +43,7 @@ Result<void> checkInfo(const Entry& entry) {
                       kPayloadHint);
 }
 
-// A label of any name may be taken away.
+// A label of any name may be removed.
 Result<void> checkLabel(const Entry& entry) {
   BOUGH_TRY(checkText(entry, "name"));
   if (namesNothing(entry)) return {};
@@ -90,7 +90,7 @@ Result<void> checkSize(const Entry& entry, std::size_t textBytes) {
 }
 
 Result<void> checkPayload(const Entry& entry, EntryKind kind) {
-  // What an attachment holds was checked before it became one; control entries are never attachments.
+  // The content of an attachment was checked before it was stored. Control entries are never attachments.
   if (isConversation(kind) && readAttachmentReference(entry.payload)) return {};
   switch (kind) {
     case EntryKind::Head: return namesNothing(entry) ? Result<void>() : checkText(entry, "entryId");

@@ -1,5 +1,5 @@
-// The rules for a single entry that need no stored session: what type and payload may be, and which entry a control
-// entry names. Every backend applies them, whoever judges the rest.
+// The rules for a single entry that do not need the stored session: its type, its payload, and which entry a control
+// entry names. Every backend applies them, even if it judges the other rules in another way.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ inline constexpr const char* kParentHint = "name an earlier entry, or leave pare
 std::unexpected<Error> invalidEntry(const Entry& entry, std::string_view what, const char* hint);
 
 Result<void> checkType(const Entry& entry, EntryKind kind);
-/// No entry has the id of a place: that means what is there.
+/// Refuses an id of the form that names a place in a log: such an id already refers to the entry at that place.
 Result<void> checkId(const Entry& entry);
-/// `textBytes`: of the entry as a line, without its seal.
+/// `textBytes` is the size of the entry's line without its seal.
 Result<void> checkSize(const Entry& entry, std::size_t textBytes);
-/// What the payload of a type must hold, except that what it names exists.
+/// Checks what the payload of a type must contain. Does not check that the entries it names exist.
 Result<void> checkPayload(const Entry& entry, EntryKind kind);
 
-/// What the entry must be that a control entry names.
+/// What an entry must be so that a control entry may name it.
 enum class TargetRule : std::uint8_t {
   Head,       ///< An entry of the conversation.
   Label,      ///< An entry of the conversation.
@@ -33,21 +33,23 @@ struct ControlTarget {
   std::string entryId;
   TargetRule rule = TargetRule::Head;
 };
-/// The entry that a control entry names; none when it names none. The payload has passed checkPayload.
+/// Returns the entry that a control entry names, or std::nullopt when it names none. The payload has passed
+/// checkPayload.
 std::optional<ControlTarget> targetOf(const Entry& entry, EntryKind kind);
-/// Whether that entry, of this type, may be named so; NotFound without a type: there is no such entry.
+/// Checks that an entry of this type may be named so. NotFound when `type` is std::nullopt: there is no such entry.
 Result<void> judgeTarget(std::string_view sessionId, const ControlTarget& target,
                          const std::optional<std::string>& type);
 
-/// Whether entries of this kind can be hidden: not those by which a session is read.
+/// Returns true when entries of this kind can be hidden. Entries that are needed to read a session cannot.
 bool canBeRedacted(EntryKind kind);
 
-/// Whether one of two payloads is the other, kept as an attachment: that may change between two deliveries.
+/// Returns true when one of two payloads is the other one stored as an attachment: that may differ between two
+/// deliveries of a batch.
 bool isSamePayload(std::string_view mine, std::string_view theirs);
 
-/// The Conflict that says which tail a session has instead of the expected one.
+/// Returns a Conflict that names the expected and the actual tail.
 Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual);
-/// The Conflict that says that a later turn has begun than the one that the append belongs to.
+/// Returns a Conflict that says that a later turn has begun than the append's.
 Error turnConflict(std::string_view sessionId, std::uint64_t turn, std::uint64_t latest, std::string_view tail);
 
 }  // namespace bough

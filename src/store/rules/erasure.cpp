@@ -26,7 +26,7 @@ bool isStatement(std::string_view text) {
   return !text.empty() && text.size() <= kMostBytes && json::check(json::quoted(text)).has_value();
 }
 
-// Whether one of the texts in a JSON value, wherever it is, is the id of an entry of the plan.
+// Returns true when any string in a JSON value, at any depth, is the id of an entry of the plan.
 bool namesTarget(const ErasurePlan& plan, std::string_view json) {
   for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at + 1)) {
     const std::size_t end = json.find('"', at + 1);
@@ -87,7 +87,7 @@ Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const En
     target.bytes = json::findUnsigned(*place, "bytes").value_or(0);
   }
   if (const auto named = readAttachmentReference(stored.payload)) {
-    // The name is the digest, whether the attachment can be read or not.
+    // The attachment's name is its digest, so the attachment need not be readable.
     target.sha256 = upperCase(*named);
     const auto reference = json::findMember(stored.payload, "$attachment").value_or("");
     target.bytes = json::findUnsigned(reference, "bytes").value_or(0);

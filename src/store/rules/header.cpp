@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// Copies the members of an object, without the braces, except those that `skip` names.
+// Copies the members of an object, without the braces, except those in `skip`.
 void copyMembers(json::Writer& writer, std::string_view object, std::initializer_list<std::string_view> skip) {
   json::ObjectReader members(object);
   while (const auto member = members.next()) {
@@ -21,7 +21,7 @@ void copyMembers(json::Writer& writer, std::string_view object, std::initializer
   }
 }
 
-// A member of what is left of an object, as it is written; empty when it cannot be read.
+// Returns the text of a member from the rest of a damaged object; empty when it cannot be read.
 std::string memberNamedIn(std::string_view damaged, std::string_view name) {
   const std::size_t at = damaged.find(fmt::format("\"{}\":", name));
   if (at == std::string_view::npos) return {};

@@ -1,4 +1,4 @@
-// The header of a session: what its payload says.
+// The header of a session: reading and making its payload.
 #pragma once
 
 #include <climits>
@@ -12,14 +12,14 @@
 
 namespace bough {
 
-/// What a header says that is not a small whole number: of a version to come, so newer than all.
+/// The format of a header that does not state a small whole number. It counts as newer than all known formats.
 inline constexpr int kUnknownFormat = INT_MAX;
 
-/// InvalidArgument when it is not a session id.
+/// Returns InvalidArgument when the text is not a session id.
 Result<void> checkSessionId(const std::string& sessionId);
 
 struct HeaderInfo {
-  int format = 0;  ///< 0 when the header is a draft's, or missing.
+  int format = 0;  ///< 0 when the header is a draft's or missing.
   std::optional<ForkOrigin> origin;
   std::string key;
   std::string cwd;
@@ -28,40 +28,42 @@ struct HeaderInfo {
 /// Reads a session's first entry, which need not be a header.
 HeaderInfo readHeader(const Entry& first);
 
-/// Refuses to write to a session that is not in the format `known`. `first` is its first entry, at `offset` of `path`.
+/// Refuses to write to a session that is not in the format `known`. `first` is its first entry, at `offset` in `path`.
 Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::string_view path, std::uint64_t offset,
                          int known);
-/// Refuses a file that another tool wrote and that only looks like a draft without a header: its lines have their
-/// content beside the payload, so that every entry would be empty.
+/// Refuses a file of another tool that looks like a draft without a header: its lines have their content outside the
+/// payload, so every entry would be empty.
 Result<void> refuseOthersFile(const Entry& first, std::string_view sessionId, std::string_view path);
 Error newerFormatError(int format, std::string_view sessionId, std::string_view path);
-/// What is wrong with a format that is newer, or no number at all.
+/// Describes a format that is newer than the known ones, or not a number.
 std::string unknownFormat(int format);
 
-/// The payload of a new session's header.
+/// Returns the payload of a new session's header.
 std::string makeHeaderPayload(const NewSession& session, const std::optional<ForkOrigin>& origin, int format);
 
-/// The payload of a header that is brought to a newer format: all its members, and the ones it lacks.
+/// Returns the payload of a header in a newer format: all its members, and those it lacks.
 std::string upgradeHeaderPayload(std::string_view payload, std::string_view sessionId, int format);
 
-/// The payload of a header in the place of one that is missing, or cannot be read: what is left of that (`damaged`)
-/// still says which key and folder the session has, and what it was detached from.
+/// Returns the payload for a header that is missing or unreadable. The readable rest of that header (`damaged`) may
+/// still contain the key and folder of the session, and the session it was detached from.
 std::string remadeHeaderPayload(std::string_view damaged, std::string_view sessionId,
                                 const std::optional<ForkOrigin>& origin, int format);
 
-/// What is left of a damaged header may still say where a fork continues from; the entry is empty when only the session
-/// can be seen.
+/// Reads the origin of a fork from the rest of a damaged header. The entry id is empty when only the session is
+/// readable.
 std::optional<ForkOrigin> originNamedIn(std::string_view damaged);
-/// The same of the format.
+/// Reads the format from the rest of a damaged header.
 std::optional<int> formatNamedIn(std::string_view damaged);
 
-/// The payload of a label; without an entry the label is taken away.
+/// Returns the payload of a label. Without an entry, it removes the label.
 std::string labelPayload(std::string_view name, std::optional<std::string_view> entryId);
 
-/// The payload of a fork's header once it has its own copy of what it shared. `root`: where its history began.
+/// Returns the payload of a fork's header after the fork was given its own copy of the shared history. `root` is the
+/// session where its history began.
 std::string detachHeaderPayload(std::string_view payload, std::string_view root);
 
-/// Whether two headers say the same; where the history of a detached session began may be known to one store alone.
+/// Returns true when two headers say the same. The session where the history of a detached session began is not
+/// compared, because only one of two stores may know it.
 bool isSameHeaderPayload(std::string_view left, std::string_view right);
 
 }  // namespace bough

@@ -1,5 +1,5 @@
 // Entries whose attachment is missing or damaged. Each is shown as `unreadable` (base/model/unreadable.h), the rest of
-// the session as always, and the state of the session tells how many were met.
+// the session as usual. The state of the session counts the ones that were met.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,18 @@
 
 namespace bough {
 
-/// Of the sessions of a store. May be called from any thread.
+/// The lost payloads of a store's sessions. Thread-safe.
 class LostPayloads {
  public:
-  /// Whether an attachment that cannot be read is lost. What the system refuses now, it may allow later.
+  /// Returns true when an error means that an attachment is lost. An error of the operating system does not: the read
+  /// may succeed later.
   static bool isLoss(const Error& error);
 
-  /// Makes an entry that names a lost attachment unreadable. `why`: what reading the attachment said.
+  /// Makes an entry with a lost attachment unreadable. `why` is the error from reading the attachment.
   void replace(const std::string& sessionId, Entry& entry, const Error& why);
-  /// The attachment of this entry was read.
+  /// Records that the attachment of this entry could be read.
   void forget(const std::string& sessionId, const std::string& entryId);
-  /// How many were met in this session, and in what it shares.
+  /// Returns the number of lost payloads that were met in this session and in its shared history.
   [[nodiscard]] std::uint64_t count(const std::string& sessionId);
 
  private:

@@ -1,6 +1,7 @@
-// What the names of places in a log (`unreadable:<offset>`) mean after that log was written again, with its lines in
-// other places. Sessions that share it may know entries by such names and are not written again with it. So the log
-// says what they mean now, in a `session_info` at its end: `{"places":{"unreadable:1234":"unreadable:1100"}}`.
+// An entry that could not be read may be known by its place in the log (`unreadable:<offset>`). When the log is
+// rewritten, the places of its lines change. Sessions that share the log may still use the old names, and are not
+// rewritten with it. So the log records the new meaning of these names in a `session_info` at its end:
+// `{"places":{"unreadable:1234":"unreadable:1100"}}`.
 #pragma once
 
 #include <map>
@@ -10,9 +11,9 @@
 
 namespace bough {
 
-/// The payload of such a session_info; each name is that of an entry, by its id or its place in the new log.
+/// Returns the payload of such a session_info. Each old name maps to an entry's id or to its place in the new log.
 std::string renamedPlacesPayload(const std::map<std::string, std::string>& renamed);
-/// What a name means by such a payload; none when it says nothing of it.
+/// Returns what such a payload says about a name; std::nullopt when it does not contain the name.
 std::optional<std::string> renamedIn(std::string_view payload, std::string_view name);
 
 }  // namespace bough

@@ -20,7 +20,7 @@ Result<TurnState> afterLease(const std::string& sessionId, const TurnState& befo
                              std::uint64_t nowMs) {
   const std::uint64_t until = lease.leaseMs == 0 ? 0 : nowMs + lease.leaseMs;
   if (lease.turn == 0) {
-    // A clock that was set back must not keep everybody out for longer than a lease lasts.
+    // If the clock was set back, nobody may be locked out for longer than a lease lasts.
     constexpr std::uint64_t kMostMs = 3'600'000;
     const std::uint64_t leftMs = before.leaseUntilMs > nowMs ? before.leaseUntilMs - nowMs : 0;
     if (leftMs > 0 && leftMs <= kMostMs) return std::unexpected(turnIsHeld(sessionId, before.turn, leftMs));

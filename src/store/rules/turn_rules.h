@@ -1,4 +1,4 @@
-// When a turn may begin or go on: judged on what a store keeps of a session's turns.
+// When a turn may begin or continue, judged by what a store keeps about a session's turns.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 
 namespace bough {
 
-/// What a store keeps of the turns of a session.
+/// What a store keeps about the turns of a session.
 struct TurnState {
-  std::uint64_t turn = 0;          ///< The last that has begun.
-  std::uint64_t leaseUntilMs = 0;  ///< When its lease ends; 0: it has none.
+  std::uint64_t turn = 0;          ///< The last turn that has begun.
+  std::uint64_t leaseUntilMs = 0;  ///< When its lease ends; 0: it has no lease.
 };
 
-/// The state after a lease. Busy while the lease of another turn runs, Conflict when the turn is not the latest.
+/// Returns the state after a lease. Busy while the lease of another turn runs, Conflict when the turn is not the
+/// latest.
 Result<TurnState> afterLease(const std::string& sessionId, const TurnState& before, const TurnLease& lease,
                              std::uint64_t nowMs);
 
-/// Another turn holds the session, for `leftMs` unless it is renewed.
+/// Returns the error for a session that another turn holds for `leftMs` more, unless that turn renews its lease.
 Error turnIsHeld(const std::string& sessionId, std::uint64_t turn, std::uint64_t leftMs);
 
 }  // namespace bough

@@ -18,7 +18,7 @@ bool isOfMessage(std::string_view type) {
   return std::ranges::find(kTypes, type) != std::end(kTypes);
 }
 
-// What an entry says, without the line that it came from.
+// Adds the content of an entry, without the line that it came from.
 void addSaid(const Entry& entry, json::SaidTexts& texts) {
   json::ObjectReader members(entry.payload);
   while (const auto member = members.next()) {
@@ -80,7 +80,7 @@ Result<std::vector<std::string>> twinsOf(StoredSession& session, const std::vect
   TwinLines said;
   for (const Entry& entry : named.entries) said.add(entry);
   std::vector<std::string> twins;
-  if (!said.wereImported()) return twins;  // else all of the session is read
+  if (!said.wereImported()) return twins;  // otherwise the whole session is read
   for (std::uint64_t from = 0;;) {
     BOUGH_TRY(
         const auto part,

@@ -1,8 +1,9 @@
-// Lines of another agent's file that say once more what an entry of the same file says.
+// Lines of another agent's file that repeat the content of an entry from the same file.
 //
-// Agents write what was said several times: Claude Code the last prompt and what is queued, Codex what it shows beside
-// what its model gets, Gemini CLI results with their call and as a message. bough keeps such lines beside the
-// conversation, so that the file comes out as it was. What hides an entry must hide them, too.
+// Agents write the same text several times: Claude Code writes the last prompt and queued prompts, Codex writes what it
+// shows in addition to what its model gets, and Gemini CLI writes results both with their call and as a message. bough
+// keeps such lines next to the conversation, so that the file can be exported unchanged. When an entry is hidden, these
+// lines must be hidden too.
 #pragma once
 
 #include <set>
@@ -17,13 +18,13 @@ namespace bough {
 
 class TwinLines {
  public:
-  /// Takes in what an entry says, as it is stored; nothing of one that was not imported.
+  /// Adds the content of an entry, as it is stored. Ignores the content of an entry that was not imported.
   void add(const Entry& entry);
-  /// Whether one of them came from another agent's file.
+  /// Returns true when at least one of the entries came from another agent's file.
   [[nodiscard]] bool wereImported() const { return !agents_.empty(); }
-  /// Whether an entry keeps a line that was written for one of the entries, or that repeats one of their texts
-  /// (base/json/said_texts.h). Of a message what it says itself does not count; `alsoMessages`: those whose lines say
-  /// more.
+  /// Returns true when `entry` keeps a line that was written for one of the added entries, or that repeats one of their
+  /// texts (base/json/said_texts.h). A message is not a twin because of what it says itself; with `alsoMessages`, it is
+  /// one if its line says more than the message.
   [[nodiscard]] bool isTwin(const Entry& entry, bool alsoMessages) const;
 
  private:
@@ -34,8 +35,9 @@ class TwinLines {
   json::SaidTexts texts_;
 };
 
-/// The entries of a session that keep such lines for some of its entries. `forGood`: those too that are redacted, and
-/// messages whose lines say more than they do; who only hides something does not write such a line again.
+/// Returns the entries of a session that keep such lines for some of its entries. `forGood` includes entries that are
+/// already redacted, and messages whose lines say more than the message. Merely hiding an entry does not need those,
+/// because such a line is not written out again.
 Result<std::vector<std::string>> twinsOf(StoredSession& session, const std::vector<std::string>& entryIds,
                                          bool forGood);
 

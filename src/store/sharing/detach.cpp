@@ -1,4 +1,4 @@
-// A fork gets its own copy of what it shares.
+// Gives a fork its own copy of the history it shares.
 
 #include <fmt/format.h>
 
@@ -23,12 +23,12 @@
 namespace bough {
 namespace {
 
-// A copy of part of a branch would be all that is left of it.
+// Refuses a branch that is not complete: after the detach, the incomplete copy would be all that is left of it.
 Result<void> refuseMissing(SharingSession& fork) {
   BOUGH_TRY(const auto history, fork.history());
   if (history->missing().empty()) return {};
   BOUGH_TRY(const auto origin, fork.origin());
-  BOUGH_TRY(fork.historyOf(origin));  // says that a session is not there, if that is why
+  BOUGH_TRY(fork.historyOf(origin));  // reports the missing session, if that is the cause
   const std::string oldest = history->sessions().front();
   return fail(ErrorCode::Damaged,
               fmt::format("session {} shares entry {}, which cannot be read in session {}", fork.sessionId(),
@@ -36,7 +36,7 @@ Result<void> refuseMissing(SharingSession& fork) {
               fmt::format("bring it back from a copy first; `bough verify {}` says what is wrong", oldest));
 }
 
-// A rewrite would put the placeholder of a damaged line in the place of its bytes.
+// Refuses unreadable entries: a rewrite would replace the bytes of a damaged line by a placeholder.
 Result<void> refuseUnreadable(SharingSession& fork, const std::vector<Entry>& entries) {
   const auto lost = std::ranges::find_if(entries, isUnreadable);
   if (lost == entries.end()) return {};
@@ -65,8 +65,8 @@ Result<EntryIds> idsOf(const std::vector<Entry>& entries, const std::string& for
   return present;
 }
 
-// The parent of an entry, or where that is gone, the nearest one before it that is there. In a log that somebody wrote
-// by hand, entries may be each other's parents.
+// Returns the parent of an entry or, when that parent is gone, the nearest ancestor that exists. In a log that was
+// written by hand, entries may be each other's parents.
 std::string parentIn(const EntryIds& present, const std::unordered_map<std::string, std::string>& dropped,
                      std::string parent) {
   auto next = dropped.find(parent);
@@ -77,9 +77,10 @@ std::string parentIn(const EntryIds& present, const std::unordered_map<std::stri
   return present.contains(parent) ? parent : "";
 }
 
-// What is left of a session says nothing any more of entries that are gone: no log may be made that does, and a copy of
-// this one is. A head and a label name none, a redaction goes. Where one went the log is another one, with a header of
-// its own: whoever has counted the one before would miss what went.
+// Removes every reference to lost entries from the rest of a session, because no new log may contain one, and a copy of
+// this log is a new log. Heads and labels then name no entry; redactions are removed. If a redaction was removed, the
+// header gets a new id and so the log a new identity; otherwise a catalog that counted the old log would miss the
+// removed entry.
 void forgetLost(std::vector<Entry>& entries, EntryIds& present, IdGenerator& ids) {
   std::unordered_map<std::string, std::string> dropped;
   for (Entry& entry : entries) {
@@ -102,7 +103,7 @@ void forgetLost(std::vector<Entry>& entries, EntryIds& present, IdGenerator& ids
   for (Entry& entry : entries) entry.parentId = parentIn(present, dropped, entry.parentId.value_or(""));
 }
 
-// Where what was redacted is gone, what was converted from it stays hidden.
+// When a redacted entry is lost, the entries that were converted from it stay hidden.
 std::vector<Entry> redactionsOfConverted(const std::vector<Entry>& entries, const Redactions& redactions,
                                          const EntryIds& present, IdGenerator& ids) {
   std::vector<Entry> made;
@@ -124,7 +125,7 @@ std::vector<Entry> redactionsOfConverted(const std::vector<Entry>& entries, cons
   return made;
 }
 
-// When the head was moved to where it is.
+// Returns when the head was moved to its present place.
 std::string headTime(const std::vector<Entry>& entries) {
   std::string storage;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
@@ -135,12 +136,13 @@ std::string headTime(const std::vector<Entry>& entries) {
 
 }  // namespace
 
-// Its copies of what was paid are known by it, also when the sessions in between are gone.
-// One that cannot be read now is not gone.
+// Returns the session where the history of a session began. Copies of paid answers are recognized by it, also after the
+// sessions in between were removed. A session that cannot be read at the moment does not count as removed: then this
+// fails.
 Result<std::string> SharingBackend::rootOf(const std::string& sessionId) {
   std::optional<Error> failed;
   std::string root = rootSession(sessionId, [&](const std::string& id) -> std::optional<std::string> {
-    if (!isSessionId(id)) return std::nullopt;  // whatever a header says, no session has such a name
+    if (!isSessionId(id)) return std::nullopt;  // a header may name anything
     const auto found = session(id);
     auto header = found ? (*found)->header() : Result<Entry>(std::unexpected(found.error()));
     if (header) return std::move(header->payload);
@@ -151,10 +153,10 @@ Result<std::string> SharingBackend::rootOf(const std::string& sessionId) {
   return root;
 }
 
-// Rewrites the fork: its header, all that it shared, its own entries.
+// Rewrites the fork: its header, all entries that it shared, its own entries.
 Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::Lost lost) {
   BOUGH_TRY(const auto fork, session(forkId));
-  // The tail first: what is appended after it from here on makes the rewrite fail, and is not lost.
+  // Read the tail first: an entry that is appended after it makes the rewrite fail and is not lost.
   auto state = fork->state();
   BOUGH_TRY(const Entry first, fork->header());
   BOUGH_TRY(checkFormat(first, forkId, describe(), 0, serializer().schemaVersion()));
@@ -166,7 +168,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   if (lost == ForkHistory::Lost::Refuse) {
     BOUGH_TRY(refuseMissing(*fork));
   }
-  // Places are others in the new log.
+  // Names of places change in the new log.
   BOUGH_TRY(state->headId, idMeantBy(*fork, std::move(state->headId)));
   SessionLoader loader(*fork);
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
@@ -174,7 +176,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   BOUGH_TRY(const std::string root, rootOf(forkId));
   entries.front().payload = detachHeaderPayload(entries.front().payload, root);
   const std::string movedAt = headTime(entries);
-  // What the parent hides stays hidden, though its redactions are not on the branch.
+  // What the parent hides stays hidden, although the parent's redactions are not on the branch.
   BOUGH_TRY(auto redactions, loader.redactions());
   BOUGH_TRY(auto present, idsOf(entries, forkId));
   std::vector<Entry> converted = redactionsOfConverted(entries, redactions, present, ids_);
@@ -187,7 +189,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
     redaction.parentId = target;
     entries.push_back(std::move(redaction));
   }
-  // So do its labels.
+  // The parent's labels are kept as well.
   BOUGH_TRY(const auto named, fork->labels());
   for (const SessionLabel& label : named) {
     if (label.sessionId == forkId) continue;
@@ -198,7 +200,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
     copy.parentId = label.entryId;
     copy.timestamp = label.timestamp;
   }
-  // The head is where it was, wherever the copied entries would have left it.
+  // The head stays where it was: the copied entries would move it.
   if (isRest && !present.contains(state->headId)) state->headId.clear();
   Entry head;
   head.id = ids_.next();
@@ -212,7 +214,8 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
 
 namespace {
 
-// Again when the fork is appended to meanwhile: somebody who does so without a pause leaves few moments for it.
+// Retries when the fork is appended to meanwhile. A process that appends without a pause leaves few moments for a
+// rewrite.
 template <typename Once>
 Result<void> retryOnConflict(Once once) {
   constexpr int kTries = 1000;

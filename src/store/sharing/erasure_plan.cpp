@@ -14,7 +14,8 @@
 namespace bough {
 namespace {
 
-// A log of another format could not take the receipt.
+// Returns the session that an entry belongs to. Checks its format, because a log of another format could not take the
+// receipt.
 Result<std::string> ownerOf(SharingBackend& backend, const std::string& sessionId, const std::string& entryId) {
   std::unordered_set<std::string> seen;
   for (std::string at = sessionId; seen.insert(at).second;) {
@@ -32,7 +33,8 @@ Result<std::string> ownerOf(SharingBackend& backend, const std::string& sessionI
   return fail(ErrorCode::NotFound, fmt::format("no session has an entry {} of its own", entryId));
 }
 
-// The line of another agent is kept with the first of the entries that it became, and says what the others say.
+// A line of another agent is kept with the first of the entries that were made from it, and contains the text of the
+// others: adds that first entry to the plan.
 Result<void> addHolderOfLine(SharingBackend& backend, ErasurePlan& plan, const std::string& owner, const Entry& entry,
                              IdGenerator& ids, const std::function<void(const Entry&)>& use) {
   const auto line = agentLineOf(entry.payload);
@@ -50,7 +52,7 @@ Result<void> addHolderOfLine(SharingBackend& backend, ErasurePlan& plan, const s
   return {};
 }
 
-// Lines of other agents' files that repeat what is erased.
+// Adds lines of other agents' files that repeat what is erased.
 Result<void> addTwins(SharingBackend& backend, ErasurePlan& plan, StoredSession& session,
                       const std::vector<std::string>& entryIds, IdGenerator& ids,
                       const std::function<void(const Entry&)>& use) {

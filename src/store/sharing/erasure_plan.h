@@ -1,4 +1,4 @@
-// Which entries an erasure means, and whose own they are.
+// Determines which entries an erasure covers, and to which session each belongs.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,8 @@
 
 namespace bough {
 
-/// NotFound when the session does not show one of the entries. `use` gets each as it is stored.
+/// Plans an erasure. NotFound when the session does not show one of the entries. `use` receives each entry as it is
+/// stored.
 Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure, IdGenerator& ids, Clock& clock,
                                 const std::function<void(const Entry&)>& use);
 

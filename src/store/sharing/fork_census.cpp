@@ -12,7 +12,8 @@
 namespace bough {
 namespace {
 
-// What a damaged header says is believed when it names an entry that is there: the name may be what was damaged.
+// Returns true when a damaged header names an entry that exists. Otherwise the header's text is not trusted: the name
+// may be the damaged part.
 bool leadsElsewhere(SharingBackend& backend, const SeenOrigin& from) {
   if (!from.origin) return false;
   const auto session = backend.session(from.origin->sessionId);
@@ -29,7 +30,7 @@ Result<void> refuseForks(const std::string& sessionId, const std::vector<std::st
               "delete the forks first, or detach them: each then gets its own copy");
 }
 
-// Not when it is gone meanwhile. Any other failure hides what might be a fork.
+// Adds an origin, unless its session was removed meanwhile. Any other error might hide a fork.
 Result<void> addIfThere(SeenOrigins& origins, const std::string& name, Result<SeenOrigin> seen) {
   if (!seen && seen.error().code == ErrorCode::NotFound) return {};
   if (!seen) return std::unexpected(std::move(seen).error());

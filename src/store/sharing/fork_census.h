@@ -1,4 +1,4 @@
-// Who shares whose history: one look at the headers of a store's sessions.
+// Which sessions share whose history, found by reading the headers of a store's sessions.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace bough {
 
-/// Those that share the history of a session, and those of which that cannot be known.
+/// The sessions that share the history of a session, and the sessions for which that is unknown.
 struct Sharers {
   std::vector<std::string> forks;
   std::vector<std::string> unknown;
@@ -21,18 +21,20 @@ class ForkCensus {
  public:
   explicit ForkCensus(SharingBackend& backend) : backend_(backend) {}
 
-  /// Looks at the sessions that are not known yet. Costs little when none was made or removed since the last time.
+  /// Reads the headers of sessions that are not known yet. Costs little when no session was created or removed since
+  /// the last call.
   Result<void> lookAtSessions();
   Result<void> lookAtTrash();
-  /// A session, or one in the trash, is gone, or will be.
+  /// Removes a session, or one in the trash, from the census because it is gone or will be.
   void leaveOut(const std::string& name);
-  /// The census itself is why one session more is gone than at the last look.
+  /// Records that the owner of this census has removed one session itself, so that the next look need not be repeated
+  /// for it.
   void countOwnRemoval();
 
   [[nodiscard]] Sharers sharersOf(const std::string& sessionId) const;
-  /// The sessions that it continues, as far as headers say so that can be read.
+  /// Returns the sessions that a session continues, directly or not, as far as their headers are readable.
   [[nodiscard]] std::unordered_set<std::string> historyOf(const std::string& sessionId) const;
-  /// None when it was not seen.
+  /// Returns null when the session was not seen.
   [[nodiscard]] const SeenOrigin* find(const std::string& name) const;
   [[nodiscard]] const std::unordered_map<std::string, SeenOrigin>& all() const { return seen_; }
 
@@ -46,7 +48,7 @@ class ForkCensus {
   std::optional<std::uint64_t> nameChanges_;  // at the last look
 };
 
-/// HasForks or Damaged, with their names, when somebody shares, or may share, the history of a session.
+/// Returns HasForks or Damaged, with their names, when sessions share, or may share, the history of a session.
 Result<void> refuseSharers(const std::string& sessionId, const Sharers& sharers);
 Result<void> refuseUnknown(const std::string& sessionId, const std::vector<std::string>& unknown);
 

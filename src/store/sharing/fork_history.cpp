@@ -21,7 +21,7 @@ struct OpenedSession {
 };
 
 Result<OpenedSession> open(SharingSessions& sessions, const std::string& sessionId) {
-  // No session has a name that is not an id, whatever a header says.
+  // A header may name anything, but only an id can be the name of a session.
   if (!isSessionId(sessionId)) return fail(ErrorCode::NotFound, fmt::format("there is no session \"{}\"", sessionId));
   BOUGH_TRY(auto session, sessions.session(sessionId));
   BOUGH_TRY(const std::uint64_t generation, session->generation());
@@ -63,13 +63,13 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
     const bool isOwn = std::exchange(isOwnLeaf, false);
     BOUGH_TRY(const auto sequence,
               isOwn ? found.session->ownSequenceOf(leaf) : sequenceNamedFrom(*found.session, leaf));
-    // A session on the way without an entry of the branch still has its say on it: its redactions hold.
+    // A session on the way is recorded even if it has no entry of the branch: its redactions apply to the branch.
     Part& part =
         history.parts_.emplace_back(Part{.session = found.session, .generation = found.generation, .sequences = {}});
     if (sequence) {
       BOUGH_TRY(BranchPart own, found.session->ownBranch(*sequence, limit - history.size_));
       if (!own.sequences.empty() && own.sequences.front() == 0) {
-        // Where the header cannot be read, the first entry that can be read is one of the conversation.
+        // If the header is unreadable, the first readable entry belongs to the conversation.
         BOUGH_TRY(const Entry first, found.session->header());
         if (first.type == entry_type::kSessionHeader) own.sequences.erase(own.sequences.begin());
       }
@@ -225,7 +225,7 @@ bool ForkHistory::keepFor(SharingSession& owner) {
 }
 
 bool ForkHistory::isCurrent() const {
-  if (!missing_.empty()) return false;  // it may be back
+  if (!missing_.empty()) return false;  // the missing part may have been restored
   return std::ranges::all_of(parts_, [&](const Part& part) {
     const auto generation = part.session->generation();
     return generation && *generation == part.generation;

@@ -1,5 +1,5 @@
-// What a fork shares: the branch of another session that it continues, which may lie in several sessions when that one
-// is a fork itself.
+// The history that a fork shares: the branch of another session that it continues. The branch may span several sessions
+// when that session is a fork itself.
 #pragma once
 
 #include <cstdint>
@@ -19,63 +19,65 @@ namespace bough {
 class SharingSession;
 class SharingSessions;
 
-/// Whether an error says that a session is not in the store, or that nothing of its file can be read.
+/// Returns true when an error means that a session is missing in the store, or that nothing of its file can be read.
 bool isLostSession(const Error& error);
 
-/// The entries of one branch across forks, root first, by session and sequence. Headers are not part of it.
+/// The entries of one branch across forks, root first, each given by its session and its sequence there. Headers are
+/// not included.
 class ForkHistory final : public SharedEntries {
  public:
-  /// Follows the branch that ends in `leafId` of `session`: its last `limit` entries. NotFound when there is no such
-  /// entry.
+  /// Follows the branch that ends in `leafId` of `session`, and returns its last `limit` entries. NotFound when there
+  /// is no such entry.
   static Result<ForkHistory> ofBranch(SharingSession& session, const std::string& leafId, std::size_t limit);
-  /// What to do about a session on the way that is not in the store, or of whose file nothing can be read.
+  /// What to do when a session on the way is missing, or nothing of its file can be read.
   enum class Lost : std::uint8_t { Refuse, EndThere };
-  /// What a session with this origin shares, as far as it can be read; empty when it is not a fork. NotFound or
-  /// Damaged, or less than all of it, when a session on the way is lost.
+  /// Returns what a session with this origin shares, as far as it can be read. Empty when the session is not a fork.
+  /// When a session on the way is lost, fails with NotFound or Damaged, or returns the part that is left, as `lost`
+  /// says.
   static Result<ForkHistory> ofFork(SharingSessions& sessions, const std::string& sessionId,
                                     const std::optional<ForkOrigin>& origin, Lost lost = Lost::Refuse);
 
-  /// Whether it is what it would be if it were made now: none of its sessions was rewritten.
+  /// Returns true while this history is complete and none of its sessions has been rewritten since it was made.
   [[nodiscard]] bool isCurrent() const;
 
-  /// Makes it one that `owner` may keep: it no longer keeps that session, which would never be closed. False when it
-  /// leads through another object for the same session.
+  /// Prepares this history to be kept by `owner`: drops its reference to that session, which otherwise would never be
+  /// closed. Returns false when the history leads through another object of the same session.
   [[nodiscard]] bool keepFor(SharingSession& owner);
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// About how much memory it takes.
+  /// Returns about how much memory this history uses.
   [[nodiscard]] std::size_t bytes() const;
-  /// The parent at which it ends too early, because no session on the way has it (verify says more); empty when it is
-  /// whole.
+  /// The parent at which the history ends too early because no session on the way has it (verify reports more). Empty
+  /// when the history is complete.
   [[nodiscard]] const std::string& missing() const { return missing_; }
-  /// The session that should have that parent; it may be lost as a whole.
+  /// The session that should contain that parent. The whole session may be lost.
   [[nodiscard]] const std::string& missingFrom() const { return missingFrom_; }
-  /// Forgets the entries that are of none of these types.
+  /// Removes the entries that are of none of these types.
   Result<void> keepTypes(const std::vector<std::string>& types);
-  /// The entries from place `from` on, at most `limit`.
+  /// Returns at most `limit` entries, starting at place `from`.
   [[nodiscard]] Result<std::vector<Entry>> read(std::size_t from, std::size_t limit) const;
-  /// The entries at these places, in this order.
+  /// Returns the entries at these places, in this order.
   [[nodiscard]] Result<std::vector<Entry>> readAt(std::span<const std::size_t> places) const;
-  /// What each session on the way has of it, root first: for each place the sequence there.
+  /// The part of the history in one session. The parts are ordered root first and contain a sequence for each place.
   struct Part {
     std::shared_ptr<SharingSession> session;
     std::uint64_t generation = 0;
     std::vector<std::uint64_t> sequences;  ///< Ascending.
   };
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-  /// The place of an entry; none when it is not part of this history.
+  /// Returns the place of an entry; std::nullopt when it is not part of this history.
   [[nodiscard]] Result<std::optional<std::size_t>> find(std::string_view entryId) const;
   [[nodiscard]] Result<std::optional<Entry>> entryOf(std::string_view entryId) const override;
   [[nodiscard]] Result<bool> contains(std::string_view entryId) const override;
-  /// The sessions it leads through, the oldest first.
+  /// Returns the sessions that the history leads through, the oldest first.
   [[nodiscard]] std::vector<std::string> sessions() const;
 
  private:
-  /// `isOwnLeaf`: the session itself names the leaf.
+  /// `isOwnLeaf`: the leaf is named by the session itself.
   static Result<ForkHistory> walk(SharingSessions& sessions, std::string session, std::string leaf, std::size_t limit,
                                   bool isOwnLeaf);
 
-  // On a walk, where the parts are the newest first: what is known to come before them.
+  // During a walk, when the parts are ordered newest first: appends an already known history that comes before them.
   void goOn(const ForkHistory& rest);
   void endAt(const std::string& leaf, const std::string& session, std::optional<Error> why);
 

@@ -12,7 +12,7 @@
 namespace bough {
 namespace {
 
-// A text in a payload: its value without the quotes, which no id needs to be escaped in.
+// Returns a string in a payload without its quotes. No id contains a character that needs an escape.
 std::string_view textIn(std::string_view object, std::string_view name) {
   const auto value = json::findMember(object, name).value_or("");
   return value.size() > 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : std::string_view();
@@ -22,8 +22,8 @@ void replaceIn(std::string& payload, std::string_view part, const std::string& i
   payload.replace(static_cast<std::size_t>(part.data() - payload.data()), part.size(), id);
 }
 
-// The id of an entry that is shared, the newest session first. It alone is read: what the entry itself names by a place
-// does not matter.
+// Returns the id of a shared entry; looks at the newest session first. Only this entry is read: places that it names
+// itself do not matter.
 Result<std::optional<std::string>> sharedAt(const ForkHistory& history, std::string_view place) {
   for (const ForkHistory::Part& part : history.parts() | std::views::reverse) {
     BOUGH_TRY(const auto sequence, sequenceNamedFrom(*part.session, place));

@@ -1,7 +1,8 @@
-// The names of places in what a session holds.
+// Names of places that entries of a session contain.
 //
-// What was written while an entry could not be read may know it by its place (`unreadable:<offset>`). That is a place
-// in one log: elsewhere, as in another store or in a log that was written again, it would be nothing, or another entry.
+// An entry that was written while another entry was unreadable may name that entry by its place in the log
+// (`unreadable:<offset>`). Such a name is valid in one log only. In another store, or in a rewritten log, it would name
+// nothing or a different entry.
 #pragma once
 
 #include <string>
@@ -11,18 +12,18 @@
 
 namespace bough {
 
-/// Where a session has the entry that another one names, or a caller does for it. A name of a place may be as old as
-/// the other session: then it is followed through what the log has said of it since.
+/// Returns the sequence of an entry of `session` that another session, or a caller on its behalf, names. A name of a
+/// place may be older than the log: it is then translated with the renamings that the log has recorded since.
 Result<std::optional<std::uint64_t>> sequenceNamedFrom(SharingSession& session, std::string_view name);
 
-/// The id of the entry that the session means by the name of a place. Any other id, or a place where nothing begins, is
-/// given back as it is.
+/// Returns the id of the entry that the session means by the name of a place. Returns any other id, and a place where
+/// no entry begins, unchanged.
 Result<std::string> idMeantBy(SharingSession& session, std::string id);
 
-/// The id of the entry that a fork with this history continues, when its header knows that by its place.
+/// When a fork's header names the entry that it continues by a place, replaces the place by the entry's id.
 Result<void> nameOrigin(const ForkHistory& history, Entry& header);
 
-/// Own entries of a session, with ids for the places that they name.
+/// Replaces the places that own entries of a session name by the ids of the entries there.
 Result<void> namePlaces(SharingSession& session, std::vector<Entry>& entries);
 
 }  // namespace bough

@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// What takes the place of a redacted payload.
+// Returns the payload that replaces a redacted one.
 std::string redactedPayload(const Entry& redaction) {
   json::Writer writer;
   writer.beginObject().key("redacted").beginObject().member("redactionId", redaction.id);
@@ -20,8 +20,8 @@ std::string redactedPayload(const Entry& redaction) {
   return writer.endObject().endObject().take();
 }
 
-// Of several redactions of one entry: the receipt of an erasure says more than a redaction, then the earliest counts,
-// whatever their order in the log: that is another one in each of two stores that were brought together.
+// Decides which of two redactions of one entry counts: the receipt of an erasure, which says more, or else the earlier
+// one. Their order in the log does not matter, because it differs between two stores that were synchronized.
 bool countsBefore(const Entry& redaction, const Entry& other) {
   const bool erased = json::findMember(redaction.payload, "erased").has_value();
   if (erased != json::findMember(other.payload, "erased").has_value()) return erased;

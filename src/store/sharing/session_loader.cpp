@@ -16,8 +16,9 @@
 namespace bough {
 namespace {
 
-// The entries of these types on the branch that ends in `leafId`, root first, from the index alone; a header is on no
-// branch. None when the branch leaves the session, or when the index does not know the types apart.
+// Returns the entries of these types on the branch that ends in `leafId`, root first. Uses only the index. A header is
+// on no branch. Returns std::nullopt when the branch leaves the session, or when the index does not distinguish the
+// types.
 Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSession& session, const std::string& leafId,
                                                                    const std::vector<std::string>& types) {
   KindSet wanted;
@@ -43,8 +44,7 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSessio
   return found;
 }
 
-// Of `size` places that all meet the conditions on types, those that `wanted` asks for: first the limit counts, then
-// `last`.
+// Selects from `size` places that all have a wanted type: applies the limit first, then `last`.
 struct Stretch {
   std::size_t from = 0;
   std::size_t count = 0;
@@ -55,7 +55,7 @@ Stretch wantedStretch(std::size_t size, const LoadOptions& wanted) {
   return {.from = limited - count, .count = count};
 }
 
-// The types that are asked for, whichever way; none: all types.
+// Returns the wanted types; empty for all types.
 std::vector<std::string> wantedTypes(const LoadOptions& wanted) {
   return wanted.type.empty() ? wanted.types : std::vector{wanted.type};
 }
@@ -64,13 +64,13 @@ bool typesExclude(const LoadOptions& wanted, const std::string& type) {
   return !wanted.types.empty() && std::ranges::find(wanted.types, type) == wanted.types.end();
 }
 
-// No history has a header in it.
+// Returns true when only the header is wanted, which is not part of any shared history.
 bool isHeaderAlone(const LoadOptions& wanted) {
   const std::vector<std::string> types = wantedTypes(wanted);
   return types.size() == 1 && types.front() == entry_type::kSessionHeader;
 }
 
-// The conditions that a selection has not met yet.
+// Applies the conditions that the selection has not applied yet.
 void keepWanted(std::vector<Entry>& entries, const LoadOptions& wanted) {
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
   std::erase_if(entries, [&](const Entry& entry) { return typesExclude(wanted, entry.type); });
@@ -126,7 +126,7 @@ Result<Redactions> SessionLoader::redactions() {
   return found;
 }
 
-// Brings back payloads that are stored apart, and hides redacted ones.
+// Loads payloads that are stored as attachments, and hides redacted ones.
 Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showRedacted, std::size_t limitBytes) {
   Redactions hidden;
   const auto canBeHidden = [](const Entry& entry) { return canBeRedacted(entryKind(entry.type)); };
@@ -206,8 +206,8 @@ Result<std::uint64_t> SessionLoader::sequenceAfter(const std::string& position) 
               "start from the beginning with an empty position");
 }
 
-// A sequence is a number in the session as it was. Where that was cut or replaced, only the entry's id says where we
-// are.
+// A sequence is only valid for the generation it was read in. If the session was truncated or replaced since, the
+// entry's id gives the position.
 Result<LoadResult> SessionLoader::after(const SessionPosition& position, std::size_t limit) {
   LoadResult result{.end = position};
   BOUGH_TRY(result.end.generation, session_.generation());
@@ -225,7 +225,7 @@ Result<LoadResult> SessionLoader::after(const SessionPosition& position, std::si
 Result<LoadResult> SessionLoader::byId(const std::vector<std::string>& ids) {
   LoadResult result;
   for (const std::string& id : ids) {
-    // Without a walk through what is shared when the session has the entry itself.
+    // If the session has the entry itself, the shared history is not searched.
     BOUGH_TRY(const auto own, session_.ownSequenceOf(id));
     std::optional<std::size_t> place;
     BOUGH_TRY(const auto shared, history());
@@ -282,11 +282,11 @@ Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
     ofHead.branch = state.headId;
     return select(ofHead);
   }
-  // After a look at the session, its origin is not one that was read from a file that is gone.
+  // Look at the session first, so that its origin was not read from a file that is gone.
   BOUGH_TRY(session_.generation());
   BOUGH_TRY(const auto origin, session_.origin());
   if (wanted.branch) {
-    // A fork has the branch that it shares, not all of the other session.
+    // A fork has the branch that it shares, but not the rest of the other session.
     if (origin) {
       BOUGH_TRY(const auto known, sequenceOf(*wanted.branch));
       if (!known) {
@@ -305,7 +305,7 @@ Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
 
 Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted) {
   const std::vector<std::string> types = wantedTypes(wanted);
-  // With fromSequence entries of other types count, too.
+  // With fromSequence, entries of other types count as well.
   const bool byType = !types.empty() && wanted.fromSequence == 0;
   if (byType) {
     BOUGH_TRY(const auto found, sequencesOfTypes(session_, *wanted.branch, types));
@@ -316,10 +316,10 @@ Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted
   }
   const bool inParts = types.empty() && !wanted.last && wanted.limit != SIZE_MAX;
   if (inParts) return branchPart(wanted);
-  // Without further conditions only as much of the branch is walked as is wanted.
+  // Without further conditions, walk only as much of the branch as is wanted.
   const bool plain = types.empty() && wanted.fromSequence == 0 && wanted.limit == SIZE_MAX;
   const std::size_t length = plain ? wanted.last.value_or(SIZE_MAX) : SIZE_MAX;
-  // One at least, so that a branch that is not there is noticed.
+  // Walk at least one entry, so that a missing branch is noticed.
   BOUGH_TRY(auto branch, ForkHistory::ofBranch(session_, *wanted.branch, std::max<std::size_t>(length, 1)));
   if (byType) {
     BOUGH_TRY(branch.keepTypes(types));
@@ -356,7 +356,7 @@ Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {
   return session_.ownEntries(sequences);
 }
 
-// The session's own entries of these types.
+// Returns the session's own entries of these types.
 Result<std::vector<std::uint64_t>> SessionLoader::ownOfTypes(const std::vector<std::string>& types,
                                                              std::uint64_t fromSequence) {
   std::vector<std::uint64_t> found;
@@ -369,7 +369,7 @@ Result<std::vector<std::uint64_t>> SessionLoader::ownOfTypes(const std::vector<s
   return found;
 }
 
-// Entries of some types of a session that shares history: its header, what it shares, its own.
+// Returns entries of some types of a session that shares history: its header, its shared entries, its own entries.
 Result<std::vector<Entry>> SessionLoader::selectShared(const LoadOptions& wanted) {
   const std::vector<std::string> types = wantedTypes(wanted);
   BOUGH_TRY(const auto own, ownOfTypes(types, 0));
@@ -379,7 +379,7 @@ Result<std::vector<Entry>> SessionLoader::selectShared(const LoadOptions& wanted
   const std::size_t headers = !own.empty() && own.front() == 0 ? 1 : 0;
   const Stretch part = wantedStretch(own.size() + shared.size(), wanted);
   std::vector<Entry> entries;
-  // What `part` has of the stretch [begin, begin + size), read by `read(from, count)`.
+  // Adds the part of the range [begin, begin + size) that `part` covers, read by `read(from, count)`.
   const auto add = [&](std::size_t begin, std::size_t size, const auto& read) -> Result<void> {
     const std::size_t from = std::max(part.from, begin);
     const std::size_t end = std::min(part.from + part.count, begin + size);

@@ -1,5 +1,5 @@
-// How a session that shares history is read: whole, in part, by branch, by id; with redacted payloads hidden and
-// attachments brought back.
+// Reads a session that shares history: all of it, a part, a branch, or entries by id. Hides redacted payloads and loads
+// attachments.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace bough {
 
-/// Lives for one call. A retryable Damaged means that the session changed meanwhile: make another one.
+/// Lives for one call. A retryable Damaged means that the session has changed meanwhile: create a new loader.
 class SessionLoader {
  public:
   explicit SessionLoader(SharingSession& session) : session_(session) {}
 
   Result<LoadResult> load(const LoadQuery& query);
-  /// The entries from a sequence on, in the session's order, as they are stored.
+  /// Returns the entries starting at a sequence, in the session's order, as they are stored.
   Result<std::vector<Entry>> entriesFrom(std::uint64_t from, std::size_t limit);
-  /// Those of the session and of every one whose history it shares.
+  /// Returns the redactions of the session and of every session whose history it shares.
   Result<Redactions> redactions();
-  /// The sequence of an entry; none when the session has none of that id.
+  /// Returns the sequence of an entry; std::nullopt when the session has no entry with that id.
   Result<std::optional<std::uint64_t>> sequenceOf(const std::string& entryId);
 
  private:
@@ -45,7 +45,7 @@ class SessionLoader {
   std::shared_ptr<const ForkHistory> history_;
 };
 
-/// Where an own entry is in the order of a session that shares `shared` entries.
+/// Returns the sequence of an own entry in the whole session, which shares `shared` entries.
 constexpr std::uint64_t inWholeOrder(std::uint64_t ownSequence, std::size_t shared) {
   return ownSequence == 0 ? 0 : ownSequence + shared;
 }

@@ -1,5 +1,5 @@
-// How a tree sees a session that shares history: its own outline, with the branch that a fork shares put in front, and
-// what the index cannot say (parents in that branch, parents that stand later) found by their ids.
+// The tree of a session that shares history: the session's own outline with the shared branch inserted before its own
+// entries. Parents that the index does not know (in that branch, or later in the log) are found by their ids.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 namespace bough {
 namespace {
 
-// Puts the shared branch between the header and the session's own entries: the session's order.
+// Inserts the shared branch between the header and the session's own entries: this is the session's order.
 class OutlineJoin {
  public:
   OutlineJoin(SharingSession& session, const ForkHistory& history)
@@ -42,7 +42,7 @@ class OutlineJoin {
     return std::move(joined_);
   }
 
-  // kElsewhere when the session has no such entry.
+  // Returns kElsewhere when the session has no such entry.
   Result<std::uint32_t> sequenceOf(const std::string& id) {
     BOUGH_TRY(const auto own, session_.ownSequenceOf(id));
     if (own) return moved(static_cast<std::uint32_t>(*own));
@@ -62,7 +62,7 @@ class OutlineJoin {
     joined_.add(own.kinds.front(), rooted ? kNoSequence : moved((jump++)->parent));
     BOUGH_TRY(addShared());
     joined_.kinds.insert(joined_.kinds.end(), own.kinds.begin() + 1, own.kinds.end());
-    // The first own entry may follow the header, which is no longer right before it.
+    // The parent of the first own entry may be the header, which is no longer directly before it.
     if (own.kinds.size() > 1 && (jump == own.jumps.end() || jump->sequence > 1)) {
       joined_.jumps.push_back({.sequence = moved(1), .parent = 0});
     }
@@ -92,7 +92,7 @@ class OutlineJoin {
     return {};
   }
 
-  // Entries whose parent the index does not know: it may be shared, stand later, or be nowhere.
+  // Finds the parents that the index does not know. Such a parent may be shared, come later, or not exist.
   Result<void> findParents() {
     constexpr std::size_t kPart = 256;
     std::vector<SessionOutline::Jump*> unknown;
@@ -118,7 +118,7 @@ class OutlineJoin {
   SessionOutline joined_;
 };
 
-// What a session's own entries say: of a label that was taken away, that it names nothing.
+// Returns the labels in a session's own entries. A label that was removed has an empty entry id.
 Result<std::map<std::string, SessionLabel>> ownLabels(SharingSession& session) {
   constexpr EntryKind kKinds[] = {EntryKind::Label, EntryKind::Redaction};
   BOUGH_TRY(const auto sequences, session.ownControls(kKinds));
@@ -140,8 +140,8 @@ Result<std::map<std::string, SessionLabel>> ownLabels(SharingSession& session) {
   return byName;
 }
 
-// In each session the last entry of a name counts. A fork has the labels that the sessions before it give to what it
-// shares, unless it says otherwise itself.
+// In each session, the last label entry of a name counts. A fork inherits the labels that earlier sessions gave to the
+// shared entries, unless its own entries say otherwise.
 Result<std::vector<SessionLabel>> labelsOf(SharingSession& session) {
   BOUGH_TRY(const auto history, session.history());
   std::map<std::string, SessionLabel> byName;

@@ -1,4 +1,4 @@
-// Which attachments no entry names any more.
+// Finds the attachments that no entry names any more.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ void forEachHash(std::string_view line, Use use) {
   }
 }
 
-// Of what cannot be read, and what to do about it.
+// What the user can do about a session that cannot be read completely.
 struct Remedies {
   std::string forDamage;
   std::string forTail;
@@ -44,7 +44,8 @@ Result<void> refuseDamaged(const std::string& name, const SessionState& state, c
       fmt::format("{}; no attachment was removed", remedies.forTail));
 }
 
-// Takes out of the candidates what the sessions name. A session that cannot be read stops it: what it names is unknown.
+// Removes from the candidates everything that the sessions name. Fails at a session that cannot be read, because it is
+// unknown what that session names.
 class UnusedSearch {
  public:
   UnusedSearch(SharingBackend& backend, const std::vector<std::string>& candidates)
@@ -52,8 +53,8 @@ class UnusedSearch {
 
   Result<std::unordered_set<std::string>> run() {
     BOUGH_TRY(lookAtSessions());
-    BOUGH_TRY(lookAtTrash());     // what is in the trash may come back
-    BOUGH_TRY(lookAtSessions());  // what came back from it before the trash was read
+    BOUGH_TRY(lookAtTrash());     // a session in the trash may be restored
+    BOUGH_TRY(lookAtSessions());  // sessions that were restored before the trash was read
     BOUGH_TRY(backend_.exportSetAside([&](std::string_view part) { (void)take(part); }));
     return std::move(unused_);
   }
@@ -64,7 +65,8 @@ class UnusedSearch {
     return true;
   }
 
-  // Sessions that were not read yet. One that is gone meanwhile names nothing, or is in the trash, which is read later.
+  // Reads the sessions that were not read yet. A session that was removed meanwhile names nothing, or is in the trash,
+  // which is read later.
   Result<void> lookAtSessions() {
     BOUGH_TRY(const auto sessions, backend_.listSessions());
     for (const std::string& id : sessions) {
@@ -86,7 +88,7 @@ class UnusedSearch {
         {.forDamage = "put a good copy in its place, or remove it for good: `bough rm`, then `bough trash --empty`",
          .forTail =
              fmt::format("put a good copy in its place, or run `bough repair {0}`: what {0}.torn names stays", id)}));
-    // What is in a second copy of a session is not read, and may be what is wanted of the two.
+    // A second copy of a session is not read, but it may be the copy that the user wants to keep.
     BOUGH_TRY(const auto copies, backend_.otherCopies(id));
     if (copies.empty()) return {};
     return fail(ErrorCode::Damaged, copies.front(), "no attachment was removed: the other copy may name it");

@@ -26,7 +26,7 @@ Result<std::string> SharingBackend::attachment(const std::string& sha256) {
 Result<void> SharingBackend::create(const SessionCreation& creation) {
   if (!creation.origin) return storeNew(creation.sessionId, creation.entries);
   const auto& [parentId, entryId] = *creation.origin;
-  // Held until the fork names it, so that it cannot be deleted in between; and durable by then.
+  // Keep the parent until the fork names it, so that it cannot be removed in between, and make the entry durable.
   BOUGH_TRY(const auto pinned, pin(parentId, entryId));
   BOUGH_TRY(const auto parent, session(parentId));
   BOUGH_TRY(const auto found, parent->load({.ids = {entryId}, .asStored = true}));
@@ -57,8 +57,8 @@ Result<void> SharingBackend::checkTail(const Removal& removal) {
   return std::unexpected(tailConflict(removal.sessionId, *removal.expectedTail, state.tailId));
 }
 
-// A session that has no entry but its header, as whoever removes it knows, and shares none, has nothing that another
-// one could share: no other session is looked at.
+// Returns true for a session that shares no history and has no entry except its header, so that no fork can share
+// anything of it and no other session need be read.
 bool SharingBackend::isHeaderAlone(const std::string& sessionId) {
   const auto found = session(sessionId);
   const auto state = found ? (*found)->state() : std::unexpected(found.error());
@@ -83,14 +83,14 @@ Result<void> SharingBackend::detachForks(const std::string& sessionId) {
   ForkCensus census(*this);
   BOUGH_TRY(census.lookAtSessions());
   const std::vector<std::string> forks = census.sharersOf(sessionId).forks;
-  // Before any fork is rewritten: one whose header is gone cannot be.
+  // Check this before any fork is rewritten: a fork whose header is unreadable cannot be detached.
   std::vector<std::string> unsure = forks;
   std::erase_if(unsure, [&](const std::string& fork) { return census.find(fork)->sure; });
   BOUGH_TRY(refuseUnknown(sessionId, unsure));
   for (const std::string& fork : forks) {
     auto detached = detach(fork);
     if (detached) continue;
-    // A fork that was removed meanwhile shares nothing any more.
+    // A fork that was removed meanwhile shares nothing.
     if (detached.error().code != ErrorCode::NotFound) return detached;
     BOUGH_TRY(const auto left, listSessions());
     if (std::ranges::find(left, fork) != left.end()) return detached;

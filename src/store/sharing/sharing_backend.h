@@ -1,5 +1,5 @@
-// What backends have in common that let a fork name what it shares: who shares whose history, what may be removed, and
-// how a fork gets its own copy. Files and memory derive from this.
+// What is common to backends in which a fork refers to the history it shares: which sessions share it, what may be
+// removed, and how a fork gets its own copy. The file and the memory backend derive from this class.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace bough {
 
 class SharingTrash;
 
-/// Whose history a session shares, as far as that can be seen.
+/// The session whose history a session shares, as far as that is readable.
 struct SeenOrigin {
   std::optional<ForkOrigin> origin = {};
-  /// False when its header cannot be read: then it may be a fork of any session, whatever is seen of it.
+  /// False when the header is unreadable. Then the session may be a fork of any session, whatever `origin` says.
   bool sure = true;
 };
 
-/// Asked under the session's lock, before anything is changed.
+/// Called under the session's lock, before anything is changed.
 using Allowed = std::function<Result<void>()>;
 
 /// By session or trash id.
@@ -41,37 +41,39 @@ class SharingBackend : public StorageBackend, public SharingSessions {
   [[nodiscard]] Result<void> remove(const Removal& removal) override;
   Result<std::string> attachment(const std::string& sha256) override;
 
-  /// Gives a fork its own copy of what it shares. Conflict when it is appended to again and again meanwhile.
+  /// Gives a fork its own copy of the history it shares. Conflict when the fork is appended to again and again
+  /// meanwhile.
   Result<void> detach(const std::string& forkId);
-  /// The same with what is left, when a session that it shares history of is lost.
+  /// As detach(), but copies only what is left when a session whose history the fork shares is lost.
   Result<void> detachRest(const std::string& forkId);
-  /// What must hold before a session goes, except that no other session shares it: its tail.
+  /// Checks the conditions of a removal, namely the tail. Does not check whether other sessions share the session.
   Result<void> checkTail(const Removal& removal);
   bool isHeaderAlone(const std::string& sessionId);
   Result<void> detachForks(const std::string& sessionId);
 
-  /// Whose history a session seems to share, however damaged it is.
+  /// Returns whose history a session seems to share, even if the session is damaged.
   virtual Result<SeenOrigin> seenOrigin(const std::string& sessionId) = 0;
-  /// The same of all sessions that `isKnown` does not know. A backend that is sure of them may leave out those that
-  /// share nothing.
+  /// Returns the same for all sessions that `isKnown` does not know. A backend may omit sessions that certainly share
+  /// nothing.
   virtual Result<SeenOrigins> seenOrigins(const std::function<bool(const std::string&)>& isKnown);
-  /// Keeps a session from being removed while the result lives, and makes an entry of it durable.
+  /// Keeps a session from being removed while the result lives, and makes one of its entries durable.
   virtual Result<std::unique_ptr<Hold>> pin(const std::string& sessionId, const std::string& entryId) = 0;
   virtual Result<void> storeNew(const std::string& sessionId, const std::vector<Entry>& entries) = 0;
-  /// Replaces all entries of a session at once. Conflict when the tail is not `expectedTail`.
+  /// Replaces all entries of a session atomically. Conflict when the tail is not `expectedTail`.
   virtual Result<void> rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
                                const std::string& expectedTail) = 0;
   virtual Result<void> removeIf(const std::string& sessionId, const Allowed& allowed) = 0;
   virtual SharingTrash& sharedTrash() = 0;
-  /// How many sessions were made or removed so far; none while somebody is at it, or when that is not counted.
+  /// Returns how many sessions were created or removed so far; std::nullopt while that is in progress or when it is not
+  /// counted.
   virtual std::optional<std::uint64_t> nameChanges() = 0;
-  /// Of each copy of a session that is not read and holds something else: what to say of it.
+  /// Returns a message for each other copy of a session that is not read but has different content.
   virtual Result<std::vector<std::string>> otherCopies(const std::string& /*sessionId*/) {
     return std::vector<std::string>();
   }
-  /// Gives what was moved out of any session's log and kept to `use`, in parts, also of sessions in the trash: torn
-  /// bytes, files that a migration replaced. Whatever crosses the end of a part is whole in the next one, up to 128
-  /// bytes.
+  /// Passes everything that was moved out of any session's log and kept (torn bytes, files that a migration replaced)
+  /// to `use`, in parts, also for sessions in the trash. Text of up to 128 bytes that is cut by the end of a part is
+  /// repeated as a whole in the next part.
   virtual Result<void> exportSetAside(const std::function<void(std::string_view)>& /*use*/) { return {}; }
 
  private:
@@ -81,7 +83,7 @@ class SharingBackend : public StorageBackend, public SharingSessions {
   IdGenerator& ids_;
 };
 
-/// The trash of such a backend: the rules are here, the moving is the backend's.
+/// The trash of such a backend. The rules are here; the backend moves the sessions.
 class SharingTrash : public SessionTrash {
  public:
   explicit SharingTrash(SharingBackend& backend) : backend_(backend) {}
@@ -91,10 +93,10 @@ class SharingTrash : public SessionTrash {
   [[nodiscard]] Result<std::uint64_t> empty(const std::vector<std::string>& trashIds) override;
 
   virtual Result<TrashedSession> moveIf(const std::string& sessionId, const Allowed& allowed) = 0;
-  /// A second copy that holds something else counts as one more problem.
+  /// Returns the state of a session in the trash. A second copy with different content counts as one more problem.
   virtual Result<SessionState> stateOf(const std::string& trashId) = 0;
   virtual Result<SeenOrigin> originOf(const std::string& trashId) = 0;
-  /// Of all that is in the trash, as SharingBackend::seenOrigins.
+  /// As SharingBackend::seenOrigins, for everything in the trash.
   virtual Result<SeenOrigins> origins();
   virtual Result<void> bringBack(const std::string& trashId) = 0;
   virtual Result<void> removeOne(const std::string& trashId) = 0;
@@ -111,9 +113,9 @@ class SharingAttachments : public AttachmentStore {
   [[nodiscard]] Result<std::vector<std::string>> unused() override;
   [[nodiscard]] Result<std::size_t> removeUnused(const std::vector<std::string>& sha256s) override;
 
-  /// The SHA-256s of all, and the names of what an interrupted writing left.
+  /// Returns the SHA-256s of all attachments, and the names of unfinished files that interrupted writes left.
   virtual Result<std::vector<std::string>> list() = 0;
-  /// Removes attachments while nobody can be adding any; `isUnused` is asked for each under the lock.
+  /// Removes attachments while nobody can add any. `isUnused` is called for each under the lock.
   virtual Result<std::size_t> removeIf(const std::vector<std::string>& sha256s,
                                        const std::function<Result<bool>(const std::string&)>& isUnused) = 0;
 

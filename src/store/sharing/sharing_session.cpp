@@ -12,15 +12,16 @@ namespace {
 
 using KeptBytes = std::shared_ptr<std::atomic<std::size_t>>;
 
-// Whoever lists a store opens all of its forks, and each shares as much as those before it in its chain together. What
-// is not kept is walked again, up to the nearest on the way that is kept: of a long chain some are in any case.
+// Returns true when a session may keep this history. Listing a store opens all of its forks, and each fork shares as
+// much as all forks before it in its chain together, so the memory is limited. A history that is not kept is walked
+// again, up to the nearest kept one. In a long chain, every 64th history is kept beyond the limit.
 bool mayBeKept(const ForkHistory& history, std::size_t kept) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   constexpr std::size_t kFarApart = 64;
   return kept <= kMostBytes || (history.parts().size() % kFarApart == 0 && kept <= 2 * kMostBytes);
 }
 
-// Counted until nobody uses it any more.
+// Counts the history's memory until its last user is gone.
 std::shared_ptr<const ForkHistory> countedAs(ForkHistory made, const KeptBytes& kept) {
   const std::size_t bytes = made.bytes();
   auto owned = std::make_unique<const ForkHistory>(std::move(made));
@@ -57,7 +58,7 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::
 }
 
 Result<std::shared_ptr<const ForkHistory>> SharingSession::history() {
-  // After a look at the session, its origin is not one that was read from a file that is gone.
+  // Look at the session first, so that its origin was not read from a file that is gone.
   BOUGH_TRY(generation());
   BOUGH_TRY(const auto from, origin());
   auto whole = historyOf(from);
@@ -86,7 +87,7 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::branchInParts(const s
 }
 
 void SharingSession::dropBranch() {
-  std::shared_ptr<const ForkHistory> last;  // ends after the lock
+  std::shared_ptr<const ForkHistory> last;  // destroyed after the lock is released
   KnownHistory& here = *known_;
   const std::lock_guard lock(here.mutex);
   last.swap(here.branch);
@@ -96,7 +97,7 @@ std::string SharingSession::lostSession(const std::optional<ForkOrigin>& origin)
   if (!origin) return {};
   if (!sessions_.has(origin->sessionId)) return origin->sessionId;
   const auto shared = history();
-  return shared ? (*shared)->missingFrom() : std::string();  // why it cannot be read is told where it is read
+  return shared ? (*shared)->missingFrom() : std::string();  // a read reports why it cannot be read
 }
 
 Result<std::vector<Entry>> SharingSession::ownEntries(std::span<const std::uint64_t> sequences) {
@@ -137,7 +138,7 @@ Result<std::vector<Entry>> SharingSession::loadOwn(std::uint64_t fromSequence, s
 Result<std::vector<std::string>> SharingSession::findIds(std::string_view prefix, std::size_t limit) {
   BOUGH_TRY(const auto shared, history());
   std::vector<std::string> found;
-  // Other sessions may have more ids with that beginning than the branch that is shared.
+  // The other sessions may have more ids with this prefix than the shared branch.
   for (const ForkHistory::Part& part : shared->parts()) {
     BOUGH_TRY(auto ids, part.session->ownIds(prefix, SIZE_MAX));
     for (std::string& id : ids) {

@@ -1,6 +1,6 @@
-// A session whose backend keeps each session's own entries apart and lets a fork name what it shares. A backend that
-// can read a session's own entries derives from this class and gets the rest of a StoredSession: entries, tree and
-// labels across forks, redactions, attachments.
+// A session of a backend that stores each session's own entries separately and lets a fork refer to the history it
+// shares. A backend derives from this class and implements reading a session's own entries. The class provides the rest
+// of a StoredSession: entries, tree and labels across forks, redactions, attachments.
 #pragma once
 
 #include <atomic>
@@ -22,28 +22,28 @@
 
 namespace bough {
 
-/// Which entries ownSelect() looks for.
+/// Which entries ownSelect() returns.
 struct Selection {
   std::uint64_t fromSequence = 0;
   std::size_t limit = SIZE_MAX;
-  std::string type = {};     ///< Empty for all.
-  bool newestFirst = false;  ///< Count the limit from the end; the result is in that order.
+  std::string type = {};     ///< Empty: all types.
+  bool newestFirst = false;  ///< Count the limit from the end, and return the entries in that order.
 };
 
-/// loadOwn() stops after the entry that brings the payloads to this.
+/// loadOwn() stops after the entry that brings the payload total to this size.
 inline constexpr std::size_t kOwnPartBytes = std::size_t{8} << 20;
 
-/// Finds the other sessions of a store, and what is stored beside them. Lives longer than its sessions.
+/// Finds the other sessions of a store, and what is stored with them. Must outlive its sessions.
 class SharingSessions {
  public:
   virtual ~SharingSessions() = default;
   virtual Result<std::shared_ptr<SharingSession>> session(const std::string& sessionId) = 0;
   virtual Result<std::string> attachment(const std::string& sha256) = 0;
-  /// Whether there is such a session, without opening it.
+  /// Returns whether the session exists, without opening it.
   virtual bool has(const std::string& sessionId) = 0;
-  /// Those that were met when entries were loaded.
+  /// The lost payloads that were met while entries were loaded.
   [[nodiscard]] LostPayloads& lostPayloads() { return *lostPayloads_; }
-  /// How many bytes the histories take that sessions keep. It may outlive this.
+  /// The total size of the histories that sessions keep. It may outlive this object.
   [[nodiscard]] const std::shared_ptr<std::atomic<std::size_t>>& keptBytes() const { return keptBytes_; }
 
  private:
@@ -51,7 +51,7 @@ class SharingSessions {
   const std::shared_ptr<std::atomic<std::size_t>> keptBytes_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
-/// Sequences of the calls that begin with `own` number the session's own entries, from 0 (the header).
+/// In calls whose names begin with `own`, sequences number the session's own entries, starting with 0 (the header).
 class SharingSession : public StoredSession {
  public:
   SharingSession(SharingSessions& sessions, std::string sessionId)
@@ -66,38 +66,42 @@ class SharingSession : public StoredSession {
 
   /// Changes when existing sequences may refer to different entries: after a rewrite or a repair.
   virtual Result<std::uint64_t> generation() = 0;
-  /// Where a fork continues from; none when the session is not a fork. Asked before every append, so it should be
-  /// cheap.
+  /// Returns where a fork continues from; std::nullopt when the session is not a fork. Called before every append, so
+  /// it should be cheap.
   virtual Result<std::optional<ForkOrigin>> origin() = 0;
   virtual Result<std::optional<std::uint64_t>> ownSequenceOf(std::string_view entryId) = 0;
   virtual Result<std::vector<std::uint64_t>> ownSelect(const Selection& selection) = 0;
-  /// The sequences of the control entries of these kinds, ascending.
+  /// Returns the sequences of the control entries of these kinds, ascending.
   virtual Result<std::vector<std::uint64_t>> ownControls(std::span<const EntryKind> kinds) = 0;
-  /// Own entries as columns; no entry is read. Parents in a shared history are kElsewhere.
+  /// Returns the parents and kinds of the own entries without reading any entry. Parents in a shared history are
+  /// kElsewhere.
   virtual Result<SessionOutline> ownOutline() = 0;
-  /// The ids of own entries that begin with `prefix`, in log order, at most `limit`.
+  /// Returns the ids of own entries that begin with `prefix`, in log order, at most `limit`.
   virtual Result<std::vector<std::string>> ownIds(std::string_view prefix, std::size_t limit) = 0;
-  /// The last `limit` entries of the branch that ends in `leaf`.
+  /// Returns the last `limit` entries of the branch that ends in `leaf`.
   virtual Result<BranchPart> ownBranch(std::uint64_t leaf, std::size_t limit) = 0;
-  /// The entries at these sequences, in this order. A retryable Damaged means: ask for the sequences again.
+  /// Returns the entries at these sequences, in this order. After a retryable Damaged, the caller asks for the
+  /// sequences again.
   virtual Result<std::vector<Entry>> ownRead(std::span<const std::uint64_t> sequences) = 0;
-  /// The same; what they know by its place, because it could not be read, is named by its id.
+  /// As ownRead(), but replaces names of places, which stand for entries that could not be read, by ids.
   Result<std::vector<Entry>> ownEntries(std::span<const std::uint64_t> sequences);
 
   [[nodiscard]] SharingSessions& sessions() { return sessions_; }
-  /// What the session shares if it has this origin. It is kept, so that it is not walked again for every call, unless
-  /// the sessions of the store keep much already.
+  /// Returns the history that the session shares if it has this origin. The session keeps it, so that it is not walked
+  /// for every call, unless the sessions of the store already keep much.
   Result<std::shared_ptr<const ForkHistory>> historyOf(const std::optional<ForkOrigin>& origin);
-  /// The same when it is known already and still right, else null: its parts are asked, but nothing is walked.
+  /// Returns that history if it is kept and still current, else null. Asks the sessions in it, but does not walk the
+  /// branch.
   [[nodiscard]] std::shared_ptr<const ForkHistory> keptHistory(const std::optional<ForkOrigin>& origin);
-  /// What the session shares now, as far as it is there: for reading.
+  /// Returns what the session shares now, as far as it exists. For reading.
   Result<std::shared_ptr<const ForkHistory>> history();
-  /// The branch that ends in an entry, for a load that wants a part of it: kept until its end was asked for, so that
-  /// who reads a long branch part by part does not have it walked again for each.
+  /// Returns the branch that ends in an entry, for a load that reads it in parts. The branch is kept until its end was
+  /// read, so that it is not walked again for each part.
   Result<std::shared_ptr<const ForkHistory>> branchInParts(const std::string& leafId);
-  /// The end of that branch was given.
+  /// Drops that branch: its end was read.
   void dropBranch();
-  /// The session that this one continues, directly or not, when it or the entry to continue is lost; else empty.
+  /// Returns the session that this one continues, directly or not, if that session or the entry to continue from is
+  /// lost; otherwise an empty text.
   [[nodiscard]] std::string lostSession(const std::optional<ForkOrigin>& origin);
 
  private:
@@ -114,8 +118,8 @@ class SharingSession : public StoredSession {
   PerProcess<KnownHistory> known_;
 };
 
-/// Runs an operation that asks for sequences and then works with them; again when the log changed in between, as it may
-/// do several times while others archive it and bring it back.
+/// Runs an operation that asks for sequences and then uses them. Repeats the operation when the log changed in between.
+/// That can happen several times while other processes archive the log and restore it.
 template <typename Operation>
 auto retryWhenChanged(Operation operation) -> decltype(operation()) {
   constexpr int kTries = 8;

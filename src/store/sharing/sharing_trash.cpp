@@ -1,4 +1,4 @@
-// What may go to the trash, come back from it, and leave it forever.
+// Rules for moving sessions to the trash, restoring them, and removing them forever.
 
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@
 namespace bough {
 namespace {
 
-// Those that share what a session in the trash holds. One that has its id now may hold the same: then they miss
-// nothing.
+// Returns the sessions that share the history of a session in the trash. If the live session with the same id has the
+// same entries, they lose nothing and are not returned.
 Result<Sharers> sharersOfTrashed(SharingBackend& backend, const TrashedSession& trashed, const ForkCensus& all) {
   Sharers sharers = all.sharersOf(trashed.sessionId);
   const bool shared = !sharers.forks.empty() || !sharers.unknown.empty();
@@ -39,7 +39,7 @@ Result<void> refuseToEmpty(const TrashedSession& trashed, const Sharers& sharers
   return refusal;
 }
 
-// How to get the session back that a fork continues from, when another one has its id.
+// Says how to restore the session that a fork continues, when another session has its id.
 Result<std::string> wayBackTo(SharingBackend& backend, const ForkOrigin& origin) {
   BOUGH_TRY(const auto trash, backend.sharedTrash().list());
   for (const TrashedSession& each : trash) {
@@ -52,13 +52,13 @@ Result<std::string> wayBackTo(SharingBackend& backend, const ForkOrigin& origin)
   return "another session has that id; put a copy of the right one in its place first";
 }
 
-// What comes back must continue the session that it did, not another one that has its id by now.
+// Checks that a restored session continues the same session as before, and not another one that has its id by now.
 Result<void> checkContinues(SharingBackend& backend, const std::string& trashId, const ForkOrigin& origin) {
   BOUGH_TRY(const auto history, ForkHistory::ofFork(backend, trashId, origin));
   if (history.size() > 0 || history.missing().empty()) return {};
   for (const ForkHistory::Part& part : history.parts()) {
     BOUGH_TRY(const auto state, part.session->state());
-    if (state.problemCount > 0 || state.trailingBytes > 0) return {};  // it may be among what cannot be read
+    if (state.problemCount > 0 || state.trailingBytes > 0) return {};  // the entry may be among the unreadable ones
   }
   BOUGH_TRY(auto way, wayBackTo(backend, origin));
   return fail(ErrorCode::NotFound,
@@ -67,7 +67,8 @@ Result<void> checkContinues(SharingBackend& backend, const std::string& trashId,
               std::move(way));
 }
 
-// The order in which sessions go: a fork before what it continues, so that a parent never goes alone.
+// Returns the order of removal: a fork before the session that it continues, so that a parent never goes without its
+// forks.
 std::vector<std::size_t> forksFirst(const std::vector<Removal>& removals, const ForkCensus& census) {
   std::unordered_map<std::string, std::size_t> depths;
   for (const Removal& removal : removals) depths.emplace(removal.sessionId, 0);
@@ -104,10 +105,11 @@ std::vector<Result<TrashedSession>> SharingTrash::trash(const std::vector<Remova
       BOUGH_TRY(backend_.checkTail(removal));
       BOUGH_TRY(census.lookAtSessions());
       Sharers sharers = census.sharersOf(removal.sessionId);
-      // Of several that cannot be read, each would keep the others here. The trash loses nothing.
+      // If several sessions are unreadable, each would keep the others from being removed. Nothing is lost in the
+      // trash.
       const SeenOrigin* self = census.find(removal.sessionId);
       if (self != nullptr && !self->sure) sharers.unknown.clear();
-      // What a session continues was there before it, and so is no fork of it.
+      // The sessions that this one continues existed before it, so they are not forks of it.
       const auto before = census.historyOf(removal.sessionId);
       std::erase_if(sharers.unknown, [&](const std::string& name) { return before.contains(name); });
       return refuseSharers(removal.sessionId, sharers);

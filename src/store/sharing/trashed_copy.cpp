@@ -47,7 +47,7 @@ void TrashedCopy::take(SharingBackend& backend, const Entry& entry) {
                    Held{.parentId = entry.parentId.value_or(""), .lives = livesIn(backend, sessionId_, entry)});
 }
 
-// Of the branch that ends in this entry.
+// Returns true when an entry of the branch that ends in `leafId` exists only in the trash.
 bool TrashedCopy::onlyHere(const std::string& leafId) const {
   auto at = entries_.find(leafId);
   for (std::size_t steps = 0; at != entries_.end() && steps < entries_.size(); ++steps) {
@@ -60,7 +60,7 @@ bool TrashedCopy::onlyHere(const std::string& leafId) const {
 bool TrashedCopy::isNeededBy(SharingBackend& backend, const SeenOrigin& sharer) const {
   if (!whole_) return true;
   if (!sharer.origin || sharer.origin->sessionId != sessionId_ || sharer.origin->entryId.empty()) {
-    // Which entries it may share is not known.
+    // It is unknown which entries the session shares.
     return !std::ranges::all_of(entries_, [](const auto& each) { return each.second.lives; });
   }
   if (!holds(sharer.origin->entryId) && !isFork_) return false;

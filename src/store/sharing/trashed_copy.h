@@ -1,4 +1,4 @@
-// What a session in the trash holds that the one that has its id now does not.
+// What a session in the trash contains that the live session with the same id does not.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ class TrashedCopy {
   static Result<TrashedCopy> read(SharingBackend& backend, const TrashedSession& trashed);
 
   [[nodiscard]] bool holds(const std::string& entryId) const { return entries_.contains(entryId); }
-  /// Whether who shares this history would miss something that only lies here.
+  /// Returns true when a session that shares this history would lose something that exists only here.
   [[nodiscard]] bool isNeededBy(SharingBackend& backend, const SeenOrigin& sharer) const;
 
  private:
   struct Held {
     std::string parentId;
-    bool lives;  // the live session has it just so
+    bool lives;  // the live session has an identical entry
   };
   void take(SharingBackend& backend, const Entry& entry);
   [[nodiscard]] bool onlyHere(const std::string& leafId) const;
