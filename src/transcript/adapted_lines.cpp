@@ -13,10 +13,10 @@
 namespace bough::transcript {
 namespace {
 
-// Another text for a member; none when it stays.
+// Returns the new text of a member; std::nullopt when it does not change.
 using Renaming = std::function<std::optional<std::string>(const std::string& text)>;
 
-// A line with a member of that name changed: its own, and that of its payload.
+// Returns a line with the member of that name changed, both in the line and in its payload.
 std::string withText(std::string line, std::string_view name, const Renaming& change) {
   for (const bool inPayload : {false, true}) {
     const std::string_view object = inPayload ? json::findMember(line, "payload").value_or("") : std::string_view(line);
@@ -30,7 +30,7 @@ std::string withText(std::string line, std::string_view name, const Renaming& ch
   return line;
 }
 
-// Where a line says how long a part of another file is that its own continues.
+// Returns the value in a line that says how many bytes of another file this file continues.
 std::string_view historyBytesIn(std::string_view line) {
   const auto payload = json::findMember(line, "payload");
   const auto base = payload ? json::findMember(*payload, "history_base") : std::nullopt;

@@ -1,4 +1,4 @@
-// The table of agents, and which of them wrote a file.
+// The table of agents, and the recognition of an agent by its file.
 #include "transcript/agents/agents.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ Result<const Agent*> recognize(std::string_view beginning, std::string_view path
     auto record = records.next();
     if (!record || !*record) break;
     if ((*record)->kind == RecordKind::Json) sample.objects.emplace_back(texts.emplace_back((*record)->text));
-    // What fits the first of the table with few objects fits it with more.
+    // A file whose first few objects match the first agent of the table also matches it with more objects.
     if (sample.objects.size() <= kFewObjects && table().front().misfit(sample).empty()) return &table().front();
   }
   std::string reasons;

@@ -1,4 +1,4 @@
-// Writes a session that was imported and not changed since as the bytes that its agent wrote, entry by entry: however
+// Writes a session that was imported and not changed since as the original bytes of its agent, entry by entry. However
 // long the session is, only a few of its entries are in memory.
 #include <optional>
 
@@ -19,7 +19,7 @@ class Copying {
   Copying(SessionStore& store, const std::string& sessionId, const std::string& agent)
       : store_(store), sessionId_(sessionId), agent_(agent) {}
 
-  // Whether the session is nothing but the lines of one whole file.
+  // Returns whether the session consists only of the lines of one whole file.
   Result<bool> check() {
     BOUGH_TRY(const auto state, store_.sessionState(sessionId_));
     if (state.origin || state.problemCount > 0) return false;
@@ -72,13 +72,13 @@ class Copying {
     if (!isWhole_) return false;
     ++written_.entries;
     if (!origin->hasLine) return true;
-    if (wasTorn_) --written_.entries;  // the whole line took its place
+    if (wasTorn_) --written_.entries;  // the whole line replaced it
     wasTorn_ = origin->torn;
     lastLine_ = sequence;
     return true;
   }
 
-  // Whether the line begins where the one before ends.
+  // Returns whether the line begins where the previous line ends.
   bool fits(const Origin& origin, const Entry& entry) {
     if (!origin.hasLine) return origin.sizeBytes == 0;
     if (origin.at != end_ || !lineOf(entry)) return false;
@@ -93,8 +93,8 @@ class Copying {
   WrittenTranscript written_;
   bool isWhole_ = true;
   bool wasTorn_ = false;
-  std::uint64_t lastLine_ = 0;  // sequence
-  std::uint64_t end_ = 0;       // of the lines so far
+  std::uint64_t lastLine_ = 0;  // sequence of its entry
+  std::uint64_t end_ = 0;       // end of the lines so far
 };
 
 }  // namespace

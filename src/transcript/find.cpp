@@ -1,4 +1,4 @@
-// Finds the transcripts of all agents in their default folders, and the places for new ones.
+// Finds the transcripts of all agents in their default folders, and the paths for new ones.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace transcript;
 
-// Ids come from files that anybody may have written.
+// Ids come from files that anyone may have written.
 bool canBeFileName(std::string_view id) {
   constexpr std::size_t kLongest = 128;
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
@@ -29,7 +29,7 @@ bool isWanted(const Agent& agent, const std::vector<std::string>& names) {
   return agent.folders != nullptr && (names.empty() || std::ranges::find(names, agent.name) != names.end());
 }
 
-// Whether it is known where the agent keeps its files.
+// Returns whether the agent's folders are known.
 bool hasFolder(const Agent& agent, const TranscriptHome& home) {
   return hasUserFolder(home) || std::ranges::any_of(agent.folderVariables, [&](std::string_view name) {
            return !home.variable(std::string(name)).empty();
@@ -43,7 +43,7 @@ Error noFolder(const std::string& whose, std::span<const std::string_view> varia
       .error();
 }
 
-// Folders, each with the agents that keep sessions in it.
+// Folders with the agents that keep sessions in each of them.
 using Roots = std::vector<std::pair<std::string, std::vector<const Agent*>>>;
 
 Roots rootsOf(const TranscriptHome& home, const std::vector<std::string>& names) {
@@ -60,7 +60,7 @@ Roots rootsOf(const TranscriptHome& home, const std::vector<std::string>& names)
   return roots;
 }
 
-// A file that vanishes meanwhile is not there.
+// A file that has disappeared in the meantime is ignored.
 bool giveFile(FoundTranscript file, const std::function<bool(FoundTranscript&&)>& use) {
   struct stat info{};
   if (::lstat(file.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return true;
@@ -75,7 +75,7 @@ bool giveFound(const Agent& agent, const std::string& path, const std::function<
     for (std::size_t i = 0; sessions && i < sessions->size(); ++i) {
       if (!use(std::move((*sessions)[i]))) return false;
     }
-    // Who reads the database itself learns what is wrong with it.
+    // Reading the database itself reports what is wrong with it.
     if (sessions || sessions.error().code == ErrorCode::Unsupported) return true;
   }
   return giveFile({.agent = std::string(agent.name), .path = path}, use);

@@ -9,7 +9,7 @@ namespace bough::transcript {
 namespace {
 
 constexpr std::size_t kNone = EntryTree::kNone;
-constexpr std::size_t kNear = 4096;  // how far after an entry one that continues it is looked for
+constexpr std::size_t kNear = 4096;  // how far after an entry to look for one that continues it
 
 bool mayHaveLine(const EntryList& entries, std::size_t place) {
   const EntryKind kind = entries.kind(place);
@@ -24,8 +24,8 @@ bool holdsResults(const EntryList& entries, std::size_t place) {
          std::ranges::any_of(message->blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
 }
 
-// Of an erased message nobody knows who said it: results follow what a model said, and else people and models take
-// turns.
+// The author of an erased message is not known. It was a model when results follow; otherwise people and models
+// alternate.
 Role roleOf(const EntryList& entries, const EntryTree& tree, std::size_t place) {
   const EntryList::Hidden* hidden = entries.hidden(place);
   if (hidden != nullptr && hidden->role) return *hidden->role;

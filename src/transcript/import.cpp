@@ -1,10 +1,12 @@
-// Brings a transcript into a store, again and again: what the store has is found by offset and by id.
+// Imports a transcript into a store, repeatedly: what the store already has is recognized by offset and by id.
 //
-// 1. The file's first lines name the session. 2. The session's entries say how far the file was read, and the last of
-// them whether the file is still the same. 3. The rest is appended in batches. 4. Facts and head follow when they are
-// new. Interrupted anywhere, the next import continues: each batch is whole or not there, and so are the entries of a
-// line, unless they are very many: such a line is read again. One that others are always faster than ends when the
-// session has what the file held at its beginning.
+// 1. The first lines of the file name the session. 2. The session's entries say how far the file was read, and the last
+// of them whether the file is still the same. 3. The rest is appended in batches. 4. Facts and head follow when they
+// are new.
+//
+// After an interruption at any point the next import continues: each batch is stored whole or not at all. So are the
+// entries of one line, unless there are very many; such a line is read again. An import that always loses the race
+// against other imports of the file ends when the session has everything that the file contained at the start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,10 +31,10 @@ using namespace transcript;
 
 constexpr std::size_t kBatchEntries = 1'000;
 constexpr std::size_t kBatchBytes = std::size_t{2} << 20;
-constexpr std::size_t kMaxLineEntries = 20'000;  // where the entries of one line are cut, too
+constexpr std::size_t kMaxLineEntries = 20'000;  // limit after which even the entries of one line are split
 constexpr std::uint64_t kReadAtOnce = 1'000;
 
-// Whether the file still holds these bytes there.
+// Returns whether the file still has these bytes at this offset.
 bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view bytes) {
   auto file = openFile(path);
   if (!file) return false;
@@ -59,14 +61,14 @@ bool isSameLine(const Entry& one, const Entry& next) {
   return before && after && before->agent == after->agent && before->at == after->at;
 }
 
-// How far a file is known without a gap: what came through another agent's file may be only some of its lines. Lines
-// that overlap are of a file that was written again: some of them are elsewhere now.
+// Tracks how far a file is known without a gap, because what came through another agent's file may be only some of its
+// lines. Overlapping lines belong to a file that was rewritten: some of them are at other places now.
 class KnownBytes {
  public:
   void add(std::uint64_t begin, std::uint64_t sizeBytes) {
     begin > end_ ? later_.push_back({begin, begin + sizeBytes}) : take(begin, begin + sizeBytes);
   }
-  /// None when lines overlap.
+  /// Returns std::nullopt when lines overlap.
   std::optional<std::uint64_t> end() {
     std::ranges::sort(later_);
     for (const auto& [begin, end] : later_) {
@@ -84,11 +86,11 @@ class KnownBytes {
 
   bool overlap_ = false;
   std::uint64_t end_ = 0;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> later_;  // behind a gap
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> later_;  // after a gap
 };
 
-// Whether a file is what a migration wrote of an older document until it was ended: then the session continues from the
-// end of that one. `headId`: where it is now.
+// Returns whether a file is the output of an interrupted migration of an older document. Then the session continues
+// from the end of the document. `headId` is its present head.
 Result<bool> isBeginningOfDocument(SessionStore& store, const std::string& path, const ImportResult& imported,
                                    const std::string& headId) {
   constexpr std::string_view kEnding = ".jsonl";
@@ -103,7 +105,7 @@ Result<bool> isBeginningOfDocument(SessionStore& store, const std::string& path,
   return tree.commonAncestor(head, mine) == mine;
 }
 
-// Which sessions of an agent one was imported from, by the facts that it has.
+// Notes which sessions of an agent a session was imported from, according to its facts.
 class SessionsBefore {
  public:
   void note(const Entry& entry, const TranscriptFacts& file) {
@@ -119,8 +121,8 @@ class SessionsBefore {
   bool isOther_ = false;
 };
 
-// An id that somebody chose may be that of a session of another file. A file whose own session is another one continues
-// it when it has lines of it.
+// An id that the user chose may belong to a session from another file. A file of another session is a continuation only
+// when the stored session has lines of it.
 Result<void> checkLines(SessionStore& store, const std::string& sessionId, const std::string& path,
                         const ImportOptions& options) {
   bool hasOwn = false;
@@ -128,7 +130,7 @@ Result<void> checkLines(SessionStore& store, const std::string& sessionId, const
     if (!isConversation(entryKind(entry.type))) return {};
     const auto stored = store.loadEntry(sessionId, entry.id);
     hasOwn = stored && (stored->redacted || lineOf(*stored) == lineOf(entry));
-    return fail(ErrorCode::Conflict, "");  // the first one says enough
+    return fail(ErrorCode::Conflict, "");  // the first one is enough
   };
   const auto read = readTranscript(path, {.agent = options.agent, .fromOffset = 0}, look);
   if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
@@ -138,8 +140,8 @@ Result<void> checkLines(SessionStore& store, const std::string& sessionId, const
               "give the import another id: --id ID");
 }
 
-// Notes the hashes of all ids of a session, also of what a fork shares: the file of one that went to an agent begins
-// with that.
+// Notes the hashes of all ids of a session, including the entries that a fork shares, because the file of a fork that
+// went to an agent begins with those.
 Result<void> noteAll(SessionStore& store, const std::string& sessionId, NumberSet& known) {
   constexpr std::size_t kAtOnce = 100;
   BOUGH_TRY(auto cursor, store.openCursor(sessionId));
@@ -150,10 +152,10 @@ Result<void> noteAll(SessionStore& store, const std::string& sessionId, NumberSe
   }
 }
 
-// How one try of an import differs from the first.
+// How one attempt of an import differs from the first.
 struct Try {
   bool fromBeginning = false;              // reads the whole file, whatever the session has of it
-  std::uint64_t enoughBytes = UINT64_MAX;  // a session that has so many of the file is left as it is
+  std::uint64_t enoughBytes = UINT64_MAX;  // a session that has at least this much of the file is left unchanged
 };
 
 class Import {
@@ -161,9 +163,9 @@ class Import {
   Import(SessionStore& store, const std::string& path, const ImportOptions& options, const Try& how, unsigned depth = 0)
       : store_(store), path_(path), options_(options), depth_(depth), how_(how) {}
 
-  /// Whether run() left out lines that the session has.
+  /// Returns whether run() skipped lines that the session has.
   [[nodiscard]] bool continued() const { return covered_ > 0; }
-  /// What was done until run() failed.
+  /// Returns what was done before run() failed.
   [[nodiscard]] const ImportResult& soFar() const { return out_; }
 
   Result<ImportResult> run() {
@@ -196,7 +198,7 @@ class Import {
     if (state) return {};
     if (state.error().code != ErrorCode::NotFound) return std::unexpected(state.error());
     NewSession session{.sessionId = out_.sessionId, .key = {}, .cwd = facts_.cwd, .title = {}};
-    // A key says whose session it is, so that `--agent` finds it.
+    // The agent's name is part of the key, so that `--agent` finds the session.
     session.key = isUsableKey(facts_.key) ? facts_.key : fmt::format("{}:transcript:{}", facts_.agent, out_.sessionId);
     if (facts_.parentEntryId.empty()) {
       BOUGH_TRY(store_.createSession(session));
@@ -215,7 +217,7 @@ class Import {
     return std::unexpected(forked.error());
   }
 
-  // What the file continues, when the store does not have it and its file is found.
+  // Imports the session that the file continues, if the store does not have it and its file is found.
   Result<void> importParent(const std::string& parentId) {
     const Agent* agent = findAgent(facts_.agent);
     if (depth_ >= kMaxForks || agent == nullptr || agent->findParent == nullptr) return {};
@@ -228,7 +230,7 @@ class Import {
     return {};
   }
 
-  // What the session has of this file.
+  // Finds out what the session has of this file.
   Result<void> lookBack() {
     std::uint64_t from = 0;
     std::optional<Entry> last;
@@ -264,7 +266,7 @@ class Import {
       BOUGH_TRY(checkItCarriesTheSession());
     }
     const auto line = last ? lineOf(*last) : std::nullopt;
-    // A line that carries entries is stored without them: it is compared up to where they begin.
+    // A line that carries entries is stored without them: only the bytes before them are compared.
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
     out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
     const bool isWhole = bytes.end() == lastEnd;
@@ -273,7 +275,7 @@ class Import {
     return {};
   }
 
-  // A file of another agent continues the session when it brings the session's own entries back.
+  // A file of another agent continues the session when it contains the session's own entries.
   Result<void> checkItCarriesTheSession() {
     bool sawOwn = false;
     const auto look = [&](Entry&& entry) -> Result<void> {
@@ -282,7 +284,7 @@ class Import {
       if (!sawOwn) {
         BOUGH_TRY(sawOwn, others_.hasMoved(entry));
       }
-      return fail(ErrorCode::Conflict, "");  // the first one says enough
+      return fail(ErrorCode::Conflict, "");  // the first one is enough
     };
     const auto read = readTranscript(path_, {.agent = options_.agent, .fromOffset = 0}, look);
     if (!read && read.error().code != ErrorCode::Conflict) return std::unexpected(read.error());
@@ -302,7 +304,7 @@ class Import {
     return {};
   }
 
-  // Two ids may have one hash.
+  // Two ids may have the same hash.
   [[nodiscard]] bool isKnown(const std::string& id) const {
     if (!known_.contains(hashOf(id))) return false;
     if (std::ranges::find(batch_.entries, id, &Entry::id) != batch_.entries.end()) return true;
@@ -328,8 +330,8 @@ class Import {
     return {};
   }
 
-  // Only to the session as it was looked at. Another import of the file may have stored a part of it meanwhile, and
-  // have joined lines to other entries because the file was shorter or longer.
+  // Appends only if the session has not changed since it was read. Another import of the file may have stored a part of
+  // it meanwhile, and may have joined lines to different entries because the file was shorter or longer.
   Result<AppendResult> append(std::vector<Entry>&& entries) {
     const AppendOptions options{.expectedTail = tail_, .durability = Durability::Sync};
     BOUGH_TRY(auto done, store_.appendSessionEntries(out_.sessionId, std::move(entries), options));
@@ -345,11 +347,11 @@ class Import {
     return {};
   }
 
-  // Kept under an id made from what they say, so that the same facts are kept once. They go with the last entries.
+  // The id is made from the content, so the same facts are stored once. They are appended with the last entries.
   Result<void> addFacts() {
     Entry entry;
     entry.type = entry_type::kSessionInfo;
-    // Not now: nothing happened in the session.
+    // Not the present time: nothing happened in the session now.
     entry.timestamp = lastTime_;
     entry.payload = factsPayload(out_.report);
     constexpr std::size_t kShort = 16;
@@ -373,14 +375,14 @@ class Import {
   SessionStore& store_;
   const std::string& path_;
   const ImportOptions& options_;
-  unsigned depth_;  // how many forks were followed to come here
+  unsigned depth_;  // number of forks that were followed to get here
   Try how_;
   TranscriptFacts facts_;
   ImportResult out_;
   std::string tail_;  // the session's last entry, as far as this import knows
   std::uint64_t covered_ = 0;
-  NumberSet known_;  // hashes of the ids of entries that the session has, or will have with this batch
-  NumberSet given_;  // where the lines begin of what the session has
+  NumberSet known_;  // hashes of the ids of entries that the session has, or will have after this batch
+  NumberSet given_;  // offsets of the lines that the session has
   struct {
     std::vector<Entry> entries{};
     std::size_t bytes = 0;
@@ -394,7 +396,7 @@ class Import {
 }  // namespace
 
 Result<ImportResult> importTranscript(SessionStore& store, const std::string& path, const ImportOptions& options) {
-  // Another import of the file may be at work. What it has stored is found when this one begins again.
+  // Another import of the file may be running. What it has stored is found when this import starts again.
   constexpr int kFewTries = 4;
   const auto isIdTaken = [](const Error& error) {
     return error.code == ErrorCode::AlreadyExists || error.code == ErrorCode::IdConflict;
@@ -402,8 +404,8 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
   std::uint64_t sizeBytes = UINT64_MAX;
   if (const auto file = openFile(path)) sizeBytes = (*file)->sizeBytes().value_or(UINT64_MAX);
   Try how;
-  ImportResult before;  // by tries that could not go on
-  std::string tailId;   // of the session at the last try: while it moves, the other import is at work
+  ImportResult before;  // result of earlier attempts that failed
+  std::string tailId;   // the session's tail at the last attempt: while it changes, the other import makes progress
   for (int tries = 1;; ++tries) {
     if (tries > kFewTries) how.enoughBytes = sizeBytes;
     Import import(store, path, options, how);
@@ -416,7 +418,7 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
       done->appended = before.appended;
       return done;
     }
-    // What comes now may continue an entry that an earlier version did not make of the lines before it.
+    // The new lines may continue an entry that an earlier version did not make from the lines before.
     if (done.error().code == ErrorCode::InvalidArgument && import.continued()) {
       how.fromBeginning = true;
       continue;

@@ -49,13 +49,13 @@ Result<std::string> ImportedHead::target(SessionStore& store, const ImportResult
   if (last_.id.empty()) return tookTalk_ ? said : present;
   BOUGH_TRY(const bool wentOn, agentWentOn(store, done));
   if (wentOn) return said;
-  // A file that was written again may only have become shorter, and the last import may have been ended before it moved
-  // the head. Whoever moved it since has the last word, such as an import of another file of the session.
+  // A file that was rewritten may only have become shorter, and the last import may have been interrupted before it
+  // moved the head. If the head was moved since, for example by an import of another file of the session, it stays.
   const bool mayFollow = done.rewritten || !last_.wasMoved;
   return mayFollow && present == last_.id ? said : present;
 }
 
-// Whether the agent goes on elsewhere because of what it did, and not because the file lost something.
+// Returns whether the agent continues elsewhere because of its own actions, and not because the file lost something.
 Result<bool> ImportedHead::agentWentOn(SessionStore& store, const ImportResult& done) const {
   const std::string& said = done.report.headId;
   if (tookTalk_ || said.empty()) return true;

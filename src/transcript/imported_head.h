@@ -23,8 +23,9 @@ class ImportedHead {
   /// Takes each entry that the session did not have.
   void noteNew(const Entry& entry);
 
-  /// Returns the head entries to append after the other entries of the import; often none. They always note where the
-  /// agent continues, for the next import. `present` is the session's head, `timestamp` the time for the new entries.
+  /// Returns the head entries to append after the other entries of the import; none when the head stays. The first one
+  /// notes where the agent continues, for the next import, even when the session continues elsewhere. `present` is the
+  /// session's head, `timestamp` the time of the new entries.
   Result<std::vector<Entry>> moves(SessionStore& store, const ImportResult& done, const std::string& present,
                                    const std::string& timestamp) const;
 

@@ -1,4 +1,4 @@
-// When something was last said in a transcript, from its end alone.
+// Finds when something was last said in a transcript, by its end alone.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kEndBytes = std::size_t{16} << 10;
 
-// The last bytes of a file, from the beginning of a line on; empty when none begins there.
+// Returns the last bytes of a file, from the beginning of a line; empty when no line begins there.
 std::string lastLines(const std::string& path) {
-  // O_NONBLOCK: a pipe without a writer must not hold us up.
+  // O_NONBLOCK: a pipe without a writer must not block us.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return {};
   struct stat info{};
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> latestTimeAtEnd(const std::string& path) {
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    // A line is read if it is whole: its own time, not one of something that it quotes.
+    // Only a whole line is read, for its own time and not the time of something that it quotes.
     const auto time = json::findChecked(line, "timestamp");
     const auto timeMs = time ? parseTimestamp(transcript::timeText(*time)) : std::nullopt;
     if (timeMs) latest = std::max(latest.value_or(0), *timeMs);

@@ -23,7 +23,7 @@ std::uint64_t meaningOf(std::string_view json) {
   return message::ContentHasher().hashIfValid(json);
 }
 
-// What an entry says, without where it comes from.
+// Returns the content of an entry without its origin.
 std::string contentOf(const Entry& entry) {
   if (const auto message = json::findMember(entry.payload, "message")) return std::string(*message);
   std::string content = entry.type;
@@ -42,8 +42,8 @@ bool saysTheSame(const Entry& one, const Entry& other) {
   return first == second || meaningOf(first) == meaningOf(second);
 }
 
-// What is the same of an entry wherever its line is; 0 when that does not tell it from others. The id of a message may
-// be made from that of its line.
+// Returns a hash of everything about an entry that does not depend on the place of its line; 0 when that cannot tell it
+// from other entries. The id of a message is left out because it may be made from the id of its line.
 std::uint64_t hashOfSaid(const Entry& entry, const std::string& parentId) {
   std::string said = entry.type;
   if (entry.type == entry_type::kSessionInfo) {
@@ -57,7 +57,7 @@ std::uint64_t hashOfSaid(const Entry& entry, const std::string& parentId) {
   json::ObjectReader members(json::findMember(entry.payload, "message").value_or(entry.payload));
   while (const auto member = members.next()) {
     if (member->key == "transcript" || member->key == "id") continue;
-    if (member->value == json::quoted(entry.id)) continue;  // a summary after which nothing was kept
+    if (member->value == json::quoted(entry.id)) continue;  // a summary that keeps nothing before it
     said += fmt::format("\n{} {}", member->key, meaningOf(member->value));
   }
   return hashOf(said);
@@ -78,7 +78,7 @@ std::vector<std::string_view> membersNaming(const Entry& entry, const std::strin
   return members;
 }
 
-// Whether an id is one that bough made, and ends with where the line is.
+// Returns whether bough made the id and the id ends with the place of the line.
 bool namesAPlace(std::string_view id) {
   const std::size_t colon = id.rfind(':');
   return colon != std::string_view::npos && id.find_first_not_of("0123456789.", colon + 1) == std::string_view::npos;
@@ -88,22 +88,22 @@ std::uint64_t hashOfSaid(const Entry& entry) {
   return hashOfSaid(entry, entry.parentId.value_or(""));
 }
 
-// The same, whatever comes before it: that may have been damaged, or mended since.
+// The same regardless of the parent, which may have been damaged, or repaired since.
 std::uint64_t hashOfSaidAnywhere(const Entry& entry) {
   return hashOfSaid(entry, "\n");
 }
 
-// Of a redacted one only the time is left.
+// Only the type and the time of a redacted entry are left.
 std::uint64_t hashOfRedactedAnywhere(const Entry& entry) {
   return hashOf(fmt::format("{} {} redacted", entry.type, entry.timestamp));
 }
 
-// What is left of a redacted entry to tell it by.
+// What remains of a redacted entry to recognize it by.
 std::uint64_t hashOfRedacted(const Entry& entry) {
   return hashOf(fmt::format("{} {} {} redacted", entry.type, entry.parentId.value_or(""), entry.timestamp));
 }
 
-// Calls `use` with each line of the entry's bytes, without its end.
+// Calls `use` with each line of the entry's bytes, without its line end.
 void eachLine(const Entry& entry, const std::function<void(std::string_view)>& use) {
   const std::string bytes = lineOf(entry).value_or("");
   for (std::size_t at = 0; at < bytes.size();) {
@@ -161,21 +161,21 @@ void OtherEntries::addTo(TranscriptReport& report) {
   std::ranges::move(told_, std::back_inserter(report.damage));
 }
 
-// Lines without ids of their own are named by where they are. In a file that was written again, another line may be
-// there: it is kept as well.
+// A line without an id is named by its place. In a file that was rewritten, another line may be there: it is kept as
+// well, under another id.
 void OtherEntries::nameApart(Entry& entry, const Entry& stored) const {
   const auto line = lineOf(entry);
   if (line && lineOf(stored) != line) entry.id += ":" + Sha256::of(*line).substr(0, kShort);
 }
 
-// An entry of the conversation is kept beside the other one, under this id, and what is new after it continues it.
-// Empty when the session has all of it.
+// Returns a new id for an entry of the conversation, which is then kept next to the stored one; later new entries
+// continue it. Returns an empty string when the session has all of its content.
 std::string OtherEntries::besideId(const Entry& entry, const Origin& origin, bool isBesideTalk,
                                    const IsKnown& isKnown) {
   std::string id = entry.id + ":" + Sha256::of(contentOf(entry)).substr(0, kShort);
   const bool isKept = isKnown(id);
   if (hasRecord_ && isBesideTalk && !isKept) return {};
-  // What was damaged there once is no other message.
+  // A line that was damaged there before is not another message.
   if (isKept || !isBesideTalk || ++count_ > TranscriptReport::kMaxDamage) return id;
   const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
   told_.push_back({.offset = origin.at,
@@ -191,7 +191,7 @@ void OtherEntries::rename(Entry& entry, std::string id, const std::vector<std::s
   entry.id = std::move(id);
 }
 
-// What an entry names has the id that it got, which may be the one that the entry itself has in the file.
+// An entry refers to renamed entries by their new ids. Such an old id may equal the entry's own id in the file.
 void OtherEntries::followRenamed(Entry& entry) const {
   if (renamed_.empty()) return;
   const auto parent = renamed_.find(entry.parentId.value_or(""));
@@ -202,8 +202,8 @@ void OtherEntries::followRenamed(Entry& entry) const {
   }
 }
 
-// Whether the session has every line that the entry was made from: lines that are one answer now may have been stored
-// apart.
+// Returns whether the session has every line that the entry was made from. Lines that form one answer now may have been
+// stored separately.
 Result<bool> OtherEntries::hasLinesOf(const Entry& entry) {
   BOUGH_TRY(collect());
   bool hasAll = true;
@@ -211,7 +211,7 @@ Result<bool> OtherEntries::hasLinesOf(const Entry& entry) {
   return hasAll;
 }
 
-// The id under which the session has the entry, when its line is elsewhere now; empty when it does not have it.
+// Returns the id under which the session has the entry, whose line has moved; empty when the session does not have it.
 Result<std::string> OtherEntries::findMoved(const Entry& entry) {
   BOUGH_TRY(collect());
   const std::uint64_t said = hashOfSaid(entry);
@@ -228,13 +228,13 @@ Result<std::string> OtherEntries::findMoved(const Entry& entry) {
   }
   if (id.empty()) return id;
   if (!namesAPlace(id) && !namesAPlace(entry.id)) id.clear();  // the agent tells them apart
-  // Somebody may say the same twice.
+  // Somebody may say the same thing twice.
   if (isConversation(entryKind(entry.type)) && namesAPlace(entry.id) && matched_.contains(hashOf(id))) id.clear();
   return id;
 }
 
-// The id under which the session has the entry after another one. Of several that say the same, the first that no entry
-// of the file was taken for.
+// Returns the id under which the session has the entry with another parent. Of several entries with the same content,
+// takes the first that no entry of the file was matched with.
 Result<std::string> OtherEntries::findAnywhere(const Entry& entry) {
   std::string id;
   if (!namesAPlace(entry.id) || !isConversation(entryKind(entry.type))) return id;
@@ -246,7 +246,7 @@ Result<std::string> OtherEntries::findAnywhere(const Entry& entry) {
   return id;
 }
 
-// The first place of what says that, for which no entry of the file was found yet.
+// Returns the first place with this content that no entry of the file was matched with yet.
 std::uint32_t OtherEntries::nextPlace(std::uint64_t said) {
   const std::uint32_t* first = anywhere_.find(said);
   if (first == nullptr) return kNone;
@@ -280,7 +280,7 @@ Result<void> OtherEntries::collectShared() {
   }
 }
 
-// Keeps those that say the same in their order.
+// Keeps entries with the same content in order.
 void OtherEntries::notePlace(const Entry& entry, std::uint64_t sequence) {
   if (!namesAPlace(entry.id) || !isConversation(entryKind(entry.type))) return;
   const std::uint64_t hash = entry.redacted ? hashOfRedactedAnywhere(entry) : hashOfSaidAnywhere(entry);

@@ -11,7 +11,7 @@
 namespace bough::transcript {
 namespace {
 
-// From 1 on. A stranger may have named more than a number can tell apart.
+// Returns a number from 1 on. Anyone may have written the names, so there may be more of them than numbers.
 std::uint8_t numberOf(const std::string& agent, std::vector<std::string>& agents) {
   auto found = std::ranges::find(agents, agent);
   if (found == agents.end() && agents.size() < std::numeric_limits<std::uint8_t>::max()) {
@@ -23,7 +23,7 @@ std::uint8_t numberOf(const std::string& agent, std::vector<std::string>& agents
 }  // namespace
 
 OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
-  std::vector<std::string> agents;  // by their number, from 1 on
+  std::vector<std::string> agents;  // by number, from 1 on
   bool hasId = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto origin = originOf(*entries.at(i));
@@ -101,7 +101,7 @@ std::vector<bool> OwnLines::wholeRecords(const std::vector<bool>& own) const {
   std::vector<bool> whole(lines_.size());
   for (std::size_t begin = 0; begin < lines_.size();) {
     const Line& first = lines_[begin];
-    // A part without the entry that holds the line: that one was erased.
+    // A part without the entry that keeps the line: that entry was erased.
     bool areOwn = own[begin] && !first.isPart;
     std::size_t end = begin + 1;
     for (; first.agent != 0 && end < lines_.size(); ++end) {

@@ -1,4 +1,4 @@
-// Reads a transcript: opens it, finds out whose it is, and gives its records to the agent's reader.
+// Reads a transcript: opens it, recognizes its agent, and passes its records to the agent's reader.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace transcript;
 constexpr std::size_t kBeginningBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxDocumentBytes = std::size_t{128} << 20;
 
-// Gives the beginning that was read to recognize a file, and then the rest of it.
+// Provides the beginning that was read to recognize a file, and then the rest of it.
 class Resumed : public ByteSource {
  public:
   Resumed(std::string_view beginning, ByteSource& rest) : beginning_(beginning), rest_(rest) {}
@@ -37,7 +37,7 @@ class Resumed : public ByteSource {
   ByteSource& rest_;
 };
 
-// Appends to `bytes`, also what comes before an error.
+// Appends to `bytes`, including what was read before an error.
 Result<void> readInto(std::string& bytes, ByteSource& source, std::size_t limitBytes) {
   while (bytes.size() < limitBytes) {
     const std::size_t had = bytes.size();
@@ -55,13 +55,13 @@ Result<void> readInto(std::string& bytes, ByteSource& source, std::size_t limitB
 
 Result<std::string> readUpTo(ByteSource& source, std::size_t limitBytes, std::size_t expectedBytes = 0) {
   std::string bytes;
-  // One chunk more, which finds the end.
+  // One extra chunk, to detect the end.
   if (expectedBytes > 0) bytes.reserve(std::min(limitBytes, expectedBytes + kBeginningBytes));
   BOUGH_TRY(readInto(bytes, source, limitBytes));
   return bytes;
 }
 
-// A file that is one JSON document, whole. Its size is asked for beforehand, so that memory holds it once.
+// Reads a file that is one JSON document. Its size is requested beforehand, so that memory holds it only once.
 Result<std::string> readWholeDocument(ByteSource& source, const std::string& path) {
   const std::uint64_t known = source.sizeBytes().value_or(0);
   std::string document;
@@ -74,20 +74,20 @@ Result<std::string> readWholeDocument(ByteSource& source, const std::string& pat
               "only files of lines can be larger");
 }
 
-// The first bytes of a file, and whose it is.
+// The first bytes of a file, and the agent that wrote it.
 struct Begun {
   std::string bytes;
   Result<const Agent*> agent = nullptr;
 };
 
-// A first record may be long (a picture, instructions): then more is read, until it is whole. `leastBytes`: what is
-// read in any case; `wholeLine`: at least one line is.
+// A first record may be long (a picture, instructions); then more is read until it is whole. Reads at least
+// `leastBytes`; with `wholeLine`, at least one line.
 Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::size_t leastBytes, bool wholeLine) {
   constexpr std::size_t kMostBytes = kMaxTranscriptLineBytes + (std::size_t{1} << 20);
   constexpr std::ptrdiff_t kEnoughLines = 32;
   Begun begun;
   for (std::size_t wanted = leastBytes;; wanted = std::min(wanted * 4, kMostBytes)) {
-    // A packed file may break off: what is whole of it says whose it is.
+    // A compressed file may break off: its readable beginning is enough to recognize the agent.
     const auto read = readInto(begun.bytes, source, wanted);
     if (!read && isBlank(begun.bytes)) return std::unexpected(read.error());
     if (begun.bytes.size() < wanted && isBlank(begun.bytes)) {
@@ -104,7 +104,7 @@ Result<Begun> readBeginning(ByteSource& source, const std::string& path, std::si
   return begun;
 }
 
-// What names a session whose file does not: the file's name up to its first dot.
+// Returns the name of a session whose file does not name it: the file name up to its first dot.
 std::string stemOf(const std::string& path) {
   if (const auto place = placeInDatabase(path)) return place->session.substr(0, place->session.find('.', 1));
   const std::string name = path.substr(path.rfind('/') + 1);
@@ -120,7 +120,7 @@ class Driver {
          const ReadTranscriptOptions& options, const Builder::Use& use)
       : agent_(agent),
         reader_(agent.makeReader()),
-        // A document is written again as a whole each time, so offsets of before mean nothing.
+        // A document is rewritten as a whole each time, so earlier offsets mean nothing.
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
         builder_(agent.name,
                  {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use),
@@ -130,7 +130,7 @@ class Driver {
     builder_.path = path;
   }
 
-  // `beginning`: what was read from the source already.
+  // `beginning`: bytes that were already read from the source.
   Result<TranscriptReport> run(ByteSource& source, std::string beginning = {}) {
     BOUGH_TRY(agent_.framing == Framing::Lines ? readLines(source, std::move(beginning))
                                                : readDocument(source, beginning));
@@ -250,7 +250,7 @@ Result<std::string> linesOfDocument(const std::string& path) {
                   "`bough show` reads what is whole");
     }
     if (record.kind != RecordKind::Json) continue;
-    // Line breaks stand only between tokens.
+    // Line breaks occur only between tokens.
     for (const char c : record.text) {
       if (c != '\n' && c != '\r') lines += c;
     }
@@ -269,7 +269,7 @@ Result<TranscriptFacts> peekTranscript(const std::string& path) {
   const Builder::Use ignore = [](Entry&&) { return Result<void>(); };
   const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
   BOUGH_TRY(TranscriptReport report, Driver(**agent, path, how, ignore).run(*source));
-  // Whoever reads the file itself tells what is wrong beside it.
+  // Reading the file itself reports problems with the files next to it.
   if ((*agent)->addFactsBeside != nullptr) (void)(*agent)->addFactsBeside(path, report.facts);
   return std::move(report.facts);
 }

@@ -1,5 +1,5 @@
-// Removes a transcript that a store holds: only when the session has every byte of the file, and the file did not
-// change while that was checked.
+// Removes a transcript that a store holds, but only when the session has every byte of the file and the file did not
+// change during the check.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ namespace {
 
 using namespace transcript;
 
-// A stretch of the file as an entry has it.
+// A range of the file that an entry holds.
 struct Stretch {
   std::uint64_t sizeBytes = 0;
   std::string hash;
@@ -40,7 +40,8 @@ struct Carrier {
   CarriedIds carries;
 };
 
-// By offset. A file that was written again has several at one offset, and so has a session of several agents.
+// Returns the ranges by offset. A file that was rewritten has several at one offset, and so has a session of several
+// agents.
 Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId) {
   Stretches all;
   std::vector<Carrier> carriers;
@@ -78,7 +79,7 @@ class Ahead {
  public:
   explicit Ahead(ByteSource& source) : source_(source) {}
 
-  /// The next bytes; fewer at the end of the file.
+  /// Returns the next bytes; fewer at the end of the file.
   Result<std::string_view> peek(std::uint64_t count) {
     constexpr std::size_t kPiece = std::size_t{64} << 10;
     while (bytes_.size() < count && !ended_) {
@@ -117,13 +118,14 @@ Result<FileState> stateOf(const std::string& path) {
                    .modifiedNanoseconds = info.st_mtim.tv_nsec};
 }
 
-// A lease on a file: the kernel gives it only when no program has the file open for writing, and takes it away when one
-// opens it so. Where the file or its file system allows none, there is nothing to go by.
+// A lease on a file: the kernel grants it only when no program has the file open for writing, and revokes it when a
+// program opens the file for writing. When the file or its file system does not support leases, nothing can be
+// detected.
 class Lease {
  public:
   explicit Lease(const std::string& path)
       : file_(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) {
-    // The end of a lease is told by a signal; this one is ignored unless somebody wants it.
+    // The kernel announces the end of a lease with a signal. SIGURG is ignored unless somebody handles it.
     if (file_ < 0 || ::fcntl(file_, F_SETSIG, SIGURG) != 0) return;
     isHeld_ = ::fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
     isRefused_ = !isHeld_ && errno == EAGAIN;
@@ -134,7 +136,7 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
-  /// Whether a program has the file open for writing.
+  /// Returns whether a program has the file open for writing.
   [[nodiscard]] bool isWrittenTo() const { return isRefused_ || (isHeld_ && ::fcntl(file_, F_GETLEASE) != F_RDLCK); }
 
  private:

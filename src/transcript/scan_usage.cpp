@@ -1,4 +1,4 @@
-// What the answers in transcripts cost, from the files alone.
+// Finds what the answers in transcripts cost from the files alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using transcript::claude_code::FoundUsage;
 
 namespace {
 
-// What all threads have found, each answer once.
+// Combines the results of all threads, each answer once.
 TranscriptUsage bringTogether(std::deque<FoundUsage>& parts) {
   struct Found {
     std::uint64_t id = 0;
@@ -62,7 +62,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
   constexpr unsigned kMostThreads = 8;
   constexpr std::size_t kMostWaiting = 1024;
   BoundedQueue<Work> found(kMostWaiting);
-  std::deque<FoundUsage> parts;  // of each thread
+  std::deque<FoundUsage> parts;  // one per thread
   std::mutex mutex;
   ByteBudget budget(std::uint64_t{64} << 20);  // a file may be one line
   ThreadFailure failure;
@@ -81,7 +81,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
   auto threads = startThreads(std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads), scan);
   if (threads.empty()) parts.emplace_back();
   std::uint32_t files = 0;
-  std::string other;  // an agent whose files are not understood here
+  std::string other;  // an agent whose files this function does not understand
   const auto giveOut = [&](FoundTranscript&& file) {
     if (file.agent != "claude-code") other = file.agent;
     if (!other.empty()) return false;
@@ -94,7 +94,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
   try {
     walked = walk(giveOut);
   } catch (...) {
-    found.stop();  // or the threads would wait for ever
+    found.stop();  // otherwise the threads would wait forever
     throw;
   }
   found.endGiving();

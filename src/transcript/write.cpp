@@ -35,21 +35,21 @@ bool isName(const EntryList& entries, std::size_t place) {
   return entries.kind(place) == EntryKind::SessionInfo && !holdsFacts(*entries.at(place));
 }
 
-// Whether a line of the agent goes into a clean copy as it is.
+// Returns whether a line of the agent is copied unchanged into a clean copy.
 bool canBeCopied(const EntryList& entries, const Agent& agent, std::size_t place) {
   const std::size_t parent = entries.parent(place);
   const EntryPin continued = parent == kNone ? nullptr : entries.at(parent);
   return isLineOf(agent, *entries.at(place), continued.get(), /*clean=*/true);
 }
 
-// Every part of an answer says what the whole answer cost. `written`: hashes of the ids of the answers so far.
+// Every part of an answer states the cost of the whole answer. `written`: hashes of the ids of the answers so far.
 bool isMoreOfAnswer(const Entry& entry, NumberSet& written) {
   const auto message = normalizeEntry(entry);
   const std::string id = message && message->usage ? message->id.decode() : std::string();
   return !id.empty() && !written.insert(hashOf(id));
 }
 
-// By place: which of `count` entries are among these.
+// Returns, by place, which of `count` entries are among `places`.
 std::vector<bool> asSet(std::size_t count, std::span<const std::size_t> places) {
   std::vector<bool> set(count);
   for (const std::size_t place : places) set[place] = true;
@@ -105,7 +105,7 @@ class TranscriptWriting {
     std::string lines;
     if (head_ != kNone && carrying_.isEnabled()) writer_->headEntryId = entries_.id(head_);
     if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), lines);
-    // Programs look for names at the very end, so the last message carries what is left.
+    // Programs look for names at the very end of a file, so the last message carries what is left.
     if (carrying_.holds()) text += carrying_.take(/*last=*/true);
     hold(std::move(lines), kNone, text);
     text += carrying_.take(/*last=*/true);
@@ -119,7 +119,7 @@ class TranscriptWriting {
   }
 
  private:
-  // Which entries are written: the whole log where the format holds a tree or where there is only one branch.
+  // Chooses the entries to write: the whole log when the format can hold a tree or there is only one branch.
   Result<void> choose() {
     head_ = options_.headId.empty() ? tree_.head() : tree_.find(options_.headId);
     if (!options_.headId.empty() && head_ == kNone) {
@@ -134,7 +134,7 @@ class TranscriptWriting {
     for (std::size_t i = 0; i < entries_.size(); ++i) talks += static_cast<std::size_t>(entries_.isTalk(i));
     const bool oneBranch = path_.size() == talks;
     fileHead_ = findFileHead(oneBranch);
-    // The last entry in the log is not always the one that the agent left off at.
+    // The last entry in the log is not always where the agent left off.
     if (options_.headId.empty() && !oneBranch && fileHead_ != kNone && isOwn(head_) && !hasHeadEntry(entries_)) {
       head_ = fileHead_;
       path_ = tree_.path(head_);
@@ -152,7 +152,7 @@ class TranscriptWriting {
       if (json::findMember(summary->payload, "summaryAfterKept") != "true") continue;
       firstKept_.insert(json::findString(summary->payload, "firstKeptEntryId").value_or(""));
     }
-    // The end of a file that was being written is part of it only as long as nothing came after it.
+    // The torn end of a file that was being written belongs to it only when nothing came after it.
     const std::size_t last = lastOwnLine();
     std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != last; });
     if (shape_.isWhole) sortOwnLines();
@@ -164,7 +164,7 @@ class TranscriptWriting {
     return {};
   }
 
-  // Branches and labels that are not written at all.
+  // Names branches and labels that are not written at all.
   void nameWhatIsLeftOut(const std::vector<bool>& chosen) {
     for (const std::size_t leaf : tree_.leaves()) {
       if (!chosen[leaf]) addLossy("branch");
@@ -174,39 +174,39 @@ class TranscriptWriting {
     }
   }
 
-  // The agent's own line of an entry, as it goes into the file.
+  // Returns the agent's own line of an entry, as it goes into the file.
   std::optional<std::string> ownLine(std::size_t place) {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool standsElsewhere = carries == nullptr && carriers_.isCarried(place);
-    if (standsElsewhere || inherited_[place]) return "";  // in another line, in another file
+    if (standsElsewhere || inherited_[place]) return "";  // it is in another line or in another file
     auto line = lineOf(*entries_.at(place));
     if (line && isAdapted(options_)) line = adapted(*line, options_);
     if (line && shape_.leavesSubagent) line = ofMainSession(*line, agent_);
     if (!line || carries == nullptr) return line;
-    // What a redaction hides is in the line, too.
+    // The line also contains what a redaction hides.
     if (carries->ownPlace != kNone && entries_.isRedacted(carries->ownPlace)) return std::nullopt;
     std::vector<CarriedEntry> cargo;
     for (const std::size_t each : carries->places) cargo.push_back(asStored(entries_.at(each)));
     return withCarried(*line, cargo, carries->own);
   }
 
-  // Text of lines that wait for what they carry.
+  // Appends the lines held so far to `text`, with what they carry, and holds the new lines.
   void hold(std::string lines, std::size_t place, std::string& text) {
     if (lines.empty()) return;
     text += carrying_.take();
-    // A line that was cut short must not swallow the next one.
+    // A line that was cut short must not be joined with the next line.
     if (text.empty() ? !end_.endsLine : text.back() != '\n') text += '\n';
     carrying_.hold(std::move(lines), place);
   }
 
-  // Whether the branch goes on where the agent's own lines leave it: then all of them are copied, with the branches
-  // that only they hold.
+  // Returns whether the branch continues where the agent's own lines end. Then all of them are copied, with the
+  // branches that only they contain.
   [[nodiscard]] bool continuesFile() {
     const auto last = std::ranges::find_if(path_.rbegin(), path_.rend(), [&](std::size_t i) { return isOwn(i); });
     return last != path_.rend() && *last == fileHead_;
   }
 
-  // The entry that the agent continues from when it reads its own lines again; kNone when there are none.
+  // Returns the entry that the agent continues from when it reads its own lines again; kNone when there are none.
   [[nodiscard]] std::size_t findFileHead(bool oneBranch) {
     std::size_t last = kNone;
     std::size_t noted = kNone;
@@ -218,7 +218,7 @@ class TranscriptWriting {
       if (entries_.isTalk(i)) noted = kNone;
       if (hasOwnLine(i)) lines.push_back(i);
     }
-    // What is in another file is not found in these lines.
+    // An entry of another file is not found in these lines.
     if (noted != kNone && inherited_[noted]) return noted;
     if (oneBranch || last == kNone) return last;
     lines = lines_.inFileOrder(std::move(lines));
@@ -254,10 +254,11 @@ class TranscriptWriting {
     }
   }
 
-  // What comes after the last fork on the branch is written last: some readers continue from the end of the file.
+  // Writes what follows the last branch point of the branch at the end, because some readers continue from the end of
+  // the file.
   void moveBranchToEnd() {
     const std::vector<bool> onPath = asSet(entries_.size(), path_);
-    std::size_t forkAt = 0;  // on the path: how many entries others continue from, too
+    std::size_t forkAt = 0;  // number of entries on the path up to the last one that other branches also continue
     for (const std::size_t i : order_) {
       if (onPath[i] || tree_.parent(i) == kNone) continue;
       const auto parent = std::ranges::find(path_, tree_.parent(i));
@@ -269,20 +270,20 @@ class TranscriptWriting {
 
   [[nodiscard]] bool isCopied(std::size_t place) { return shape_.copies && isOwn(place); }
   [[nodiscard]] bool isOwn(std::size_t place) const { return own_[place]; }
-  // Redacted, and its line is in the file that this one continues.
+  // Returns whether the entry is redacted and its line is in the file that this file continues.
   [[nodiscard]] bool isInOtherFile(std::size_t place) const { return inherited_[place] && inPlace_[place]; }
 
-  // Which entries the agent wrote itself.
+  // Finds the entries that the agent wrote itself.
   void findOwn() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       own_[i] =
           carriers_.isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
-    // A line that several entries came from says what all of them say.
+    // A line that several entries came from contains the content of all of them.
     if (entries_.lacksSome()) own_ = lines_.wholeRecords(own_);
     shape_.leavesSubagent = leavesSubagent(entries_, agent_, options_);
-    // What stood beside the messages of a fork is gone. Lines with ids that make a tree need nothing of that but a
-    // header and parents that are there.
+    // In a fork, lines outside the conversation are missing. Lines with ids, which form a tree, need none of these
+    // except a header and existing parents.
     const bool mayLack = !entries_.lacksSome() && options_.facts.parentEntryId.empty();
     const auto gap = mayLack ? lines_.firstGap() : std::nullopt;
     shape_.lacksHeader = gap && !lines_.haveHeader(entries_, agent_);
@@ -301,7 +302,7 @@ class TranscriptWriting {
     return last == 0 ? kNone : last - 1;
   }
 
-  // The ends of the branches that hold more than the agent's own lines.
+  // Returns the ends of the branches that contain more than the agent's own lines.
   [[nodiscard]] std::vector<std::size_t> leavesToConvert() {
     std::vector<bool> isMixed(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -314,7 +315,7 @@ class TranscriptWriting {
     return leaves;
   }
 
-  // Names and bookkeeping of others leave no line at the beginning.
+  // Labels, titles and bookkeeping of other agents produce no line at the beginning.
   [[nodiscard]] bool beginsWithCopy() {
     if (!shape_.isWhole) return false;
     const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || entries_.isTalk(i); });
@@ -359,7 +360,7 @@ class TranscriptWriting {
     std::string lines;
     writer_->item(item, lines);
     if (options_.clean || shape_.relinks) parents_.addWritten(lines, entry);
-    // Entries after one that left nothing continue from what that one continues.
+    // Entries after an entry without lines continue from the entry before that.
     if (lines.empty()) {
       const bool isMissed = entries_.isTalk(place) && !item.isApplied && !messages_->edits().leavesOut(place);
       if (isMissed) ++done_.leftOut;
@@ -396,7 +397,7 @@ class TranscriptWriting {
     }
     writer_->copied(item, repairUtf8(bytes));
     if (bytes.empty()) return;
-    // A record that broke off must not swallow a line that did not follow it in the agent's file.
+    // A record that broke off must not be joined with a line that did not follow it in the agent's file.
     const bool atLineEnd = text.empty() ? end_.endsLine : text.back() == '\n';
     if (!atLineEnd && origin->at != end_.copiedEnd) text += '\n';
     end_.copiedEnd = origin->at + origin->sizeBytes;
@@ -412,7 +413,7 @@ class TranscriptWriting {
   }
 
   Result<void> flush(std::string& text) {
-    BOUGH_TRY(entries_.check());  // nothing that was made of an entry that could not be read
+    BOUGH_TRY(entries_.check());  // do not pass on what was made from an unreadable entry
     for (const Writer::Beside& file : writer_->beside) {
       BOUGH_TRY(options_.keepBeside(file.name, file.bytes));
     }
@@ -448,33 +449,33 @@ class TranscriptWriting {
   OwnLines lines_;
   CleanParents parents_ = CleanParents(agent_);
   std::vector<bool> own_ = std::vector<bool>(entries_.size());  // by place: the agent wrote it itself
-  std::vector<bool> inPlace_;                                   // by place: hidden, with a line in the agent's file
+  std::vector<bool> inPlace_;  // by place: hidden, but it has a line in the agent's file
   WrittenTranscript done_;
   std::vector<std::size_t> path_;   // the branch of the head
-  std::vector<std::size_t> order_;  // places of what is written
+  std::vector<std::size_t> order_;  // places of the entries to write
   std::optional<MessageConversion> messages_;
   std::unordered_map<std::string, std::string> standIns_;
   std::size_t head_ = kNone;
   std::vector<bool> inherited_ =
-      std::vector<bool>(entries_.size());      // entries that the agent has in the file that this one continues
-  std::unordered_set<std::string> firstKept_;  // of the summaries that come after what they keep
-  NumberSet answers_;                          // hashes of the ids of those that were written with what they cost
+      std::vector<bool>(entries_.size());      // entries that the agent has in the file that this file continues
+  std::unordered_set<std::string> firstKept_;  // first kept entries of the summaries that come after what they keep
+  NumberSet answers_;                          // hashes of the ids of answers that were written with their cost
   std::size_t fileHead_ = kNone;
   struct Shape {
     bool isWhole = false;
     bool copies = false;  // the agent's own lines are copied
     bool leavesSubagent = false;
     bool lacksHeader = false;
-    bool relinks = false;  // lines get another parent where theirs is not there
+    bool relinks = false;  // lines whose parent is missing get another parent
   };
   Shape shape_;
   bool skippedLine_ = false;
-  // What is in the file already.
+  // What the file contains so far.
   struct Done {
     bool endsLine = true;
-    std::uint64_t copiedEnd = 0;  // where the line that was copied last ends in the agent's file
+    std::uint64_t copiedEnd = 0;  // where the last copied line ends in the agent's file
     std::uint64_t bytes = 0;
-    std::uint64_t pastBytes = 0;  // of them, what stands for the agent's lines before `pastOffset`
+    std::uint64_t pastBytes = 0;  // length of the part that represents the agent's lines before `pastOffset`
     bool isPast = false;
   };
   Done end_;

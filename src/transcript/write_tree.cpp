@@ -1,4 +1,4 @@
-// Writes all branches of a session where a file holds one branch and files continue one another.
+// Writes all branches of a session for an agent whose files hold one branch each and continue one another.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -15,15 +15,15 @@
 namespace bough::transcript {
 namespace {
 
-// When a file holds no time at all: equal input must give equal entries.
+// Used when a file has no time at all: equal input must give equal entries.
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00.000Z";
 
-// What stands for the id of an entry among the agent's ids, when its line has none. It is none of these.
+// Takes the place of an agent's id for an entry whose line has none. Cannot collide with such an id.
 std::uint64_t hashOfPlace(const std::string& entryId) {
   return hashOf('\n' + entryId);
 }
 
-// A JSON object without its closing brace.
+// Returns a JSON object without its closing brace.
 std::string opened(std::string_view object) {
   return std::string(object.substr(0, object.rfind('}')));
 }
@@ -48,7 +48,7 @@ void Builder::message(const Record& record, const Place& place, Dialect dialect,
     holes.clear();
   } else {
     for (Hole& hole : holes) hole.path = "message/" + hole.path;
-    // A message that is a part of the line is its own hole; any other is not in the line at all.
+    // A message that is a slice of the line is its own hole; any other message does not occur in the line as a whole.
     if (holes.empty()) holes.push_back({"message", message});
   }
   if (!carriers_.contains(record.offset)) ++report_.messages;
@@ -66,7 +66,7 @@ void Builder::keep(const Record& record, const Place& place, std::string_view wh
 
 void Builder::label(const Record& record, const Place& place, std::string_view targetId, std::string_view name) {
   const std::string target = entryFor(targetId);
-  // A line outside the conversation may have a label, too. Where that line continues nothing, no entry stands for it.
+  // A label may also be on a line outside the conversation. When that line continues nothing, no entry represents it.
   const bool isOutside = target.empty() && ids_.contains(std::string(targetId));
   if (target.empty() || !isLabelName(name)) {
     if (!isOutside) {
@@ -122,7 +122,7 @@ void Builder::carry(const Record& record, Carried&& carried) {
     carrier.carries.ids.push_back(entry.id);
     again.push_back(asStored(entry));
   }
-  // The line is kept without its member, and must come out with it as it was.
+  // The line is kept without the member; adding the member again must restore it exactly.
   const std::string bare = std::string(record.raw.substr(0, carrier.bareBytes)) + "}" +
                            std::string(record.raw.substr(textAt + record.text.size()));
   if (withCarried(bare, again, carried.own) != record.raw) return;
@@ -136,7 +136,7 @@ void Builder::giveCarried(const Record& record, Entry&& entry) {
   if (isUnreadable(entry)) keepAsText(entry);
   const bool isTalk = isConversation(entryKind(entry.type));
   if (!isTalk) entry.parentId.reset();
-  // The first of a file that continues another one has its parent there.
+  // The first entry of a file that continues another file has its parent in that file.
   const bool isBefore = isTalk && *entry.parentId == facts.parentEntryId;
   if (isTalk && !entry.parentId->empty() && !isBefore && (!isGiven(*entry.parentId) || entry.parentId == entry.id)) {
     damage(record, "an entry that travels without the one that it continues");
@@ -161,7 +161,7 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
   const bool first = record.offset != lineOffset_;
   lineOffset_ = record.offset;
   std::string means;
-  // Several lines that a reader took for one answer are several carriers.
+  // When a reader joined several lines into one answer, several of them may be carriers.
   for (std::size_t at = 0; at < record.raw.size();) {
     const std::size_t end = std::min(record.raw.find('\n', at), record.raw.size() - 1) + 1;
     const std::string_view line = record.raw.substr(at, end - at);
@@ -195,7 +195,7 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
   if (!means.empty()) {
     carrierIds_.insert(id);
   } else {
-    // A line that only helps another one means what it continues.
+    // A line that only supports another line refers to the entry that it continues.
     means = place.parent ? entryFor(*place.parent) : lastId_;
   }
   known_.erase(hashOf(id));
@@ -208,7 +208,7 @@ void Builder::damage(const Record& record, std::string_view reason, bool recover
   report_.damage.push_back({record.offset, record.sizeBytes, std::string(reason), recovered});
 }
 
-// The entry's id. One that occurs a second time is another entry; from then on its id means that one.
+// Returns the entry's id. When an id occurs again, it belongs to another entry, and refers to that entry from then on.
 std::string Builder::idOf(const Record& record, const Place& place) {
   if (place.id.empty()) return entryIdAt(idScope, record.offset, part_);
   const std::uint64_t hash = hashOf(place.id);
@@ -252,7 +252,7 @@ std::string Builder::timeOf(const Place& place) {
 
 void Builder::give(const Record& record, const Place& place, std::string_view type, std::string payload,
                    std::vector<Hole> holes, std::string_view what) {
-  // A record without bytes gives an entry that has no line.
+  // A record without bytes gives an entry without a line.
   const bool hasLine = record.sizeBytes > 0;
   if (hasLine && carriers_.contains(record.offset)) return giveCarrier(record, place);
   const bool first = hasLine && record.offset != lineOffset_;
@@ -265,9 +265,9 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
   fixed_ = false;
   Entry entry;
   if (control) {
-    // Its own id, when it has one, means its parent to the entries after it.
+    // For later entries, the line's own id (if any) refers to its parent.
     entry.id = entryIdAt(idScope, record.offset, part_);
-    // The whole line will have that id when the rest of it has come.
+    // When the rest of the line has come, the whole line gets the id without this suffix.
     if (record.kind == RecordKind::Torn) entry.id += fmt::format(".torn{}", record.sizeBytes);
     if (!place.id.empty()) {
       std::string parent = parentOf(record, place, entry.id);

@@ -38,7 +38,7 @@ bool isObjectOrMissing(std::string_view value) {
   return value.empty() || json::kindOf(value) == json::Kind::Object;
 }
 
-// A stranger may have written it, so it must be an entry that a store takes.
+// Anyone may have written the JSON, so the result must be an entry that a store accepts.
 std::optional<Entry> readEntry(std::string_view json) {
   if (json::kindOf(json) != json::Kind::Object) return std::nullopt;
   Entry entry;
@@ -97,14 +97,14 @@ std::string withCarried(std::string_view line, const std::vector<CarriedEntry>& 
   out += kSum;
   out += sumOf(line.substr(0, brace + 1), writer.text());
   out += kEnd;
-  // What it carries may be nested so deep that the line would not be read.
+  // The carried entries may be nested so deeply that the line could not be read.
   if (!json::check(out)) return std::string(line);
   out += line.substr(brace + 1);
   return out;
 }
 
 std::optional<Carried> carriedIn(std::string_view object) {
-  // It is the last member, and only in lines that bough wrote: all others are done with one look at their end.
+  // The member is the last one, and only in lines that bough wrote; all other lines are rejected by their end.
   constexpr std::size_t kTail = kSum.size() + kSumDigits + kEnd.size();
   if (object.size() < kTail || !object.ends_with(kEnd)) return std::nullopt;
   if (object.substr(object.size() - kTail, kSum.size()) != kSum) return std::nullopt;

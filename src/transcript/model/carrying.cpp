@@ -8,7 +8,7 @@
 namespace bough::transcript {
 namespace {
 
-// What stands for damage is stored by nobody: its words travel.
+// A store does not accept the placeholder of a damaged entry; its text is carried instead.
 std::shared_ptr<const Entry> storable(std::shared_ptr<const Entry> entry) {
   if (!isUnreadable(*entry)) return entry;
   auto kept = std::make_shared<Entry>(*entry);
@@ -26,7 +26,7 @@ void Carrying::wait(std::size_t place) {
 bool Carrying::isInLine(std::size_t place) const {
   const std::size_t before = joined_.empty() ? place_ : joined_.back();
   if (lines_.empty() || !entries_.isMessage(place) || before == EntryTree::kNone) return false;
-  const bool isHead = branch_[before] && !branch_[place];  // the agent continues from the entry itself
+  const bool isHead = branch_[before] && !branch_[place];  // the agent continues from this entry
   return tree_.parent(place) == before && !tree_.isBranchPoint(before) && !isHead;
 }
 
@@ -37,7 +37,7 @@ void Carrying::hold(std::string lines, std::size_t place) {
   waiting_.clear();
 }
 
-// A redacted entry does not travel; what follows it continues from the one before.
+// Redacted entries are not carried; what follows them continues from the entry before.
 std::size_t Carrying::parentOf(std::size_t place) const {
   std::size_t parent = tree_.parent(place);
   while (parent != EntryTree::kNone && entries_.isRedacted(parent)) parent = tree_.parent(parent);
@@ -78,14 +78,14 @@ std::string Carrying::take(bool last) {
   if (!enabled_ || lines.empty()) return lines;
   Cargo cargo;
   const std::vector<std::size_t> before = before_;
-  // The line's own entry comes after those that it may continue, and has its room all the same.
+  // The line's own entry is added after the entries that it may continue, but its room is reserved first.
   const std::size_t reserved = place_ == EntryTree::kNone ? 0 : std::min(cargo.room, entries_.carriedBytes(place_));
   cargo.room -= reserved;
   load(before_, cargo);
   std::size_t own = CarriedIds::kNone;
   if (place_ != EntryTree::kNone) {
     cargo.room += reserved;
-    // A line whose entry does not travel must be read itself; the others wait for another one.
+    // When its entry cannot be carried, the line itself is what is read; the other entries wait for the next line.
     if (!add(place_, cargo)) {
       unload(cargo);
       before_ = before;
@@ -106,7 +106,7 @@ std::string Carrying::take(bool last) {
   }
   const std::size_t end = lines.find('\n') + 1;
   const std::string first = withCarried(std::string_view(lines).substr(0, end), entriesOf(cargo), own);
-  if (first.size() == end) {  // it would be nested too deep
+  if (first.size() == end) {  // the line would be nested too deeply
     unload(cargo);
     return lines;
   }

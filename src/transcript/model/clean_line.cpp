@@ -29,7 +29,8 @@ std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent
   }
   const auto source = fromMemory(bytes);
   LineRecords records(*source, agent.isRecord);
-  std::unordered_set<std::string> written;  // lines of one entry with ids: one that was written twice is one
+  // lines of one entry that have an id; a line that occurs twice is written once
+  std::unordered_set<std::string> written;
   for (auto record = records.next(); record && *record; record = records.next()) {
     if ((*record)->kind != RecordKind::Json) continue;
     const std::string line = std::string((*record)->text) + "\n";
@@ -50,21 +51,21 @@ bool isWholeRecord(const Entry& entry, const Origin& origin, const Agent& agent)
 
 namespace {
 
-// Whether an id was used twice, and so is another one in a clean copy. Lines that name it get that one; where they have
-// no place for it, they are written again, too.
+// Returns whether the entry's id was used before, so that its line gets a new id in a clean copy. Lines that refer to
+// it get the new id, too; when they have no member for it, they are written again.
 bool isRenamed(const Entry& entry) {
   if (isForeignId(entry.id)) return false;
   const auto origin = originOf(entry);
   return origin && origin->fixed;
 }
 
-// Puts another id into a line. `named`: where the line has one. `id`: as lines have it; empty: null.
+// Replaces an id in a line. `named` is the value in the line, `id` the new id as lines have it; empty for null.
 void replaceId(std::string& line, std::string_view named, const std::string& id) {
   const std::string value = id.empty() ? "null" : json::quoted(id);
   line.replace(static_cast<std::size_t>(named.data() - line.data()), named.size(), value);
 }
 
-// Whether an entry has one line, and that has an id, which can be replaced.
+// Returns whether an entry has exactly one line, with an id that can be replaced.
 bool isOneLineWithId(const Entry& entry, const Agent& agent) {
   const std::string lines = cleanLines(lineOf(entry).value_or(""), *originOf(entry), agent);
   return lines.find('\n') + 1 == lines.size() && !json::findString(lines, agent.idMember).value_or("").empty();
@@ -72,7 +73,7 @@ bool isOneLineWithId(const Entry& entry, const Agent& agent) {
 
 }  // namespace
 
-// An id of the same kind that no line before has.
+// Returns an id of the same kind that no earlier line has.
 std::string CleanParents::freshId(const std::string& id, const Entry& entry) const {
   constexpr std::size_t kUuidSize = 36;
   constexpr std::size_t kDigits = 8;
@@ -83,7 +84,7 @@ std::string CleanParents::freshId(const std::string& id, const Entry& entry) con
   }
 }
 
-// Lines after one whose id was used before mean that one.
+// Lines after a line whose id was replaced refer to that line.
 void CleanParents::replaceNames(std::string& line) const {
   for (const std::string_view member : agent_.nameMembers) {
     const auto named = json::findMember(line, member);
@@ -99,7 +100,7 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
   const bool isTalk = isConversation(entryKind(entry.type));
   const auto renamed = isTalk ? newIds_.find(parentId) : newIds_.end();
   bool isWrong = origin->fixed || renamed != newIds_.end();
-  // A line outside the conversation belongs to what is before it.
+  // A line outside the conversation belongs to the line before it.
   std::string parent = renamed != newIds_.end() ? renamed->second : isTalk ? foreignIdOf(parentId) : lastTalk_;
   std::string out;
   for (std::size_t at = 0; at < lines.size();) {
@@ -107,7 +108,7 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
     std::string line = lines.substr(at, end - at);
     at = end;
     std::string id = json::findString(line, agent_.idMember).value_or("");
-    // One that was there before is in the middle of an answer.
+    // A line that is already there was part of an answer.
     if (isTalk && !id.empty() && !lines_.insert(hashOf(line)) && !isRenamed(entry)) continue;
     const auto named = json::findMember(line, agent_.parentMember);
     const std::string name = named ? json::decodeString(*named).value_or("") : "";
@@ -128,7 +129,7 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
     if (isTalk && !id.empty() && !isForeignId(entry.id)) newIds_[entry.id] = id;
     replaceNames(line);
     add(line, entry);
-    // The next line of an answer continues the one before it.
+    // The next line of an answer continues this one.
     if (!id.empty()) parent = std::move(id);
     out += line;
   }
@@ -150,7 +151,7 @@ std::string CleanParents::relinked(std::string_view bytes, const Entry& entry, c
     if (begin != std::string::npos && line[begin] == '{' && json::check(line)) {
       const auto named = json::findMember(line, agent_.parentMember);
       const std::string name = named ? json::decodeString(*named).value_or("") : "";
-      // One that the agent's own file lacks stays as it is there.
+      // A parent that is also missing in the agent's own file stays as it is.
       if (!name.empty() && !origin->fixed && !written_.contains(hashOf(name))) replaceId(line, *named, parent);
       if (std::string id = add(line, entry); !id.empty()) parent = std::move(id);
     }
@@ -184,13 +185,13 @@ std::string CleanParents::add(std::string_view lines, const Entry& entry) {
 
 namespace {
 
-// Whether a line says its id and its parent as a clean copy has them, also after another parent is put into it.
+// Returns whether a line's id and parent are right in a clean copy, if necessary after its parent was replaced.
 bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
-  // The id of a line outside the conversation is only in the line.
+  // The id of a line outside the conversation occurs only in that line.
   if (!isConversation(entryKind(entry.type))) return true;
   if (parent != nullptr && isRenamed(*parent) && agent.parentMember.empty()) return false;
   if (!originOf(entry)->fixed) return true;
-  // A parent without an id that lines name is written again, with one.
+  // When other lines name a parent without an id, the parent is written again with an id.
   return !agent.parentMember.empty() && (isForeignId(entry.id) || isOneLineWithId(entry, agent));
 }
 

@@ -19,13 +19,13 @@ using message::Original;
 using message::SessionMessage;
 using message::SessionNode;
 
-// A branch of no more than this is converted at once.
+// A branch that is not larger is converted in one part.
 constexpr std::size_t kPartEntries = 256;
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
-// A turn of more entries than this is cut between a result and the next answer, too.
+// A turn with more entries may also be cut between a result and the next answer.
 constexpr std::size_t kLongTurnEntries = 2'048;
 
-// In the target's dialect, though no provider wrote it.
+// Appends a message in the target's dialect, even when no provider wrote it.
 void addConverted(std::string_view json, Dialect from, Dialect target, std::vector<std::string>& out) {
   if (from == target) {
     out.emplace_back(json);
@@ -42,7 +42,7 @@ std::uint64_t idHash(const Block& block) {
   return hashOf(block.id.decode());
 }
 
-// The first message that a node was made from; none when it was added.
+// Returns the first message that a node was made from; std::nullopt when the node was added.
 std::optional<std::size_t> documentOf(const SessionNode& node, const History& history) {
   for (const std::int32_t index : node.originals) {
     const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
@@ -51,13 +51,13 @@ std::optional<std::size_t> documentOf(const SessionNode& node, const History& hi
   return std::nullopt;
 }
 
-// What a message says of where a part may end.
+// The properties of a message that determine where a part may end.
 struct Outline {
   bool isUser = false;
   bool isAnswer = false;
   bool hasText = false;
   std::vector<std::uint64_t> calls{};    // hashes of their ids
-  std::vector<std::uint64_t> results{};  // the same
+  std::vector<std::uint64_t> results{};  // likewise
   bool hasNameless = false;              // a call or a result without an id
 };
 
@@ -82,7 +82,7 @@ Outline outlineOf(const EntryList& entries, const Edits& edits, std::size_t plac
   return outline;
 }
 
-// What a message is, as far as cuts are concerned.
+// The kinds of messages that cuts distinguish.
 enum class Kind : std::uint8_t { Other, Question, Answer, Calls, Results };
 
 Kind kindOf(const Outline& outline) {
@@ -93,7 +93,7 @@ Kind kindOf(const Outline& outline) {
   return outline.hasText ? Kind::Answer : Kind::Other;
 }
 
-// Whether a part that is so large may end between two messages.
+// Returns whether a part of this size may end between two messages.
 bool mayCut(Kind before, Kind after, std::size_t entries, std::size_t bytes) {
   const bool isTurn = before == Kind::Answer && after == Kind::Question;
   if (isTurn) return entries >= kPartEntries || bytes >= kPartBytes;
@@ -121,7 +121,7 @@ MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& 
     starts_[i] = true;
     const auto kept = json::findString(entries.at(i)->payload, "firstKeptEntryId");
     const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
-    // A result stays with its call, which is not kept then.
+    // A result stays with its call, so the call is not kept in that case.
     if (first != EntryTree::kNone && outlineOf(entries, edits_, first).results.empty()) starts_[first] = true;
   }
   for (const std::size_t leaf : leaves) addBranch(leaf);
@@ -144,11 +144,12 @@ void MessageConversion::addBranch(std::size_t leaf) {
   branches_.push_back(std::move(branch));
 }
 
-// A result needs its call, which may be in an earlier branch. The places are in reverse order; `before` comes next.
+// A result needs its call, which may be in an earlier branch. The places are in reverse order; `before` is the next
+// one.
 void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
   std::unordered_set<std::uint64_t> wanted;
   bool hasNameless = false;
-  // Results come right after their calls: what comes after an answer has its call there.
+  // Results follow their calls directly: results after an answer have their calls in that answer.
   for (auto place = branch.places.rbegin(); place != branch.places.rend(); ++place) {
     const Outline outline = outlineOf(entries_, edits_, *place);
     if (outline.isAnswer || (outline.isUser && outline.results.empty())) break;
@@ -164,15 +165,15 @@ void MessageConversion::addCalls(Branch& branch, std::size_t before) const {
   }
 }
 
-// The places are in order. A cut must be where the messages on both sides are not joined, and no result after it
-// answers a call before it.
+// The places are in order. A cut must be at a point where the messages on both sides are not joined and no later result
+// answers an earlier call.
 void MessageConversion::findCuts(Branch& branch) const {
   std::size_t bytes = 0;
   for (const std::size_t place : branch.places) bytes += entries_.payloadBytes(place);
   const std::size_t count = branch.places.size();
   if (count <= kPartEntries && bytes <= kPartBytes) return;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // calls without a result, by their id
-  std::vector<std::size_t> reach(count);                             // where the last result of a message's calls is
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> open;  // calls without a result, by id
+  std::vector<std::size_t> reach(count);  // for each message: index of the last result of its calls
   std::vector<Kind> kinds(count, Kind::Other);
   for (std::size_t i = 0; i < count; ++i) {
     const Outline outline = outlineOf(entries_, edits_, branch.places[i]);
@@ -186,7 +187,7 @@ void MessageConversion::findCuts(Branch& branch) const {
       if (calls->second.empty()) open.erase(calls);
     }
   }
-  std::size_t answered = 0;  // where the last result of all calls so far is
+  std::size_t answered = 0;  // index of the last result of all calls so far
   std::size_t begin = 0;
   std::size_t partBytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -223,7 +224,9 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   std::vector<std::size_t> places;
   std::vector<EntryPin> pins;
   bool isApart =
-      false;  // the next message: a branch begins, the head's ends, or a summary is a line between two messages
+      // whether the next message is not joined: a branch begins, the head's branch ends, or a summary separates two
+      // messages
+      false;
   for (const std::size_t place : part) {
     const bool isAfterHead = head_ != EntryTree::kNone && tree_.parent(place) == head_;
     isApart |= isAfterHead || tree_.isBranch(place) || entries_.kind(place) == EntryKind::BranchSummary;
@@ -252,8 +255,8 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   const auto converted = message::convertSession(history, target_, {}, {}, reporter);
   std::unordered_map<std::size_t, std::vector<std::string>> fresh;
   std::size_t owner = places.front();
-  // What is added after an entry that several continue, such as a result for a call, is of this branch alone: it goes
-  // with the entry after it.
+  // A message that was added after a branch point, such as a result for a call, belongs only to this branch. It is
+  // written together with the entry after it.
   std::vector<std::string> waiting;
   for (const SessionNode& node : converted.nodes) {
     const auto document = documentOf(node, history);

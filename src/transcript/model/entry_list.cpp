@@ -18,13 +18,13 @@ namespace {
 constexpr std::size_t kCachedBytes = std::size_t{8} << 20;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::size_t kBlockEntries = 256;
-constexpr std::size_t kStrayEntries = 8;  // of a block that neither follows nor precedes one that is there
+constexpr std::size_t kStrayEntries = 8;  // size of a block that is not adjacent to a cached block
 
 std::uint32_t asNumber(std::size_t bytes) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// What an entry takes in memory, about.
+// Returns about how much memory an entry takes.
 std::size_t bytesOf(const Entry& entry) {
   return sizeof(Entry) + entry.payload.size() + entry.meta.size() + entry.extra.size();
 }

@@ -18,7 +18,7 @@ namespace bough {
 namespace transcript {
 namespace {
 
-// Name and place of each fact that is a text.
+// The name and the member of each fact that is a string.
 struct Field {
   std::string_view name;
   std::string TranscriptFacts::* member;
@@ -38,7 +38,7 @@ constexpr Field kFields[] = {{"agent", &TranscriptFacts::agent},
 
 namespace {
 
-// What was only not whole yet is not lost.
+// A torn end is only incomplete, not lost.
 void writeLost(json::Writer& writer, const TranscriptReport& report) {
   const bool endsTorn = report.bytes > report.coveredBytes;
   if (report.unreadable <= (endsTorn ? 1 : 0)) return;
@@ -88,7 +88,7 @@ std::string transcriptSessionId(const TranscriptFacts& facts) {
 
 namespace {
 
-// The last ones: of one agent, when it is named.
+// Returns the last facts in the entries; only those of one agent when `agent` is given.
 TranscriptFacts factsOf(const EntryList& entries, std::string_view agent = {}) {
   TranscriptFacts facts;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -131,7 +131,7 @@ Result<TranscriptReport> importedDamage(SessionStore& store, const std::string& 
 
 namespace {
 
-// Always the same for the same id; marked as version 8, which is for ids made in one's own way.
+// Returns a UUID that is always the same for an id. It is marked as version 8, which is for custom methods.
 std::string uuidFrom(std::string_view id) {
   if (isUuid(id)) return std::string(id);
   const std::string hash = Sha256::of(id);
@@ -146,7 +146,7 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
   const EntryList& entries = source.list();
   TranscriptFacts facts = factsOf(entries);
   if (facts.agent == agent) return facts;
-  // A session that went to another agent and came back is still the one that it was.
+  // A session that went to another agent and came back is still the same session.
   if (const auto own = factsOf(entries, agent); own.agent == agent) return own;
   facts.agent = agent;
   facts.sessionId = uuidFrom(sessionId);
@@ -175,8 +175,8 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
 TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number) {
   TranscriptFacts copy = facts;
   copy.sessionId = uuidFor(fmt::format("{}/{}/{}", facts.agent, facts.sessionId, number));
-  // The agent's own list has it for the session that was copied. The key says whose session it is; a list that has the
-  // key gets another one.
+  // The agent's own list has the metadata for the session that was copied. The key says whose session it is; a list
+  // that already has the key uses another one.
   copy.metadata.clear();
   return copy;
 }

@@ -16,7 +16,7 @@ EntryTree::EntryTree(const EntryList& entries) : entries_(entries), childCounts_
 
 std::vector<std::size_t> EntryTree::path(std::size_t leaf) const {
   std::vector<std::size_t> path;
-  for (std::size_t at = leaf; at != kNone; at = parent(at)) path.push_back(at);  // parents come earlier: it ends
+  for (std::size_t at = leaf; at != kNone; at = parent(at)) path.push_back(at);  // ends, because parents come earlier
   std::ranges::reverse(path);
   return path;
 }

@@ -1,4 +1,4 @@
-// Redacted, erased and damaged entries in a list: what is known of them, and what stands in their place.
+// Redacted, erased and damaged entries of a list: what is known about them, and what replaces them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ struct CallName {
   std::string name;
 };
 
-// What a message says of calls.
+// The calls and results in a message.
 struct Calling {
-  bool isAnswer = false;  // of a model
+  bool isAnswer = false;  // by a model
   std::vector<CallName> calls;
   std::vector<CallName> results;
 };
@@ -42,7 +42,7 @@ std::optional<Calling> callingIn(const Entry& entry) {
   return calling;
 }
 
-// A message that says the same of each of these results.
+// Returns a message with the same text for each of these results.
 std::string resultsPayload(const std::vector<CallName>& results, std::string_view text) {
   json::Writer writer;
   writer.beginObject().member("dialect", "bough").key("message").beginObject().member("role", "tool");
@@ -55,7 +55,7 @@ std::string resultsPayload(const std::vector<CallName>& results, std::string_vie
   return writer.endArray().endObject().endObject().take();
 }
 
-// What an entry says, without the line that it came from.
+// Adds the content of an entry, without the line that it came from.
 void addSaid(const Entry& entry, json::SaidTexts& texts) {
   json::ObjectReader members(entry.payload);
   while (const auto member = members.next()) {
@@ -65,8 +65,7 @@ void addSaid(const Entry& entry, json::SaidTexts& texts) {
 
 }  // namespace
 
-// Who said a hidden message, and which calls it answered is read from what is hidden; nothing else of
-// it is used.
+// Reads the hidden content only to find the author of a hidden message and the calls that it answered.
 Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
   if (!entry.redacted || !list_.isTalk(place)) return {};
   BOUGH_TRY(const auto stored, list_.session_->load({.fromSequence = place, .limit = 1, .showRedacted = true}));
@@ -76,7 +75,7 @@ Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
   if (hidden.isErased) return {};
   if (!list_.isMessage(place)) return {};
   addSaid(stored.front(), said_);
-  // Others may have come from the same line; it is with the first of them.
+  // Other entries may have come from the same line; the first of them keeps the line.
   const auto origin = originOf(stored.front());
   for (std::size_t before = place; origin && !origin->hasLine && before-- > 0;) {
     const EntryPin other = list_.at(before);
@@ -94,7 +93,7 @@ Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
   return {};
 }
 
-// Lines that say what is hidden: those that it came from with others, and those that repeat it.
+// Drops lines with hidden content: lines that other entries came from as well, and lines that repeat the content.
 void EntryList::Lacking::dropLines() {
   for (std::size_t i = 0; !said_.empty() && i < list_.size(); ++i) {
     if (!list_.isMessage(i) || list_.isRedacted(i)) continue;
@@ -130,7 +129,7 @@ void EntryList::Lacking::dropLine(std::size_t place, const Entry& entry) {
   replaced_[place] = std::move(without);
 }
 
-// Damaged, or erased, or hidden where the session is not at hand.
+// Returns true for an entry that is damaged, or erased, or redacted in a list without a session.
 bool EntryList::Lacking::mayHoldResults(std::size_t place) const {
   if (!list_.isTalk(place) || replaced_.contains(place)) return false;
   if (list_.outlines_[place].isUnreadable) return true;
@@ -145,8 +144,8 @@ void EntryList::Lacking::end() {
   }
 }
 
-// Which calls an entry answered that nobody can read: those right before it that no other one answers. Where more such
-// entries follow, each has one result.
+// Finds the calls that an unreadable entry answered: the calls directly before it that no other entry answers. When
+// more unreadable entries follow, each of them has one result.
 void EntryList::Lacking::inferResults(std::size_t place) {
   constexpr std::size_t kNear = 4096;
   const auto callingAt = [&](std::size_t at) {
@@ -195,8 +194,8 @@ void EntryList::Lacking::replace(std::size_t place, const Entry& entry, std::str
   auto results = std::make_shared<Entry>(entry);
   results->type = entry_type::kMessage;
   results->payload = std::move(payload);
-  results->redacted = true;  // it does not travel
-  // The time of an entry that cannot be read is not known: it gets that of what it continues.
+  results->redacted = true;  // it is not carried
+  // The time of an unreadable entry is not known: it gets the time of the entry that it continues.
   for (std::size_t up = list_.parent(place); results->timestamp.empty() && up != kNone; up = list_.parent(up)) {
     results->timestamp = list_.at(up)->timestamp;
   }

@@ -42,8 +42,8 @@ void writePiece(json::Writer& writer, std::string_view piece) {
   }
 }
 
-// The holes that can be cut, in the order of the line: inside it, apart from one another, and without line breaks,
-// which are not stored as they are.
+// Returns the holes that can be cut out, in the order of the line: inside the line, without overlap, and without line
+// breaks, which are not stored verbatim.
 std::vector<Hole> usable(std::string_view raw, std::vector<Hole> holes) {
   const auto isUsable = [&](const Hole& hole) {
     return hole.slice.data() >= raw.data() && hole.slice.data() + hole.slice.size() <= raw.data() + raw.size() &&
@@ -94,14 +94,14 @@ void appendOrigin(std::string& payload, const Origin& origin, std::string_view r
 
 namespace {
 
-// Values by their paths, as valueAt() finds them. The elements of one list mostly come in their order: then the list is
-// passed once.
+// Finds values by their paths, as valueAt() does. The elements of a list are usually requested in order; then the list
+// is scanned once.
 class ValueFinder {
  public:
   explicit ValueFinder(std::string_view json) : json_(json) {}
 
   std::string_view at(std::string_view path) {
-    // The last step that is a number.
+    // The last path component that is a number.
     std::size_t begin = 0;
     std::size_t end = std::string_view::npos;
     for (std::size_t from = 0; from < path.size();) {
@@ -125,7 +125,7 @@ class ValueFinder {
   std::string_view elementAt(std::string_view list, std::size_t place) {
     if (!elements_ || list != list_ || place + 1 < next_) {
       const std::string_view value = valueAt(json_, list);
-      // Members of an object can be named by numbers, too.
+      // Members of an object can also be named by numbers.
       if (value.empty() || json::kindOf(value) != json::Kind::Array) return valueAt(value, std::to_string(place));
       list_ = list;
       elements_.emplace(value);

@@ -36,7 +36,7 @@ class Close {
 using Handle = std::unique_ptr<sqlite3, Close>;
 using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
-// For a URI: SQLite ends a path at `?` and `#`.
+// Escapes a path for a URI: SQLite ends a path at `?` and `#`.
 std::string uriPath(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -48,7 +48,7 @@ std::string uriPath(std::string_view path) {
   return out;
 }
 
-// An id is free text. In a name its blanks, control characters, `/` and `%` are written as in a URL.
+// An id is free text. In a name its blanks, control characters, `/` and `%` are escaped as in a URL.
 std::string sessionName(std::string_view id) {
   std::string out;
   for (const char c : id) {
@@ -86,7 +86,8 @@ class Database {
     if (!fs::is_regular_file(file, error)) {
       return fail(ErrorCode::NotFound, fmt::format("there is no database {}", file), "");
     }
-    // A reader of a database in use shares the writer's files. Where nobody has it open, none must be made.
+    // A reader of a database that is in use shares the writer's files. When nobody has the database open, no files must
+    // be created.
     const bool hasLog = fs::exists(file + "-wal", error) && fs::file_size(file + "-wal", error) > 0;
     if (hasLog && !fs::exists(file + "-shm", error)) {
       return fail(ErrorCode::Busy, fmt::format("{} was not closed by its program", file),
@@ -100,7 +101,7 @@ class Database {
     const int code = ::sqlite3_open_v2(uri.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
     database->handle.reset(opened);
     if (code != SQLITE_OK) return damaged(file, opened);
-    // The file is a stranger's: its schema must not run anything, and no value may be of any size.
+    // The file is not trusted: its schema must not run anything, and the size of values must be limited.
     ::sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     ::sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     ::sqlite3_busy_timeout(opened, kBusyMs);
@@ -118,7 +119,7 @@ class Database {
     return Statement(statement);
   }
 
-  // A view could compute anything.
+  // Accepts only tables, because a view could compute anything.
   Result<bool> hasTable(const std::string& name) {
     const NoForkMeanwhile noFork;
     BOUGH_TRY(const auto statement, prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1"));
@@ -146,7 +147,7 @@ class Database {
   std::string file;
 };
 
-// None when it is damaged, or too long for a line. A frame need not say how much it holds.
+// Returns std::nullopt when the event is damaged or too long for a line. A zstd frame need not say how much it holds.
 std::optional<std::string> unpackedEvent(std::string_view packed) {
   std::string text;
   const auto source = unpacked(fromMemory(packed), {});
@@ -162,11 +163,12 @@ std::optional<std::string> unpackedEvent(std::string_view packed) {
   return std::nullopt;
 }
 
-// A row's JSON text; when it cannot be had, words that are not JSON, so that the reader counts them as damage.
+// Returns a row's JSON text. When the text is not available, returns words that are not JSON, so that the reader counts
+// them as damage.
 std::string eventLine(sqlite3_stmt* row) {
   if (::sqlite3_column_type(row, 0) == SQLITE_TEXT) {
     std::string text = Database::text(row, 0);
-    std::ranges::replace(text, '\n', ' ');  // only between tokens
+    std::ranges::replace(text, '\n', ' ');  // occurs only between tokens
     return text + "\n";
   }
   const std::string packed = Database::text(row, 1);
@@ -177,7 +179,7 @@ std::string eventLine(sqlite3_stmt* row) {
   return *text + "\n";
 }
 
-// What is more than a line may have is not even fetched.
+// A value that is too large for a line is not even fetched.
 std::string bounded(std::string_view column) {
   return fmt::format("CASE WHEN length(CAST({0} AS BLOB)) <= {1} THEN {0} END", column, kMostEventBytes);
 }
@@ -191,7 +193,7 @@ class Events : public ByteSource {
     while (begin_ == line_.size()) {
       if (ended_) return std::size_t{0};
       const int code = ::sqlite3_step(rows_.get());
-      ended_ = code == SQLITE_DONE;  // a further step would begin again
+      ended_ = code == SQLITE_DONE;  // another step would start again
       if (ended_) return std::size_t{0};
       if (code != SQLITE_ROW) return damaged(database_->file, database_->handle.get());
       line_ = eventLine(rows_.get());
@@ -253,7 +255,7 @@ Result<std::unique_ptr<ByteSource>> openArchive(const std::shared_ptr<Database>&
   return unpacked(std::make_unique<Blob>(database, blob), place.file + "#" + place.session);
 }
 
-// Size and last change tell whether a session must be read again.
+// The size and the time of the last change tell whether a session must be read again.
 Result<void> addRows(Database& database, const std::string& sql, std::string_view agent,
                      std::vector<FoundTranscript>& out) {
   constexpr std::uint64_t kMillisecond = 1'000'000;
@@ -279,7 +281,7 @@ std::optional<DatabasePlace> placeInDatabase(const std::string& path) {
   if (mark == std::string::npos) return std::nullopt;
   const std::string name = path.substr(mark + kEnding.size() + 1);
   auto session = sessionNamed(name);
-  // Only the name that sessionName gives.
+  // Accept only the name that sessionName returns.
   if (!session || session->empty() || sessionName(*session) != name) return std::nullopt;
   return DatabasePlace{.file = path.substr(0, mark + kEnding.size()), .session = std::move(*session)};
 }

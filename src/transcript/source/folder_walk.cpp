@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t kDeepest = 9;
 constexpr std::size_t kGroup = 4096;  // names of one folder that are sorted together
 
-// One folder that is being read.
+// A folder that is being read.
 struct Level {
   std::string path;
   fs::directory_iterator rest;
-  std::vector<std::string> names{};  // a folder's ends with a slash, so that paths come in order
+  std::vector<std::string> names{};  // the name of a folder ends with a slash, so that paths come in order
   std::size_t next = 0;
 };
 
@@ -35,7 +35,7 @@ class Walk {
     levels_.push_back({.path = path, .rest = std::move(files)});
   }
 
-  // The next file; empty at the end.
+  // Returns the next file; empty at the end.
   std::string next() {
     while (!levels_.empty()) {
       Level& level = levels_.back();

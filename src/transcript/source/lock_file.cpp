@@ -24,7 +24,7 @@ constexpr std::uint64_t kStaleMs = 30'000;
 constexpr int kTries = 200;
 constexpr auto kPause = std::chrono::milliseconds(50);
 
-// How old a file or a folder is; 0 when it is gone.
+// Returns the age of a file or a folder; 0 when it does not exist.
 std::uint64_t ageMs(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return 0;
@@ -33,7 +33,7 @@ std::uint64_t ageMs(const std::string& path) {
   return now > changedMs ? now - changedMs : 0;
 }
 
-// Whether the process that made the lock is gone.
+// Returns whether the process that made the lock has ended.
 bool isAbandoned(const std::string& path) {
   const auto text = readSmallFile(path).value_or(std::nullopt);
   const auto pid = text ? json::findUnsigned(*text, "pid") : std::nullopt;
@@ -41,9 +41,9 @@ bool isAbandoned(const std::string& path) {
   return pid && *pid > 0 && *pid < kLargestPid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
 }
 
-// Removes a lock that is stale. Others may have judged the same lock: whoever holds flock(2) on it removes it, and only
-// when it is still the one at that path, so that nobody removes the lock that another one has made since. False when
-// somebody else is about to.
+// Removes a stale lock. Several processes may find the same lock stale. Only the process that holds flock(2) on the
+// lock removes it, and only when the lock is still the one at that path; so nobody removes a lock that another process
+// has made since. Returns false when another process is about to remove it.
 template <typename Stale, typename Remove>
 bool takeAway(const std::string& path, Stale isStale, Remove remove) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -53,7 +53,7 @@ class Memory : public ByteSource {
  public:
   explicit Memory(std::string_view bytes) : left_(bytes) {}
   Result<std::size_t> read(std::span<char> out) override {
-    // In pieces: whoever looks at the first records copies only those.
+    // In pieces, so that a caller that needs only the first records copies only those.
     constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
     const std::size_t count = std::min({out.size(), left_.size(), kPieceBytes});
     std::memcpy(out.data(), left_.data(), count);
@@ -71,8 +71,8 @@ bool isBlankOrNul(char c) {
 
 constexpr std::string_view kNulsInside = "NUL bytes in a record";
 
-// A record that NUL bytes were written into: with U+FFFD for each run of them, where they are in a text, or without
-// them. None when it is no whole object either way.
+// Repairs a record that contains NUL bytes: replaces each run of them by U+FFFD, which works inside a text, or else
+// removes them. Returns std::nullopt when neither gives a whole object.
 std::optional<std::string> withoutNuls(std::string_view text) {
   if (!text.contains('\0')) return std::nullopt;
   for (const std::string_view instead : {kReplacement, std::string_view()}) {
@@ -112,7 +112,7 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   if (const auto place = placeInDatabase(path); place && ::access(path.c_str(), F_OK) != 0) {
     return openInDatabase(*place);
   }
-  // O_NONBLOCK: a pipe without a writer must not hold us up.
+  // O_NONBLOCK: a pipe without a writer must not block us.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::unexpected(systemError(errno, "open", path));
   auto file = std::make_unique<OpenFile>(descriptor, path);
@@ -158,7 +158,7 @@ Result<std::optional<Record>> LineRecords::next() {
   return record;
 }
 
-// Reads more; false at the end of the file.
+// Reads more bytes; returns false at the end of the file.
 Result<bool> LineRecords::fill() {
   if (ended_) return false;
   if (begin_ > 0) {
@@ -169,7 +169,7 @@ Result<bool> LineRecords::fill() {
   }
   const std::size_t had = buffer_.size();
   Result<std::size_t> got = std::size_t{0};
-  // There may be room for more than was asked for. How long a line can be must not depend on that.
+  // The buffer may have more room than requested. The limit for a line must not depend on that.
   buffer_.resize_and_overwrite(had + kChunkBytes, [&](char* data, std::size_t) {
     got = source_.read(std::span(data + had, kChunkBytes));
     return had + got.value_or(0);
@@ -179,7 +179,7 @@ Result<bool> LineRecords::fill() {
   return !ended_;
 }
 
-// Finds the next line and cuts it into records; false at the end of the file.
+// Finds the next line and divides it into records; returns false at the end of the file.
 Result<bool> LineRecords::readLine() {
   begin_ = end_;
   searched_ = std::max(searched_, begin_);
@@ -215,7 +215,7 @@ Result<void> LineRecords::skipLongLine() {
       end_ = lineEnd + 1;
       break;
     }
-    begin_ = searched_ = end_ = buffer_.size();  // dropped by the next fill
+    begin_ = searched_ = end_ = buffer_.size();  // removed by the next fill
     BOUGH_TRY(auto more, fill());
     if (!more) {
       end_ = buffer_.size();
@@ -244,8 +244,8 @@ void LineRecords::add(RecordKind kind, std::size_t begin, std::size_t end, std::
   records_.push_back(record);
 }
 
-// Where the next whole object in the line begins; end_ when there is none. Each try costs a scan, so their number is
-// bounded by the bytes they read together.
+// Returns where the next whole object in the line begins; end_ when there is none. Each attempt costs a scan, so the
+// total number of scanned bytes is limited.
 std::size_t LineRecords::findWhole(std::size_t from) const {
   const std::string_view line = std::string_view(buffer_).substr(0, end_);
   std::uint64_t budget = std::uint64_t{8} * (end_ - begin_) + kChunkBytes;
@@ -302,7 +302,7 @@ void LineRecords::cutLine() {
     at = recordBegin = next;
   }
   if (recordBegin == end_) return;
-  // The line's end belongs to its last record.
+  // The line end belongs to the last record of the line.
   if (recordBegin != begin_ && !records_.empty()) {
     Record& last = records_.back();
     last.raw = std::string_view(buffer_).substr(static_cast<std::size_t>(last.offset - bufferOffset_),
@@ -316,12 +316,12 @@ void LineRecords::cutLine() {
 
 namespace {
 
-// Cuts a document into records, from its beginning to its end.
+// Divides a document into records, from beginning to end.
 class DocumentCut {
  public:
   explicit DocumentCut(std::string_view document) : document_(document) {}
 
-  // What is from the end of the record before on.
+  // Adds a record from the end of the previous record to `end`.
   void add(RecordKind kind, std::size_t end, std::string_view text, std::string_view reason) {
     Record record;
     record.kind = kind;
@@ -334,8 +334,8 @@ class DocumentCut {
     begin_ = end;
   }
 
-  // The whole records after the place where the document breaks. Each try costs a scan, so their number is bounded by
-  // the bytes they read together.
+  // Adds the whole records after the point where the document is damaged. Each attempt costs a scan, so the total
+  // number of scanned bytes is limited.
   void addFound(std::string_view listName, const IsRecord& isRecord, std::string_view reason) {
     constexpr std::string_view kBetween(" \t\r\n,\0", 6);
     std::uint64_t budget = std::uint64_t{8} * (document_.size() - begin_) + kChunkBytes;
@@ -344,7 +344,7 @@ class DocumentCut {
       const auto end = json::skipValue(document_.substr(at), 0);
       const std::uint64_t cost = end ? *end : end.error().offset + 1;
       const std::string_view object = end ? document_.substr(at, *end) : std::string_view();
-      // Another document has its records inside.
+      // Another document: its records are inside it.
       if (!end || !isRecord(object) || json::findMember(object, listName)) {
         ++at;
       } else {
@@ -378,7 +378,8 @@ class DocumentCut {
   std::vector<Record> records_;
 };
 
-// After the bracket of a list that is named so, wherever it is in the text; npos when there is none.
+// Returns the index after the opening bracket of the list with this name, wherever it is in the text; npos when there
+// is none.
 std::size_t beginOfList(std::string_view document, std::string_view name) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::string quoted = '"' + std::string(name) + '"';

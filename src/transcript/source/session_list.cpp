@@ -22,7 +22,7 @@ std::string stampOf(const std::string& path) {
   return fmt::format("{} {} {} {}.{}", path, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
-// The list that was asked for last; the sessions of a folder come one after the other.
+// Caches the list that was used last; the sessions of a folder are processed one after the other.
 struct Last {
   std::mutex mutex;
   std::string stamp;

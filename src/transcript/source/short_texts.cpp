@@ -11,7 +11,7 @@
 namespace bough::transcript {
 namespace {
 
-// After the closing quote of a string that is known to have one. `at` is after the opening one.
+// Returns the position after the closing quote of a string that is known to have one. `at` is after the opening quote.
 const char* stringEnd(const char* at, const char* end) {
   const char* const begin = at;
   while (true) {
@@ -29,7 +29,7 @@ const char* stringEnd(const char* at, const char* end) {
 void shortenTexts(std::string_view object, std::size_t longest, std::string& out) {
   out.clear();
   const char* const end = object.data() + object.size();
-  const char* kept = object.data();  // what comes from here on is not in `out` yet
+  const char* kept = object.data();  // everything before this is in `out`
   std::size_t depth = 0;
   for (const char* at = kept; at < end;) {
     const char c = *at++;

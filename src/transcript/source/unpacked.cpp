@@ -18,7 +18,7 @@ constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";
 constexpr std::string_view kGzipMagic = "\x1F\x8B\x08";
 constexpr int kMaxWindowLog = 26;  // 64 MiB; agents pack with less than 8 MiB
 
-// The bytes that were read to see what the file is, and then the rest.
+// Provides the bytes that were read to recognize the file, and then the rest of it.
 class Begun : public ByteSource {
  public:
   Begun(std::string beginning, std::unique_ptr<ByteSource> rest)
@@ -86,7 +86,7 @@ class ZstdUnpacking : public ByteSource {
   bool atEnd_ = true;  // of a frame
 };
 
-// Several members that follow one another are one file.
+// Several consecutive members form one file.
 class GzipUnpacking : public ByteSource {
  public:
   GzipUnpacking(std::unique_ptr<ByteSource> packed, std::string path)

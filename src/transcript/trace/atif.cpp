@@ -1,4 +1,4 @@
-// ATIF 1.8, the Agent Trajectory Interchange Format: one JSON object a trajectory, its steps numbered from 1.
+// ATIF 1.8, the Agent Trajectory Interchange Format: one JSON object per trajectory, with steps numbered from 1.
 #include <fmt/format.h>
 
 #include "base/json/json_write.h"
@@ -13,7 +13,7 @@ std::string_view sourceOf(Role role) {
   return role == Role::Assistant ? "agent" : role == Role::User ? "user" : "system";
 }
 
-// Prompt tokens are all that went in; cached tokens are a part of them.
+// Prompt tokens include all input; cached tokens are a part of them.
 void writeMetrics(json::Writer& writer, const Usage& used) {
   writer.key("metrics").beginObject();
   writer.member("prompt_tokens", used.inputTokens + used.cacheReadTokens + used.cacheWriteTokens);

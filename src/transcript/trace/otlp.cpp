@@ -1,6 +1,6 @@
-// OpenTelemetry spans as OTLP/JSON: one span for the session, below it one for each answer and each tool call. The
-// attributes are those of the GenAI conventions or of OpenInference. Ids are made from the ids of the entries, so the
-// same session gives the same trace.
+// Writes OpenTelemetry spans as OTLP/JSON: one span for the session, with one child span for each answer and each tool
+// call. The attributes are those of the GenAI conventions or of OpenInference. Ids are made from the ids of the
+// entries, so the same session gives the same trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::string_view providerOf(const TraceStep& step) {
   return step.model.starts_with("gpt") || step.model.starts_with("o") ? "openai" : kUnknownProvider;
 }
 
-// Attributes of one span. Whole numbers are text in OTLP/JSON.
+// The attributes of one span. Integers are strings in OTLP/JSON.
 class Attributes {
  public:
   explicit Attributes(json::Writer& writer) : writer_(writer) { writer_.key("attributes").beginArray(); }
@@ -68,7 +68,7 @@ class Attributes {
   json::Writer& writer_;
 };
 
-// A message as the GenAI conventions write it.
+// Writes a message in the form of the GenAI conventions.
 void writeMessage(json::Writer& writer, const TraceStep& step, bool isOutput) {
   writer.beginObject().member("role", toString(step.role)).key("parts").beginArray();
   if (!step.thinking.empty())
@@ -128,7 +128,7 @@ class SpanWriting {
   void beginSpan(const std::string& id, const std::string& parent, std::string_view name, std::uint64_t kind,
                  std::uint64_t beginMs, std::uint64_t endMs) {
     constexpr std::uint64_t kNanoseconds = 1'000'000;
-    constexpr std::uint64_t kLastMs = INT64_MAX / kNanoseconds;  // in 2262
+    constexpr std::uint64_t kLastMs = INT64_MAX / kNanoseconds;  // in the year 2262
     beginMs = std::min(beginMs, kLastMs);
     endMs = std::min(endMs, kLastMs);
     writer_.beginObject().member("traceId", traceId_).member("spanId", id);
@@ -163,8 +163,8 @@ class SpanWriting {
   }
 
   Result<void> writeBranch(const TraceBranch& branch) {
-    std::vector<TraceStep> input;  // what is new since the answer before
-    std::size_t from = 0;          // of the branch: what is not in `input` yet
+    std::vector<TraceStep> input;  // what is new since the last answer
+    std::size_t from = 0;          // the first step of the branch that is not in `input` yet
     for (std::size_t i = 0; i < branch.size(); ++i) {
       if (branch.role(i) != Role::Assistant) continue;
       for (; from < i; ++from) input.push_back(branch.read(from));
@@ -177,7 +177,7 @@ class SpanWriting {
     return {};
   }
 
-  // `input`: the answer before, whose results are new, and what was said since.
+  // `input` is the previous answer, whose results are new, and what was said since.
   void writeAnswer(const TraceStep& step, const std::vector<TraceStep>& input) {
     const std::uint64_t endMs = timeOf(step);
     std::uint64_t beginMs = input.empty() ? endMs : timeOf(input.back());
@@ -311,11 +311,11 @@ class SpanWriting {
   const TraceSink& sink_;
   std::string traceId_;
   std::string root_;
-  std::string_view provider_ = kUnknownProvider;  // of the first answer whose provider is known
+  std::string_view provider_ = kUnknownProvider;  // of the first answer with a known provider
   std::uint64_t firstMs_ = 0;
   std::uint64_t lastMs_ = 0;
   std::unordered_set<std::string> written_;  // answers that several branches share are written once
-  std::string out_;                          // what was not given away yet
+  std::string out_;                          // text that was not passed on yet
   json::Writer writer_{out_};
 };
 

@@ -53,7 +53,7 @@ Result<CompatibilityReport> writeTrace(const TranscriptSource& source, const Wri
   if (options.format != "atif") {
     BOUGH_TRY(writeOtlp(options, branches, options.format == "openinference", out));
   }
-  // What could not be read a second time is missing in what was written.
+  // An entry that could not be read the second time is missing in the output.
   BOUGH_TRY(entries.check());
   report.compatible = report.lossyFields.empty();
   return report;

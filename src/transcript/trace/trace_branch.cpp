@@ -34,7 +34,8 @@ bool isSummary(EntryKind kind) {
   return kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary;
 }
 
-// A call needs an id by which its result names it; some providers write none. `before`: calls of the same message.
+// Returns a call's id. A call needs an id so that its result can name it, but some providers write none. `before`:
+// number of earlier calls in the message.
 std::string callId(const Block& call, std::string_view entryId, std::size_t before) {
   std::string id = call.id.decode();
   return id.empty() ? fmt::format("{}-{}", entryId, before + 1) : id;
@@ -81,8 +82,8 @@ class TraceFinding {
  private:
   struct Call {
     std::uint32_t step = 0;
-    std::uint32_t number = 0;  // in the step
-    std::uint32_t among = 0;   // all calls
+    std::uint32_t number = 0;  // index in the step
+    std::uint32_t among = 0;   // index among all calls
   };
 
   void takeTime(const Entry& entry) {
@@ -93,7 +94,7 @@ class TraceFinding {
 
   void takeMessage(const Message& message, std::size_t place) {
     TraceBranch::Step step{.place = static_cast<std::uint32_t>(place), .role = message.role};
-    // Damage tears an answer into parts that each say what the whole cost.
+    // When damage splits an answer, each part states the cost of the whole answer.
     const std::string id = message.usage ? message.id.decode() : std::string();
     step.hasUsage = message.usage && (id.empty() || answers_.insert(id).second);
     bool onlyResults = !message.blocks.empty();
@@ -145,7 +146,8 @@ class TraceFinding {
     }
   }
 
-  // The last call of that id; without an id the first of that name that has no result yet, in the last such step.
+  // Returns the last call of that id. Without an id, returns the first unanswered call of that name in the last step
+  // that has one.
   std::optional<Call> findCall(const std::string& id, const std::string& name) {
     if (!id.empty()) {
       const auto found = byId_.find(hashOf(id));
@@ -176,9 +178,9 @@ class TraceFinding {
 
   TraceBranch& branch_;
   CompatibilityReport& report_;
-  std::unordered_set<std::string> answers_;                      // ids of those whose cost was taken
-  std::unordered_map<std::uint64_t, Call> byId_;                 // by a hash of the id
-  std::unordered_map<std::uint64_t, std::vector<Call>> byName_;  // the same of the name
+  std::unordered_set<std::string> answers_;                      // ids of the answers whose cost was counted
+  std::unordered_map<std::uint64_t, Call> byId_;                 // by hash of the id
+  std::unordered_map<std::uint64_t, std::vector<Call>> byName_;  // by hash of the name
   std::vector<bool> isAnswered_;
 };
 
@@ -197,7 +199,7 @@ TraceStep TraceBranch::read(std::size_t number) const {
     return step;
   }
   const auto message = normalizeEntry(*step.entry);
-  if (!message) return step;  // it could not be read again, which the list tells
+  if (!message) return step;  // the entry could not be read again; the list reports that
   if (found.block < message->blocks.size()) {
     step.text =
         fmt::format("Result of a tool call that is not in the history:\n{}", resultText(message->blocks[found.block]));
