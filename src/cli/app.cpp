@@ -26,18 +26,18 @@ ExitCode codeFor(const Error& error) {
   return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Unsupported ? kWrongUse : kProblem;
 }
 
-// Whether a part of a hint says to run the command that has just failed.
+// Returns true when a part of a hint recommends the command that has just failed.
 bool names(std::string_view part, std::string_view command) {
   const std::string quoted = fmt::format("`bough {}", command);
   const std::size_t at = part.find(quoted);
   if (at == std::string_view::npos) return false;
   const std::string_view rest = part.substr(at + quoted.size());
   if (rest.empty() || (rest.front() != '`' && rest.front() != ' ')) return false;
-  // With other options it is another thing to do.
+  // With other options, the command does something else.
   return rest.substr(0, rest.find('`')).find(" -") == std::string_view::npos;
 }
 
-// The hint without the parts that name the command: what is in brackets, or between semicolons.
+// Returns the hint without the parts that name the command: text in parentheses or between semicolons.
 std::string withoutCommand(std::string hint, std::string_view command) {
   const std::size_t open = hint.find(" (");
   const std::size_t close = hint.find(')', std::min(open, hint.size()));
@@ -59,7 +59,7 @@ std::string unexpected(const std::string& word) {
   return fmt::format("{} {}", isOption ? "there is no option" : "unexpected argument", word);
 }
 
-// Whether a word such as `--session` would be the option for an argument that has none: SESSION.
+// Returns true when a word such as `--session` was meant for an argument that has no option: SESSION.
 bool isOptionFor(const Option& argument, std::string_view word) {
   if (!argument.isArgument() || !word.starts_with("--")) return false;
   const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
@@ -74,7 +74,7 @@ int runWords(std::vector<std::string> words, const std::shared_ptr<StorageBacken
   return run(static_cast<int>(words.size()), arguments.data(), backend);
 }
 
-// The commands, and the one that the words of the command line mean.
+// The commands, and the command that the command line names.
 class Application {
  public:
   explicit Application(std::shared_ptr<StorageBackend> backend) : groups_(commandGroups()) {
@@ -114,7 +114,8 @@ class Application {
   [[nodiscard]] bool json() const { return context_.json; }
 
  private:
-  // Whether what the parser could not place are words that the command takes: with one dash, as `-word` of a search.
+  // Returns true when the words that the parser could not place are words with one dash that the command takes, such as
+  // `-word` in a search.
   [[nodiscard]] bool areWords(const std::vector<std::string>& left) const {
     return command_ != nullptr && command_->dashWords != nullptr &&
            std::ranges::all_of(left, [](const std::string& word) {
@@ -122,14 +123,14 @@ class Application {
            });
   }
 
-  // Then it refuses @last where nobody can be asked.
+  // Returns true when the command refuses @last if nobody can be asked.
   [[nodiscard]] bool changesSession() const {
     return std::ranges::any_of(command_->options, [](const Option& each) { return each.help == kExactSessionHelp; });
   }
 
   [[nodiscard]] std::string commandName() const { return command_ == nullptr ? "" : command_->name; }
 
-  // The parser stopped in the middle, so what it has not reached is looked for here.
+  // The parser stopped in the middle; looks for --json and unknown options in the words that it has not reached.
   Result<ExitCode> wrongUse(int argc, char** argv, const ParsedLine& line) {
     const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
     for (const std::string_view argument : arguments) context_.json = context_.json || argument == "--json";
@@ -165,7 +166,7 @@ class Application {
     return fail(ErrorCode::InvalidArgument, line.problem, "`bough help` lists the commands");
   }
 
-  // What can be given for an option or an argument of the command; empty: anything.
+  // Returns the possible values of an option or argument of the command; empty: anything.
   [[nodiscard]] std::string choicesOf(const std::string& missing) const {
     if (command_ == nullptr || missing.empty()) return {};
     const auto option =
@@ -174,7 +175,7 @@ class Application {
     return fmt::format("{}", fmt::join(option->choices, ", "));
   }
 
-  // A word with one dash that is neither an option of the command nor the value of one.
+  // Returns a word with one dash that is neither an option of the command nor an option's value.
   std::optional<std::string> unknownOption(std::span<char*> words) {
     if (command_ == nullptr) return std::nullopt;
     std::vector<Option> options = globalOptions(context_);
@@ -190,8 +191,8 @@ class Application {
     return std::nullopt;
   }
 
-  // `bough -c`, `bough -p TEXT` and `bough -r` mean the chat, as they do in other agents. No other option of the chat
-  // does: before the name of a command it would turn that command into a prompt.
+  // Lets `bough -c`, `bough -p TEXT` and `bough -r` start the chat, as in other agents. No other chat option does this:
+  // before the name of a command, it would turn that command into a prompt.
   std::vector<char*> withChat(std::span<char*> arguments) {
     static std::string chat = "chat";
     const std::vector<Option> options = globalOptions(context_);
@@ -212,7 +213,7 @@ class Application {
     return words;
   }
 
-  // Where a command was expected: the first word that is not an option, nor the value of one.
+  // Returns the word at the place of the command: the first word that is neither an option nor an option's value.
   std::optional<std::string> commandWord(std::span<char*> words) {
     const std::vector<Option> options = globalOptions(context_);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -224,7 +225,7 @@ class Application {
     return std::nullopt;
   }
 
-  // InvalidArgument, with the option that was perhaps meant, unless the command, or every command, has this option.
+  // Fails with InvalidArgument, suggesting the nearest option, unless the command or every command has this option.
   Result<void> checkOption(std::string_view name) {
     std::vector<Option> options = globalOptions(context_);
     if (command_ != nullptr) std::ranges::copy(command_->options, std::back_inserter(options));
@@ -253,7 +254,7 @@ class Application {
   const Command* command_ = nullptr;
 };
 
-// The library throws nothing else. What was acknowledged is stored; the rest was not done.
+// std::bad_alloc is the only exception from the library. What was acknowledged is stored; the rest was not done.
 template <typename Call>
 Result<ExitCode> guarded(Call call) {
   try {
@@ -285,9 +286,9 @@ Result<std::unique_ptr<SessionStore>> Context::openStore(bool create) const {
 }
 
 int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
-  // A reader that went away (`bough cat … | head`) shows as a failed write, and ends us quietly.
+  // When the reader closes the pipe (`bough cat … | head`), the write fails, and bough ends quietly.
   std::signal(SIGPIPE, SIG_IGN);
-  // A limit on the size of files likewise: the write fails and says so.
+  // The same for a limit on file sizes: the write fails with an error.
   std::signal(SIGXFSZ, SIG_IGN);
   reopenOutput();
   Application application(std::move(backend));

@@ -7,7 +7,7 @@
 
 namespace bough::cli {
 
-/// Returns the exit code. With a backend, every command works on that one.
+/// Runs a command line and returns its exit code. With `backend`, every command works on that backend.
 int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend = nullptr);
 
 }  // namespace bough::cli

@@ -10,8 +10,9 @@
 
 namespace {
 
-// A file that the command opens must not get the number of a standard stream that its caller has closed: what is
-// printed would be written to that file. What takes its place refuses to be used, as the closed one does.
+// Occupies standard streams that the caller has closed. Otherwise a file that the command opens could get the number of
+// a standard stream, and output would be written into that file. The placeholder refuses reads and writes, like a
+// closed stream.
 void occupyStandardStreams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
@@ -19,7 +20,8 @@ void occupyStandardStreams() {
   }
 }
 
-// The words of the command line. Whoever lists processes reads it without the passwords of stores from here on.
+// Copies the words of the command line, then hides the passwords of stores in the original, which other users can see
+// in process lists.
 std::vector<std::string> takeWords(int argc, char** argv) {
   std::vector<std::string> words(argv, argv + argc);
   for (int i = 1; i < argc; ++i) {

@@ -163,7 +163,7 @@ std::vector<std::string> inParts(const std::vector<Piece>& pieces, std::size_t c
 Result<std::string> summarize(const Agent& agent, const std::vector<Piece>& pieces, std::size_t count,
                               const std::string& goal, const std::string& keep, std::uint64_t windowTokens,
                               Usage& paid) {
-  // in bytes, which is far below a window of that many tokens
+  // In bytes, which is far below a window of that many tokens.
   const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);
   std::string summary;
   if (pieces[0].isSummary) summary = pieces[0].transcript;

@@ -378,7 +378,7 @@ class Turn {
                              .isError = answer.error.has_value()});
     if (!answer.error) return {};
     Error error = *answer.error;
-    // the provider refused it; the caller made no error
+    // The provider refused it; the caller made no error.
     if (error.code == ErrorCode::InvalidArgument) error.code = ErrorCode::Io;
     return std::unexpected(std::move(error));
   }

@@ -222,7 +222,7 @@ Result<std::size_t> recoverCalls(const Agent& agent, Journal& journal, const std
       continue;
     }
     if (std::ranges::find(runnable, call.id, &ToolCall::id) != runnable.end()) {
-      // the result of the earlier call must come first
+      // The result of the earlier call must come first.
       BOUGH_TRY(runCalls(agent, journal, std::exchange(runnable, {})));
     }
     BOUGH_TRY(applyChoice(agent.listener.recover(each), results, call, runnable));

@@ -15,7 +15,7 @@
 namespace bough::cli {
 namespace {
 
-// The columns of help beside a name. On a narrow terminal the help goes below the name instead.
+// Returns the column of the help text beside a name. On a narrow terminal the help text goes below the name instead.
 std::size_t helpColumn(std::size_t column, std::size_t width) {
   return width < 60 ? 6 : column;
 }
@@ -24,7 +24,7 @@ std::string lineBreak(std::size_t indent) {
   return "\n" + std::string(indent, ' ');
 }
 
-// `text` in lines of at most `width` columns, those after the first indented.
+// Breaks `text` into lines of at most `width` columns; indents all lines but the first.
 std::string wrappedWords(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t column = indent;
@@ -46,7 +46,7 @@ std::string wrappedWords(std::string_view text, std::size_t indent, std::size_t 
   return out;
 }
 
-// Where the shell's word at the beginning of `text` ends: a space inside quotes is a part of it.
+// Returns the end of the first shell word in `text`; a space inside quotes belongs to the word.
 std::size_t shellWordEnd(std::string_view text) {
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -61,14 +61,14 @@ std::size_t shellWordEnd(std::string_view text) {
   return text.size();
 }
 
-// One example in lines of at most `width` columns that a shell still takes as they are: a line that goes on ends with a
-// backslash, and what is said about the command follows as a comment of its own.
+// Breaks an example into lines of at most `width` columns that a shell still accepts: a continued line ends in a
+// backslash, and the remark about the command follows as a separate comment.
 std::string example(std::string_view line, std::size_t width) {
   constexpr std::size_t kIndent = 2;
   constexpr std::size_t kHang = 6;
   if (text::displayWidth(line) <= width) return fmt::format("{}\n", line);
   std::string out(kIndent, ' ');
-  std::size_t column = 0;  // 0: nothing is in this line yet
+  std::size_t column = 0;  // 0: the line is still empty
   while (true) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     if (line.empty() || line.starts_with("# ")) break;
@@ -96,7 +96,7 @@ std::string example(std::string_view line, std::size_t width) {
   return out + "\n";
 }
 
-// Two columns: a name, and what it is.
+// Formats two columns: a name, and its description.
 std::string row(std::string_view name, std::string_view text, std::size_t column, std::size_t width) {
   const std::size_t taken = text::displayWidth(name) + 2;
   const bool fits = taken + 2 <= column;
@@ -189,7 +189,7 @@ std::string commandHelp(const Command& command, std::size_t width) {
 
 namespace {
 
-// The word that begins so, if there is only one.
+// Returns the word that begins with `typed`, if there is only one.
 std::string onlyBeginning(std::string_view typed, const std::vector<std::string>& known) {
   std::string only;
   for (const std::string& each : known) {
@@ -200,9 +200,9 @@ std::string onlyBeginning(std::string_view typed, const std::vector<std::string>
   return only;
 }
 
-// The word that begins with what was typed but for one error.
+// Returns the word of which `typed` is the beginning with one typing error.
 std::string beginningWithError(std::string_view typed, const std::vector<std::string>& known) {
-  constexpr std::size_t kLeast = 4;  // any shorter word is near to the beginning of many
+  constexpr std::size_t kLeast = 4;  // a shorter word is close to the beginning of many words
   if (typed.size() < kLeast) return {};
   for (const std::string& each : known) {
     for (const std::size_t size : {typed.size() - 1, typed.size(), typed.size() + 1}) {
@@ -223,7 +223,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   const auto isLetter = [](char c) { return c != '-' && c != '/'; };
-  // Of a word of two or three letters one may be wrong: any two words of that length are alike otherwise.
+  // Of two or three letters, only one may be wrong; otherwise any two such words would be similar.
   const auto letters = static_cast<std::size_t>(std::ranges::count_if(typed, isLetter));
   std::size_t least = std::min<std::size_t>(letters, letters <= 3 ? 2 : 3);
   for (const std::string& each : known) {
@@ -233,14 +233,14 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
     }
   }
   if (best.empty() && letters >= 3) best = onlyBeginning(typed, known);
-  // What is the beginning of several was not mistyped.
+  // A text that begins several words was not mistyped.
   const bool isBeginning = std::ranges::any_of(known, [&](const auto& each) { return each.starts_with(typed); });
   return best.empty() && !isBeginning ? beginningWithError(typed, known) : best;
 }
 
 namespace {
 
-// What other programs call a command of bough; empty: none does.
+// Returns bough's command for a name that other programs use; empty when there is none.
 std::string otherWord(std::string_view name) {
   struct Words {
     std::string_view command;

@@ -1,4 +1,4 @@
-// The help, made from the commands' definitions.
+// The help texts, generated from the commands' definitions.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace bough::cli {
 
-/// All commands, a line each.
+/// Returns the list of all commands, one per line.
 std::string overviewHelp(const std::vector<CommandGroup>& groups, std::size_t width);
-/// One command: how it is used, what it takes, what it does, examples.
+/// Returns the help of one command: usage, options, description, examples.
 std::string commandHelp(const Command& command, std::size_t width);
-/// Both as one line of JSON.
+/// The same two as one line of JSON.
 std::string overviewJson(const std::vector<CommandGroup>& groups);
 std::string commandJson(const Command& command);
-/// Prints the help of a command, or of all when `name` is empty, as text or JSON.
+/// Prints the help of a command, or of all commands when `name` is empty, as text or JSON.
 Result<ExitCode> printHelp(const std::vector<CommandGroup>& groups, const std::string& name, bool json);
-/// The one of `known` that was perhaps meant by `word`; empty when none is near.
+/// Returns the word in `known` that `word` was probably meant to be; empty when none is close enough.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
-/// The command of that name. InvalidArgument, with the one that was perhaps meant, when there is none.
+/// Returns the command of that name or alias. Otherwise fails with InvalidArgument and suggests the nearest name.
 Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::string& name);
 
-/// `bough append SESSION [OPTIONS]`.
+/// Returns a line such as `bough append SESSION [OPTIONS]`.
 std::string usageLine(const Command& command);
-/// How an option is written: `--limit N`, `SESSION`.
+/// Returns the syntax of an option: `--limit N`, `SESSION`.
 std::string optionSyntax(const Option& option);
 
 }  // namespace bough::cli

@@ -1,4 +1,4 @@
-// Shapes as JSON Schema, and as a page.
+// Converts the shapes to JSON Schema, and to a page of documentation.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace bough::cli {
 namespace {
 
-// Reads a shape and writes its schema. Shapes are written by us, and the test reads all of them.
+// Reads a shape and writes its schema. The shapes are our own text, and a test reads all of them.
 class ShapeReader {
  public:
   ShapeReader(std::string_view shape, json::Writer& writer, std::set<std::string, std::less<>>& named)
@@ -29,7 +29,7 @@ class ShapeReader {
   }
 
  private:
-  // How many types, with | between them, come before the end of this place.
+  // Returns how many types, separated by |, come before the end of this place.
   [[nodiscard]] std::size_t choicesAhead() const {
     std::size_t count = 1;
     int depth = 0;
@@ -43,7 +43,7 @@ class ShapeReader {
   }
 
   void list() {
-    // A list's brackets come after what it lists.
+    // The brackets of a list follow the type of its elements.
     std::size_t at = 0;
     skip();
     if (rest_.starts_with('{')) {
@@ -134,7 +134,7 @@ Result<std::string> jsonSchema(std::string_view command) {
   writer.key("allOf").beginArray();
   ShapeReader(shape->shape, writer, named).type();
   writer.endArray().key("$defs").beginObject();
-  // A part may name others, which come later in the list or earlier: until no new ones appear.
+  // A part may name other parts, earlier or later in the list: repeat until no new names appear.
   std::set<std::string, std::less<>> written;
   while (written.size() < named.size()) {
     for (const JsonShape& part : partShapes()) {

@@ -1,8 +1,8 @@
-// The shapes of what commands print with --json: written down once, for `bough schema`, docs/json.md and the test that
-// holds them against real output.
+// The shapes of the commands' --json output, written down once: for `bough schema`, for docs/json.md, and for the test
+// that compares them with real output.
 //
 // A shape is written as in TypeScript: `{sessionId: text, title: text | null, entries: Entry[]}`. A `?` after a name
-// says that the member may be left out. Names that begin with a capital letter are shapes of their own.
+// marks a member that may be missing. Names that begin with a capital letter refer to other shapes.
 #pragma once
 
 #include <span>
@@ -14,19 +14,19 @@
 namespace bough::cli {
 
 struct JsonShape {
-  std::string_view name;  ///< Of a command, "bough" alone, "error", or of a part.
+  std::string_view name;  ///< The name of a command, "bough" for no command, "error", or the name of a part.
   std::string_view shape;
   std::string_view about;
 };
 
-/// One answer a line, for each command.
+/// Returns one shape for each command; each describes one line of output.
 std::span<const JsonShape> commandShapes();
-/// What several answers share.
+/// Returns the shapes that several answers share.
 std::span<const JsonShape> partShapes();
 
-/// The JSON Schema (2020-12) of a command's answer; NotFound when the command has none.
+/// Returns the JSON Schema (2020-12) of a command's answer. Fails with NotFound when the command has no shape.
 Result<std::string> jsonSchema(std::string_view command);
-/// docs/json.md.
+/// Returns the text of docs/json.md.
 std::string shapesAsMarkdown();
 
 }  // namespace bough::cli

@@ -15,14 +15,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFirstFolder = "sessions";
 
-// Whether nothing is there any more. A folder with something in it stays.
+// Removes a file or an empty folder. Returns true when it no longer exists.
 bool isRemoved(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);
   return !error;
 }
 
-// Whether nothing is stored in a folder; also when there is no such folder, and not when it cannot be looked into.
+// Returns true when nothing is stored in a folder, or when it does not exist; false when it cannot be read.
 bool isEmptyFolder(const fs::path& folder) {
   std::error_code error;
   fs::directory_iterator each(folder, error);
@@ -33,7 +33,7 @@ bool isEmptyFolder(const fs::path& folder) {
   return !error;
 }
 
-// Nothing is touched while something is stored: a session may be in the archive alone.
+// Removes the store's own files if the store is empty. Checks everything first: a session may be in the archive alone.
 bool emptyStore(const fs::path& store) {
   constexpr std::array<std::string_view, 4> kHolding = {kFirstFolder, "archive", "trash", "attachments"};
   if (!std::ranges::all_of(kHolding, [&](std::string_view part) { return isEmptyFolder(store / part); })) return false;
@@ -60,7 +60,7 @@ void NewStore::watch(const std::string& location) {
 
 void NewStore::removeEmpty() {
   for (const Place& place : std::exchange(places_, {})) {
-    // Whoever has the store open may be about to store something in it.
+    // Another process that has the store open may be about to store something.
     const auto alone = FolderHold::alone(place.folder.string());
     if (alone && emptyStore(place.folder)) (void)std::ranges::all_of(place.missing, isRemoved);
   }

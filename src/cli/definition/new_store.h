@@ -1,5 +1,5 @@
-// A store that a command makes for what it is about to store. When nothing gets stored, the command has failed or had
-// nothing to do, and an empty store would only hide that the location was mistyped: the store is removed again.
+// Removes a new store in which nothing was stored. If a command created a store but then failed or had nothing to do,
+// an empty store would only hide that the location was mistyped.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,18 @@ namespace bough::cli {
 
 class NewStore {
  public:
-  /// To be called before a store may be made at this location; a store that is there already is left alone.
+  /// Call this before a store may be created at this location. An existing store is left alone.
   void watch(const std::string& location);
 
-  /// Removes the stores that were made since, with the folders made for them. A store stays that has anything in it, or
+  /// Removes the stores created since watch(), with the folders created for them. Keeps a store that has any content or
   /// that another process has open. The stores must be closed.
   void removeEmpty();
 
  private:
   struct Place {
     std::filesystem::path folder;
-    std::vector<std::filesystem::path> missing;  // this folder and those above it that did not exist, the lowest first
+    std::vector<std::filesystem::path> missing;  // the folders that did not exist: this one and its parents, the
+                                                 // deepest first
   };
   std::vector<Place> places_;
 };

@@ -21,7 +21,7 @@ std::string inQuotes(std::string_view value) {
 
 constexpr const char* kEmptyOption = "the value is empty; give a value or leave the option out";
 
-// A variable that is not set leaves an empty argument: a mistake of the caller, not a wish for the default.
+// An unset shell variable leaves an empty argument. That is a mistake of the caller, not a request for the default.
 void refuseEmpty(CLI::Option& added, const Option& option) {
   const std::string problem = option.isArgument() ? "the value is empty" : kEmptyOption;
   added.check([problem](const std::string& value) { return value.empty() ? problem : ""; }, "not empty");
@@ -47,8 +47,8 @@ std::string nameIn(std::string_view message) {
   return std::string(message.substr(0, std::min(message.find(':'), message.find(' '))));
 }
 
-// Adds an option, with the checks that belong to its kind: texts are not empty, numbers are in range, choices exist. Of
-// a command with arguments, an option that may be repeated takes one value each time: the words after it are arguments.
+// Adds an option with the checks for its kind: texts are not empty, numbers are in range, choices exist. If the command
+// has arguments, a repeatable option takes one value at a time, because the words after it are arguments.
 CLI::Option* addOption(CLI::App& app, const Option& option, bool hasArguments = true) {
   CLI::Option* added = nullptr;
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
@@ -74,14 +74,14 @@ CLI::Option* addOption(CLI::App& app, const Option& option, bool hasArguments = 
                       "choice");
 }
 
-// Gives an option that was typed without its value the one it stands for.
+// Sets the default value of an option that was given without a value.
 void setAlone(const CLI::App& app, const Option& option) {
   if (option.alone.empty() || app.count(option.names().back()) == 0) return;
   std::string& value = *std::get<std::string*>(option.target);
   if (value.empty()) value = option.alone;
 }
 
-// What the parser found wrong, as a person would say it.
+// Returns a parser error in words for a person.
 std::string describe(const CLI::ParseError& error) {
   const std::string message = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
@@ -90,7 +90,7 @@ std::string describe(const CLI::ParseError& error) {
                        text::excerpt(message.substr(colon == std::string::npos ? 0 : colon + 2), 100));
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    // Of a flag it names the word alone.
+    // For a flag, the parser names only the word.
     if (message.ends_with("flag override")) return fmt::format("--{} takes no value", nameIn(message));
     if (message.contains("At Most")) return fmt::format("{} is given more than once", nameIn(message));
     return fmt::format("{} needs a value", nameIn(message));
@@ -98,15 +98,15 @@ std::string describe(const CLI::ParseError& error) {
   return text::excerpt(message, 400);
 }
 
-// Only commands that a word of the line names are known to the parser: making all of them takes longer than most
-// commands.
+// Only commands whose names occur in the command line are added to the parser: adding all of them takes longer than
+// most commands run.
 bool isNamed(const Command& command, std::span<char* const> words) {
   return std::ranges::any_of(words, [&](std::string_view word) {
     return word == command.name || std::ranges::find(command.aliases, word) != command.aliases.end();
   });
 }
 
-// Of those, only the command that is meant gets its options.
+// Adds a command. It gets its options only when the parser reaches it.
 void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   CLI::App* parser = app.add_subcommand(command.name, command.summary);
   for (const std::string& alias : command.aliases) parser->alias(alias);
@@ -115,7 +115,7 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
     const bool hasArguments = std::ranges::any_of(command.options, &Option::isArgument);
     for (const Option& option : command.options) {
       CLI::Option* const added = addOption(*parser, option, hasArguments);
-      // What is left over may be words too: the command itself looks whether there are enough.
+      // Words that the parser left over may be arguments, too; the command itself checks whether there are enough.
       if (option.isArgument() && command.dashWords != nullptr) added->required(false);
     }
   });
@@ -124,8 +124,8 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
   });
 }
 
-// `--flag=VALUE` is a mistake whatever the value is, and so is an empty value where the value may be left out. The
-// parser does not tell `=true` and an empty value from no value.
+// Refuses `--flag=VALUE` for any value, and an empty value where the value is optional. The parser does not distinguish
+// `=true` and an empty value from no value.
 std::string refuseValue(std::string_view word, const std::vector<Option>& options) {
   const std::size_t equals = word.find('=');
   if (!word.starts_with('-') || equals == std::string_view::npos) return {};
@@ -153,7 +153,7 @@ std::string refuseValues(int argc, char** argv, const std::vector<Option>& every
   return {};
 }
 
-// Nothing that was typed is ignored: of options that exclude each other, one of them would be.
+// Refuses options that exclude each other, because one of them would be ignored.
 std::string refuseTogether(CLI::App& app, const Command& command) {
   CLI::App& parser = *app.get_subcommand(command.name);
   const auto isGiven = [&](const std::string& name) {
@@ -179,7 +179,7 @@ ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywher
   app.name("bough");
   for (const Option& option : everywhere) addOption(app, option);
   app.require_subcommand(0, 1);
-  app.allow_extras();  // The caller looks at them: some commands take words that begin with a dash.
+  app.allow_extras();  // The caller checks the extra words: some commands take words that begin with a dash.
   app.fallthrough();
   for (const CommandGroup& group : groups) {
     for (const Command& command : group.commands) {

@@ -1,5 +1,5 @@
-// From the words of a command line to the options of a command, with messages of our own: people never see the words of
-// the parser that does the work. That parser is seen by one source only, because it takes long to compile.
+// Parses the words of a command line into a command's options, with our own error messages instead of those of the
+// underlying library. Only one source file includes that library, because it compiles slowly.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace bough::cli {
 
-/// What the words of a command line say.
+/// The result of parsing a command line.
 struct ParsedLine {
-  const Command* command = nullptr;  ///< The command that they name, if any.
-  bool help = false;                 ///< `--help` is among them.
-  std::string problem;               ///< What is wrong with them, as a person would say it; empty if nothing is.
-  std::string missing;               ///< The option or argument that they lack, if that is the problem.
-  std::string hint;                  ///< What to do about the problem; empty: the help explains it.
-  std::vector<std::string> left;     ///< Those that are neither options nor arguments.
+  const Command* command = nullptr;  ///< The command that the words name, if any.
+  bool help = false;                 ///< The words include `--help`.
+  std::string problem;               ///< What is wrong with the words, in words for a person; empty when nothing is
+                                     ///< wrong.
+  std::string missing;               ///< The missing option or argument, if that is the problem.
+  std::string hint;                  ///< How to solve the problem; empty: the help explains it.
+  std::vector<std::string> left;     ///< The words that are neither options nor arguments.
 };
 
-/// Reads the words into the targets of the options: of those that every command has, and of the command that is named.
+/// Parses the words into the targets of the global options and of the named command's options.
 ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywhere,
                      const std::vector<CommandGroup>& groups);
 

@@ -105,7 +105,7 @@ std::string withChoices(const Option& option) {
   return option.choices.empty() ? option.help : fmt::format("{} ({})", option.help, fmt::join(option.choices, ", "));
 }
 
-// In a table a bar would end the cell.
+// A bar would end a table cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char character : text) out += character == '|' ? std::string("\\|") : std::string(1, character);
@@ -121,8 +121,8 @@ std::string markdownOptions(const std::vector<Option>& options) {
   return out;
 }
 
-// Text for troff: a leading dot would be a request, a backslash an escape, a bare minus a hyphen; quotes would be lost
-// or curly, and could not be copied into a shell.
+// Escapes text for troff: a leading dot would be a request, a backslash an escape, a bare minus a hyphen; quotes would
+// be lost or become curly and could not be copied into a shell.
 std::string troff(std::string_view text) {
   std::string out;
   bool lineStart = true;

@@ -1,4 +1,4 @@
-// The reference of the command line, whole: docs/cli.md and the manual page.
+// The complete reference of the command line: docs/cli.md and the manual page.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace bough::cli {
 
 std::string markdownReference(const std::vector<CommandGroup>& groups);
-/// bough.1, in the man macros.
+/// Returns bough.1, written in man macros.
 std::string manualPage(const std::vector<CommandGroup>& groups);
 
 }  // namespace bough::cli

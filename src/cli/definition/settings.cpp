@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-// Reads one file of settings, and knows in which line each value is.
+// Reads a settings file and keeps track of the line of each value.
 class SettingsReader {
  public:
   SettingsReader(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {}
@@ -51,7 +51,7 @@ class SettingsReader {
                  {"providers", [&](auto value) { return eachMember(value, "providers", &SettingsReader::provider); }},
                  {"permissions", [&](auto value) { return permissions(value); }},
                  {"prices", [&](auto value) { return eachMember(value, "prices", &SettingsReader::price); }}}));
-    BOUGH_TRY(checkModel(model));  // last: its provider may come after it
+    BOUGH_TRY(checkModel(model));  // checked last: its provider may be defined after it
     return std::move(settings_);
   }
 
@@ -67,7 +67,7 @@ class SettingsReader {
     return fail(ErrorCode::InvalidArgument, fmt::format("{}, line {}: {}", path_, line, what), std::move(hint));
   }
 
-  // Which of two equal names counts is for nobody to guess.
+  // Refuses repeated names, because it would be unclear which one counts.
   [[nodiscard]] Result<void> checkNoneTwice(std::string_view object) const {
     std::set<std::string> names;
     json::ObjectReader reader(object);
@@ -79,7 +79,7 @@ class SettingsReader {
     return {};
   }
 
-  // An object with these members and no others.
+  // Reads an object that may have only these members.
   Result<void> members(std::string_view object, const std::string& name, const Readers& known) {
     if (json::kindOf(object) != json::Kind::Object) return wrong(object, fmt::format("{} must be an object", name));
     BOUGH_TRY(checkNoneTwice(object));
@@ -101,7 +101,7 @@ class SettingsReader {
     return {};
   }
 
-  // An object whose names the user has chosen.
+  // Reads an object whose names the user has chosen.
   Result<void> eachMember(std::string_view object, const std::string& name,
                           Result<void> (SettingsReader::*take)(const std::string& key, std::string_view value)) {
     if (json::kindOf(object) != json::Kind::Object) return wrong(object, fmt::format("{} must be an object", name));
@@ -122,7 +122,7 @@ class SettingsReader {
     return {};
   }
 
-  // `problem`: why a text has no effect; empty when it may have one.
+  // `problem` returns why a text has no effect; empty when it may have one.
   Result<void> strings(std::string_view value, std::vector<std::string>& out,
                        const std::function<std::string(const std::string& text)>& problem) {
     if (json::kindOf(value) != json::Kind::Array)
@@ -170,7 +170,7 @@ class SettingsReader {
     return wrong(value, "model must be PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5");
   }
 
-  // Whoever writes a key there should hear of it, and it should be shown nowhere.
+  // Reads the name of a variable. A key written there by mistake is refused, and the message does not show it.
   Result<void> variable(std::string_view value, std::string& out) {
     BOUGH_TRY(string(value, out));
     const auto isOfName = [](char c) {
@@ -181,13 +181,13 @@ class SettingsReader {
                  "put the key into a variable, for example `export WORK_API_KEY=…`, and its name here");
   }
 
-  // Commands as --allow takes them.
+  // Reads commands in the form that --allow takes.
   Result<void> commands(std::string_view value, std::vector<std::string>& out) {
     BOUGH_TRY(strings(value, out, [](const std::string& each) { return agent::whyAllowsNothing(each); }));
     return {};
   }
 
-  // What "always here" has saved: what the tools' questions in that folder say.
+  // Reads the permissions saved by "always here": the questions that tools ask in that folder.
   Result<void> exactly(std::string_view value, const std::string& folder, std::vector<std::string>& out) {
     const std::string outside = ", which is outside of " + folder;
     return strings(value, out, [&](const std::string& each) -> std::string {
@@ -237,7 +237,7 @@ class SettingsReader {
 
   Result<void> folder(const std::string& path, std::string_view value) {
     if (!path.starts_with('/')) return wrong(value, fmt::format("the folder {} must be an absolute path", path));
-    std::string plain = std::filesystem::path(path).lexically_normal();  // as the chat knows it
+    std::string plain = std::filesystem::path(path).lexically_normal();  // in the form that the chat uses
     if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
     FolderPermissions& here = settings_.folders[plain];
     return members(value, "a folder",
@@ -264,7 +264,7 @@ class SettingsReader {
     if (input < 0 || output < 0) {
       return wrong(value, fmt::format("the price of {} needs \"input\" and \"output\"", text::excerpt(model, 60)));
     }
-    // Where a cache has no price of its own, its tokens cost what others do.
+    // Without a cache price, cached tokens cost the same as other input.
     if (cacheRead < 0) cacheRead = input;
     if (cacheWrite < 0) cacheWrite = input;
     settings_.prices += fmt::format("{} {:.6f} {:.6f} {:.6f} {:.6f}\n", model, input, output, cacheRead, cacheWrite);
@@ -273,11 +273,11 @@ class SettingsReader {
 
   std::string_view text_;
   std::string path_;
-  std::string setting_;  ///< The name of the one that is being read.
+  std::string setting_;  ///< The name of the setting that is being read.
   Settings settings_;
 };
 
-// An object with one member replaced or added; the others keep their bytes.
+// Returns the object with one member replaced or added; the others keep their bytes.
 std::string withMember(std::string_view object, const std::string& name, const std::string& value, int depth) {
   const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
   std::string out = "{";
@@ -296,7 +296,7 @@ std::string withMember(std::string_view object, const std::string& name, const s
   return out + "\n" + indent + "}";
 }
 
-// Empty when there is none.
+// Returns an empty text when the file does not exist.
 Result<std::string> readSettingsFile(const std::string& path) {
   auto text = readNamedFile(path, kMostBytes);
   if (!text && text.error().code == ErrorCode::NotFound) return std::string();
@@ -305,7 +305,7 @@ Result<std::string> readSettingsFile(const std::string& path) {
                             ? "these are your settings: check the rights of the file"
                             : "these are your settings; docs/settings.md says what belongs there";
   }
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // as some editors begin a file
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin a file with it
   if (text && text->starts_with(kByteOrderMark)) text->erase(0, kByteOrderMark.size());
   return text;
 }
@@ -336,7 +336,7 @@ Result<Settings> readSettings() {
   return parseSettings(text, path);
 }
 
-// Two chats that save at the same moment: the later one wins, and the other question is asked again.
+// When two chats save at the same moment, the later one wins, and the other question is asked again.
 Result<void> allowInFolder(const std::string& folder, const std::string& permission) {
   const std::string path = settingsPath();
   if (path.empty())
@@ -362,7 +362,7 @@ Result<void> allowInFolder(const std::string& folder, const std::string& permiss
       "\n";
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
-  // Behind a link, the file that it leads to is the one to change.
+  // If the path is a link, change the file that it leads to.
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, problem);
   return writeOutputFile(problem ? path : real.string(), changed, Existing::Replaced);
 }

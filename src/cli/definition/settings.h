@@ -1,4 +1,4 @@
-// The settings of a person: ~/.config/bough/config.json (docs/settings.md).
+// The user's settings: ~/.config/bough/config.json (docs/settings.md).
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace bough::cli {
 
-/// What tools may do in a folder without a question.
+/// What tools may do in a folder without asking.
 struct FolderPermissions {
-  std::vector<std::string> commands{};  ///< As --allow.
-  std::vector<std::string> exactly{};   ///< Permissions of single calls (PreparedCall::permission).
+  std::vector<std::string> commands{};  ///< As given to --allow.
+  std::vector<std::string> exactly{};   ///< Permissions for single calls (PreparedCall::permission).
 };
 
 struct Settings {
@@ -22,25 +22,25 @@ struct Settings {
   std::string thinking{};
   std::string system{};
   std::vector<agent::OwnProvider> providers{};
-  std::vector<std::string> commands{};                 ///< Allowed in every folder, as --allow.
+  std::vector<std::string> commands{};                 ///< Allowed in every folder, as given to --allow.
   std::map<std::string, FolderPermissions> folders{};  ///< By absolute path.
-  std::string prices{};                                ///< Lines as PriceTable::parse reads them.
+  std::string prices{};                                ///< Lines for PriceTable::parse.
 };
 
-/// $XDG_CONFIG_HOME/bough/config.json, else ~/.config/bough/config.json; empty when HOME is not set.
+/// Returns $XDG_CONFIG_HOME/bough/config.json, otherwise ~/.config/bough/config.json; empty when HOME is not set.
 std::string settingsPath();
 
-/// The files in which the user tells every model something, whether they are there or not: in bough's own folder, and
-/// where Claude Code has it.
+/// Returns the paths of the user's instruction files for every model, whether they exist or not: in bough's own folder,
+/// and in that of Claude Code.
 std::vector<std::string> userInstructions();
 
-/// Reads the settings; defaults when there is no such file. InvalidArgument names the line that is wrong and what to
-/// do.
+/// Reads the settings. Returns the defaults when the file does not exist. Fails with InvalidArgument, naming the wrong
+/// line and how to correct it.
 Result<Settings> readSettings();
-/// The same from a text; `path` is for messages.
+/// The same for a text; `path` is for messages.
 Result<Settings> parseSettings(std::string_view text, const std::string& path);
 
-/// Adds a permission for a folder to the settings. Everything else in the file stays as it is.
+/// Adds a permission for a folder to the settings file. Everything else in the file stays as it is.
 Result<void> allowInFolder(const std::string& folder, const std::string& permission);
 
 }  // namespace bough::cli

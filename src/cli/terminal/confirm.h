@@ -1,4 +1,4 @@
-// Asking before something is done that cannot simply be undone.
+// Asks before an action that cannot easily be undone.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bough::cli {
 
-/// Asks on the terminal; true for yes. Without a terminal InvalidArgument: `--yes` says it beforehand.
+/// Asks on the terminal; returns true for yes. Without a terminal, fails with InvalidArgument and recommends `--yes`.
 Result<bool> confirm(const std::string& question);
 
 }  // namespace bough::cli

@@ -1,4 +1,4 @@
-// What a command ends with, as docs/cli.md promises it.
+// The exit codes of all commands; docs/cli.md documents them.
 #pragma once
 
 namespace bough::cli {

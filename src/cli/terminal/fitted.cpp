@@ -9,7 +9,7 @@
 namespace bough::cli {
 namespace {
 
-// How far what follows a line is indented.
+// Returns the indentation of the continuation lines.
 std::size_t hangOf(std::string_view line) {
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
   line.remove_prefix(blanks);
@@ -22,7 +22,7 @@ std::size_t hangOf(std::string_view line) {
 void addLine(std::string_view line, std::size_t columns, std::size_t indent, std::string& out) {
   std::size_t used = 0;
   std::size_t blanks = 0;
-  bool isFirst = true;  // word of its line
+  bool isFirst = true;  // the first word in its line
   while (!line.empty()) {
     const std::size_t gap = std::min(line.find_first_not_of(' '), line.size());
     blanks += gap;

@@ -14,7 +14,7 @@ char lowered(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
-// É, and E with an accent of its own, as e.
+// Writes É, and E with a combining accent, as e.
 std::string loweredText(std::string_view text) {
   std::string out = text::withoutAccents(text);
   std::ranges::transform(out, out.begin(), lowered);
@@ -25,7 +25,7 @@ bool isWordByte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Letters, digits, and all other bytes in some classes.
+// One bit for each letter and digit; all other bytes share the remaining bits.
 std::uint64_t bitOf(char c) {
   if (c >= 'a' && c <= 'z') return std::uint64_t{1} << static_cast<unsigned>(c - 'a');
   if (c >= '0' && c <= '9') return std::uint64_t{1} << static_cast<unsigned>(26 + c - '0');
@@ -50,8 +50,8 @@ std::vector<std::string_view> wordsOf(std::string_view typed) {
   return words;
 }
 
-// How well a word matches: as it is written, best at the beginning of a word; else its letters in order, the closer
-// together the better. None when it does not.
+// Scores how well a word matches: a substring scores best, above all at the beginning of a word; otherwise letters in
+// order, the closer together the better. Returns std::nullopt when the word does not match.
 std::optional<std::int32_t> scoreOf(std::string_view text, std::string_view word) {
   constexpr std::int32_t kWhole = 1'000;
   constexpr std::int32_t kBeginning = 500;
@@ -59,7 +59,7 @@ std::optional<std::int32_t> scoreOf(std::string_view text, std::string_view word
     const bool begins = at == 0 || !isWordByte(text[at - 1]);
     return kWhole + (begins ? kBeginning : 0) - static_cast<std::int32_t>(std::min<std::size_t>(at, 200));
   }
-  // Letters far apart say nothing: they must come within one stretch of one line.
+  // Letters far apart mean nothing: they must be within a short distance in one line.
   constexpr std::size_t kReach = 32;
   for (std::size_t first = text.find(word.front()); first != std::string_view::npos;
        first = text.find(word.front(), first + 1)) {
@@ -69,7 +69,7 @@ std::optional<std::int32_t> scoreOf(std::string_view text, std::string_view word
     std::size_t next = 1;
     for (; next < word.size(); ++next) {
       const std::size_t found = text.find(word[next], at + 1);
-      if (found == std::string_view::npos) return std::nullopt;  // nor from any later beginning
+      if (found == std::string_view::npos) return std::nullopt;  // no later start can match either
       if (found >= end) break;
       if (found != at + 1) ++runs;
       at = found;
@@ -117,8 +117,8 @@ const std::vector<std::uint32_t>& FuzzyFilter::match(std::string_view typed, std
     }
     matches.push_back({.score = sum, .row = number});
   };
-  // A longer word cannot match where its beginning does not: every letter but the last was looked for already.
-  // Only the letter that makes a word long enough for an id brings new rows.
+  // Adding letters can only remove rows. The exception is the letter that makes a word long enough for an id: it can
+  // add rows.
   const bool narrower = !typed_.empty() && wanted.starts_with(typed_) && rowsSeen_ > 0 &&
                         std::ranges::none_of(words, [](auto word) { return word.size() == kLeastOfId; });
   if (narrower) {

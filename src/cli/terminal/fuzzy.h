@@ -1,11 +1,11 @@
-// Finds rows by what is typed of them: every word must be in the row, its letters in order.
+// Finds rows by typed words: a row must contain every word, with the letters of the word in order.
 //
-// A row is a text of one or more lines; the letters of a word must be in one of them. It is kept in lower case and
-// without accents, with a bit for each letter that it has, so that most rows that do not match are passed over without
-// a look at their text. When letters are added to what is typed, only the rows that matched before are looked at again.
+// A row is a text of one or more lines; all letters of a word must be in one line. Rows are kept in lower case and
+// without accents, with one bit for each letter that they contain, so that most rows can be rejected without looking at
+// their text. When letters are added to the typed text, only the rows that matched before are checked again.
 //
-// What follows kIds are ids, in which nearly every letter occurs: a word must be in one of them as it is typed, and
-// have at least four letters.
+// The text after kIds holds ids, which contain nearly every letter. So a word matches an id only as a whole substring
+// of at least four letters.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ class FuzzyFilter {
  public:
   static constexpr char kIds = '\x1f';
 
-  /// Adds a row; its number is how many there were before.
+  /// Adds a row. Its number is the number of rows before it.
   void add(std::string_view text);
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   void clear();
 
-  /// The rows that match, best first; among equals in the order of their numbers. All rows when nothing is typed.
-  /// Only the first `sorted` are in order. Valid until the next call.
+  /// Returns the rows that match, best first, and equal ones in the order of their numbers; all rows when nothing is
+  /// typed. Only the first `sorted` rows are in order. Valid until the next call.
   const std::vector<std::uint32_t>& match(std::string_view typed, std::size_t sorted = 1'000);
 
  private:
@@ -44,7 +44,7 @@ class FuzzyFilter {
   std::string typed_;
   std::vector<Match> matches_;
   std::vector<std::uint32_t> found_;
-  std::size_t rowsSeen_ = 0;  ///< How many rows there were at the last call.
+  std::size_t rowsSeen_ = 0;  ///< The number of rows at the last call.
 };
 
 }  // namespace bough::cli

@@ -19,7 +19,7 @@ bool isInWord(std::string_view grapheme) {
   std::mbstate_t state{};
   wchar_t first = 0;
   const std::size_t bytes = std::mbrtowc(&first, grapheme.data(), grapheme.size(), &state);
-  // What the locale does not know is not a blank, either.
+  // Characters that the locale does not know count as part of a word.
   return bytes > grapheme.size() || std::iswalnum(static_cast<std::wint_t>(first)) != 0;
 }
 

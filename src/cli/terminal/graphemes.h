@@ -1,5 +1,5 @@
-// What a person sees as one character may be several code points. Words, as the keys that move and delete by words take
-// them, are made of whole ones: letters, digits, and the signs in names of files.
+// Graphemes: what a person sees as one character may be several code points. Words, for the keys that move and delete
+// by words, consist of whole graphemes: letters, digits, and the characters of file names.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace bough::cli {
 
-/// The last one of a text; empty when the text is.
+/// Returns the last grapheme; empty when the text is empty.
 std::string_view lastGrapheme(std::string_view utf8);
 
-/// As Backspace does.
+/// Erases the last grapheme, like Backspace.
 void eraseLastGrapheme(std::string& utf8);
 
-/// Where the last word of a text begins, in bytes; 0 when it has none.
+/// Returns the byte offset where the last word begins; 0 when the text has no word.
 std::size_t lastWordBegin(std::string_view utf8);
-/// Where the first word of a text ends; its size when it has none.
+/// Returns the byte offset where the first word ends; the size of the text when it has no word.
 std::size_t firstWordEnd(std::string_view utf8);
 
-/// As Alt-Backspace and Ctrl-W do: the last word and what follows it.
+/// Erases the last word and the text after it, like Alt-Backspace and Ctrl-W.
 void eraseLastWord(std::string& utf8);
 
 }  // namespace bough::cli

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 
-// As read(2), but it also waits where the descriptor does not block.
+// Like read(2), but also waits when the descriptor is non-blocking.
 ssize_t readOrWait(char* out, std::size_t size) {
   for (;;) {
     const ssize_t got = ::read(STDIN_FILENO, out, size);
@@ -37,7 +37,7 @@ Input::Input(std::uint64_t maxBytes, std::function<bool()> stopped)
       stopped_(std::move(stopped)),
       buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
 
-// The line that is being read, and how far it has come.
+// Returns the current line and byte offset, for messages.
 std::string Input::place() const {
   return inputPlace(lineCount_ + 1, readBytes_);
 }
@@ -47,7 +47,7 @@ std::unexpected<Error> Input::failed(int number) const {
               "check where stdin comes from");
 }
 
-// Reads on once all was used. False at the end.
+// Reads more once the buffer is used up. Returns false at the end.
 Result<bool> Input::fill() {
   begin_ = end_ = 0;
   ssize_t got = 0;

@@ -1,4 +1,4 @@
-// What comes on stdin, by lines or whole. A read that fails is an error that says so, never the end of the input.
+// Reads stdin, by lines or as a whole. A failed read is an error and never looks like the end of the input.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ namespace bough::cli {
 class Input {
  public:
   struct Line {
-    std::string_view text;     ///< Without its end; valid until the next call.
+    std::string_view text;     ///< Without its line end; valid until the next call.
     std::uint64_t number = 0;  ///< From 1.
-    std::uint64_t offset = 0;  ///< Where it begins in the input.
+    std::uint64_t offset = 0;  ///< The byte offset of its beginning in the input.
   };
 
-  /// More than `maxBytes` are refused while they are read. `stopped` is asked when a signal has come: true ends the
-  /// input.
+  /// Fails as soon as more than `maxBytes` have been read. Calls `stopped` after a signal; if `stopped` returns true,
+  /// the input ends.
   explicit Input(std::uint64_t maxBytes = UINT64_MAX, std::function<bool()> stopped = {});
 
-  /// The next line; none at the end. One that is longer than a log's lines may be is refused while it is read.
+  /// Returns the next line, or std::nullopt at the end. Fails as soon as a line is longer than a log's line may be.
   Result<std::optional<Line>> nextLine();
 
-  /// Skips what is left of a line that nextLine refused. False at the end of the input.
+  /// Skips the rest of a line that nextLine refused. Returns false at the end of the input.
   Result<bool> skipLine();
 
-  /// All that is left.
+  /// Returns the rest of the input.
   Result<std::string> rest();
 
  private:
@@ -43,14 +43,14 @@ class Input {
   std::uint64_t maxBytes_;
   std::function<bool()> stopped_;
   std::unique_ptr<char[]> buffer_;
-  std::size_t begin_ = 0;  // of what is unread in the buffer
+  std::size_t begin_ = 0;  // where the unread bytes in the buffer begin
   std::size_t end_ = 0;
   std::uint64_t readBytes_ = 0;
   std::uint64_t lineCount_ = 0;
   std::string line_;
 };
 
-/// "line 3 of the input (byte 120)".
+/// Returns text such as "line 3 of the input (byte 120)".
 std::string inputPlace(std::uint64_t line, std::uint64_t offset);
 
 }  // namespace bough::cli

@@ -27,10 +27,11 @@ struct Watch {
 };
 Watch watch;
 
-std::recursive_mutex printing;  // a pager that cannot start is found out while something is printed, and prints again
+std::recursive_mutex printing;  // recursive, because a print may discover that the pager cannot start, and then prints
+                                // again
 
-// The line that is kept below what is printed. The terminal remembers where that ended, which holds until the terminal
-// gets another size or the shell writes to it, while the program is stopped.
+// The line that is kept below the output. The terminal remembers where the output ended, but only until its size
+// changes or the shell writes to it while the program is stopped.
 struct Footer {
   bool shown = false;
   std::string line;
@@ -40,7 +41,7 @@ struct Footer {
 Footer footer;
 volatile std::sig_atomic_t wasStopped = 0;
 
-std::string* captured = nullptr;  // by an OutputCapture
+std::string* captured = nullptr;  // the target of an OutputCapture
 
 void writeOut(int descriptor, std::string_view text) {
   if (descriptor == STDOUT_FILENO && captured != nullptr) {
@@ -54,7 +55,7 @@ void writeOut(int descriptor, std::string_view text) {
       if (descriptor != STDOUT_FILENO) return;
       if (errno == EPIPE && watch.recover && watch.recover()) continue;
       closed = true;
-      // A reader that went away has what it wanted.
+      // A reader that closed the pipe has all it wanted; this is not a failure.
       failure = errno == EPIPE ? 0 : errno;
       return;
     }
@@ -66,12 +67,12 @@ void writeOut(int descriptor, std::string_view text) {
   }
 }
 
-// The character at the beginning of `text`, when a terminal could act on it though it is valid in JSON; else 0.
+// Returns the character at the beginning of `text` if it is valid in JSON but a terminal could act on it; otherwise 0.
 unsigned hazardAt(std::string_view text, std::size_t& size) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   size = 1;
   if (byte(0) == 0x7F) return 0x7F;
-  // Valid JSON has none; but a line that was stored by another writer may be none.
+  // Valid JSON has no raw control characters, but a line stored by another program may be invalid.
   if (!text.empty() && byte(0) < 0x20 && byte(0) != '\t' && byte(0) != '\n' && byte(0) != '\r') return byte(0);
   size = 2;
   if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) return byte(1);
@@ -84,7 +85,7 @@ unsigned hazardAt(std::string_view text, std::size_t& size) {
   return turns ? character : 0;
 }
 
-// Outside strings JSON has none of these characters, so that replacing them everywhere keeps its meaning.
+// Outside of strings, JSON contains none of these characters, so replacing them everywhere keeps its meaning.
 std::string safeJson(std::string_view json) {
   std::string out;
   while (!json.empty()) {
@@ -101,7 +102,8 @@ std::string safeJson(std::string_view json) {
   return out;
 }
 
-// The first place in `text` where DEL, a C1 control or a mark that turns the direction of writing is, with its size.
+// Returns the first place in `text` with a DEL, a C1 control or a mark that changes the writing direction, and its
+// size.
 std::size_t findHazard(std::string_view text, std::size_t& size) {
   for (std::size_t at = 0; (at = text.find_first_of("\x7F\xC2\xE2", at)) != std::string_view::npos; ++at) {
     const unsigned found = hazardAt(text.substr(at), size);
@@ -111,8 +113,8 @@ std::size_t findHazard(std::string_view text, std::size_t& size) {
   return std::string_view::npos;
 }
 
-// The last guard before a terminal, of whatever text: as text::printable shows what a terminal could act on. Codes that
-// begin with ESC are our own here.
+// The last guard before a terminal, for any text: replaces characters that a terminal could act on, like
+// text::printable. Sequences that begin with ESC are our own here.
 std::string shownText(std::string_view text) {
   std::string out;
   for (std::size_t at = 0, size = 0; (at = findHazard(text, size)) != std::string_view::npos;) {
@@ -123,13 +125,13 @@ std::string shownText(std::string_view text) {
   return out += text;
 }
 
-// Makes room below, scrolling if need be, and remembers the place above it with its colours.
+// Makes room below, scrolling if necessary, and lets the terminal remember the place above with its colors.
 std::string withFooter() {
   footer.size = Screen::size();
   return "\033D\033[A\0337\033[B\r\033[0m\033[K" + footer.line;
 }
 
-// Where the place is not known any more, printing goes on where the cursor is.
+// If the terminal no longer remembers the place, printing continues at the cursor.
 std::string withoutFooter() {
   const Screen::Size now = Screen::size();
   const bool isSame = wasStopped == 0 && now.width == footer.size.width && now.height == footer.size.height;
@@ -195,7 +197,8 @@ void printJsonPart(std::string_view json) {
 }
 
 void printJsonLine(std::string_view json) {
-  constexpr std::size_t kLongBytes = std::size_t{1} << 20;  // Not worth a copy, which lets one write hold all of it.
+  constexpr std::size_t kLongBytes = std::size_t{1} << 20;  // Longer JSON is not worth copying just to write it in one
+                                                            // call.
   if (json.size() < kLongBytes) return printJsonPart(std::string(json) + "\n");
   printJsonPart(json);
   printText("\n");

@@ -1,4 +1,4 @@
-// What reaches the terminal: data on stdout, messages on stderr, nothing that could take the terminal over.
+// Writes data to stdout and messages to stderr, and lets through nothing that could take control of the terminal.
 #pragma once
 
 #include <functional>
@@ -11,43 +11,43 @@
 
 namespace bough::cli {
 
-/// Writes to stdout. After the reader has gone away further text is dropped; see outputClosed(). On a terminal DEL, C1
-/// controls and marks that turn the direction of writing are replaced by visible signs, wherever they came from.
+/// Writes to stdout. Drops further text once the reader has closed the pipe; see outputClosed(). On a terminal,
+/// replaces DEL, C1 controls and marks that change the writing direction by visible signs, whatever their source.
 void printText(std::string_view text);
 void printLine(std::string_view line);
-/// JSON, and the end of its line. On a terminal what a terminal could act on (DEL, C1 controls, marks that turn the
-/// direction of writing) is written as \uXXXX; elsewhere nothing changes.
+/// Writes JSON and a line end. On a terminal, writes characters that the terminal could act on (DEL, C1 controls, marks
+/// that change the writing direction) as \uXXXX; elsewhere the JSON stays as it is.
 void printJsonLine(std::string_view json);
-/// The same for a part of a line.
+/// The same for part of a line.
 void printJsonPart(std::string_view json);
-/// A message for people, on stderr, made safe for a terminal.
+/// Writes a message for people to stderr, made safe for a terminal.
 void printMessage(std::string_view line);
-/// A question of our own that may hold colors, on stderr.
+/// Writes our own question, which may contain colors, to stderr.
 void printQuestion(std::string_view text);
-/// `bough: message` and the hint, or with `json` one object.
+/// Writes `bough: message` and the hint to stderr, or one JSON object if `json`.
 void printError(const Error& error, bool json);
-/// The same for what is wrong with what a command was given to read: not wrong use, but a problem in the data.
+/// The same for an error in data that a command had to read: the exit code says problem, not wrong use.
 ExitCode refuseData(const Error& error, bool json);
-/// Whether the reader of stdout has gone away, as in `bough cat … | head`: no error.
+/// Returns true once the reader of stdout has closed the pipe, as in `bough cat … | head`. This is not an error.
 bool outputClosed();
-/// Why stdout could not be written to, when that was another reason, as a full disk.
+/// Returns why stdout could not be written, if there was another reason, such as a full disk.
 std::optional<Error> outputFailure();
-/// Copies what goes to stdout into `copy` until it is full, and asks `recover` when the reader has gone away: true
-/// means that stdout can be written to again. For a pager that cannot start.
+/// Copies what goes to stdout into `copy` until that is full. Calls `recover` when the reader has closed the pipe;
+/// `recover` returns true when stdout is writable again. Used for a pager that cannot start.
 void watchOutput(std::string* copy, std::size_t most, std::function<bool()> recover);
 void unwatchOutput();
-/// Forgets both: for a process that runs several commands.
+/// Forgets a closed pipe and a failed write, for a process that runs several commands.
 void reopenOutput();
 
-/// Shows a line below what is printed, and keeps it there while more is printed, in any thread. For what the user types
-/// while a model answers. It must fit in a row of the terminal.
+/// Shows a line below the output and keeps it there while any thread prints more. For text that the user types while a
+/// model answers. The line must fit into one row of the terminal.
 void showFooter(std::string_view line);
-/// What is printed next goes on where it was.
+/// Hides the footer; the next output continues where printing was.
 void hideFooter();
-/// Codes that show nothing and move nothing.
+/// Prints codes that neither show anything nor move the cursor.
 void printCodes(std::string_view codes);
 
-/// While it lives, what would go to stdout is kept instead. One at a time.
+/// Collects what would go to stdout while this object lives. Only one may exist at a time.
 class OutputCapture {
  public:
   OutputCapture();
@@ -60,7 +60,7 @@ class OutputCapture {
   std::string text_;
 };
 
-/// 1234567 as "1.2 MB".
+/// Formats 1234567 as "1.2 MB".
 std::string formatBytes(std::uint64_t bytes);
 
 }  // namespace bough::cli

@@ -1,4 +1,4 @@
-// Files that a command was asked to write.
+// Writes files that the user asked a command to write.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace bough::cli {
 
-/// What a file that is at the path when the output is written means.
+/// What to do if the file exists when the output is written.
 enum class Existing { Refused, Replaced };
 
-/// Looks whether `path` may be written: it does not exist, `replace` says so, or the person at the terminal does.
-/// Without a terminal an existing file is InvalidArgument.
+/// Checks whether `path` may be written: the file does not exist, `replace` allows it, or the person at the terminal
+/// agrees. Without a terminal, an existing file is an InvalidArgument error.
 Result<Existing> checkOutputFile(const std::string& path, bool replace,
                                  std::string_view hint = "name another file, or pass --force");
 
-/// Writes a file that only its owner may read. It is there whole, or as it was before. With Existing::Refused, a file
-/// that somebody made since it was checked is InvalidArgument.
+/// Writes a file that only its owner may read. The write is atomic: after a failure the old file remains. With
+/// Existing::Refused, fails with InvalidArgument when somebody has created the file since it was checked.
 Result<void> writeOutputFile(const std::string& path, std::string_view text, Existing existing);
 
 }  // namespace bough::cli

@@ -18,10 +18,10 @@ namespace {
 using Kind = Key::Kind;
 
 constexpr int kIdleMs = 80;
-constexpr std::size_t kBesideWidth = 90;  // from here on the preview is beside the list, else below it
+constexpr std::size_t kBesideWidth = 90;  // from this width on, the preview is beside the list, otherwise below it
 constexpr std::size_t kBelowHeight = 16;
 
-// Exactly so many columns.
+// Returns the text in exactly `width` columns.
 std::string filled(std::string_view text, std::size_t width) {
   const std::size_t full = text::displayWidth(text);
   if (full <= width) return std::string(text) + std::string(width - full, ' ');
@@ -30,7 +30,7 @@ std::string filled(std::string_view text, std::size_t width) {
   return out + std::string(width - std::min(width, shown), ' ');
 }
 
-// The end of a text that is too long: there it is typed.
+// Returns the end of a text that is too long, because the user types there.
 std::string endOf(std::string_view text, std::size_t width) {
   if (text::displayWidth(text) <= width) return std::string(text);
   while (!text.empty() && text::displayWidth(text) + 1 > width) {
@@ -45,7 +45,7 @@ std::string painted(const PickerLine& line, std::size_t width) {
   return line.style ? styled(*line.style, text) : text;
 }
 
-// The rows that match what is typed, and the one that is selected.
+// The rows that match the typed text, and the selected row.
 class RowList {
  public:
   RowList(PickerSource& source, std::size_t first) : source_(source) {
@@ -53,14 +53,15 @@ class RowList {
     select(first);
   }
 
-  /// Rows that came after the others.
+  /// Takes in rows that were added after the others.
   void takeNew() {
     const auto row = selected();
     for (std::size_t i = filter_.size(); i < source_.size(); ++i) filter_.add(source_.searchText(i));
     filter(typed_);
     if (row) select(*row);
   }
-  /// After something was done: any row may be another one. The selected one stays, whether it matches or not.
+  /// Takes in all rows again after an action, which may have changed any of them. The selected row stays, whether it
+  /// matches or not.
   void takeAll(std::vector<std::size_t> alsoFound) {
     const auto row = selected();
     filter_.clear();
@@ -75,7 +76,7 @@ class RowList {
     shown_.assign(found.begin(), found.end());
     move(0);
   }
-  /// Rows that were found in another way come after those that match.
+  /// Adds rows found by another search after those that match.
   void append(const std::vector<std::size_t>& rows) {
     std::vector<bool> there(source_.size(), false);
     for (const std::size_t row : shown_) there[row] = true;
@@ -94,10 +95,10 @@ class RowList {
   void moveToFirst() { place_ = 0; }
   void moveToLast() { move(static_cast<std::ptrdiff_t>(shown_.size())); }
 
-  /// Whether the text of the rows is searched, too: a letter alone is nearly everywhere.
+  /// Whether to search the text of the rows, too. A single letter is nearly everywhere, so it is not searched.
   [[nodiscard]] bool isSearched() const { return typed_.size() > 1; }
   [[nodiscard]] const std::vector<std::size_t>& shown() const { return shown_; }
-  /// Where the selected row is among those shown.
+  /// Returns the place of the selected row among those shown.
   [[nodiscard]] std::size_t place() const { return place_; }
   [[nodiscard]] std::optional<std::size_t> selected() const {
     if (place_ >= shown_.size()) return std::nullopt;
@@ -144,7 +145,7 @@ class Picker {
   }
 
  private:
-  // One piece of what can wait until nobody types.
+  // Does one piece of the work that can wait until the user stops typing.
   void useTheTime() {
     if (more_) {
       more_ = source_.loadMore();
@@ -160,7 +161,7 @@ class Picker {
     searching_ = rows_.isSearched();
   }
 
-  // False when the picker is over.
+  // Returns false when the picker ends.
   bool handle(const Key& key) {
     const auto page = static_cast<std::ptrdiff_t>(std::max<std::size_t>(listHeight_, 2) - 1);
     switch (key.kind) {
@@ -284,7 +285,7 @@ class Picker {
     const std::string count = fmt::format("{} of {}{}", rows_.shown().size(), source_.size(), more_ ? "…" : "");
     const std::string name = source_.title() + ": ";
     const std::size_t room = size.width > count.size() + 1 ? size.width - count.size() - 1 : 0;
-    // One column more for the cursor.
+    // Keep one column for the cursor.
     const std::string head = name + endOf(text::printable(typed_), room - std::min(room, text::displayWidth(name) + 1));
     std::vector<std::string> lines;
     lines.push_back(filled(head, room) + " " + styled(Style::Dim, count));
@@ -295,7 +296,8 @@ class Picker {
     if (row && sideHeight > 0) side = source_.preview(*row, sideWidth, sideHeight);
     for (std::size_t i = 0; i < listHeight_; ++i) {
       std::string line = listLine(top_ + i, listWidth);
-      // Where a terminal takes a character for wider than it was counted, the preview still begins in its column.
+      // Position explicitly: if the terminal shows a character wider than we counted, the preview still begins in its
+      // column.
       if (beside)
         line += fmt::format("\033[{}G", listWidth + 1) + styled(Style::Dim, " │ ") +
                 (i < side.size() ? painted(side[i], sideWidth) : "");
@@ -332,7 +334,7 @@ class Picker {
     return "\033[7m" + filled(line.text, width) + "\033[0m";
   }
 
-  // In the place of the first row when there is none.
+  // Shown in place of the first row when there are no rows.
   [[nodiscard]] std::string emptyText() const {
     if (more_ || searching_) return "  searching …";
     return typed_.empty() ? "  nothing to pick" : "  nothing matches; Ctrl-U clears it";
@@ -345,7 +347,7 @@ class Picker {
     for (const PickerAction& each : source_.actions()) {
       keys.push_back(fmt::format("{}{} {}", typing_ ? "Alt-" : "", each.key, each.name));
     }
-    // Where there is too little room, the last ones go.
+    // If there is too little room, drop the last keys.
     const auto line = [&] { return fmt::format("{}", fmt::join(keys, " · ")); };
     while (keys.size() > 1 && text::displayWidth(line()) > width) keys.pop_back();
     return line();
@@ -353,12 +355,12 @@ class Picker {
 
   [[nodiscard]] bool isTold() const { return asking_ || !message_.empty(); }
 
-  // What is asked or told is whole where there is room for it; the keys are one line.
+  // Questions and messages are shown whole if there is room; the keys take one line.
   [[nodiscard]] std::vector<std::string> lastLines(const Screen::Size& size) const {
     const std::string text = lastText(size.width);
     std::vector<std::string> lines = isTold() ? wrapped(text, size.width) : std::vector<std::string>{text};
     const std::size_t most = std::max<std::size_t>(size.height / 2, 1);
-    // Of a question the end stays, where the answer is typed.
+    // Of a long question keep the end, where the answer is typed.
     while (lines.size() > most) lines.erase(asking_ ? lines.begin() : lines.end() - 1);
     if (lines.empty()) lines.emplace_back();
     return lines;

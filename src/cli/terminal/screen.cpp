@@ -33,7 +33,7 @@ Key plain(Kind kind) {
   return {.kind = kind, .text = {}};
 }
 
-// What `ESC [ … final` or `ESC O final` means.
+// Returns the key for `ESC [ … final` or `ESC O final`.
 Key keyOf(const std::string& parameters, int final) {
   switch (final) {
     case 'A': return plain(Kind::Up);
@@ -44,7 +44,7 @@ Key keyOf(const std::string& parameters, int final) {
     case 'F': return plain(Kind::End);
     default: break;
   }
-  if (final != '~') return plain(Kind::Resize);  // unknown: nothing happens
+  if (final != '~') return plain(Kind::Resize);  // unknown key: ignored
   const std::string number = parameters.substr(0, parameters.find(';'));
   constexpr std::array<std::pair<std::string_view, Kind>, 7> kNumbers = {{{"1", Kind::Home},
                                                                           {"3", Kind::Delete},
@@ -77,7 +77,7 @@ Screen::Screen() {
   enter();
 }
 
-// A request to end reaches whoever had asked for it, once the terminal is as it was.
+// After restoring the terminal, passes a termination signal on to the previous handler.
 Screen::~Screen() {
   leave();
   for (const Handler& each : handlers_) (void)::sigaction(each.signal, &each.before, nullptr);
@@ -100,7 +100,7 @@ void Screen::leave() const {
   (void)::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
 }
 
-// Ctrl-Z: the shell gets its terminal back as it was.
+// Ctrl-Z: restores the terminal for the shell.
 void Screen::stop() {
   leave();
   (void)::kill(::getpid(), SIGTSTP);
@@ -118,7 +118,7 @@ bool Screen::hasInput() {
   return ::poll(&ready, 1, 0) > 0;
 }
 
-// -1: nothing came; -2: the terminal is gone.
+// Returns -1 when no byte arrived, and -2 when the terminal is gone.
 int Screen::readByte(int waitMs) {
   pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   const int found = ::poll(&ready, 1, waitMs);
@@ -147,7 +147,7 @@ Key Screen::decodeEscape() {
   return plain(Kind::Resize);
 }
 
-// Line ends in what is pasted are not Enter.
+// Line ends in pasted text are not Enter.
 Key Screen::readPaste() {
   constexpr std::string_view kEnd = "\033[201~";
   constexpr int kPasteMs = 2'000;
@@ -168,7 +168,7 @@ Key Screen::next(int idleMs) {
   const int byte = kept_ >= 0 ? std::exchange(kept_, -1) : readByte(idleMs);
   if (ended != 0 || byte == -2) return plain(Kind::Closed);
   if (std::exchange(resized, 0) != 0) {
-    kept_ = byte;  // a key that came together with the new size is the next one
+    kept_ = byte;  // a key that arrived together with the resize is the next one
     return plain(Kind::Resize);
   }
   if (byte < 0) return plain(Kind::Idle);
@@ -195,7 +195,7 @@ Key Screen::next(int idleMs) {
 void Screen::draw(const std::vector<std::string>& lines, std::size_t cursorRow, std::size_t cursorColumn) {
   std::string out = "\033[?25l\033[H";
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    out += "\033[2K" + lines[i] + "\033[0m";  // erased first: after the last column nothing can be erased
+    out += "\033[2K" + lines[i] + "\033[0m";  // erase first: after the last column nothing can be erased
     if (i + 1 < lines.size()) out += "\r\n";
   }
   out += "\033[J\033[" + std::to_string(cursorRow + 1) + ";" + std::to_string(cursorColumn + 1) + "H\033[?25h";

@@ -1,5 +1,5 @@
-// The whole terminal for one program: keys one by one, and a picture that is drawn again after each. What was on the
-// screen before comes back at the end, and also while the program is stopped by Ctrl-Z.
+// Uses the whole terminal for one program: reads keys one by one, and redraws the picture after each. The earlier
+// screen content returns at the end, and also while the program is stopped by Ctrl-Z.
 #pragma once
 
 #include <termios.h>
@@ -14,9 +14,9 @@ namespace bough::cli {
 struct Key {
   enum class Kind : unsigned char {
     Text,     ///< `text`: one character.
-    Control,  ///< `text`: the letter, as "n" of Ctrl-N.
-    Paste,    ///< `text`: what was pasted, as one line.
-    Alt,      ///< `text`: the character that was typed with Alt.
+    Control,  ///< `text`: the letter, such as "n" for Ctrl-N.
+    Paste,    ///< `text`: the pasted text, as one line.
+    Alt,      ///< `text`: the character typed with Alt.
     Up,
     Down,
     Left,
@@ -30,15 +30,15 @@ struct Key {
     Escape,
     Backspace,
     Delete,
-    Resize,  ///< No key: the picture must be drawn again.
-    Idle,    ///< No key came within the time.
+    Resize,  ///< Not a key: the picture must be redrawn.
+    Idle,    ///< No key arrived in time.
     Closed,  ///< The terminal is gone, or the program was asked to end.
   };
   Kind kind = Kind::Closed;
   std::string text{};
 };
 
-/// One at a time in a program.
+/// Only one may exist in a program at a time.
 class Screen {
  public:
   Screen();
@@ -46,9 +46,9 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Waits for the next key; with `idleMs` of 0 or more at most so long.
+  /// Waits for the next key, for at most `idleMs` unless that is negative.
   Key next(int idleMs = -1);
-  /// Whether a key waits.
+  /// Returns true when a key is waiting.
   [[nodiscard]] static bool hasInput();
 
   struct Size {
@@ -57,7 +57,7 @@ class Screen {
   };
   [[nodiscard]] static Size size();
 
-  /// Shows these lines from the top; each must fit the width. The cursor is shown at a row and column from 0.
+  /// Draws these lines from the top; each must fit the width. Shows the cursor at a row and column counted from 0.
   static void draw(const std::vector<std::string>& lines, std::size_t cursorRow, std::size_t cursorColumn);
 
  private:

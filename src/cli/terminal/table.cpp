@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 
-// Most cells are ASCII, which needs no table of widths.
+// Most cells are ASCII and need no width table.
 std::size_t cellWidth(std::string_view cell, bool isLast = false) {
   const bool ascii = std::ranges::all_of(cell, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  // Nothing stands after the last cell that would be moved when it is counted too wide.
+  // The last cell may be counted too wide, because no cell after it would be moved.
   return ascii ? cell.size() : isLast ? text::widestDisplay(cell) : text::displayWidth(cell);
 }
 
-// What is indented stays so.
+// Cuts a cell but keeps its indentation.
 std::string cutCell(std::string_view cell, std::size_t width) {
   const std::size_t indent = std::min(cell.find_first_not_of(' '), width / 2);
   return std::string(indent, ' ') + text::excerptToWidth(cell.substr(indent), width - indent);
@@ -45,7 +45,7 @@ Table::Layout Table::layout() const {
     made.shown.push_back(c);
   }
   if (!stdoutIsTerminal()) {
-    // One cell that is very long must not make every line as long.
+    // One very long cell must not make every line as long.
     for (std::size_t& width : made.widths) {
       width = std::min(width, &width == &made.widths.back() ? kWidestLast : kWidest);
     }
@@ -58,7 +58,7 @@ Table::Layout Table::layout() const {
     return sum;
   };
   std::size_t& last = made.widths.back();
-  // What the last column asks for; nothing, and no gap before it, when it was left out.
+  // The width that the last column asks for; 0, without a gap before it, when it was left out.
   const auto ending = [&](std::size_t most) {
     return made.shown.back() + 1 == columns_.size() ? std::min(last, most) : 0;
   };
@@ -79,8 +79,8 @@ Table::Layout Table::layout() const {
         made.widths[c] > surplus + kLeastCut ? made.widths[c] - surplus : std::min(made.widths[c], kLeastCut);
   }
   last = std::min(last, std::max(kLeast, room > before() ? room - before() : 0));
-  // On a very narrow terminal all that is left becomes narrower, the widest first: a line that the terminal breaks
-  // cannot be read as a row.
+  // On a very narrow terminal, narrow the remaining columns, the widest first: a row that the terminal breaks is
+  // unreadable.
   constexpr std::size_t kNarrowest = 4;
   while (used(last) > room) {
     const auto widest = std::ranges::max_element(made.shown, {}, [&](std::size_t c) { return made.widths[c]; });

@@ -1,4 +1,4 @@
-// Columns that line up, whatever the script, and fit the terminal.
+// Prints tables whose columns line up in any script and fit the terminal.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,23 @@
 
 namespace bough::cli {
 
-/// The last column takes what is left of the terminal's width, and is cut to it. Where that is too little, columns are
-/// left out, then cut. Where there is no terminal everything is shown.
+/// The last column takes the remaining width of the terminal and is cut to it. If that is too narrow, columns are left
+/// out, then cut. Without a terminal, everything is shown.
 class Table {
  public:
   enum class Align : std::uint8_t { Left, Right };
   struct Column {
     std::string title;
     Align align = Align::Left;
-    int spare = 0;          ///< Left out when there is little room, the greatest first; 0: never.
-    bool cuttable = false;  ///< Cut when that is not enough: another column names the row too.
+    int spare = 0;          ///< The order in which columns are left out when there is too little room, the greatest
+                            ///< first; 0: never.
+    bool cuttable = false;  ///< May be cut if that is not enough, because another column also identifies the row.
     std::function<std::string(const std::string& cell)> paint = {};  ///< Colors a cell that was not cut.
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// As many cells as there are columns, safe for a terminal or not.
+  /// Adds a row with one cell for each column. Makes cells safe for a terminal.
   void add(std::vector<std::string> cells);
   /// Draws a line before the next row.
   void addRule() { rules_.push_back(rows_.size()); }
@@ -32,8 +33,8 @@ class Table {
 
  private:
   struct Layout {
-    std::vector<std::size_t> shown;   ///< Columns.
-    std::vector<std::size_t> widths;  ///< Of all columns.
+    std::vector<std::size_t> shown;   ///< Numbers of the columns that are shown.
+    std::vector<std::size_t> widths;  ///< Widths of all columns.
   };
   [[nodiscard]] Layout layout() const;
   [[nodiscard]] std::string line(const std::vector<std::string>& cells, const Layout& layout, bool painted) const;

@@ -26,8 +26,9 @@ std::string_view environmentValue(const char* name) {
 
 std::string_view colorChoice = "auto";
 
-// With 256 colors those that read on black and on white; with fewer, the terminal's own decide. A terminal that calls
-// itself xterm has them whatever its name says, and may be white, where the own yellow cannot be read.
+// With 256 colors, we use those that are readable on black and on white; with fewer, the terminal's own colors. A
+// terminal that calls itself xterm has 256 colors whatever its name says, and may be white, where its own yellow is
+// unreadable.
 bool hasManyColors() {
   constexpr std::string_view kFewColors[] = {"linux", "ansi", "vt", "cons", "cygwin", "dumb", "sun"};
   const std::string_view terminal = environmentValue("TERM");
@@ -64,10 +65,10 @@ std::string_view codeOf(Style style) {
   return "0";
 }
 
-// What a shell ends with when it cannot run a command, or does not find it.
+// The exit codes of a shell that cannot run a command, or does not find it.
 constexpr int kCannotRun = 126;
 constexpr int kNotFound = 127;
-// More than fits into a pipe was read by somebody.
+// More than a pipe holds: output beyond this was read by the pager.
 constexpr std::size_t kPipeBytes = std::size_t{1} << 20;
 
 std::int64_t steadyMs() {
@@ -75,15 +76,15 @@ std::int64_t steadyMs() {
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
-// The pager's command line; empty for none. A terminal that cannot move its cursor has no pages.
+// Returns the pager's command line; empty for none. A terminal that cannot move its cursor has no pager.
 std::string pagerCommand() {
   const char* chosen = std::getenv("PAGER");
   const std::string_view terminal = environmentValue("TERM");
   if (chosen == nullptr && (terminal.empty() || terminal == "dumb")) return {};
   const std::string pager = chosen == nullptr ? "command -v less >/dev/null && exec less -FRX; exec cat" : chosen;
   if (pager.empty() || pager == "cat") return {};
-  // What is printed is UTF-8 in every locale; less would show its bytes in that of C. As other programs do, it is told
-  // to show colors and to leave short texts on the screen, unless the user has told it something else.
+  // Our output is UTF-8 in every locale; in the C locale, less would show the bytes. Like other programs, we tell less
+  // to show colors and to leave short texts on the screen, unless the user has set it otherwise.
   return "export LESSCHARSET=\"${LESSCHARSET-utf-8}\" LESS=\"${LESS-FRX}\"; " + pager;
 }
 
@@ -157,7 +158,7 @@ Pager::~Pager() {
     ::dup2(savedStdout_, STDOUT_FILENO);
     ::close(savedStdout_);
     savedStdout_ = -1;
-    // What is still in the pipe of a pager that never began is shown here.
+    // If the pager never started, show what is still in its pipe.
     if (wait() == kCannotRun || status_ == kNotFound) {
       unwatchOutput();
       printText(copy_);
@@ -174,7 +175,8 @@ int Pager::wait() {
   return status_;
 }
 
-// The pager reads no more. One that never began leaves the terminal to us; any other has ended by the reader's will.
+// Called when the pager stops reading. If it never started, we print to the terminal ourselves; otherwise the user has
+// quit it.
 bool Pager::recover() {
   if (savedStdout_ < 0 || (wait() != kCannotRun && status_ != kNotFound)) return false;
   ::dup2(savedStdout_, STDOUT_FILENO);
@@ -205,7 +207,7 @@ void Progress::update(std::uint64_t done) {
 }
 
 void Progress::draw() const {
-  // A line that is longer than the terminal could not be taken away again.
+  // A line longer than the terminal could not be erased again.
   const std::size_t width = terminalWidth();
   if (total_ == 0) {
     fmt::print(stderr, "\r{}\033[K", text::excerptToWidth(fmt::format("{} {}", label_, done_), width - 1));

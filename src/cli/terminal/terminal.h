@@ -1,4 +1,5 @@
-// The terminal, when there is one: its width, colours, a pager, a progress bar. Without one, none of them shows.
+// The properties of the terminal (width, colors), a pager and a progress bar. Without a terminal, nothing of these
+// shows.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +9,26 @@
 
 namespace bough::cli {
 
-/// Whether stdout is a terminal. Stays true after a Pager, which shows what it is given on one.
+/// Returns true when stdout is a terminal, also while a Pager shows the output on one.
 bool stdoutIsTerminal();
 bool stdinIsTerminal();
-/// Columns: $COLUMNS, else what the terminal says, else 80.
+/// Returns the number of columns: $COLUMNS, otherwise the terminal's width, otherwise 80.
 std::size_t terminalWidth();
 
 enum class Style : std::uint8_t { Bold, Dim, Red, Green, Yellow, Magenta, Cyan, Italic, Underline, Strike };
 
-/// `always` or `never` use colors, whatever else holds; `auto`: on a terminal, unless NO_COLOR is set or CLICOLOR is
-/// 0, and elsewhere when CLICOLOR_FORCE is set and not 0.
+/// Chooses when to use colors. `always` and `never` override everything. `auto` uses colors on a terminal unless
+/// NO_COLOR is set or CLICOLOR is 0, and elsewhere when CLICOLOR_FORCE is set and not 0.
 void useColors(std::string_view when);
 
 bool colorsAreUsed();
 
-/// `text` in a style when colors are used; else `text` itself.
+/// Returns `text` in a style when colors are used, otherwise `text` itself.
 std::string styled(Style style, std::string_view text);
 
-/// While it lives, and stdout is a terminal, what is printed goes through $PAGER (default `less -FRX`, which leaves
-/// short texts on the screen; another less is told so by $LESS, unless that is set). An empty PAGER or `cat` means
-/// none. If the pager cannot start, the text goes to the terminal itself.
+/// While this object lives and stdout is a terminal, output goes through $PAGER. The default is `less -FRX`, which
+/// leaves short texts on the screen; another less gets these flags by $LESS unless that is set. An empty PAGER or `cat`
+/// means no pager. If the pager cannot start, the text goes directly to the terminal.
 class Pager {
  public:
   explicit Pager(bool wanted = true);
@@ -41,14 +42,14 @@ class Pager {
 
   int process_ = -1;
   int savedStdout_ = -1;
-  int status_ = -1;   ///< How the pager ended; -1 while it runs.
-  std::string copy_;  ///< What it was given first, in case it cannot start.
+  int status_ = -1;   ///< The pager's exit status; -1 while it runs.
+  std::string copy_;  ///< The first output, in case the pager cannot start.
 };
 
-/// A bar on stderr, drawn when stderr is a terminal, at most some ten times a second; gone when the work is done.
+/// A progress bar on stderr, if that is a terminal. Redrawn about ten times a second; erased when the work is done.
 class Progress {
  public:
-  /// `total` of 0: unknown, only the count is shown.
+  /// With a `total` of 0, the total is unknown and only the count is shown.
   Progress(std::string label, std::uint64_t total);
   ~Progress();
   Progress(const Progress&) = delete;

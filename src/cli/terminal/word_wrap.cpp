@@ -8,7 +8,7 @@
 namespace bough::cli {
 namespace {
 
-// The last character of a text; it may be several bytes.
+// Returns the last character of a text; it may have several bytes.
 std::string_view lastCharacter(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0) {
@@ -53,7 +53,7 @@ void WordWrap::take(char c, std::string& out) {
     return;
   }
   flush(out);
-  if (column_ > 0 && column_ >= terminalWidth()) return;  // the line is full; the next word begins another one
+  if (column_ > 0 && column_ >= terminalWidth()) return;  // the line is full; the next word begins a new line
   out += ' ';
   ++column_;
 }

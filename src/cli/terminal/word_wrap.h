@@ -1,4 +1,4 @@
-// Text that comes in pieces, broken into lines of the terminal.
+// Breaks text that arrives in pieces into lines of the terminal.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace bough::cli {
 
-/// Breaks lines between words, or after a character of two columns, where the terminal would break them anywhere.
+/// Breaks lines between words or after a character of two columns, where the terminal would break them anywhere.
 class WordWrap {
  public:
-  /// Takes printable text, cut anywhere between characters, and returns what can be shown already.
+  /// Takes printable text, split anywhere between characters, and returns the part that can be shown already.
   std::string feed(std::string_view text);
-  /// The text is over: the word that was held back.
+  /// Ends the text and returns the word that was held back.
   std::string rest();
 
  private:
   void take(char c, std::string& out);
   void flush(std::string& out);
 
-  std::string word_;  ///< Held back until it is known how long it is.
+  std::string word_;  ///< Held back until its length is known.
   std::size_t column_ = 0;
 };
 

@@ -38,7 +38,7 @@ struct Size {
   std::size_t rows = 24;
 };
 
-// Not $COLUMNS: libedit asks the terminal itself.
+// Ignores $COLUMNS, because libedit asks the terminal itself.
 Size sizeNow() {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col <= 1) return {};
@@ -49,11 +49,11 @@ std::size_t columnsNow() {
   return sizeNow().columns;
 }
 
-// From the cursor on. The row of the cursor goes by itself: a terminal that erases from its first cell on keeps what
-// was there in its history, and shows it again when it gets wider.
+// Erases everything from the cursor on. Erases the cursor's row separately: a terminal that erases the whole screen
+// from its first cell on keeps the old content in its history, and shows it again when it becomes wider.
 constexpr std::string_view kEraseBelow = "\0337\033[K\033[1B\r\033[J\0338";
 
-// Whether the terminal breaks the lines that it shows again when its width changes. All do but xterm and the console.
+// Returns true when the terminal reflows its lines after a change of width. All do except xterm and the Linux console.
 bool breaksLinesAgain() {
   if (std::getenv("TMUX") != nullptr) return true;
   const char* terminal = std::getenv("TERM");
@@ -72,12 +72,12 @@ bool isInputWaiting() {
 // A character as libedit and the C library see it.
 struct Character {
   std::size_t bytes = 1;
-  std::size_t columns = 1;  // of each character that is shown
-  std::string shown = "?";  // ^X and \U+1FAE8 for what cannot be printed
+  std::size_t columns = 1;  // the columns of each character in `shown`
+  std::string shown = "?";  // ^X or \U+1FAE8 for a character that cannot be printed
   bool isPrintable = false;
 };
 
-// The first of `text`, which is not empty. A byte that begins none is a character.
+// Returns the first character of `text`, which must not be empty. An invalid byte counts as a character.
 Character characterAt(std::string_view text) {
   std::mbstate_t state{};
   wchar_t value = 0;
@@ -92,7 +92,7 @@ Character characterAt(std::string_view text) {
   return {.bytes = bytes, .shown = fmt::format("\\U+{:04X}", code)};
 }
 
-// Whether characters take no column, or two.
+// Whether a text has characters that take no column, or two.
 struct Widths {
   bool none = false;
   bool two = false;
@@ -109,14 +109,14 @@ Widths widthsIn(std::string_view text) {
   return found;
 }
 
-// Text in rows as libedit breaks it: behind a row that is full its cursor is at the beginning of the next one, where
-// the terminal's is only after one more character.
+// Text broken into rows like libedit does it: after a full row, libedit's cursor is at the beginning of the next row,
+// while the terminal's cursor moves there only with the next character.
 struct Layout {
-  std::size_t rows = 0;  // above the end
+  std::size_t rows = 0;  // rows above the end
   std::size_t column = 0;
-  bool isFull = false;       // the end is behind a full row
-  bool endsInBlank = false;  // whether a row before the last one does
-  std::string drawn{};       // what draws it
+  bool isFull = false;       // the end is right after a full row
+  bool endsInBlank = false;  // a row before the last one ends in a blank
+  std::string drawn{};       // the output that draws it
 };
 
 class Rows {
@@ -141,7 +141,8 @@ class Rows {
       }
     }
   }
-  // Where libedit has its cursor when this is behind it: a wide character that does not fit takes it along.
+  // Returns the row of libedit's cursor if `behind` follows it: a wide character that does not fit takes the cursor to
+  // the next row.
   [[nodiscard]] std::size_t cursorRow(std::string_view behind) const {
     const bool isNext = !behind.empty() && behind.front() != '\n' && behind.front() != '\t' &&
                         out_.column + characterAt(behind).columns > width_;
@@ -157,7 +158,7 @@ class Rows {
   }
   void put(std::string_view shown, std::size_t columns) {
     if (out_.column + columns > width_) {
-      out_.endsInBlank = true;  // where half of a wide character would fit, libedit writes a blank
+      out_.endsInBlank = true;  // libedit writes a blank where half of a wide character would fit
       begin(/*isFull=*/false);
     }
     out_.drawn += shown;
@@ -185,7 +186,7 @@ Layout layoutOf(std::string_view text, std::size_t width) {
 }  // namespace
 
 std::string unjoined(std::string_view utf8) {
-  constexpr std::string_view kColors = "\xF0\x9F\x8F";  // U+1F3FB to U+1F3FF, but for the last byte
+  constexpr std::string_view kColors = "\xF0\x9F\x8F";  // U+1F3FB to U+1F3FF without the last byte
   constexpr std::string_view kSwatch = "\U0001F7EB";    // as wide as the color alone
   std::string out;
   while (!utf8.empty()) {
@@ -204,7 +205,7 @@ std::string unjoined(std::string_view utf8) {
 }
 
 std::FILE* openEditOutput() {
-  // libedit flushes after whole characters.
+  // libedit flushes only after whole characters.
   const auto write = [](void*, const char* bytes, std::size_t size) -> ssize_t {
     printText(unjoined({bytes, size}));
     (void)std::fflush(stdout);
@@ -229,7 +230,7 @@ EditInput::EditInput(EditLine* edit, std::string_view redrawn) : edit_(edit), re
   continued = 0;
   theInput = this;
   struct sigaction action{};
-  action.sa_handler = onChange;  // without SA_RESTART: the read ends, and the line is drawn at once
+  action.sa_handler = onChange;  // without SA_RESTART: the read ends, and the line is redrawn at once
   (void)::sigaction(SIGWINCH, &action, &beforeResize_);
   (void)::sigaction(SIGCONT, &action, &beforeStop_);
 }
@@ -247,11 +248,12 @@ std::string EditInput::drawnUntil(const char* end) const {
          unjoined({el_line(edit_)->buffer, static_cast<std::size_t>(end - el_line(edit_)->buffer)});
 }
 
-// libedit draws a line of cells: a mark that takes no column has no cell and is left out, and when it moves a part of a
-// long line it takes a wide character for one column. And what the terminal breaks again on its own, it breaks as one
-// line only if it was written as one: after a row that ends in a blank, libedit begins the next one with a line end. In
-// all these cases the same text is written over it once more, as one line with its marks. Wide characters that were
-// added at the end have moved nothing, and a terminal that has another width by now keeps its rows.
+// libedit draws a line of cells. A combining mark has no cell and is left out, and when libedit moves part of a long
+// line it counts a wide character as one column. Moreover, a terminal reflows text as one line only if it was written
+// as one; but after a row that ends in a blank, libedit begins the next row with a line end. In all these cases this
+// function writes the same text again over the old one, as one line with its marks. Wide characters that were only
+// added at the end have moved nothing, so they need no second drawing; and a terminal whose width has changed meanwhile
+// keeps its rows.
 void EditInput::drawOver() {
   if (isInputWaiting()) return;
   const LineInfo* line = el_line(edit_);
@@ -261,15 +263,16 @@ void EditInput::drawOver() {
   const Widths widths = widthsIn(whole);
   if (!widths.none && !(widths.two && !hasGrown) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
   const Layout all = layoutOf(whole, width_);
-  if (all.rows >= sizeNow().rows) return;  // its beginning has left the screen
+  if (all.rows >= sizeNow().rows) return;  // the beginning has left the screen
   const std::string before = drawnUntil(line->cursor);
   Rows beginning(width_);
   beginning.add(before);
   const std::size_t cursorRow = beginning.cursorRow(std::string_view(whole).substr(before.size()));
   const Layout& begin = beginning.layout();
   const bool isBehind = cursorRow > begin.rows - (begin.isFull ? 1 : 0);
-  // Erased first: libedit has moved halves of wide characters. A blank leaves a row that is full; behind the cursor
-  // there may be text in its place.
+  // Erase first, because libedit may have moved halves of wide characters. The blank after the text moves the
+  // terminal's cursor out of a full row. At the cursor's place a blank could overwrite text, so there the cursor moves
+  // down instead.
   printText(fmt::format("{}{}{} {}{}{}", rowsUp(cursorRow), kEraseBelow, all.drawn, rowsUp(all.rows), begin.drawn,
                         isBehind ? "\r\033[1B" : ""));
 }
@@ -279,7 +282,7 @@ void EditInput::redraw() {
   const LineInfo* line = el_line(edit_);
   std::string out;
   if (continued != 0) {
-    // The shell has written meanwhile, and it may have set the terminal for itself.
+    // The shell has written meanwhile and may have changed the terminal's modes.
     el_set(edit_, EL_PREP_TERM, 0);
     el_set(edit_, EL_PREP_TERM, 1);
     out = fmt::format("{}\r", redrawn_);
@@ -295,8 +298,8 @@ void EditInput::redraw() {
   el_set(edit_, EL_REFRESH);
 }
 
-// libedit adds what is typed at the end of a line at once, and takes every character there for a column or two. So a
-// mark comes as a key that inserts it, after which libedit looks at the whole line.
+// At the end of a line, libedit shows a typed character at once and counts it as one or two columns. So a combining
+// mark is passed as a key that inserts it, after which libedit looks at the whole line.
 int EditInput::asKeys(EditLine* edit, wchar_t* character) {
   const bool isMark = *character > 0x7F && ::wcwidth(*character) == 0;
   if (!isMark || theInput == nullptr || theInput->edit_ != edit || theInput->isPasting_) return 1;
@@ -325,10 +328,10 @@ int EditInput::next(EditLine* edit, wchar_t* character) {
     const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR && (windowChanged != 0 || continued != 0)) continue;
     if (got <= 0) return static_cast<int>(got);
-    // The key came together with a new width: it must not be drawn for the old one.
+    // The key arrived together with a new width; redraw first, or the key would be drawn for the old width.
     if (theInput != nullptr && theInput->edit_ == edit && columnsNow() != theInput->width_) theInput->redraw();
     const std::size_t size = std::mbrtowc(character, &byte, 1, &state);
-    if (size == static_cast<std::size_t>(-2)) continue;  // more bytes of it follow
+    if (size == static_cast<std::size_t>(-2)) continue;  // more bytes of the character follow
     if (size != static_cast<std::size_t>(-1)) return asKeys(edit, character);
     state = {};  // bytes that are not text
   }

@@ -26,7 +26,7 @@ unsigned char HistoryWalk::go(EditLine* edit, bool older) {
   const auto all = static_cast<int>(wide->lastchar - wide->buffer);
   el_cursor(edit, static_cast<int>(wide->lastchar - wide->cursor));
   el_deletestr(edit, all);
-  (void)el_insertstr(edit, wanted.value_or("").c_str());  // fails when it is empty
+  (void)el_insertstr(edit, wanted.value_or("").c_str());  // fails when the text is empty
   return CC_REFRESH;
 }
 

@@ -24,11 +24,11 @@ namespace {
 
 constexpr std::size_t kShownCandidates = 60;
 constexpr std::size_t kMaxPaste = std::size_t{4} << 20;  // characters
-// Asks the terminal to say where a paste begins and ends, so that its line ends are not taken for Enter.
+// Asks the terminal to mark the beginning and end of a paste, so that its line ends are not taken for Enter.
 constexpr const char* kPasteOn = "\033[?2004h";
 constexpr const char* kPasteOff = "\033[?2004l";
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
-// What no key sends. The first sends the text, whatever it ends in.
+// Sequences that no key sends. The first one sends the text, whatever it ends in.
 constexpr const char* kSend = "\033[999~";
 constexpr const char* kSearch = "\033[995~";
 constexpr const char* kSetMark = "\033[997~";
@@ -47,7 +47,7 @@ std::string commonBeginning(const std::vector<std::string>& words) {
   return common;
 }
 
-// How many characters, as libedit counts them, a text has.
+// Returns the number of characters, as libedit counts them.
 int characterCount(std::string_view utf8) {
   int count = 0;
   for (const char c : utf8) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
@@ -79,7 +79,7 @@ CompletionStep completionStep(const Completion& found, std::string_view line) {
   const std::string common = commonBeginning(found.candidates);
   const std::string_view word = line.substr(line.size() - found.replacedBytes);
   if (common.starts_with(word)) return {.inserted = common.substr(word.size())};
-  // What is found in another way than by its beginning takes the place of what was typed, once it is the only one.
+  // A candidate that does not begin with the typed text replaces it only when it is the only candidate.
   if (found.candidates.size() == 1) return {.replacedBytes = word.size(), .inserted = common};
   return {};
 }
@@ -89,7 +89,7 @@ struct LineEditor::State {
       : walk(std::move(historyFile)), complete(std::move(completes)), keep(std::move(keeps)) {}
 
   EditLine* edit = nullptr;
-  std::FILE* output = nullptr;  // of libedit
+  std::FILE* output = nullptr;  // for libedit
   HistoryWalk walk;
   std::string prompt{};
   Complete complete;
@@ -107,7 +107,7 @@ struct LineEditor::State {
     return el_insertstr(edit, "\n") == 0 ? CC_REFRESH : CC_ERROR;
   }
 
-  // Sends the text; one that ends in a backslash gets another line instead. libedit's own function does the sending.
+  // Sends the text; if it ends in a backslash, adds a line instead. libedit's own function does the sending.
   static unsigned char enter(EditLine* edit, int) {
     const LineInfo* line = el_line(edit);
     const std::string_view after = behindCursor(line);
@@ -143,7 +143,7 @@ struct LineEditor::State {
     return {line->cursor, static_cast<std::size_t>(line->lastchar - line->cursor)};
   }
 
-  // The cursor is never inside a grapheme: what is drawn before it would lose its marks.
+  // Moves by whole graphemes: if the cursor were inside one, the text drawn before it would lose its marks.
   static unsigned char moveBy(EditLine* edit, int characters) {
     if (characters == 0) return CC_ERROR;
     el_cursor(edit, characters);
@@ -174,18 +174,19 @@ struct LineEditor::State {
     return goRight(edit, key) == CC_ERROR ? static_cast<unsigned char>(CC_ERROR) : deleteLeft(edit, key);
   }
 
-  // libedit's own function writes ^D to the terminal before it ends.
+  // Not libedit's own function, because that writes ^D to the terminal before it ends.
   static unsigned char deleteOrEnd(EditLine* edit, int key) {
     const LineInfo* line = el_line(edit);
     return line->lastchar == line->buffer ? static_cast<unsigned char>(CC_EOF) : deleteRight(edit, key);
   }
 
-  // Up and Down move inside a text of several lines; at its edges they go through the history, as Ctrl-P and Ctrl-N.
+  // Up and Down move inside a text of several lines; at its edges they walk through the history, like Ctrl-P and
+  // Ctrl-N.
   static unsigned char goUp(EditLine* edit, int) {
     const std::string_view before = beforeCursor(el_line(edit));
     const std::size_t lineBegin = before.rfind('\n');
     if (lineBegin == std::string_view::npos) return of(edit).walk.go(edit, /*older=*/true);
-    const std::size_t aboveBegin = before.substr(0, lineBegin).rfind('\n') + 1;  // 0 when there is none
+    const std::size_t aboveBegin = before.substr(0, lineBegin).rfind('\n') + 1;  // 0 when there is no line above
     const std::string_view above = before.substr(aboveBegin, lineBegin - aboveBegin);
     const std::string_view passed = text::cutToWidth(above, text::displayWidth(before.substr(lineBegin + 1)));
     return moveBy(edit, -characterCount(before.substr(aboveBegin + passed.size())));
@@ -203,7 +204,7 @@ struct LineEditor::State {
     return moveBy(edit, characterCount(after.substr(0, lineEnd + 1 + passed.size())));
   }
 
-  // A paste: everything up to its end, as one text; its last line end sends nothing.
+  // Takes a paste up to its end as one text; its last line end does not send the text.
   static unsigned char paste(EditLine* edit, int) {
     std::wstring text;
     while (!text.ends_with(kPasteEnd)) {
@@ -258,12 +259,12 @@ struct LineEditor::State {
     bind("bough-newer", "the line after in the history", newer, {"^N"});
     bind("bough-search", "search the history", search, {"^R"});
     el_set(edit, EL_BIND, kSearch, "em-inc-search-prev", nullptr);
-    // Ctrl and Alt with the arrows, as terminals send them.
+    // Ctrl and Alt with the arrow keys, as terminals send them.
     bind("bough-left-word", "one word back", &goLeftWord,
          {"\033b", "\033B", "\033[1;5D", "\033[1;3D", "\033[5D", "\033Od"});
     bind("bough-right-word", "one word on", &goRightWord,
          {"\033f", "\033F", "\033[1;5C", "\033[1;3C", "\033[5C", "\033Oc"});
-    // What is deleted by words comes back with Ctrl-Y: libedit keeps what lies between its mark and the cursor.
+    // Ctrl-Y brings back text deleted by words: libedit keeps the text between its mark and the cursor.
     el_set(edit, EL_BIND, kSetMark, "em-set-mark", nullptr);
     el_set(edit, EL_BIND, kKillToMark, "em-kill-region", nullptr);
     for (const char* key : {"^W", "\033\177", "\033\010"}) el_set(edit, EL_BIND, "-s", key, kDeleteLeftWord, nullptr);

@@ -1,4 +1,4 @@
-// A line of input on a terminal, edited: history, completion, wide characters, several lines (libedit).
+// Edits a line of input on a terminal: history, completion, wide characters, several lines (libedit).
 #pragma once
 
 #include <functional>
@@ -9,30 +9,31 @@
 
 namespace bough::cli {
 
-/// What may be at the end of a line, and how much of the line each would replace.
+/// The candidates for the end of a line, and how much of the line each would replace.
 struct Completion {
   std::size_t replacedBytes = 0;
   std::vector<std::string> candidates;
-  std::vector<std::string> notes{};  ///< What each candidate is, where that helps; as many, or none.
+  std::vector<std::string> notes{};  ///< A description of each candidate, where that helps; as many as candidates, or
+                                     ///< empty.
 };
-/// What Tab does: so many bytes at the end of the line are replaced. Nothing when there are several candidates whose
-/// common beginning is there already.
+/// What Tab does: replaces this many bytes at the end of the line. Does nothing when several candidates remain and
+/// their common prefix is already typed.
 struct CompletionStep {
   std::size_t replacedBytes = 0;
   std::string inserted{};
 };
 CompletionStep completionStep(const Completion& found, std::string_view line);
 
-/// Given the line up to the cursor.
+/// Gets the line up to the cursor.
 using Complete = std::function<Completion(std::string_view line)>;
 
-/// One at a time in a program: it holds the terminal while it reads.
+/// Only one may exist in a program at a time: it holds the terminal while it reads.
 class LineEditor {
  public:
-  /// What is kept of a line in the history.
+  /// Returns the form of a line that the history keeps.
   using Keep = std::function<std::string(const std::string& line)>;
 
-  /// `historyFile` keeps what was typed between runs; empty: it is forgotten.
+  /// `historyFile` keeps the typed lines between runs; empty: they are forgotten.
   LineEditor(std::string historyFile, Complete complete, Keep keep);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
@@ -41,13 +42,12 @@ class LineEditor {
   enum class Outcome { Line, Interrupted, End };
   struct Input {
     Outcome outcome = Outcome::End;
-    std::string text;  ///< Without the line end. Holds line ends when several lines were typed.
+    std::string text;  ///< Without the final line end. Contains line ends when several lines were typed.
   };
-  /// A line that ends in a backslash goes on in the next one; so does Alt-Enter. What is pasted is one text, however
-  /// many lines it has. Ctrl-C: Interrupted, Ctrl-D: End.
-  /// The line begins with `draft`.
+  /// Reads a line, which begins with `draft`. A backslash at the end of a line or Alt-Enter continues on the next line.
+  /// Pasted text is one text, however many lines it has. Ctrl-C returns Interrupted, Ctrl-D returns End.
   Input read(const std::string& prompt, const std::string& draft = {});
-  /// Adds a line to the history that was not read here.
+  /// Adds to the history a line that was not read here.
   void remember(const std::string& line);
 
  private:

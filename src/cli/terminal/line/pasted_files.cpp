@@ -12,7 +12,7 @@
 namespace bough::cli {
 namespace {
 
-// The path of a file:// address: without the name of this machine, and with %20 as a blank.
+// Returns the path of a file:// address: without the name of this machine, and with %20 decoded to a blank.
 std::string pathOfAddress(std::string_view address) {
   address.remove_prefix(std::strlen("file://"));
   if (address.starts_with("localhost/")) address.remove_prefix(std::strlen("localhost"));
@@ -28,8 +28,8 @@ std::string pathOfAddress(std::string_view address) {
   return path;
 }
 
-// An image or a PDF that is dragged onto a terminal, or copied in a file manager, is pasted as its path: in quotes,
-// with backslashes, or as file://. It is meant to be sent, as `@path` says.
+// A dragged or copied image or PDF is pasted as its path: in quotes, with backslashes, or as file://. The user wants to
+// send it, which is written `@path`.
 std::string pastedFile(std::string path) {
   while (path.ends_with(' ')) path.pop_back();
   const bool address = path.starts_with("file://");

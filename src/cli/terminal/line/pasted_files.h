@@ -1,4 +1,4 @@
-// Images and PDFs that are pasted as their paths.
+// Recognizes images and PDFs that are pasted as paths.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace bough::cli {
 
-/// What a paste means when every line of it names an image or a PDF that is there, as a terminal writes a file that is
-/// dragged onto it or a file manager copies it: `@path `, for each. Empty when a line is something else.
+/// Returns `@path ` for each line of a paste if every line names an existing image or PDF: terminals paste a dragged
+/// file like this, and file managers a copied one. Empty when any line is something else.
 std::string pastedFiles(std::string_view text);
 
 }  // namespace bough::cli

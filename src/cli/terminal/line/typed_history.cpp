@@ -25,7 +25,7 @@ namespace bough::cli {
 namespace {
 
 constexpr int kMostLines = 2'000;
-constexpr std::size_t kMoreInFile = 200;  // above that, before the file is written anew
+constexpr std::size_t kMoreInFile = 200;  // when the file exceeds the limit by more than this, it is rewritten
 constexpr std::string_view kFirstLine = "_HiStOrY_V2_\n";
 
 History* newHistory(int mostLines) {
@@ -42,7 +42,7 @@ Lines newLines() {
   return {newHistory(INT_MAX), &history_end};
 }
 
-// libedit writes to files with a descriptor only.
+// libedit writes only to files with a descriptor.
 Result<std::string> textOf(History* lines) {
   const int memory = ::memfd_create("typed", MFD_CLOEXEC);
   std::FILE* const file = memory < 0 ? nullptr : ::fdopen(memory, "w+");
@@ -63,7 +63,8 @@ Result<std::string> textOf(History* lines) {
   return text;
 }
 
-// One that adds to the file or replaces it holds the lock of the file that has the name at that moment.
+// Locks the file for adding to it or replacing it. Makes sure that the lock belongs to the file that has the name at
+// that moment.
 class LockedFile {
  public:
   LockedFile(const std::string& path, int flags) {
@@ -83,7 +84,7 @@ class LockedFile {
   LockedFile(const LockedFile&) = delete;
   LockedFile& operator=(const LockedFile&) = delete;
 
-  /// -1 with errno when there is none.
+  /// Returns -1, with errno set, when the file could not be opened.
   [[nodiscard]] int descriptor() const { return file_; }
 
  private:
@@ -193,7 +194,7 @@ std::optional<std::size_t> TypedHistory::numberOf(const std::string& line) const
   return std::nullopt;
 }
 
-// Whether it is not the newest line already.
+// Returns false when the line is already the newest one.
 bool TypedHistory::enter(const std::string& line) const {
   HistEvent event{};
   if (::history(lines_, &event, H_FIRST) >= 0 && line == event.str) return false;

@@ -1,4 +1,4 @@
-// The file in which chats keep what was typed, between runs of the editor and for all chats on the store.
+// The file with the lines typed in chats; kept between runs and shared by all chats on the store.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,35 +12,35 @@
 
 #include "bough/error.h"
 
-struct history;  // of libedit, where it is called History
+struct history;  // libedit's type, which libedit calls History
 
 namespace bough::cli {
 
-/// Its name in the folder of a store.
+/// The file's name in the folder of a store.
 inline constexpr std::string_view kTypedHistory = "chat_history";
 
-/// libedit asks the C library how wide characters are, and writes them so; without a UTF-8 locale it would not know.
+/// Sets a UTF-8 locale if there is none: libedit asks the C library for the width and the encoding of characters.
 void useUtf8();
 
-/// The lines that an editor goes through. The file is the truth: others add lines to it and take lines away meanwhile,
-/// so a line is added to what the file holds now, and what it no longer holds is forgotten here as well.
+/// The history of an editor. The file is the truth: other processes add and remove lines meanwhile. So a new line is
+/// added to the file's current content, and lines that the file no longer holds are forgotten here as well.
 class TypedHistory {
  public:
-  /// Without a path the lines are only in memory.
+  /// Without a path, the lines are only in memory.
   explicit TypedHistory(std::string path);
   ~TypedHistory();
   TypedHistory(const TypedHistory&) = delete;
   TypedHistory& operator=(const TypedHistory&) = delete;
 
-  /// For the editor; always the same.
+  /// For the editor; the pointer never changes.
   [[nodiscard]] struct history* lines() const { return lines_; }
-  /// The line of that number, from the newest, which is 1.
+  /// Returns the line with that number, counted from the newest, which is 1.
   [[nodiscard]] std::optional<std::string> at(std::size_t number) const;
-  /// The number of the newest line that is this text.
+  /// Returns the number of the newest line with this text.
   [[nodiscard]] std::optional<std::size_t> numberOf(const std::string& line) const;
-  /// What the file holds now, when it has changed.
+  /// Reads the file again if it has changed.
   void refresh();
-  /// A file that cannot be written is no error: the line is then only in memory.
+  /// Adds a line. If the file cannot be written, the line is only in memory; this is not an error.
   void add(const std::string& line);
 
  private:
@@ -57,11 +57,12 @@ class TypedHistory {
   std::string path_;
   struct history* lines_;
   std::size_t linesInFile_ = 0;
-  bool isHistory_ = false;  ///< What the file is; one that is none is replaced.
+  bool isHistory_ = false;  ///< Whether the file is a history; if not, the next write replaces it.
   FileVersion seen_{};
 };
 
-/// Removes lines from the file, which is replaced as a whole. Returns how many; none when there is no such file.
+/// Removes lines from the file by replacing it as a whole. Returns how many were removed; 0 when the file does not
+/// exist.
 Result<std::size_t> forgetTypedLines(const std::string& path, const std::function<bool(std::string_view)>& isGone);
 
 }  // namespace bough::cli
