@@ -1,5 +1,6 @@
-// claw0: lines {"type":"user"|"assistant"|"tool_use"|"tool_result", …, "ts"}, with a header {"type":"session"} in its
-// older layout and without one in the newer. Messages are of Anthropic's API, but each block may also be a line.
+// claw0: lines {"type":"user"|"assistant"|"tool_use"|"tool_result", …, "ts"}. The older layout has a header
+// {"type":"session"}, the newer one has none. Messages are those of Anthropic's API, but a block may also be a line of
+// its own.
 #include <fmt/format.h>
 
 #include <unordered_set>
@@ -60,7 +61,7 @@ class Claw0Reader : public Reader {
     } else if (type == "tool_result") {
       toolResult(record, place, line, out);
     } else {
-      // A call that the answer before it holds already, or a line of another kind.
+      // A call that is already in the answer before it, or a line of another kind.
       out.keep(record, place, type.empty() ? "unknown" : type);
     }
   }
@@ -142,8 +143,8 @@ class Claw0Writer : public Writer {
   }
 };
 
-// What sessions.json says: in the folder above the transcripts. Older, by keys, with the file's name in each session;
-// newer, by ids, with a label.
+// Adds what sessions.json says. It is in the folder above the transcripts. An older list maps keys to sessions with the
+// file's name in each; a newer list maps ids to sessions with a label.
 Result<void> addClaw0FactsBeside(const std::string& path, TranscriptFacts& facts) {
   BOUGH_TRY(const auto list, SessionList::at(folderOf(folderOf(path)) + "/sessions.json"));
   if (!list) return {};
@@ -162,10 +163,10 @@ std::string keyOf(const TranscriptFacts& facts) {
   return facts.key.empty() ? "main:cli:user" : facts.key;
 }
 
-// claw0 works in `workspace` below the folder that it is started in; a key is one session there.
+// claw0 works in `workspace` in the folder where it is started; each key has one session there.
 Result<TranscriptPlace> claw0Place(const TranscriptHome&, const TranscriptFacts& facts) {
   constexpr std::size_t kIdDigits = 12;
-  // A folder that a file names may be anything; below the present one it would depend on where bough is started.
+  // A file may name any folder; a relative one would depend on where bough is started.
   if (!facts.cwd.starts_with('/')) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("the session's folder \"{}\" is not an absolute path", text::excerpt(facts.cwd, 60)),
@@ -181,10 +182,10 @@ Result<TranscriptPlace> claw0Place(const TranscriptHome&, const TranscriptFacts&
                          .command = "python agents/s03_sessions.py"};
 }
 
-// What the list says of a transcript's messages: claw0 counts what the user said.
+// What the list says about a transcript's messages: claw0 counts the user's messages.
 struct Told {
   std::uint64_t messages = 0;
-  std::string last;  // time
+  std::string last;  // time of the last message
 };
 
 Result<Told> toldIn(const std::string& path) {
@@ -202,10 +203,10 @@ Result<Told> toldIn(const std::string& path) {
   }
 }
 
-// A key that the list has already gets another name.
+// A key that is already in the list gets another name.
 Result<void> announceClaw0(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
-  // claw0 has no lock. This one is for several of bough.
+  // claw0 has no lock. This lock protects against other processes of bough.
   BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");

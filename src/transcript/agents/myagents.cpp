@@ -1,8 +1,9 @@
-// MyAgents: lines {"id","role","content","timestamp",…}, where content is a string that may hold a JSON list of blocks;
-// before that, one JSON document {"messages":[…]} a session. sessions.json in the folder above lists all sessions.
+// MyAgents: lines {"id","role","content","timestamp",…}, where content is a string that may contain a JSON list of
+// blocks. Older versions write one JSON document {"messages":[…]} per session. sessions.json in the folder above lists
+// all sessions.
 //
-// Blocks are those of Anthropic's API, except a tool's use, which holds its result:
-// {"type":"tool_use","tool":{"id","name","input","result","isError"}}. Such a line becomes two entries.
+// Blocks are those of Anthropic's API, except that a tool use contains its result:
+// {"type":"tool_use","tool":{"id","name","input","result","isError"}}. A line with such a block becomes two entries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ std::string legacyMisfit(const Sample& sample) {
   return std::string(kWhy);
 }
 
-// The blocks inside a string, when there are any.
+// Returns the blocks inside a string; empty when there are none.
 std::string blocksIn(const std::string& content) {
   if (!content.starts_with('[') || !json::check(content)) return {};
   json::ArrayReader elements(content);
@@ -83,7 +84,7 @@ class LineReading {
   }
 
  private:
-  // Of an answer: who gave it and what it took. The id lets a request that is read twice be counted once.
+  // Writes who gave an answer and what it cost. The id lets a request that is read twice be counted once.
   void head(json::Writer& writer) {
     const Members usage(line_.isObject("usage") ? line_.raw("usage") : std::string_view("{}"));
     std::string id = line_.text("sdkUuid");
@@ -102,7 +103,7 @@ class LineReading {
   }
 
   void add(std::string_view block) {
-    // What comes after a result comes after it in the conversation, too.
+    // What follows a result in the line also follows it in the conversation.
     if (!results_.empty() && json::findString(block, "type") != "tool_use") flush();
     if (!blocks_.empty()) blocks_ += ',';
     blocks_ += block;
@@ -143,20 +144,20 @@ class LineReading {
     if (!results_.empty()) results_ += ',';
     json::Writer result(results_);
     result.beginObject().member("type", "tool_result").member("tool_use_id", tool.text("id"));
-    // A result that is not text arrives as the text of its JSON.
+    // A result that is not a string becomes the text of its JSON.
     result.key("content").raw(tool.isString("result") ? std::string(given) : json::quoted(given));
     if (tool.isTrue("isError")) result.member("is_error", true);
     result.endObject();
   }
 
-  // The API takes objects alone.
+  // The API accepts only objects.
   static std::string argumentsOf(std::string_view input) {
     if (input.empty() || json::kindOf(input) == json::Kind::Null) return "{}";
     if (json::kindOf(input) == json::Kind::Object) return std::string(input);
     return json::Writer().beginObject().key("arguments").raw(input).endObject().take();
   }
 
-  // An image that is where the line says, else its name.
+  // Adds an image if its file exists, otherwise its name.
   void attach(const Members& attachment) {
     constexpr std::size_t kMostBytes = std::size_t{8} << 20;
     const std::string path = attachment.text("path");
@@ -173,7 +174,7 @@ class LineReading {
     add(writer.member("media_type", type).member("data", toBase64(*bytes)).endObject().endObject().text());
   }
 
-  // Gives what was collected: a message, and the results of its tools.
+  // Passes on what was collected: a message, and the results of its tools.
   void flush() {
     if (blocks_.empty() && given_ > 0) return;
     json::Writer writer;
@@ -186,8 +187,8 @@ class LineReading {
     results_.clear();
   }
 
-  // The line's id is that of its first entry. Those of the others are made from it, so that they are the same in the
-  // older document and in the lines that it was turned into.
+  // The line's id is that of its first entry. The ids of its other entries are made from it, so that they are the same
+  // in the older document and in the lines that it was converted to.
   void give(std::string_view message) {
     out_.message(record_, place_, Dialect::Anthropic, message);
     ++given_;
@@ -201,10 +202,10 @@ class LineReading {
   Place place_;
   std::string id_;
   std::string time_;
-  std::string blocks_;   // with commas
-  std::string results_;  // with commas
+  std::string blocks_;   // separated by commas
+  std::string results_;  // separated by commas
   std::string partId_;   // of the next entry
-  unsigned given_ = 0;   // entries
+  unsigned given_ = 0;   // number of entries passed on
 };
 
 class MyAgentsReader : public Reader {
@@ -227,7 +228,7 @@ Result<void> addMyAgentsFactsBeside(const std::string& path, TranscriptFacts& fa
   return {};
 }
 
-// The bytes of an image in a message of Anthropic's; none when it is not one whose bytes are there.
+// The bytes of an image in a message of Anthropic's dialect.
 struct ImageBytes {
   std::string type;
   std::string bytes;
@@ -243,19 +244,19 @@ std::optional<ImageBytes> imageIn(std::string_view block) {
   return ImageBytes{.type = std::move(*type), .bytes = std::move(*bytes)};
 }
 
-// Whether a part of a name can be one of a file: MyAgents takes the same for ids of sessions.
+// Returns whether a part of a file name is safe. MyAgents allows the same characters in session ids.
 bool isPlainName(std::string_view name) {
   constexpr std::size_t kLongest = 99;
   return !name.empty() && name.size() <= kLongest &&
          std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; });
 }
 
-// Writes a line for each message. Results are blocks of the user's next line, where the reader finds them, too.
+// Writes a line for each message. Results are blocks of the user's next line, where the reader also finds them.
 class MyAgentsWriter : public Writer {
  public:
   void begin(const TranscriptFacts&, std::string&) override {}
 
-  // The files that a line names may be gone; what was read from them is in the entry.
+  // The files that a line names may no longer exist; the entry has the bytes that were read from them.
   void copied(const Item& item, std::string_view line) override {
     if (!keepsBeside || !line.contains(R"("attachments")")) return;
     const std::string_view list = json::findMember(line, "attachments").value_or("");
@@ -265,7 +266,7 @@ class MyAgentsWriter : public Writer {
     std::vector<std::string> names;
     json::ArrayReader attachments(list);
     while (const auto each = attachments.next()) names.push_back(json::findString(*each, "path").value_or(""));
-    // Each is a block after those of the content.
+    // The attached images are the last blocks, after those of the content.
     std::vector<std::string_view> blocks;
     json::ArrayReader elements(*content);
     while (const auto element = elements.next()) blocks.push_back(*element);
@@ -305,8 +306,8 @@ class MyAgentsWriter : public Writer {
     out += '\n';
   }
 
-  // What a person said: MyAgents shows the words of a user's message only where its content is text, and pictures only
-  // from files, before the words.
+  // What a person said. MyAgents shows the words of a user's message only when its content is a string, and shows
+  // pictures only from files and before the words.
   struct Typed {
     std::string words;
     std::vector<ImageBytes> images;
@@ -320,7 +321,7 @@ class MyAgentsWriter : public Writer {
       const auto text =
           json::findString(*element, "type") == "text" ? json::findString(*element, "text") : std::nullopt;
       auto image = text || !keepsBeside ? std::nullopt : imageIn(*element);
-      // A copy of a file has each text apart.
+      // In a file that is not for MyAgents' own folder, each text stays a block of its own.
       if (text && !text->empty() && (typed.words.empty() || keepsBeside)) {
         typed.words += (typed.words.empty() ? "" : "\n\n") + *text;
       } else if (image && !fileOf(*image).empty()) {
@@ -333,7 +334,7 @@ class MyAgentsWriter : public Writer {
     return saysNothing || !blocksIn(typed.words).empty() ? std::nullopt : std::optional(std::move(typed));
   }
 
-  // The name that MyAgents gives such a file; empty when there is none.
+  // Returns the name that MyAgents gives such a file; empty when the image cannot have one.
   [[nodiscard]] std::string fileOf(const ImageBytes& image) const {
     constexpr std::size_t kIdDigits = 32;
     const std::string ending = image.type.substr(image.type.find('/') + 1);
@@ -353,7 +354,7 @@ class MyAgentsWriter : public Writer {
     writer.endArray();
   }
 
-  // Words that would be read as blocks.
+  // Wraps words that would otherwise be read as blocks.
   static std::string textBlocks(std::string_view words) {
     std::string out;
     json::Writer writer(out);
@@ -373,7 +374,8 @@ class MyAgentsWriter : public Writer {
     writer.endObject();
   }
 
-  // Blocks as MyAgents has them: a tool's use in an object of its own. Results stay blocks of Anthropic's.
+  // Returns the blocks in the form of MyAgents: a tool use has an object of its own. Results stay blocks of Anthropic's
+  // dialect.
   static std::string blocks(std::string_view content) {
     json::Writer writer;
     writer.beginArray();
@@ -402,7 +404,7 @@ Result<TranscriptPlace> myAgentsPlace(const TranscriptHome& home, const Transcri
                          .advice = "open MyAgents and choose the session"};
 }
 
-// What the list calls a session without a title: the first words of its user.
+// Returns the list's name for a session without a title: the first words of its user.
 std::string firstWords(const std::string& path) {
   constexpr std::size_t kLongest = 40;
   std::string words;
@@ -419,7 +421,7 @@ std::string firstWords(const std::string& path) {
   return words;
 }
 
-// A session's metadata, for a project that is in another folder now.
+// Returns a session's metadata with the new folder of its project.
 std::string withFolder(std::string metadata, const std::string& cwd) {
   const auto folder = json::findMember(metadata, "agentDir");
   if (!folder || json::decodeString(*folder) == cwd) return metadata;
@@ -453,7 +455,8 @@ Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& fact
   return replaceList(listPath, bytes);
 }
 
-// Below the folder beside that of the sessions, as MyAgents reads them, and under its lock.
+// Stores a file in the folder `attachments` next to that of the sessions, where MyAgents looks for it, while holding
+// the lock of MyAgents.
 Result<void> keepAttachment(const std::string& path, const std::string& name, std::string_view bytes) {
   if (!staysBelow(name)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be the name of an attached file", name), "");

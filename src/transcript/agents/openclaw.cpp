@@ -1,6 +1,7 @@
-// OpenClaw: pi's transcripts, in a folder with sessions.json, a map from session keys to what OpenClaw knows of each
+// OpenClaw: pi's transcripts, in a folder with sessions.json, which maps session keys to what OpenClaw knows about each
 // session. Reset and deleted sessions keep their files, with an ending such as `.jsonl.reset.2026-02-01T10-00-00.000Z`;
-// archives may be packed (`.zst`). From 2026.7 on, sessions are in a database (source/database.h), which is only read.
+// archives may be compressed (`.zst`). Since 2026.7, sessions are in a database (source/database.h), which is only
+// read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 namespace bough::transcript {
 namespace {
 
-// The id in a file's name: before `.jsonl`, and before `-topic-…`.
+// Returns the id in a file's name: the part before `.jsonl` and before `-topic-…`.
 std::string idInName(std::string_view path) {
   std::string name = nameOf(path);
   name = name.substr(0, name.find(".jsonl"));
@@ -38,7 +39,7 @@ bool isAgentId(std::string_view id) {
          id.front() != '_' && id.front() != '-';
 }
 
-// Whose session it is: `agent:ID:…`.
+// Returns which agent of OpenClaw a session belongs to, according to its key: `agent:ID:…`.
 std::string agentOf(std::string_view key) {
   constexpr std::string_view kBeginning = "agent:";
   if (!key.starts_with(kBeginning)) return std::string(kMainAgent);
@@ -47,12 +48,12 @@ std::string agentOf(std::string_view key) {
   return isAgentId(id) ? id : std::string(kMainAgent);
 }
 
-// The key of a session that the list does not have.
+// Returns a key for a session that the list does not have.
 std::string ownKey(std::string_view agentId, std::string_view sessionId) {
   return fmt::format("agent:{}:bough:{}", agentId, sessionId);
 }
 
-// Says whose session it is by the folder that it is in, where its key does not: `…/agents/ID/sessions/FILE`, and the
+// When the facts have no key, makes one from the folder, which names the agent: `…/agents/ID/sessions/FILE`, and the
 // same for a database.
 void addAgentOfFolder(const std::string& path, TranscriptFacts& facts) {
   const std::string folder = folderOf(folderOf(path));
@@ -66,7 +67,7 @@ Result<std::shared_ptr<const SessionList>> sessionList(std::string_view path) {
   return SessionList::at(folderOf(path) + "/sessions.json");
 }
 
-// Other agents have files of that name too.
+// Other agents also have files of that name.
 bool hasListBeside(std::string_view path) {
   const auto list = sessionList(path);
   return list && *list && (*list)->hasMember("sessionId");
@@ -98,7 +99,7 @@ Result<void> addListedFacts(const std::string& path, TranscriptFacts& facts) {
   }
   BOUGH_TRY(const auto list, sessionList(path));
   if (!list) return {};
-  // The file itself is better than the id.
+  // An entry for the file itself is better than one for the id.
   const auto* byFile = list->find("sessionFile", path);
   if (const auto* found = byFile == nullptr ? list->find("sessionId", idInName(path)) : byFile) {
     facts.key = found->key;
@@ -123,7 +124,7 @@ std::vector<std::string> openClawFolders(const TranscriptHome& home) {
   return {stateOf(home) + "/agents"};
 }
 
-// `main/sessions/ID.jsonl`, with an ending for sessions that were reset or deleted; `main/agent/….sqlite`.
+// `main/sessions/ID.jsonl`, with an additional ending for sessions that were reset or deleted; `main/agent/….sqlite`.
 bool isTranscript(std::string_view relative) {
   if (relative.ends_with("/agent/openclaw-agent.sqlite")) return true;
   if (relative.find("/sessions/") == std::string_view::npos || relative.ends_with(".lock")) return false;
@@ -132,8 +133,8 @@ bool isTranscript(std::string_view relative) {
          name.find(".jsonl.reset.") != std::string_view::npos || name.find(".jsonl.deleted.") != std::string_view::npos;
 }
 
-// Files of topics and forks have more in their names than the id (`ID-topic-7.jsonl`, `TIME_ID.jsonl`): the list says
-// it.
+// Names of files for topics and forks contain more than the id (`ID-topic-7.jsonl`, `TIME_ID.jsonl`); the list has the
+// name.
 std::string fileNameOf(const TranscriptFacts& facts) {
   const std::string plain = facts.sessionId + ".jsonl";
   const std::string listed = nameOf(json::findString(facts.metadata, "sessionFile").value_or(""));
@@ -164,7 +165,7 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
   if (known) return {};
   json::Writer writer;
   writer.beginObject().member("sessionId", facts.sessionId);
-  // OpenClaw removes sessions whose time is long ago, also one that is about to be continued.
+  // OpenClaw removes sessions that were last updated long ago, even one that is about to be continued.
   writer.member("updatedAt", systemEnvironment().clock.nowMs()).member("sessionFile", path);
   if (!facts.title.empty()) writer.member("displayName", facts.title);
   BOUGH_TRY(const std::string bytes, withMember(listPath, list, key, writer.endObject().text()));

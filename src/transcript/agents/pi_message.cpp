@@ -10,7 +10,7 @@
 namespace bough::transcript {
 namespace {
 
-// Shorter texts are cheaper to repeat than to name.
+// A shorter text takes less space than a hole that names it.
 constexpr std::size_t kWorthAHole = 48;
 
 class MessageReading {
@@ -19,7 +19,7 @@ class MessageReading {
 
   void begin(std::string_view role) { writer_.beginObject().member("role", role); }
 
-  // A string or a list of blocks. `path` is where it will be in the message.
+  // Writes a string or a list of blocks. `path` is its path in the message.
   void content(std::string_view value, const std::string& path) {
     writer_.key("content");
     if (value.empty() || json::kindOf(value) == json::Kind::Null) {
@@ -93,7 +93,7 @@ class MessageReading {
   json::Writer writer_;
 };
 
-// A request that was copied with its entry has the same id and time in every copy.
+// Returns the id of the request. A request that was copied with its entry has the same id and time in every copy.
 std::string requestId(const Members& message, std::string_view entryId) {
   std::string id = message.text("responseId");
   if (id.empty() && !entryId.empty()) id = fmt::format("{}-{}", entryId, message.raw("timestamp"));
@@ -113,7 +113,7 @@ void readAnswer(const Members& message, std::string_view entryId, PiMessage& out
   reading.end();
 }
 
-// A tool may ask a model itself, and says what that took.
+// A tool may ask a model itself; its result then states the cost.
 void readResult(const Members& message, std::string_view entryId, PiMessage& out) {
   MessageReading reading(out);
   reading.begin("tool");
@@ -131,7 +131,7 @@ void readResult(const Members& message, std::string_view entryId, PiMessage& out
   reading.end();
 }
 
-// What pi tells the model of a command that the user ran.
+// Returns what pi tells the model about a command that the user ran.
 std::string bashText(const Members& message) {
   std::string text = fmt::format("Ran `{}`\n", message.text("command"));
   const std::string output = message.text("output");
@@ -228,7 +228,7 @@ void writeText(json::Writer& writer, const TextView& text) {
   writer.beginObject().member("type", "text").member("text", text.decode()).endObject();
 }
 
-// Text and images; false for blocks that pi cannot hold in a message of this kind.
+// Writes text and images; returns false for blocks that pi cannot hold in a message of this kind.
 bool writePart(json::Writer& writer, const Block& block) {
   if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) {
     writeText(writer, block.text);
@@ -254,7 +254,7 @@ std::string resultMessage(const Block& block, const PiAnswer& answer, const Tool
   return writer.endArray().member("isError", block.isError).key("timestamp").raw(answer.timestampMs).endObject().take();
 }
 
-// pi has arguments as an object: what is not one goes into one.
+// In pi, arguments are an object; anything else is wrapped in one.
 void writeArguments(json::Writer& writer, const Block& call, std::vector<std::string>& notHeld) {
   if (call.freeform) {
     notHeld.emplace_back("tool_call.freeform");

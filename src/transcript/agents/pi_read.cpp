@@ -1,4 +1,4 @@
-// pi, read: a header {"type":"session"} and lines with id and parentId, in versions 1 (no ids), 2 and 3.
+// Reads pi's files: a header {"type":"session"} and lines with id and parentId, in versions 1 (no ids), 2 and 3.
 #include <fmt/format.h>
 
 #include <functional>
@@ -51,7 +51,7 @@ class PiReader : public Reader {
   }
 
   void end(Builder& out) override {
-    // pi continues from the last line, also when that is a label or a title.
+    // pi continues from the last line, even when that is a label or a title.
     if (!lastLine_.empty()) out.setHead(lastLine_, headEntry_);
   }
 
@@ -67,13 +67,13 @@ class PiReader : public Reader {
     isFirstVersion_ = facts.version == "1";
   }
 
-  // Up to 0.73, pi writes the header and the first lines a second time when the first answer comes.
+  // Up to 0.73, pi writes the header and the first lines again when the first answer comes.
   static void repeated(const Record& record, Builder& out) {
     out.damage(record, "a line that was written before");
     out.keep(record, {}, kRepeated);
   }
 
-  // Whether a line of the same id says the same.
+  // Returns whether an earlier line with the same id has the same text.
   bool isRepeated(const Record& record) {
     if (id_.empty()) return false;
     const std::uint64_t text = hashOf(record.text);
@@ -81,7 +81,7 @@ class PiReader : public Reader {
     return !isNew && line->second == text;
   }
 
-  // Version 1 names entries by their place among all lines, header included.
+  // Version 1 refers to entries by their index among all lines, including the header.
   void remember(const Builder& out, std::string_view id) {
     if (isFirstVersion_) byPlace_.push_back(id.empty() && byPlace_.empty() ? std::string() : out.lastId());
     if (!id.empty()) lastLine_ = id;
@@ -103,7 +103,7 @@ class PiReader : public Reader {
       out.entry(record, place, entry_type::kThinkingLevelChange, payload);
     } else if ((type == "compaction" && line.isString("summary")) || type == "reset") {
       compaction(record, place, line, out);
-    } else if (type == "branch_summary" && !line.text("summary").empty()) {  // pi sends no empty one
+    } else if (type == "branch_summary" && !line.text("summary").empty()) {  // pi does not send empty ones
       branchSummary(record, place, line, out);
     } else if (type == "label") {
       label(record, place, line.text("targetId"), line.text("label"), out);
@@ -123,7 +123,7 @@ class PiReader : public Reader {
     }
   }
 
-  // What a request took that gave no message. A copy of the line in another file has its id and time.
+  // Writes the cost of a request that produced no message. A copy of the line in another file has the same id and time.
   static void request(const Place& place, const Members& line, const std::string& model, json::Writer& writer) {
     if (!line.isObject("usage")) return;
     if (!model.empty()) writer.member("model", model);
@@ -136,7 +136,7 @@ class PiReader : public Reader {
     out.message(record, place, Dialect::Bough, message.json, std::move(message.holes));
   }
 
-  // A node of the tree that no model sees. Its line says the rest. `message`: what people see of it.
+  // Adds a node of the tree that no model sees; its line has the rest. `message`: what people see of it.
   void custom(const Record& record, const Place& place, std::string_view type, Builder& out,
               const PiMessage& message = {}) const {
     json::Writer writer;
@@ -151,7 +151,7 @@ class PiReader : public Reader {
     out.entry(record, place, entry_type::kCustom, writer.endObject().text());
   }
 
-  // What models get in the place of an earlier message; null: they do not get it.
+  // Adds an edit: what models get instead of an earlier message; with null they do not get that message.
   void edit(const Record& record, const Place& place, const Members& line, Builder& out) const {
     const std::string target = line.text("targetId");
     if (!out.isEntry(target)) {
@@ -168,7 +168,7 @@ class PiReader : public Reader {
               leavesOut ? std::vector<Hole>() : with.holes);
   }
 
-  // OpenClaw's reset leaves the history before it out as a summary does, and has no words of its own.
+  // OpenClaw's reset leaves out the history before it, like a summary, but has no text.
   void compaction(const Record& record, const Place& place, const Members& line, Builder& out) {
     const bool isReset = !line.isString("summary");
     const std::string_view summary = isReset ? kResetSummary : line.raw("summary");
@@ -178,7 +178,7 @@ class PiReader : public Reader {
       if (at && *at < byPlace_.size()) kept = byPlace_[*at];
     } else {
       const std::string named = line.text("firstKeptEntryId");
-      // It may name itself: then nothing before it is kept.
+      // A summary may name itself: then nothing before it is kept.
       kept = named == place.id ? entryIdOf(place.id) : out.entryFor(named);
       if (kept.empty() && !named.empty()) out.damage(record, "a summary that keeps an entry that is not there");
     }
@@ -193,8 +193,8 @@ class PiReader : public Reader {
     out.entry(record, place, entry_type::kCompactionSummary, writer.text(), std::move(holes));
   }
 
-  // Up to 0.73 fromId is where the summary was put (its parent, or "root"); from 0.87 on it is the end of the branch
-  // that was left. Where it says nothing new, that is the entry before it in the file.
+  // Up to 0.73, fromId is where the summary was inserted (its parent, or "root"); since 0.87 it is the end of the
+  // branch that was left. When fromId is no help, that end is the previous entry in the file.
   void branchSummary(const Record& record, const Place& place, const Members& line, Builder& out) {
     const std::string from = line.text("fromId");
     const bool isEnd = from != "root" && place.parent && from != *place.parent;
@@ -207,7 +207,7 @@ class PiReader : public Reader {
     out.entry(record, place, entry_type::kBranchSummary, writer.endObject().text(), {{"summary", line.raw("summary")}});
   }
 
-  // In pi an entry has one label; a new one replaces it, and none takes it away.
+  // In pi an entry has one label; a new label replaces it, and an empty one removes it.
   void label(const Record& record, const Place& place, const std::string& target, const std::string& name,
              Builder& out) {
     std::string& current = labels_[target];
@@ -225,10 +225,10 @@ class PiReader : public Reader {
   bool isFirstVersion_ = false;
   std::string id_;
   std::string lastLine_;
-  std::string headEntry_;                                   // the entry that it stands for, where that has no line
-  std::vector<std::string> byPlace_;                        // version 1: the entry of each line
-  std::unordered_map<std::string, std::string> labels_;     // of each target
-  std::unordered_map<std::uint64_t, std::uint64_t> lines_;  // hashes: of an id, and of the first line that has it
+  std::string headEntry_;             // the entry that lastLine_ stands for, when that entry has no line
+  std::vector<std::string> byPlace_;  // version 1: the entry of each line
+  std::unordered_map<std::string, std::string> labels_;     // by target
+  std::unordered_map<std::uint64_t, std::uint64_t> lines_;  // hash of an id → hash of the first line with that id
 };
 
 constexpr std::string_view kTypes[] = {"message",        "model_change", "thinking_level_change", "compaction",

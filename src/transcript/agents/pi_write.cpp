@@ -1,5 +1,5 @@
-// pi, written: version 3, as pi's own strict importer wants it. Ids are 8 hex digits, parents come first, only known
-// types.
+// Writes pi's files: version 3, as pi's own strict importer requires it. Ids are 8 hex digits, parents come first, and
+// all types are known ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,10 +32,10 @@ std::string millisecondsOf(std::string_view timestamp) {
   return fmt::format("{}", parseTimestamp(timestamp).value_or(0));
 }
 
-// pi's id of each entry: its digits as a number; the few that are otherwise, of lines that were copied, as they are.
+// pi's id of each entry, stored as a number. The few other ids, of lines that were copied, are stored as strings.
 class PiIds {
  public:
-  // Empty when there is none.
+  // Returns an empty string when the entry has no id.
   [[nodiscard]] std::string of(const std::string& entryId) const {
     const std::uint32_t* digits = digits_.find(hashOf(entryId));
     if (digits != nullptr) return fmt::format("{:08x}", *digits);
@@ -51,7 +51,7 @@ class PiIds {
   }
 
  private:
-  FlatMap<std::uint32_t> digits_;  // by the hash of the entry's id
+  FlatMap<std::uint32_t> digits_;  // by hash of the entry's id
   std::unordered_map<std::string, std::string> others_;
 };
 
@@ -120,7 +120,7 @@ class PiWriter : public Writer {
   }
 
  private:
-  // One to one: the digits of the id itself where it is one of pi's, else of its SHA-256.
+  // Returns a unique id: the entry's id when that has pi's form, otherwise digits of its SHA-256.
   std::string freshId(std::string_view entryId) {
     std::string id = isPiId(entryId) ? std::string(entryId) : Sha256::of(entryId).substr(0, kIdDigits);
     for (std::uint32_t i = 1; !taken_.insert(hashOf(id)); ++i) {
@@ -136,13 +136,13 @@ class PiWriter : public Writer {
     return id;
   }
 
-  // Lines without ids, as in the first version, name others by their number; the header has 0.
+  // In the first version lines have no ids and refer to other lines by number; the header has number 0.
   void noteLine(const Entry& entry) {
     if (lacksIds_) numbers_.try_emplace(entry.id, lines_);
     ++lines_;
   }
 
-  // One that keeps nothing names itself.
+  // A summary that keeps nothing names itself.
   void writeFirstKept(const std::string& entryId, const std::string& ownId) {
     const std::string kept = ids_.of(entryId);
     const auto number = numbers_.find(entryId);
@@ -199,7 +199,7 @@ class PiWriter : public Writer {
     }
   }
 
-  // Which provider answered, in pi's words, from the message as it is stored.
+  // Returns which provider answered, in pi's terms, from the stored message.
   static PiAnswer answerOf(const Item& item) {
     const Entry& entry = *item.entry;
     PiAnswer answer;
@@ -217,7 +217,8 @@ class PiWriter : public Writer {
     const Usage usage = message && message->usage && !item.isMoreOfAnswer ? *message->usage : Usage{};
     if (message) answer.model = message->model.decode();
     if (answer.model.empty()) answer.model = "unknown";
-    // What it took is then counted once, also where the file is imported. A short id may be another answer's, too.
+    // With the provider's id, the answer is counted once even where the file is imported. A short id may also belong to
+    // another answer.
     constexpr std::size_t kLeastId = 16;
     if (message && message->id.decode().size() >= kLeastId) answer.responseId = message->id.decode();
     const std::string hour =
@@ -253,9 +254,9 @@ class PiWriter : public Writer {
   PiIds ids_;
   NumberSet taken_;  // hashes of pi's ids
   ToolNames toolNames_;
-  std::unordered_map<std::string, std::uint64_t> numbers_;  // of the entries' lines
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // entry id → number of its line
   std::uint64_t lines_ = 0;
-  bool lacksIds_ = false;  // the lines before have none: each follows the one before it
+  bool lacksIds_ = false;  // the earlier lines have no ids: each continues the line before it
   std::optional<json::Writer> line_;
   std::string lastId_;
   std::string lastTime_;
@@ -263,7 +264,7 @@ class PiWriter : public Writer {
 
 constexpr const char* kSessionsVariable = "PI_CODING_AGENT_SESSION_DIR";
 
-// PI_CODING_AGENT_DIR, else ~/.pi/agent; empty when there is neither.
+// Returns PI_CODING_AGENT_DIR, or ~/.pi/agent; empty when neither is known.
 std::string rootOf(const TranscriptHome& home) {
   std::string named = home.variable("PI_CODING_AGENT_DIR");
   return named.empty() && hasUserFolder(home) ? home.home + "/.pi/agent" : named;
@@ -276,7 +277,7 @@ std::vector<std::string> piFolders(const TranscriptHome& home) {
   return folders;
 }
 
-// `--home-dev-demo--` of /home/dev/demo: as pi names the folder of a project.
+// Returns pi's name for the folder of a project: `--home-dev-demo--` for /home/dev/demo.
 std::string folderName(std::string_view cwd) {
   if (cwd.starts_with('/') || cwd.starts_with('\\')) cwd.remove_prefix(1);
   std::string name = "--";

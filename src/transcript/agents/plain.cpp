@@ -1,5 +1,5 @@
 // plain: bare entries {"id","parentId","timestamp","type":"user"|"assistant"|"tool_call"|"tool_result","content",…},
-// the form in which specifications and small tools write sessions. A line is stored as it is, in the dialect `plain`.
+// the form in which specifications and small tools write sessions. A line is stored unchanged, in the dialect `plain`.
 #include <bough/message.h>
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 namespace bough::transcript {
 namespace {
 
-// Only written where the session continues from another line than its last: `parentId` names that line. `entryId` names
-// the entry, where it has no line and one carries it.
+// Type of a line that is written only when the session continues from another line than its last: `parentId` names that
+// line. `entryId` names the entry, when it has no line and is carried by one.
 constexpr std::string_view kHead = "head";
 
 bool isPlainType(std::string_view type) {
@@ -69,15 +69,16 @@ class PlainReader : public Reader {
   }
 
  private:
-  std::string headEntry_;  // the entry that it continues from, where it has no line
-  std::string head_;       // where the session continues when it does not at its last message
+  std::string headEntry_;  // the entry that the session continues from, when it has no line
+  std::string head_;       // where the session continues, when that is not its last message
 };
 
 class PlainWriter : public Writer {
  public:
   void begin(const TranscriptFacts&, std::string&) override {}
 
-  // An id that is too long for an entry is only in its line, and so is one that a clean copy has in place of another.
+  // An id that is too long for an entry occurs only in its line, and so does an id that replaces another in a clean
+  // copy.
   void copied(const Item& item, std::string_view line) override {
     const Members members(line);
     const std::string id = members.text("id");
@@ -123,7 +124,7 @@ class PlainWriter : public Writer {
   }
 
  private:
-  // The id in the last line of an entry.
+  // Returns the id in the last line of an entry.
   [[nodiscard]] std::string idOf(const std::string& entryId) const {
     const auto last = lastOf_.find(entryId);
     return last == lastOf_.end() ? foreignIdOf(entryId) : last->second;
@@ -141,7 +142,7 @@ class PlainWriter : public Writer {
     return text;
   }
 
-  // Some dialects have the arguments as a text that holds an object.
+  // Some dialects have the arguments as a string that contains an object.
   static std::string argumentsOf(const Block& call) {
     if (call.input.empty()) return "{}";
     if (json::kindOf(call.input) != json::Kind::String) return std::string(call.input);
@@ -177,8 +178,9 @@ class PlainWriter : public Writer {
     return true;
   }
 
-  std::unordered_map<std::string, std::string> lastOf_;  // of an entry that became several lines, the last one's id
-  std::string lastId_;                                   // where a reader continues
+  // for an entry that became several lines: the id of the last one
+  std::unordered_map<std::string, std::string> lastOf_;
+  std::string lastId_;  // where a reader continues
   std::string lastTime_;
 };
 

@@ -11,7 +11,7 @@
 namespace bough::transcript {
 namespace {
 
-// Whether a line is one that Claude Code writes: in the conversation, or with the session's id.
+// Returns whether Claude Code writes such a line: in the conversation, or with the session's id.
 bool isClaudeRecord(std::string_view object) {
   const Members line(object);
   if (!line.isString("type")) return false;
@@ -20,7 +20,7 @@ bool isClaudeRecord(std::string_view object) {
   return (line.isString("sessionId") && !line.has("projectHash")) || (line.has("leafUuid") && line.has("summary"));
 }
 
-// Lines beside the conversation, which only name their session.
+// Lines outside the conversation, which only name their session.
 bool isOfKnownType(std::string_view type) {
   constexpr std::string_view kTypes[] = {"agent-color",
                                          "agent-name",
@@ -69,7 +69,7 @@ bool isOfKnownType(std::string_view type) {
   return std::ranges::find(kTypes, type) != std::end(kTypes);
 }
 
-// Programs of all kinds write a type and a session's id: of such a line the type must be one of Claude Code's.
+// Many programs write a type and a session id, so for such a line the type must be one of Claude Code's.
 bool tells(std::string_view object) {
   if (!isClaudeRecord(object)) return false;
   const Members line(object);

@@ -5,10 +5,10 @@ namespace {
 
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxHeldLines = 4096;
-// They are looked at again for answers among them.
+// A limit, because these lines are searched again for answers among them.
 constexpr std::size_t kMaxOtherChainLines = 256;
 
-// Whether a line can become an entry of the conversation; all others are only kept.
+// Returns whether a line can become an entry of the conversation; all other lines are only kept.
 bool isTalkLine(const Line& line) {
   if (line.type == "system") return line.subtype == "local_command" || line.subtype == "compact_boundary";
   return line.type == "user" || line.type == "assistant";
@@ -47,7 +47,7 @@ bool HeldAnswer::join(const Record& record) {
 bool HeldAnswer::belongs(const Line& line) const {
   if (!isTalkLine(line) && !uuids_.contains(line.uuid)) return true;
   if (!line.uuid.empty() && isOfOtherChain(line)) return otherChainLines_ < kMaxOtherChainLines;
-  // Damage may have taken its id from a line of the answer, and what it continues. Another one without is on its own.
+  // Damage may have removed the id and the parent of a line of the answer. Any other line without an id stands alone.
   const bool isNamed = line.parentUuid && uuids_.contains(*line.parentUuid) && !uuids_.contains(line.uuid);
   if (line.type == "assistant") {
     return (isNamed || line.uuid.empty()) && isKind(partsOf(line).content, json::Kind::Array) &&

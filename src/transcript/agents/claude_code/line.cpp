@@ -117,7 +117,7 @@ std::string ofMainSession(std::string_view object) {
 
 bool isAllResults(std::string_view content) {
   if (!isKind(content, json::Kind::Array)) return false;
-  // Most lists are not: their first block says so, and its text is not passed.
+  // In most lists the type of the first block is different, so its text need not be read.
   std::size_t at = content.find_first_not_of(" \t\r\n", 1);
   while (at < content.size() && content[at] == '{') {
     json::CheckedObject block(content.substr(at), json::CheckedObject::Text::Beginning);

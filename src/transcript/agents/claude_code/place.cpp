@@ -14,7 +14,7 @@ std::string root(const TranscriptHome& home) {
   return (set.empty() ? home.home + "/.claude" : set) + "/projects";
 }
 
-// The UTF-16 units of UTF-8 text, which is how the program counts. Bytes that are not UTF-8 are one unit each.
+// Returns the UTF-16 units of UTF-8 text, which is how Claude Code counts. A byte that is not UTF-8 is one unit.
 std::vector<std::uint16_t> utf16(std::string_view text) {
   std::vector<std::uint16_t> units;
   for (std::size_t at = 0; at < text.size();) {
@@ -47,7 +47,7 @@ std::string base36(std::uint64_t number) {
 std::string projectFolder(std::string_view cwd) {
   constexpr std::size_t kLongest = 200;
   std::string name;
-  std::uint32_t hash = 0;  // wraps around as a signed number of 32 bits does
+  std::uint32_t hash = 0;  // must wrap around like a signed 32-bit integer
   for (const std::uint16_t unit : utf16(cwd)) {
     const bool isPlain = (unit >= '0' && unit <= '9') || (unit >= 'a' && unit <= 'z') || (unit >= 'A' && unit <= 'Z');
     name += isPlain ? static_cast<char>(unit) : '-';
@@ -62,7 +62,7 @@ std::vector<std::string> folders(const TranscriptHome& home) {
   return {root(home)};
 }
 
-// <project>/<session>.jsonl, and what subagents wrote, beside it or below <session>/subagents.
+// <project>/<session>.jsonl, and the files of subagents, next to it or in <session>/subagents.
 bool isTranscript(std::string_view relative) {
   if (!relative.ends_with(".jsonl")) return false;
   const auto slashes = std::ranges::count(relative, '/');

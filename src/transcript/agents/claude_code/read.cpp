@@ -1,8 +1,8 @@
 // Reads session files of Claude Code and of the Claude Agent SDK.
 //
-// Lines with a `uuid` are a tree by `parentUuid`; messages become entries, all other lines (attachments, progress,
-// titles, bookkeeping) are kept and only passed through. The lines of one answer are held back until another line
-// comes, and become one message (see answers.h); a super-record of all their bytes keeps them.
+// Lines with a `uuid` form a tree by `parentUuid`. Messages become entries; all other lines (attachments, progress,
+// titles, bookkeeping) are only kept. The lines of one answer are held back until a different line comes, and become
+// one message (see answers.h); one joined record keeps all their bytes.
 #include "transcript/agents/claude_code/read.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace bough::transcript::claude_code {
 namespace {
 
-// The first message that a compaction left in place; empty when there is none.
+// Returns the first message that a compaction left in place; empty when there is none.
 std::string firstPreserved(std::string_view metadata, const Builder& out) {
   const auto segment = json::findMember(metadata, "preservedSegment");
   const auto messages = json::findMember(metadata, "preservedMessages");
@@ -32,7 +32,7 @@ std::string firstPreserved(std::string_view metadata, const Builder& out) {
     json::ArrayReader list(*uuids);
     while (const auto uuid = list.next()) {
       const std::string id = decoded(*uuid);
-      // A line that was only kept means its parent, which is not preserved.
+      // A line that was only kept refers to its parent, which is not preserved.
       if (out.isEntry(id)) return out.entryFor(id);
     }
   }
@@ -40,7 +40,8 @@ std::string firstPreserved(std::string_view metadata, const Builder& out) {
   return out.isEntry(head) ? out.entryFor(head) : std::string();
 }
 
-// After the last line of the answer; and of those answers that have a line between its lines.
+// Returns the index after the last line of the answer, and after the last line of every other answer that has a line
+// between them.
 std::size_t endOfAnswer(const std::deque<Held>& held) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < held.size(); ++i) end = held[i].isBlock ? i + 1 : end;
@@ -58,10 +59,11 @@ std::size_t endOfAnswer(const std::deque<Held>& held) {
   return end;
 }
 
-// Knows the lines of a file again. The program knows a line by its uuid, so one that is there twice counts once.
+// Recognizes repeated lines of a file. Claude Code identifies a line by its uuid, so a line that occurs twice counts
+// once.
 class LineMemory {
  public:
-  // False for the same line as before.
+  // Returns false for a repeated line.
   bool isNew(const Record& record, const Line& line) {
     return line.uuid.empty() || hashes_.insert(hashOf(record.text));
   }
@@ -70,17 +72,17 @@ class LineMemory {
   NumberSet hashes_;
 };
 
-// Between the boundary of a compaction and its summary.
+// The state between the boundary of a compaction and its summary.
 struct Compaction {
   bool isOpen = false;
   std::string firstKept;
-  bool keptFirst = false;  // that is between the boundary and the summary
+  bool keptFirst = false;  // that message is between the boundary and the summary
 };
 
-// Where the program itself noted that the session continues, or the last line that continues from there.
+// Where Claude Code itself noted that the session continues, or the last line that continues from there.
 struct Leaf {
   std::string line;
-  std::string entry;  // that bough noted with it
+  std::string entry;  // the entry that bough noted with it
   NumberSet after;    // hashes of the entries that continue from it
 };
 
@@ -117,7 +119,7 @@ class ClaudeReader : public Reader {
     if (!held_.open(record, line)) give(record, line, out);
   }
 
-  // What is not JSON, or was there before.
+  // Takes a record that is not JSON or repeats an earlier line.
   void takeBytes(Record record, Builder& out) {
     if (record.kind == RecordKind::Json && record.reason.empty()) record.reason = "a line that was written before";
     if (held_.join(record)) return;
@@ -125,8 +127,8 @@ class ClaudeReader : public Reader {
     record.kind == RecordKind::Json ? out.keep(record, {}, kRepeated) : out.keepBytes(record);
   }
 
-  // Lines that were given in an earlier reading are not joined with later ones, nor with what was given apart from
-  // them.
+  // Lines that were passed on in an earlier read are not joined with later lines, nor with lines that were passed on
+  // separately.
   void releaseOld(const Record& record, Builder& out) {
     while (!held_.empty() && out.wanted().keepsApart(held_.offset(), record.offset)) release(out);
   }
@@ -135,7 +137,8 @@ class ClaudeReader : public Reader {
     while (!held_.empty()) release(out);
   }
 
-  // Gives the answer that is held. Lines after it may be held again: among those of other chains are answers, too.
+  // Passes on the answer that is held. Lines after it may be held again, because the lines of other chains may contain
+  // answers, too.
   void release(Builder& out) {
     std::deque<Held> held = held_.take();
     const std::size_t blocksEnd = endOfAnswer(held);
@@ -147,7 +150,7 @@ class ClaudeReader : public Reader {
     }
   }
 
-  // Several lines of one answer, and what is between them, as one record.
+  // Passes on the lines of one answer, and what is between them, as one record.
   void giveAnswer(const std::deque<Held>& held, std::size_t end, Builder& out) {
     JoinedRecord joined;
     for (std::size_t i = 0; i < end; ++i) joined.add(held[i].record);
@@ -164,7 +167,7 @@ class ClaudeReader : public Reader {
     giveOthers(whole, others, out);
   }
 
-  // What was between the lines of an answer; answers of other chains among it are put together as well.
+  // Passes on what was between the lines of an answer; answers of other chains among it are joined as well.
   void giveOthers(const Record& whole, const std::vector<Line>& others, Builder& out) {
     std::unordered_set<std::string> merged;  // keys
     for (auto line = others.begin(); line != others.end(); ++line) {
@@ -195,7 +198,7 @@ class ClaudeReader : public Reader {
         content += *element;
         holes.push_back({"content/" + std::to_string(holes.size()), *element});
       }
-      // Every line repeats the usage of the whole answer, as far as it was known; the greatest is final.
+      // Every line repeats the usage of the whole answer as far as it was known then; the greatest is the final one.
       const std::uint64_t tokens = json::findUnsigned(parts.usage, "output_tokens").value_or(0);
       if (!parts.usage.empty() && tokens >= mostTokens) {
         usage = parts.usage;
@@ -205,7 +208,7 @@ class ClaudeReader : public Reader {
     content += ']';
     json::Writer writer;
     writer.beginObject();
-    // Damage may have taken who said it from some of the lines.
+    // Damage may have removed the role from some of the lines.
     const auto says = std::ranges::find_if(blocks.rbegin(), blocks.rend(), [](const Line& block) {
       return json::findMember(block.message, "role").has_value();
     });
@@ -216,7 +219,7 @@ class ClaudeReader : public Reader {
       writer.key(name).raw(member->keyIs("content") ? content : isUsage ? usage : member->value);
     }
     writer.endObject();
-    // The last one that has an id.
+    // The last line that has an id.
     const auto named =
         std::ranges::find_if(blocks.rbegin(), blocks.rend(), [](const Line& block) { return !block.uuid.empty(); });
     Line line = named == blocks.rend() ? blocks.back() : *named;
@@ -247,7 +250,7 @@ class ClaudeReader : public Reader {
         if (!key.empty()) answers_.addBlock(key, line.uuid);
       }
     } else if (line.type == "system" && line.subtype == "local_command" && isKind(line.content, json::Kind::String)) {
-      // What a command that was typed printed; the model gets it as the user's words.
+      // The output of a command that the user typed; the model gets it as the user's words.
       const std::string message =
           json::Writer().beginObject().member("role", "user").key("content").raw(line.content).endObject().take();
       Line said = line;
@@ -288,7 +291,7 @@ class ClaudeReader : public Reader {
     const std::string text = isKind(content, json::Kind::String) ? std::string(content) : json::quoted(textOf(content));
     json::Writer writer;
     writer.beginObject().key("summary").raw(text);
-    // One that keeps nothing names itself.
+    // A summary that keeps nothing names itself.
     writer.member("firstKeptEntryId", compaction_.firstKept.empty() ? entryIdOf(line.uuid) : compaction_.firstKept);
     if (compaction_.keptFirst) writer.member("summaryAfterKept", true);
     writer.endObject();
@@ -300,7 +303,7 @@ class ClaudeReader : public Reader {
     noteEntry(line, place, out);
   }
 
-  // The line at which a compaction cut the chain: what follows continues from what came before it.
+  // Keeps the line at which a compaction cut the chain: later lines continue from what came before it.
   void giveBoundary(const Record& record, const Line& line, Builder& out) {
     compaction_ = {.isOpen = true, .firstKept = firstPreserved(line.compactMetadata, out)};
     std::optional<std::string> parent = line.parentUuid;
@@ -322,7 +325,7 @@ class ClaudeReader : public Reader {
     out.keep(record, placeOf(line, parent), what, titleInfo(line, out.facts));
   }
 
-  // Lines that nobody could place continue the conversation, not a subagent's.
+  // A line without a known parent continues the main conversation, unless it belongs to a subagent.
   Place placeOf(const Line& line, std::optional<std::string> parent) {
     parent_ = std::move(parent);
     if (!parent_ && !lastMain_.empty() && !line.isSidechain) parent_ = lastMain_;
@@ -345,7 +348,7 @@ class ClaudeReader : public Reader {
     leaf_.entry.clear();
   }
 
-  // The leaf that the program itself noted is where it goes on; or the last line that continues from there.
+  // Notes the leaf where Claude Code says that the session continues. Lines that continue from it move it.
   void noteLeaf(const std::string& leaf, const Builder& out) {
     const std::string last = answers_.lastLineOf(leaf);
     const std::string entry = out.entryFor(last);
@@ -364,7 +367,7 @@ class ClaudeReader : public Reader {
         facts.parentSession = session;
         facts.sessionId = "agent-" + agent;
       } else if (!isUuid(facts.sessionId)) {
-        facts.sessionId = session;  // a file of another name; the program goes by the name
+        facts.sessionId = session;  // the file has another name; Claude Code goes by the name
       }
     }
     if (facts.cwd.empty()) facts.cwd = decoded(line.cwd);
@@ -376,7 +379,7 @@ class ClaudeReader : public Reader {
     }
   }
 
-  // A name that a person gave counts more than one that a model made, and that more than the oldest form.
+  // A title from a person overrides one from a model, and that overrides the oldest form.
   std::string titleInfo(const Line& line, TranscriptFacts& facts) {
     const int rank = line.type == "custom-title" ? 3 : line.type == "ai-title" ? 2 : line.type == "summary" ? 1 : 0;
     const std::string title = decoded(line.title);
@@ -393,7 +396,7 @@ class ClaudeReader : public Reader {
   std::string lastMain_;
   std::string lastSide_;
   Leaf leaf_;
-  std::optional<std::string> parent_;  // what a Place points to
+  std::optional<std::string> parent_;  // storage for the parent that a Place points to
   int titleRank_ = 0;
   bool sawSession_ = false;
 };

@@ -1,6 +1,6 @@
-// A line that begins as an answer is read at once. Any other is searched for the name of the member that says what an
-// answer cost; only lines that have it are read. Text cannot hold the name, since its quotes are escaped there; tools'
-// arguments and results can, and are told apart when the line is read.
+// A line that begins like an answer is read directly. Any other line is searched for the name of the member that states
+// an answer's cost, and is read only when it contains the name. Text cannot contain the name, because its quotes are
+// escaped there; arguments and results of tools can, which shows when the line is read.
 #include "transcript/agents/claude_code/usage.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace bough::transcript::claude_code {
 namespace {
 
 constexpr WantedText kName = {.text = "\"usage\"", .first = 1, .second = 4};  // u and g
-constexpr std::size_t kChunkBytes = std::size_t{128} << 10;                   // stays in the cache of a core
+constexpr std::size_t kChunkBytes = std::size_t{128} << 10;                   // fits into the cache of a core
 
 std::uint64_t hashOf(std::string_view identity) {
   return std::hash<std::string_view>{}(identity);
@@ -34,8 +34,9 @@ class Scan {
  public:
   Scan(const std::string& path, std::uint32_t file, FoundUsage& out) : path_(path), file_(file), out_(out) {}
 
-  // Takes in the line that the text begins with when it is written as Claude Code writes an answer: most of the work on
-  // files that nobody else has changed, so its text is passed once. Returns its size, or 0 for any other line.
+  // Reads the line at the beginning of the text if it is written as Claude Code writes an answer. Most files that
+  // nobody else has changed consist of such lines, so this reads the text only once. Returns the size of the line, or 0
+  // for any other line.
   std::size_t answerLine(std::string_view text) {
     Parts parts;
     const char* const end = readCompact(text.data(), text.data() + text.size(), parts);
@@ -43,13 +44,13 @@ class Scan {
     const auto size = static_cast<std::size_t>(end - text.data());
     const std::size_t lineEnd = text.substr(size, 2) == "\r\n" ? size + 1 : size;
     if (lineEnd == text.size() || text[lineEnd] != '\n') return 0;
-    // What a crash leaves in the middle of a line are NUL bytes; without them its strings and brackets are enough.
+    // A crash leaves NUL bytes in the middle of a line; without them, checking strings and brackets is enough.
     if (text.substr(0, size).contains('\0')) return 0;
     answer(parts);
     return lineEnd + 1;
   }
 
-  // Takes in any line, which may hold blanks, two records, or damage.
+  // Reads any line; it may contain blanks, two records, or damage.
   void line(std::string_view text, std::uint64_t offset) {
     while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     const auto source = fromMemory(text);
@@ -76,7 +77,7 @@ class Scan {
     std::optional<Usage> usage;
   };
 
-  // The end of the object; null when it is not written without blanks.
+  // Returns the end of the object; nullptr when the object is not written without blanks.
   static const char* readCompact(const char* begin, const char* end, Parts& parts) {
     const auto take = [&](std::string_view& part, const char* at) {
       const char* const after = json::compactValueEnd(at, end);
@@ -112,7 +113,8 @@ class Scan {
     });
   }
 
-  // The same for an object with blanks, or with escapes in its names. False when the text is not one whole object.
+  // The same for an object with blanks, or with escapes in its names. Returns false when the text is not one whole
+  // object.
   bool object(std::string_view text) {
     Parts parts;
     json::CheckedObject members(text);
@@ -159,7 +161,7 @@ class Scan {
     *count = std::min(number, kMaxTokens);
   }
 
-  // What a string says; `room` holds it when it is written with escapes. Empty for another value.
+  // Returns the text of a string; `room` holds it when the string has escapes. Empty for any other value.
   static std::string_view textOf(std::string_view value, std::string& room) {
     if (value.size() >= 2 && value.front() == '"' && !value.contains('\\')) return value.substr(1, value.size() - 2);
     room = json::decodeString(value).value_or("");
@@ -197,15 +199,15 @@ class Scan {
   std::string id_;
 };
 
-// Whether a line says at its beginning that it is an answer. A guess: it decides how the line is read, not what is
-// found.
+// Returns whether a line claims at its beginning to be an answer. This is a guess; it affects how the line is read, but
+// not what is found.
 bool looksLikeAnswer(std::string_view line) {
   constexpr std::size_t kBeginning = 1024;
   return findText(line.substr(0, kBeginning), {.text = "\"assistant\"", .first = 1, .second = 10}, 0) !=
          std::string_view::npos;
 }
 
-// Gives the lines of a piece that ends with a line end, or with the file, to the scan.
+// Passes the lines of a piece to the scan. The piece ends with a line end or at the end of the file.
 void scanPiece(std::string_view piece, std::uint64_t offset, Scan& scan) {
   bool isUsual = true;
   for (std::size_t begin = 0, size = 0; begin < piece.size(); begin += size) {
@@ -214,7 +216,7 @@ void scanPiece(std::string_view piece, std::uint64_t offset, Scan& scan) {
       size = scan.answerLine(rest);
       if (size > 0) continue;
       isUsual =
-          false;  // a line with open brackets was read to the end of the piece, which lines after it may not repeat
+          false;  // a line with unclosed brackets was read to the end of the piece; later lines must not repeat that
     }
     size = std::min(rest.find('\n'), rest.size() - 1) + 1;
     const std::string_view line = rest.substr(0, size);
@@ -222,7 +224,7 @@ void scanPiece(std::string_view piece, std::uint64_t offset, Scan& scan) {
   }
 }
 
-// The last line of a file without its end, which a crash may have cut before it says what it cost.
+// Scans the last line of a file without a line end. A crash may have cut it before the part that states the cost.
 void scanEnd(std::string_view text, std::uint64_t offset, Scan& scan) {
   if (findText(text, kName, 0) != std::string_view::npos) return scanPiece(text, offset, scan);
   const std::size_t last = text.find_last_not_of(" \t\r\n");
@@ -232,7 +234,7 @@ void scanEnd(std::string_view text, std::uint64_t offset, Scan& scan) {
 Result<void> scanSource(ByteSource& source, Scan& scan) {
   thread_local ChunkBuffer buffer;
   buffer.clear();
-  std::uint64_t offset = 0;  // of what is held in the file
+  std::uint64_t offset = 0;  // of the held bytes in the file
   bool isSkipping = false;
   while (true) {
     BOUGH_TRY(const std::size_t got, source.read(buffer.room(offset + buffer.held().size(), kChunkBytes)));
@@ -266,7 +268,7 @@ Result<void> scanSource(ByteSource& source, Scan& scan) {
 
 void scanUsage(const std::string& path, std::uint32_t file, FoundUsage& out) {
   auto source = openFile(path);
-  // A file that is gone meanwhile used nothing more.
+  // A file that has disappeared in the meantime used nothing more.
   if (!source && source.error().code == ErrorCode::NotFound) return;
   Scan scan(path, file, out);
   const auto scanned = source ? scanSource(**source, scan) : Result<void>(std::unexpected(source.error()));

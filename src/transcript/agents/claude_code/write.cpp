@@ -1,5 +1,5 @@
-// Writes session files that Claude Code and the Claude Agent SDK resume: a line a message, a tree by parentUuid, and at
-// the end the leaf to continue from, which the program looks for there.
+// Writes session files that Claude Code and the Claude Agent SDK can resume: one line per message, a tree by
+// parentUuid, and at the end the leaf to continue from, which Claude Code looks for there.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -15,7 +15,8 @@
 namespace bough::transcript::claude_code {
 namespace {
 
-// What the lines are written like. Lists hide files of other programs ("sdk-…"), so they say "cli".
+// What the lines say about their program. Lists hide the files of other programs ("sdk-…"), so the entry point is
+// "cli".
 constexpr std::string_view kVersion = "2.1.325";
 constexpr std::string_view kEntrypoint = "cli";
 constexpr std::size_t kMaxPromptBytes = 200;
@@ -31,7 +32,7 @@ class ClaudeWriter : public Writer {
     noteOwnId(*item.entry);
     const Line parsed = parseLine(line);
     const bool isOwnId = !isUuid(item.entry->id) && entryIdOf(parsed.uuid) == item.entry->id;
-    // A clean copy has another id in place of one that was used before.
+    // A clean copy replaces an id that was used before.
     const bool isFresh = !isForeignId(item.entry->id) && !parsed.uuid.empty();
     if (isOwnId || isFresh) ownIds_[item.entry->id] = parsed.uuid;
     if (facts_.sessionId.empty()) facts_.sessionId = decoded(parsed.sessionId);
@@ -53,7 +54,7 @@ class ClaudeWriter : public Writer {
     std::string parent = uuidOf(item.parentId);
     if (item.beginsKept && !item.messages.empty()) parent = writeBoundary(item, out);
     for (std::size_t i = 0; i < item.messages.size(); ++i) {
-      // The last line has the entry's own id: it is the one that others continue from.
+      // The last line has the entry's own id, because others continue from it.
       const bool last = i + 1 == item.messages.size();
       const std::string uuid = last ? uuidOf(item.entry->id) : uuidFor(item.entry->id + '/' + std::to_string(i));
       writeMessage(item, item.messages[i], parent, uuid, out);
@@ -72,22 +73,21 @@ class ClaudeWriter : public Writer {
     json::Writer writer(out);
     writer.beginObject().member("type", "last-prompt").member("lastPrompt", prompt_);
     writer.member("leafUuid", uuidOf(headId)).member("sessionId", facts_.sessionId);
-    // Its program continues after the results of a call, and some entries have no line.
+    // Claude Code continues after the results of a call, and some entries have no line.
     if (!headEntryId.empty()) writer.member("entryId", headEntryId);
     writer.endObject();
     out += '\n';
   }
 
  private:
-  // Entries that Claude Code wrote keep the id that it gave them; other ids become UUIDs, always the same.
+  // Entries that Claude Code wrote keep their original id; other ids become UUIDs, always the same ones.
   [[nodiscard]] std::string uuidOf(const std::string& entryId) const {
     if (entryId.empty() || isUuid(entryId)) return entryId;
     const auto own = ownIds_.find(entryId);
     return own == ownIds_.end() ? uuidFor(entryId) : own->second;
   }
 
-  // Its ids are UUIDs, but files of other programs that write its format may have any: lines that are copied name
-  // those.
+  // Claude Code's ids are UUIDs, but other programs that write its format may use any ids; copied lines refer to those.
   void noteOwnId(const Entry& entry) {
     if (isUuid(entry.id)) return;
     const auto origin = originOf(entry);
@@ -95,7 +95,7 @@ class ClaudeWriter : public Writer {
     ownIds_.emplace(entry.id, foreignIdOf(entry.id));
   }
 
-  // Writes what every line of the conversation begins with, up to its `message`.
+  // Writes the beginning of every line of the conversation, up to its `message`.
   static json::Writer& beginLine(json::Writer& writer, std::string_view parent, std::string_view type) {
     writer.beginObject().memberOrNull("parentUuid", parent).member("isSidechain", false).member("type", type);
     return writer;
@@ -123,13 +123,14 @@ class ClaudeWriter : public Writer {
     endLine(writer, item, uuid, out);
   }
 
-  // An answer as the API returns it. What another provider's had is filled in where it is known.
+  // Writes an answer in the form of the API. Members of an answer from another provider are filled in when they are
+  // known.
   void writeAnswer(json::Writer& writer, const Item& item, std::string_view message, std::string_view uuid) {
     const Members parts(message);
     const auto stored = normalizeEntry(*item.entry);
     std::string id = parts.text("id");
     std::string model = parts.text("model");
-    // The program makes one answer of all lines with the same id, wherever they are.
+    // Claude Code joins all lines with the same id into one answer, wherever they are.
     if (id.empty() || !answers_.insert(id).second) id = "msg_" + std::string(uuid);
     if (model.empty() && stored) model = stored->model.decode();
     if (model.empty()) model = facts_.model.empty() ? "unknown" : facts_.model;
@@ -167,8 +168,8 @@ class ClaudeWriter : public Writer {
     writer.endObject();
   }
 
-  // A boundary that begins a new chain, and the summary as the user's words. Where what is kept comes before the
-  // summary, the boundary was written before that.
+  // Writes a boundary that begins a new chain, and the summary as the user's words. When the kept messages come before
+  // the summary, the boundary was written before those.
   void writeCompaction(const Item& item, std::string& out) {
     const bool isAfterKept = Members(item.entry->payload).isTrue("summaryAfterKept") && !item.kept.empty();
     writeUserText(item, isAfterKept ? uuidOf(item.parentId) : writeBoundary(item, out), true, out);
@@ -190,7 +191,7 @@ class ClaudeWriter : public Writer {
     return boundary;
   }
 
-  // The messages that follow the summary although they were written before it.
+  // Names the messages that follow the summary although they were written before it.
   void writePreserved(json::Writer& writer, const Item& item, std::string_view anchor) {
     if (item.kept.empty()) return;
     writer.key("preservedSegment").beginObject().member("headUuid", uuidOf(item.kept.front()));
@@ -214,7 +215,7 @@ class ClaudeWriter : public Writer {
     endLine(writer, item, uuidOf(item.entry->id), out);
   }
 
-  // The last thing that the user typed; lists show it.
+  // Notes the last text that the user typed; lists show it.
   void notePrompt(std::string_view content) {
     std::string text = textOf(content);
     if (text.empty()) return;
@@ -223,8 +224,8 @@ class ClaudeWriter : public Writer {
     prompt_ = text.substr(0, end);
   }
 
-  std::unordered_map<std::string, std::string> ownIds_;  // from entries' ids to those in their lines
-  std::unordered_set<std::string> answers_;              // ids of those that were written
+  std::unordered_map<std::string, std::string> ownIds_;  // entry id → id in its line
+  std::unordered_set<std::string> answers_;              // ids of the answers that were written
   TranscriptFacts facts_;
   std::string prompt_;
 };

@@ -9,7 +9,7 @@
 namespace bough::transcript::codex {
 namespace {
 
-// `before`: what is to be taken off, of a count that goes on.
+// `before`: the previous value of a running count, which is subtracted.
 std::string infoOf(std::string_view usage, std::string_view before, const std::string& id, const std::string& model) {
   const auto count = [&](std::string_view name) {
     const std::uint64_t now = json::findUnsigned(usage, name).value_or(0);

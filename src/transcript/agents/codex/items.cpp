@@ -62,7 +62,7 @@ std::string responseItem(std::string_view message) {
   return writer.endObject().take();
 }
 
-// What follows sees the replacement: the messages that were kept, and the summary as the user's words.
+// Later requests see the replacement: the messages that were kept, and the summary as the user's words.
 std::string compactedPayload(const Item& item, const WrittenItems& written) {
   const Members payload(item.entry->payload);
   const std::string summary = payload.text("summary");

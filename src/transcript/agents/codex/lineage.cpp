@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kCircle = "the files that it was forked from continue one another in a circle";
 constexpr std::size_t kMaxFolders = 20'000;
 
-// A part of a file, from its beginning.
+// The first `sizeBytes` bytes of a file.
 class Beginning : public ByteSource {
  public:
   Beginning(ByteSource& source, std::uint64_t sizeBytes) : source_(source), left_(sizeBytes) {}
@@ -43,7 +43,7 @@ std::vector<std::string> list(const std::string& folder) {
 
 constexpr std::size_t kUuidBytes = 36;
 
-// `wanted`: an id of a rollout, or a name.
+// `wanted`: the id or the name of a rollout.
 bool isRolloutOf(std::string_view name, std::string_view wanted) {
   if (!name.starts_with("rollout-") || !(name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))) return false;
   const std::string rollout = rolloutName(name.substr(0, name.find('.')));
@@ -61,7 +61,7 @@ bool isNumber(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Folders are days by the local time of whoever wrote the file; a thread's id begins with its time in UTC.
+// The folders are days in the local time of the program that wrote the file; a thread's id begins with its time in UTC.
 std::vector<std::string> daysOf(std::string_view thread) {
   std::vector<std::string> days;
   const std::uint64_t ms = uuidTimeMs(thread);
@@ -109,7 +109,7 @@ std::string rolloutName(std::string_view stem) {
 
 std::string findRollout(const std::string& path, const std::string& rollout) {
   if (rolloutName(rollout) != rollout || rollout.empty()) return {};
-  // One that replaced another has an id, and so a time, of its own.
+  // A rollout that replaced another one has its own id, and so its own time.
   const std::string thread = rollout.substr(rollout.size() - kUuidBytes);
   if (std::string beside = findIn(folderOf(path), thread); !beside.empty()) return beside;
   const std::string home = homeOf(path);

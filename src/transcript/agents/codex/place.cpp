@@ -19,13 +19,13 @@ std::string root(const TranscriptHome& home) {
   return set.empty() ? home.home + "/.codex" : set;
 }
 
-// A session is named by its rollout (rolloutName).
+// A session has the name of its rollout (rolloutName).
 std::string threadOf(const std::string& sessionId) {
   const std::string name = rolloutName(sessionId);
   return name != sessionId ? sessionId : name.substr(0, name.find('_'));
 }
 
-// What the index calls a thread: its last line about the thread is the newest.
+// Returns the name of a thread in the index: the last line about the thread is the newest.
 std::optional<std::string> nameIn(std::string_view index, const std::string& thread) {
   std::optional<std::string> name;
   for (std::size_t at = 0; at < index.size();) {
@@ -49,7 +49,7 @@ bool isTranscript(std::string_view relative) {
   return name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"));
 }
 
-// The day is that of UTC: Codex looks in all of them.
+// Uses the day in UTC; Codex looks in all days.
 Result<TranscriptPlace> place(const TranscriptHome& home, const TranscriptFacts& facts) {
   const std::string thread = threadOf(facts.sessionId);
   if (!isUuid(thread)) return fail(ErrorCode::InvalidArgument, "a session id of Codex is a UUID", "");
@@ -79,11 +79,11 @@ Result<void> announce(const TranscriptHome& home, const TranscriptFacts& facts, 
   BOUGH_TRY(const auto file, orError(folder->open(kIndex, OpenMode::OpenOrCreate), "open", kIndex));
   BOUGH_TRY(lockWithin(*file, LockKind::Exclusive, 5'000, kIndex));
   const FileLock lock(*file);
-  // A name that the user gave it there stays.
+  // A name that the user gave the thread there stays.
   BOUGH_TRY(const auto index, readSmallFile(root(home) + '/' + std::string(kIndex)));
   if (nameIn(index.value_or(""), threadOf(facts.sessionId))) return {};
   BOUGH_TRY(const FileInfo info, orError(file->info(), "look at", kIndex));
-  // A line that was cut stays a line of its own.
+  // A last line that was cut short must stay a line of its own.
   char last = '\n';
   if (info.sizeBytes > 0) {
     BOUGH_TRY(orError(file->readAt(info.sizeBytes - 1, std::span(&last, 1)), "read", kIndex));

@@ -1,9 +1,9 @@
 // Reads rollout files of Codex: lines {"timestamp", "type", "payload"}, in newer files with an "ordinal".
 //
-// The conversation are the response items; everything else is display and bookkeeping, and kept. Lines have no ids, so
-// an entry is named by its thread and its offset in the file: `<thread>:<offset>`. Lines have no parents either: each
-// continues from the one before it, except after a rollback. A file that was forked holds only what came after, and its
-// history_base says where in which file the rest is (lineage.h).
+// The conversation consists of the response items; everything else is display and bookkeeping, and is only kept. Lines
+// have no ids, so an entry is named by its thread and its offset in the file: `<thread>:<offset>`. Lines have no
+// parents either: each continues from the line before it, except after a rollback. A forked file contains only what
+// came after the fork; its history_base says in which file, and where, the rest is (lineage.h).
 #include "transcript/agents/codex/read.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ void split(std::string_view history, Replacement& replacement) {
     std::string text = itemText(one.raw("content"));
     if (role == "developer" || role == "system" || isInjected(text) || one.text("type").ends_with("compaction"))
       continue;
-    // The message may have words of introduction before the summary.
+    // The message may have introductory words before the summary.
     if (!found && !replacement.summary.empty() && text.ends_with(replacement.summary)) {
       found = true;
       replacement.summary = std::move(text);
@@ -49,12 +49,13 @@ void split(std::string_view history, Replacement& replacement) {
   }
 }
 
-// `part`: of the entries that one line becomes.
+// `part`: index among the entries that one line becomes.
 std::string itemId(std::string_view thread, std::uint64_t offset, std::uint32_t part) {
   return part == 0 ? fmt::format("{}:{}", thread, offset) : fmt::format("{}:{}.{}", thread, offset, part);
 }
 
-// The messages of the branch, by what names their entries: those of files that this one continues come first.
+// The messages of the branch, with the data that names their entries. Those of files that this file continues come
+// first.
 class BranchMessages {
  public:
   void inherit(const std::vector<EarlierMessage>& messages) {
@@ -72,7 +73,7 @@ class BranchMessages {
     earlier_.resize(std::min(given_.size(), earlier_.size()));
   }
 
-  // What names the first of the last messages, when they are these; empty when they are others.
+  // Returns the name of the first of these items if they are the last messages of the branch; otherwise empty.
   [[nodiscard]] std::string firstOfLast(const std::vector<std::string>& items, std::string_view thread) const {
     if (items.empty() || items.size() > given_.size()) return {};
     const std::size_t first = given_.size() - items.size();
@@ -101,7 +102,7 @@ class BranchMessages {
     std::size_t hash = 0;
   };
   std::vector<Given> given_;
-  std::vector<std::string> earlier_;  // ids of entries
+  std::vector<std::string> earlier_;  // entry ids
 };
 
 // The user's last messages. Codex keeps about this much of what the user wrote.
@@ -132,18 +133,18 @@ class Prompts {
   std::size_t sizeBytes_ = 0;
 };
 
-// The id of a rollout, by its name.
+// Returns the id of a rollout from its name.
 std::string idOf(const std::string& name) {
   return name.substr(name.find('_') + 1);
 }
 
-// What names an entry of a file that this one continues is the entry's id.
+// Entries of a file that this file continues are named by their entry ids.
 void adoptEarlier(const std::string& id, Builder& out) {
   if (!id.empty() && out.entryFor(id).empty()) out.mean(id, id);
 }
 
-// An item of what Codex itself tells the model. A person may have said the same: then the event beside it shows it,
-// before the item or after. Codex does not count it as a turn all the same.
+// An item with something that Codex itself tells the model. A person may have said the same words: then an event before
+// or after the item shows them. Codex does not count the item as a turn even then.
 struct HeldContext {
   HeldRecord record;
   std::string time;
@@ -159,9 +160,9 @@ struct HeldContext {
 };
 
 struct ThreadFacts {
-  std::string root;      // where the first lines were written first
-  std::string provider;  // of the models, as Codex calls it
-  bool sawItem = false;  // lines after it were not written first elsewhere
+  std::string root;      // where the first lines were originally written
+  std::string provider;  // of the models, in Codex's terms
+  bool sawItem = false;  // later lines were originally written in this thread
 };
 
 class CodexReader : public HistoryReader {
@@ -193,7 +194,7 @@ class CodexReader : public HistoryReader {
     const Members line(record.text);
     if (context_) context_->isSaid = context_->isSaidBy(record, line, out.wanted());
     giveHeld(out);
-    // An earlier reading ended here.
+    // An earlier read ended here.
     const auto& wanted = out.wanted();
     const bool goesOn = shown_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
     if (goesOn && shown_.lacksItems() && wanted.wasGiven && wanted.wasGiven(shown_.lastOffset + 1)) {
@@ -240,15 +241,15 @@ class CodexReader : public HistoryReader {
     if (!name.empty()) facts.sessionId = name;
   }
 
-  // The first one is the file's own; a fork of an older version copies those of its parents after it.
+  // The first one is the file's own. A fork by an older version copies those of its parents after it.
   void takeMeta(const Record& record, std::string_view payload, Builder& out) {
     const Members meta(payload);
     if (!thread_.sawItem) thread_.root = meta.text("id");
-    if (!rollout_.empty()) return;  // also when it is not the first line
+    if (!rollout_.empty()) return;  // set by an earlier line, which need not be a session_meta
     TranscriptFacts& facts = out.facts;
     const std::string name = rolloutName(facts.sessionId);
     facts.sessionId = meta.text("id");
-    // When turns of a thread are reverted, a file of the same thread, with an id of its own, replaces its file.
+    // When turns of a thread are reverted, a new file of the same thread, with its own id, replaces its file.
     const bool replacesOther = !facts.sessionId.empty() && name.starts_with(facts.sessionId + '_');
     if (replacesOther) facts.sessionId = name;
     rollout_ = idOf(facts.sessionId);
@@ -266,7 +267,7 @@ class CodexReader : public HistoryReader {
       out.damage(record, "the file names itself as the one that it was forked from");
       return;
     }
-    // Such a file under another name: its lines still need ids of their own.
+    // Such a replacing file under a different name: its lines still need unique ids.
     if (parent == rollout_) rollout_ = uuidFor(record.text);
     if (parent == facts.sessionId) facts.sessionId += '_' + rollout_;
     inherit(record, lineageOf(out.path, parent, *end, forks_.followed), out);
@@ -288,7 +289,7 @@ class CodexReader : public HistoryReader {
     thread_.root = std::move(lineage.rootThread);
   }
 
-  // Where the next entry belongs. The ids that it points to live until the next call.
+  // Returns the position of the next entry. The ids that it points to are valid until the next call.
   Place nextPlace(const Record& record) {
     id_ = itemId(rollout_, record.offset, part_++);
     Place place;
@@ -303,8 +304,8 @@ class CodexReader : public HistoryReader {
     rolledBack_.reset();
   }
 
-  // A turn ends, or the file: words that only its events hold are entries beside the conversation that the model gets.
-  // Their lines were kept when they came; `offset` is that of the record that tells, or after it.
+  // Ends a turn or the file: words that are only in events become entries outside the conversation that the model gets.
+  // Their lines were already kept; `offset` is that of the record that ends the turn, or after the last record.
   void giveShown(std::uint64_t offset, Builder& out) {
     Record none;
     none.kind = RecordKind::Json;
@@ -360,7 +361,7 @@ class CodexReader : public HistoryReader {
     giveMessage(record, item, {}, out);
   }
 
-  // A call of the built-in shell has its arguments as an object; to others it is a call like any.
+  // A call of the built-in shell has its arguments as an object; for other agents it is an ordinary call.
   void takeShellCall(const Record& record, const Members& parts, Builder& out) {
     const std::string_view action = parts.isObject("action") ? parts.raw("action") : "{}";
     std::string call = parts.text("call_id");
@@ -378,16 +379,17 @@ class CodexReader : public HistoryReader {
     out.facts.model = model;
     json::Writer writer;
     writer.beginObject().key("model").raw(turn.raw("model"));
-    // The same name may be that of a model of OpenAI's and of a server of one's own.
+    // A model of OpenAI and one on a private server may have the same name.
     if (!thread_.provider.empty()) writer.member("provider", thread_.provider);
     const std::string change = writer.endObject().take();
     out.entry(record, nextPlace(record), entry_type::kModelChange, change, {{"model", turn.raw("model")}});
     gave();
   }
 
-  // What follows a compaction sees the replacement instead of everything before it. The one with the summary becomes
-  // the summary. The others become entries of their own, unless they are the last messages once more: those were kept.
-  // Older versions wrote no replacement: then it is the last of the user's messages, and the summary.
+  // After a compaction, the model sees the replacement instead of everything before it. The replacement item with the
+  // summary becomes the summary. The other items become entries of their own, unless they repeat the last messages:
+  // then those are kept. Older versions wrote no replacement: it consists of the last messages of the user, and the
+  // summary.
   void takeCompaction(const Record& record, std::string_view payload, Builder& out) {
     giveShown(record.offset, out);
     const Members parts(payload);
@@ -419,7 +421,7 @@ class CodexReader : public HistoryReader {
                    Builder& out) {
     const Place place = nextPlace(record);
     json::Writer writer;
-    // One that keeps nothing names itself.
+    // A summary that keeps nothing names itself.
     writer.beginObject().member("summary", summary);
     adoptEarlier(firstKept, out);
     writer.member("firstKeptEntryId", firstKept.empty() ? entryIdOf(place.id) : out.entryFor(firstKept));
@@ -447,7 +449,7 @@ class CodexReader : public HistoryReader {
     keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
   }
 
-  // The last turns are left out of what follows, with the compactions among them; they stay as a branch.
+  // Later entries do not continue the last turns, including the compactions among them; those turns stay as a branch.
   void rollBack(std::uint64_t count, Builder& out) {
     for (; count > 0 && !turns_.empty(); --count) {
       rolledBack_ = turns_.back().before;
@@ -460,11 +462,11 @@ class CodexReader : public HistoryReader {
 
   // The files before and after this one.
   struct Forks {
-    std::vector<std::string> followed;  // those that continue this one
-    std::string_view problem = {};      // of those that this one continues
+    std::vector<std::string> followed;  // the files that continue this one
+    std::string_view problem = {};      // a problem with the files that this one continues
   };
   Forks forks_;
-  std::string rollout_;  // id, which is that of the thread unless it replaced an earlier one
+  std::string rollout_;  // the id, which is that of the thread unless the rollout replaced an earlier one
   ThreadFacts thread_;
   Costs costs_;
   Shown shown_;
@@ -473,10 +475,10 @@ class CodexReader : public HistoryReader {
   std::string id_;
   std::string lastId_;
   std::uint32_t part_ = 0;
-  std::vector<EarlierTurn> turns_;  // what is before them, as `out` names it
+  std::vector<EarlierTurn> turns_;  // what precedes them has the ids that `out` gave
   BranchMessages given_;
   Prompts prompts_;
-  std::optional<std::string> rolledBack_;  // what the next entry continues, when it is not the one before it
+  std::optional<std::string> rolledBack_;  // what the next entry continues, when that is not the entry before it
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace bough::transcript::codex {
 namespace {
 
-// Of the words that are remembered, together: each event is looked for in all of them.
+// Limit for all remembered words together, because each event is searched in all of them.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 std::string withoutBlanks(std::string_view text) {

@@ -18,11 +18,11 @@ namespace {
 
 // Where the lines of an entry end that another file continues.
 struct End {
-  std::uint64_t ordinal = 0;  // the next one
+  std::uint64_t ordinal = 0;  // of the next line
   std::uint64_t offset = 0;
 };
 
-// The files of the branches, each named by its last entry.
+// Returns the facts of the branches' files. Each file after the first is named by its last entry.
 std::vector<TranscriptFacts> factsOf(TranscriptFacts facts, const TreeItems& items) {
   if (!isUuid(facts.sessionId)) facts.sessionId = uuidFor(facts.sessionId);
   std::vector<TranscriptFacts> files;
@@ -41,7 +41,7 @@ std::vector<TranscriptFacts> factsOf(TranscriptFacts facts, const TreeItems& ite
   return files;
 }
 
-// In this mode every line has an ordinal that goes on through the files that continue one another, and Codex shows a
+// In this mode every line has an ordinal, which increases through all files that continue one another. Codex shows a
 // conversation from completed items, turn by turn.
 class TreeWriting {
  public:
@@ -90,11 +90,11 @@ class TreeWriting {
     writer.endObject();
     cargo_.begin();
     line("session_meta", writer.text());
-    // Programs find a thread by this line, which they read first and whole.
+    // Programs find a thread by this line, which they read first and as a whole.
     out_ += std::exchange(text_, {});
   }
 
-  // Gives away what is written.
+  // Passes on what is written.
   Result<void> give() {
     if (out_.empty()) return {};
     BOUGH_TRY(files_.add(file_, out_));
@@ -110,7 +110,7 @@ class TreeWriting {
     std::vector<std::string> items;
     if (type == entry_type::kBranchSummary) items.push_back(userItem(Members(item.entry->payload).text("summary")));
     for (const std::string& message : item.messages) items.push_back(responseItem(message));
-    // The first line of an entry is its own, so what begins and ends turns goes before it.
+    // The first line of an entry must be the entry's own, so lines that begin or end turns are written before it.
     if (type == entry_type::kCompactionSummary) {
       closeTurn();
       line("compacted", compactedPayload(item, written_));
@@ -125,7 +125,7 @@ class TreeWriting {
     isHeld_ = true;
   }
 
-  // Puts what is held into the file.
+  // Writes what is held to the file.
   void flush(bool last = false) {
     if (!text_.empty()) cargo_.hold(std::exchange(text_, {}), nullptr);
     out_ += cargo_.take(last);
@@ -194,16 +194,16 @@ class TreeWriting {
   const TranscriptFiles& files_;
   std::vector<TranscriptFacts> facts_;  // of the files
   std::size_t file_ = 0;
-  std::string out_;                            // of the file, and not given away yet
-  std::uint64_t givenBytes_ = 0;               // of the file
+  std::string out_;                            // text of the current file that was not passed on yet
+  std::uint64_t givenBytes_ = 0;               // size of the part of the current file that was passed on
   std::string text_;                           // lines that are not held yet
   bool isHeld_ = false;                        // what is held belongs to last_
-  std::unordered_map<std::size_t, End> ends_;  // by place, of entries that other files continue
+  std::unordered_map<std::size_t, End> ends_;  // by place, for entries that other files continue
   WrittenItems written_;
   std::uint64_t ordinal_ = 0;
   std::string time_;
   std::string turn_;                     // empty between turns
-  std::string answer_;                   // of the turn
+  std::string answer_;                   // of the current turn
   std::size_t last_ = EntryList::kNone;  // the entry that was written last
 };
 

@@ -1,5 +1,5 @@
-// Writes a branch as a rollout file that Codex lists and resumes: in the older mode without ordinals, which every
-// version reads. Codex shows a conversation from events, and sends the response items; so messages are written as both.
+// Writes a branch as a rollout file that Codex lists and resumes, in the older mode without ordinals, which every
+// version reads. Codex shows a conversation from events and sends the response items, so messages are written as both.
 #include "base/json/json_write.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/read.h"
@@ -17,13 +17,13 @@ class CodexWriter : public Writer {
     writer.beginObject().member("timestamp", facts.created).member("type", "session_meta").key("payload");
     writer.beginObject().member("session_id", thread).member("id", thread).member("timestamp", facts.created);
     writer.member("cwd", facts.cwd).member("originator", "codex_cli_rs").member("cli_version", kVersion);
-    // Without a provider: Codex refuses a thread of another one than the one that is configured.
+    // No provider: Codex refuses a thread with another provider than the configured one.
     writer.member("source", "cli").endObject().endObject();
     out += '\n';
   }
 
   void copied(const Item& item, std::string_view line) override {
-    // Of an entry with another origin the line is Codex's own.
+    // For an entry from another agent, the line has Codex's form of the message.
     const bool isOwn = json::findMember(item.entry->payload, "dialect") == "\"openai-responses\"";
     const auto message =
         json::findMember(isOwn ? std::string_view(item.entry->payload) : line, isOwn ? "message" : "payload");

@@ -1,4 +1,4 @@
-// Gemini CLI: .gemini/tmp/<project>/chats/session-<time>-<id>.jsonl; in older versions one JSON document.
+// Gemini CLI: .gemini/tmp/<project>/chats/session-<time>-<id>.jsonl; in older versions one JSON document per session.
 #include "transcript/agents/agents.h"
 #include "transcript/agents/gemini_cli/place.h"
 #include "transcript/agents/gemini_cli/read.h"
@@ -20,7 +20,7 @@ bool isGeminiRecord(std::string_view object) {
   return known && line.has("id") && line.has("content") && !line.has("uuid");
 }
 
-// The whole document may be longer than the sample, or damaged: then only its beginning is looked at.
+// The document may be longer than the sample, or damaged: then only its beginning is checked.
 bool isDocument(const Sample& sample) {
   const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || sample.bytes[begin] != '{') return false;
@@ -35,7 +35,7 @@ bool isDocument(const Sample& sample) {
   if (!hasBoth && (names < 3 || list == std::string_view::npos)) return false;
   const auto end = json::skipValue(bytes, 0);
   if (end) return Members(bytes.substr(0, *end)).isArray("messages");
-  // A header on a line of its own would have ended; one that broke off is before a line with an object of its own.
+  // A header on its own line would have ended here. A header that broke off is followed by a line with its own object.
   return list != std::string_view::npos && bytes.substr(1, list).find_first_of("{}") == std::string_view::npos;
 }
 

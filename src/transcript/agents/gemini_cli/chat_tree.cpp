@@ -36,7 +36,7 @@ std::size_t ChatTree::firstOf(std::size_t number) const {
 
 void ChatTree::add(Node node) {
   const std::size_t added = nodes_.size();
-  // What came after an older version of the message stays where it is.
+  // Messages that follow an older version of the message stay where they are.
   const bool isLast = node.depth + 1 >= path_.size();
   byKey_.try_emplace(siblingKey(node.id, node.parent, node.meaning), added);
   nodes_.push_back(std::move(node));

@@ -50,7 +50,7 @@ class Assembling {
     return text && json::kindOf(*text) == json::Kind::String ? *text : std::string_view();
   }
 
-  // What it says: texts and calls. Thoughts, times, usage and the form do not count.
+  // Hashes the content of the message: texts and calls. Thoughts, times, usage and the form do not count.
   void noteMeaning(std::string_view type) {
     std::string said(type);
     for (const std::string_view part : parts_) {
@@ -100,7 +100,7 @@ class Assembling {
     return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
   }
 
-  // A text that the program gives its model beside what was said.
+  // Returns whether a part is text that Gemini CLI itself gives the model in addition to what was said.
   static bool isContext(std::string_view part) {
     const std::string whole = textPart(part).empty() ? "" : json::decodeString(textPart(part)).value_or("");
     const std::string_view text = trimmed(whole);
@@ -114,7 +114,7 @@ class Assembling {
 
   void assembleUser() {
     if (parts_.empty()) out_.what = "empty";
-    // What the program adds may stand before what a person said.
+    // Text that Gemini CLI adds may come before what a person said.
     const std::size_t said = static_cast<std::size_t>(std::ranges::find_if_not(parts_, isContext) - parts_.begin());
     if (!parts_.empty() && said == parts_.size()) out_.what = "context";
     parts_.erase(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(said));
@@ -214,7 +214,7 @@ class Assembling {
     out_.results.push_back({.callId = std::move(callId), .parts = std::move(parts), .meaning = meaning});
   }
 
-  // The tool's tokens are part of the prompt in Gemini's own count.
+  // Gemini's own count of prompt tokens includes those of tools.
   void writeUsage(json::Writer& writer) {
     if (!line_.isObject("tokens")) return;
     const std::string_view tokens = line_.raw("tokens");

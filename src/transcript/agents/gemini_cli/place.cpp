@@ -22,7 +22,7 @@ std::string root(const TranscriptHome& home) {
   return (set.empty() ? home.home : set) + "/.gemini";
 }
 
-// The name that the program makes for a project: of the last part of its path.
+// Returns the name that Gemini CLI makes for a project, from the last part of its path.
 std::string slugOf(const std::string& cwd) {
   std::string slug;
   for (const char c : nameOf(cwd)) {
@@ -38,7 +38,7 @@ std::string slugOf(const std::string& cwd) {
   return slug.empty() ? "project" : slug;
 }
 
-// The name that the registry has for the project; empty when it has none, or one that is not a name.
+// Returns the registry's name for the project; empty when there is none, or when it is not a valid name.
 std::string registeredName(const std::string& gemini, const std::string& cwd) {
   const std::string registry = readSmallFile(gemini + "/projects.json").value_or(std::nullopt).value_or("{}");
   const auto projects = json::findMember(registry, "projects");

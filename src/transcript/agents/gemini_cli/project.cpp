@@ -9,9 +9,9 @@
 namespace bough::transcript::gemini_cli {
 namespace {
 
-// The registry names each project's folder below tmp; older versions named it by a hash of the path.
+// The registry names each project's folder in tmp; older versions named the folder by a hash of the path.
 std::string fromRegistry(const std::string& gemini, const std::string& id) {
-  // What it would say is found without it, or not at all.
+  // Without the registry, the project is found in another way or not at all.
   const std::string registry = readSmallFile(gemini + "/projects.json").value_or(std::nullopt).value_or("");
   const auto projects = json::findMember(registry, "projects");
   if (!projects || json::kindOf(*projects) != json::Kind::Object) return {};

@@ -1,9 +1,9 @@
-// Reads session files of Gemini CLI: a header, messages with ids, and lines that change what came before.
+// Reads session files of Gemini CLI: a header, messages with ids, and lines that change earlier messages.
 //
-// `{"$set":{"messages":[…]}}` replaces all messages, `{"$rewindTo":id}` drops one and all after it, and a message whose
-// id occurs again takes the place of the first. bough drops nothing: messages are a tree, and these lines move along
-// it, or begin a branch where the new list differs from what is there. A message that is written several times in a
-// row, each time with more, is one entry.
+// `{"$set":{"messages":[…]}}` replaces all messages, `{"$rewindTo":id}` drops a message and all messages after it, and
+// a message whose id occurs again replaces the first one. bough drops nothing: messages form a tree, and these lines
+// move along the tree, or begin a branch where the new list differs from the existing messages. A message that is
+// written several times in a row, each time with more content, becomes one entry.
 #include "transcript/agents/gemini_cli/read.h"
 
 #include <fmt/format.h>
@@ -26,21 +26,22 @@ namespace {
 constexpr std::size_t kMaxHeldBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxHeldLines = 65536;
 
-// Whether a line adds no message and drops none.
+// Returns whether a line neither adds nor drops a message.
 bool isBesideMessages(const Members& line) {
   if (line.has("$rewindTo")) return false;
   if (line.isObject("$set")) return !json::findMember(line.raw("$set"), "messages");
   return !line.has("type") || !line.has("id");
 }
 
-// A list that sums up what was there and keeps the last of it.
+// A list that summarizes the earlier messages and keeps the last of them.
 struct Kept {
-  std::size_t first = 0;  // of those before: where what is kept begins
-  bool isFirst = false;   // the summary comes after it
+  std::size_t first = 0;  // index of the first kept message among the earlier messages
+  bool isFirst = false;   // the summary comes after the kept messages
   ChatMessage summary;
 };
 
-// Whether the new list is one message of the user, and before or after it the last of those that were there.
+// Returns a value if the new list consists of one message of the user and, before or after it, the last of the earlier
+// messages.
 std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, const std::vector<std::size_t>& before) {
   std::size_t size = 0;
   for (json::ArrayReader list(messages); list.next();) ++size;
@@ -61,12 +62,12 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
     if (kept.summary.speaker != Speaker::User || kept.summary.text.empty()) return std::nullopt;
     kept.isFirst = index > 0;
   }
-  // A message that was there already sums up nothing: the program writes the same list again, or leaves some out.
+  // A message that existed before is not a summary: Gemini CLI writes the same list again, or leaves some messages out.
   const auto isSummary = [&](std::size_t place) {
     return tree.node(place).id == kept.summary.id && tree.node(place).meaning == kept.summary.meaning;
   };
   if (std::ranges::any_of(before, isSummary)) return std::nullopt;
-  // A list of all that was there, and one more message, only goes on.
+  // A list of all earlier messages and one more is only a continuation.
   if (next < before.size() || (kept.isFirst && kept.first == 0)) return std::nullopt;
   return kept;
 }
@@ -101,7 +102,7 @@ class GeminiReader : public Reader {
 
   void giveHeld(Builder& out) override { release(out); }
 
-  // Blank lines and damaged ones between two versions of a message do not make two messages of them.
+  // Blank lines and damaged lines between two versions of a message do not split the message.
   void notJson(const Record& record, Builder& out) override {
     takeFrame(record.raw, out.facts);
     const bool isInside = record.kind == RecordKind::Blank || record.kind == RecordKind::Damaged;
@@ -130,12 +131,12 @@ class GeminiReader : public Reader {
     held_.emplace_back(record);
   }
 
-  // Lines that were given in an earlier reading are not joined with later ones.
+  // Lines that were passed on in an earlier read are not joined with later lines.
   void releaseOld(const Record& record, Builder& out) {
     if (!held_.empty() && out.wanted().keepsApart(held_.front().offset(), record.offset)) release(out);
   }
 
-  // All versions of a message are one record; the last one counts. Lines after it are their own.
+  // Passes on all versions of a message as one record; the last version counts. Lines after them are separate records.
   void release(Builder& out) {
     const std::vector<HeldRecord> held = std::move(held_);
     held_.clear();
@@ -166,7 +167,7 @@ class GeminiReader : public Reader {
     keep(record, line.has("sessionId") ? "header" : "unknown", titleInfo(text, out.facts), out);
   }
 
-  // In the older form, one document, the facts are in what surrounds the list of messages.
+  // In the older form, one document, the facts surround the list of messages.
   static void takeFrame(std::string_view raw, TranscriptFacts& facts) {
     const auto note = [&](const std::string& object) {
       if (json::check(object)) noteFacts(object, facts);
@@ -199,8 +200,8 @@ class GeminiReader : public Reader {
     if (!given_) keep(record, "$set", titleInfo(set, out.facts), out);
   }
 
-  // The new list: as far as its messages are there already, they are those. A list that has nothing in common with what
-  // was there is a summary of it, with what was kept.
+  // Takes the new list. As far as its messages exist already, those are reused. A list that has nothing in common with
+  // the earlier messages is a summary of them, followed by what was kept.
   void replaceAll(const Record& record, std::string_view messages, Builder& out) {
     const std::vector<std::size_t> before = tree_.path();
     tree_.cutPath(0);
@@ -221,8 +222,8 @@ class GeminiReader : public Reader {
     }
   }
 
-  // What is kept stays where it was. In the program's list it is after the summary or before it: there it is a node
-  // of its own, from which the conversation continues the summary.
+  // Kept messages stay where they were in the conversation. In Gemini CLI's list they are before or after the summary;
+  // there they get nodes of their own, and what follows continues from the summary.
   void addKeepingSummary(const Record& record, const Kept& kept, const std::vector<std::size_t>& before, Builder& out) {
     const std::string id = idFor(record, kept.summary);
     if (!kept.isFirst) addSummary(record, kept.summary, id, before, &kept, out);
@@ -247,8 +248,8 @@ class GeminiReader : public Reader {
     if (dropsKept && place > 0) keepLess(record, out);
   }
 
-  // A summary keeps what was before it up to its own place. When the program drops some of that, the same summary keeps
-  // the rest once more, in a branch that begins where the rest ends.
+  // A summary keeps messages from a first one up to the summary's own place. When Gemini CLI drops some of them, the
+  // same summary is added again and keeps the rest, in a branch that begins where the rest ends.
   void keepLess(const Record& record, Builder& out) {
     std::vector<std::size_t> rest;
     while (!tree_.path().empty() && tree_.lastOnPath().keptOf != kRoot) {
@@ -276,7 +277,7 @@ class GeminiReader : public Reader {
     given_ = hasSummary;
   }
 
-  // Returns its id.
+  // Returns the id of the new summary.
   std::string addSummaryAgain(const Record& record, const Node& summary, const std::vector<std::size_t>& rest,
                               Builder& out) const {
     const std::string id = fmt::format("{}:{}.{}", summary.id, record.offset, tree_.size());
@@ -291,7 +292,7 @@ class GeminiReader : public Reader {
     return id;
   }
 
-  // The program writes results with their call and then once more as a message of the user.
+  // Gemini CLI writes results with their call, and then again as a message of the user.
   [[nodiscard]] bool isAnswered(const ChatMessage& message) const {
     if (message.speaker != Speaker::User || message.results.empty() || tree_.path().empty()) return false;
     const std::vector<Answered>& answers = tree_.lastOnPath().answers;
@@ -310,17 +311,17 @@ class GeminiReader : public Reader {
       if (!given_) keep(record, "update", {}, out);
       return;
     }
-    // Another version of a message goes beside it.
+    // Another version of a message becomes its sibling.
     add(record, message, place, out);
   }
 
-  // The id of a new entry: the message's own, unless another version of it has that.
+  // Returns the id of a new entry: the message's own id, unless another version of the message has it.
   std::string idFor(const Record& record, const ChatMessage& message) const {
     if (!message.id.empty() && !tree_.knows(message.id)) return message.id;
     return message.id + fmt::format(":{}.{}", record.offset, tree_.size());
   }
 
-  // `kept`: null when it keeps nothing that was there; then it names itself.
+  // `kept` is null when the summary keeps nothing; then it names itself.
   void addSummary(const Record& record, const ChatMessage& message, const std::string& id,
                   const std::vector<std::size_t>& before, const Kept* kept, Builder& out) {
     json::Writer writer;
@@ -372,7 +373,7 @@ class GeminiReader : public Reader {
     remember(std::move(node));
   }
 
-  // Whether the message of the user after it holds the same results.
+  // Returns whether the next message is from the user and contains the same results.
   [[nodiscard]] bool isAnsweredAfter(const ChatMessage& message, const Node& node) const {
     const std::size_t place = node.depth + 1;
     if (place >= tree_.path().size()) return false;
@@ -383,8 +384,8 @@ class GeminiReader : public Reader {
     });
   }
 
-  // A message that was given before its calls were answered comes again with results: those that are new continue it.
-  // Where another result of a call was given, the new ones go beside that.
+  // A message that was passed on before its calls were answered comes again with results. New results continue the
+  // message. When a call already has a different result, the new results become a sibling of that.
   void addLateResults(const Record& record, const ChatMessage& message, std::size_t number, Builder& out) {
     const Node& node = tree_.node(number);
     std::vector<CallResult> added;
@@ -418,12 +419,12 @@ class GeminiReader : public Reader {
     tree_.add(std::move(node));
   }
 
-  // The message that the next one continues; kRoot for none.
+  // Returns the message that the next one continues; kRoot for none.
   [[nodiscard]] std::size_t lastNode() const { return tree_.path().empty() ? kRoot : tree_.path().back(); }
 
   ChatTree tree_;
   std::vector<HeldRecord> held_;
-  std::size_t versionsEnd_ = 0;  // of held_: those up to the last version of the message
+  std::size_t versionsEnd_ = 0;  // number of lines in held_ up to the last version of the message
   std::size_t heldBytes_ = 0;
   std::string heldId_;
   bool given_ = false;

@@ -1,7 +1,7 @@
 // Writes a branch as a session file that Gemini CLI resumes: a header, and each message with its parts.
 //
-// A message that holds its calls as parts is taken as it is, and so is the message of results after it; the program
-// itself writes this form when it resumes a session.
+// Gemini CLI accepts a message that contains its calls as parts, followed by a message of results. It writes this form
+// itself when it resumes a session.
 #include <algorithm>
 #include <unordered_map>
 
@@ -29,7 +29,7 @@ class GeminiWriter : public Writer {
   void copied(const Item& item, std::string_view line) override {
     lastTime_ = item.entry->timestamp;
     calls_.clear();
-    // Of an entry with another origin the line is Gemini CLI's own.
+    // For an entry from another agent, the line has Gemini CLI's form of the message.
     const auto origin = originOf(*item.entry);
     if (!origin || origin->agent != "gemini-cli") {
       const std::size_t end = line.find_last_not_of("\r\n");
@@ -40,7 +40,7 @@ class GeminiWriter : public Writer {
     }
     const auto message = json::findMember(item.entry->payload, "message");
     if (!message) return;
-    std::string own = messageLine(item, contentOf(*message), item.entry->id);  // which also notes the calls
+    std::string own = messageLine(item, contentOf(*message), item.entry->id);  // also notes the calls
     if (item.isKept) lines_[item.entry->id] = {std::move(own)};
   }
 
@@ -65,7 +65,7 @@ class GeminiWriter : public Writer {
   }
 
  private:
-  // An answer may be stored as the API returned it.
+  // An answer may be stored in the form that the API returned.
   static std::string_view contentOf(std::string_view message) {
     const auto candidates = json::findMember(message, "candidates");
     if (!candidates) return message;
@@ -105,7 +105,8 @@ class GeminiWriter : public Writer {
     return writer.endObject().take();
   }
 
-  // Results come right after their calls, all of them or none: the last message says which calls wait.
+  // Results come directly after their calls, all of them or none, so only the last message has calls that wait for
+  // results.
   void noteCalls(std::string_view content) {
     calls_.clear();
     json::ArrayReader parts(content);
@@ -114,7 +115,7 @@ class GeminiWriter : public Writer {
     }
   }
 
-  // The program sends calls at the end without results, and the model's provider refuses them.
+  // Gemini CLI sends calls at the end without results, which the model's provider refuses.
   void writeMissingResults(const std::string& headId, std::string& out) {
     if (calls_.empty()) return;
     json::Writer writer(out);
@@ -132,14 +133,15 @@ class GeminiWriter : public Writer {
     out += '\n';
   }
 
-  // Whether Gemini CLI takes the words for a command, or for what it told the model itself, and does not send them.
+  // Returns whether Gemini CLI takes the text for a command, or for something that it told the model itself, and does
+  // not send it.
   static bool isSkipped(std::string_view text) {
     constexpr std::string_view kBeginnings[] = {"/", "?", "<session_context>", "<hook_context>"};
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
   }
 
-  // A character without width before such words makes them words like any.
+  // A zero-width character before such text makes it ordinary text.
   void writeUserParts(json::Writer& writer, std::string_view parts) {
     json::ArrayReader list(parts);
     const auto first = list.next();
@@ -168,7 +170,7 @@ class GeminiWriter : public Writer {
     if (stored->model.present) writer.member("model", stored->model.decode());
   }
 
-  // A new list of messages: the summary, and those that were kept.
+  // Writes a new list of messages: the summary and the messages that were kept.
   void writeCompaction(const Item& item, std::string& out) {
     const std::string summary = messageLine(item, summaryMessage(item), item.entry->id);
     const bool summaryLast = Members(item.entry->payload).isTrue("summaryAfterKept");
@@ -186,8 +188,8 @@ class GeminiWriter : public Writer {
 
   std::string title_;
   std::string lastTime_;
-  std::vector<std::string> calls_;                                   // of the last message, which has no results yet
-  std::unordered_map<std::string, std::vector<std::string>> lines_;  // what was written for an entry
+  std::vector<std::string> calls_;  // calls of the last message, which have no results yet
+  std::unordered_map<std::string, std::vector<std::string>> lines_;  // entry id → what was written for it
 };
 
 }  // namespace
