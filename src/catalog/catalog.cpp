@@ -25,20 +25,22 @@ using catalog::Transaction;
 
 namespace {
 
-// Up to so many sessions each is looked at every time; that costs a millisecond or two and also shows what was written
-// past bough. Beyond, the store says what has changed, and every session is looked at now and then.
+// Up to this many sessions, each catch-up looks at every session: that takes a millisecond or two and also finds
+// changes made without bough. With more sessions, the store reports what has changed, and all sessions are looked at
+// only from time to time.
 constexpr std::uint64_t kAlwaysLookedAt = 2000;
 constexpr std::uint64_t kLookAtAllMs = 600'000;
-// How much is taken in before it is kept: less would cost more syncs, more would keep others waiting. Between two
-// transactions is time for one who waits (catalog::kLockPollMs): more where the machine is busy.
+// The size of a transaction: smaller ones cost more syncs, larger ones make other processes wait longer. The pause
+// between two transactions gives waiting processes (catalog::kLockPollMs) a chance; it is longer where the machine is
+// busy.
 constexpr std::uint64_t kTransactionBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kTransactionSessions = 5000;
 
-// Sessions that may have to be taken in, and what the store is to be asked next time.
+// Sessions that may have to be taken in, and the token for the next question to the store.
 struct Plan {
   std::vector<std::string> sessions;
   bool looksAtAll = false;
-  bool due = false;  // everything is looked at because it was long ago
+  bool due = false;  // all sessions are looked at because the last time was long ago
   std::string token;
 };
 
@@ -134,7 +136,7 @@ Result<void> Catalog::State::moveToMemory(std::string_view why) {
 
 namespace {
 
-// What the store says has changed, as session ids. Those that are gone are among them.
+// Returns the sessions that the store reports as changed, including deleted ones.
 Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const CatchUpOptions& options,
                       const std::string& token, std::uint64_t lookedAtAllMs, std::uint64_t nowMs) {
   BOUGH_TRY(auto changes, store.changesSince(token));
@@ -171,10 +173,10 @@ Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const Ca
   return plan;
 }
 
-// Sessions whose log is gone, and whether they are missing: nobody removed them with bough.
+// Sessions whose log is gone. True when the log is missing: nobody removed it with bough.
 using GoneSessions = std::unordered_map<std::string, bool>;
 
-// Of the sessions that may have changed, those that have. Only they need the catalog's lock.
+// Keeps only the sessions that have really changed. Only these need the catalog's lock.
 Result<GoneSessions> dropUnchanged(SessionStore& store, catalog::Database& database, bool search,
                                    std::vector<std::string>& sessions) {
   std::vector<std::string> changed;
@@ -199,7 +201,7 @@ Result<GoneSessions> dropUnchanged(SessionStore& store, catalog::Database& datab
   return gone;
 }
 
-// By the sizes of their files; of those that have only grown, what was added.
+// Estimated from the sizes of files; for files that have only grown, only the growth counts.
 std::uint64_t bytesToRead(const SessionStore& store, catalog::Database& database, bool search,
                           const std::vector<std::string>& sessions) {
   const catalog::SessionFiles files(store.folder());
@@ -269,7 +271,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       Intake intake(store, *database, wanted.search);
       auto outcome = intake.run(plan.sessions[at]);
       if (outcome && *outcome == Intake::Outcome::Gone) {
-        // One that went only now is looked at again next time.
+        // A log that disappeared just now is looked at again next time.
         const auto found = gone.find(plan.sessions[at]);
         if (found != gone.end()) catalog::takeOut(store, *database, found->first, /*isMissing=*/found->second);
         tookAll = tookAll && found != gone.end();
@@ -280,7 +282,7 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
         emptied = true;
       }
       if (!outcome) {
-        // Others are still taken in; this one is looked at again next time.
+        // Continue with the other sessions; this one is tried again next time.
         tookAll = false;
         report.notes.push_back(
             withNote(outcome.error(), fmt::format("session {} was left out", plan.sessions[at])).message);
@@ -340,13 +342,14 @@ Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
     return catalog::takeIntoSource(state_->store, *state_->source, options);
   }
   auto taken = state_->guarded([&] { return state_->catchUp(options); });
-  // All the text would be too much for the memory; a search is answered from what was known.
+  // All the text might not fit into memory, so a search is answered from what was taken in before.
   if (taken || taken.error().code != ErrorCode::NoSpace || state_->memory || options.search) return taken;
   if (auto moved = state_->moveToMemory("cannot grow, because the disk is full,"); !moved) return taken;
   return state_->catchUp(options);
 }
 
-// Whoever asks for a rebuild wants it done: another process that takes in much text holds the lock for a while.
+// A rebuild was requested explicitly, so it waits longer: another process that takes in much text holds the lock for a
+// while.
 class Catalog::State::RebuildWait {
  public:
   explicit RebuildWait(State& state) : state_(state) { set(std::max(usualMs_, kRebuildWaitMs)); }
@@ -356,7 +359,7 @@ class Catalog::State::RebuildWait {
 
  private:
   static constexpr int kRebuildWaitMs = 120'000;
-  // Also for a file that is opened in the course of it.
+  // Also applies to files that are opened during the rebuild.
   void set(int timeoutMs) {
     state_.options.busyTimeoutMs = timeoutMs;
     if (state_.database) state_.database->setBusyTimeout(timeoutMs);
@@ -371,7 +374,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   if (state.source != nullptr) {
     BOUGH_TRY(state.source->forgetAll());
     BOUGH_TRY(auto report, catchUp(options));
-    BOUGH_TRY(count({}));  // what it has not kept until now is kept before it answers
+    BOUGH_TRY(count({}));  // makes the source store what it has not stored yet
     return report;
   }
   BOUGH_TRY(state.enter());
@@ -380,7 +383,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     return fail(ErrorCode::ReadOnly, fmt::format("the catalog in {} cannot be written to", state.store.folder()),
                 "ask its owner, or work on a copy of the store");
   }
-  // It was opened in memory because the file could not be used; only the file is worth rebuilding.
+  // The catalog is in memory because the file could not be used; only the file is worth rebuilding.
   if (state.memory && !state.options.inMemory && !state.store.folder().empty()) {
     BOUGH_TRY(auto opened, catalog::openCatalog(state.store.folder(), state.options, false, true));
     if (opened.memory || opened.readOnly) {
@@ -394,7 +397,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
   }
   BOUGH_TRY(state.makeWritable());
   auto emptied = state.guarded([&]() -> Result<void> {
-    // Overwriting it all would take as long as making it. What is left in free pages goes with them.
+    // Overwriting all deleted pages would take as long as building the file. VACUUM removes the free pages anyway.
     state.database->execute("PRAGMA secure_delete = OFF");
     {
       Transaction transaction(*state.database);
@@ -405,7 +408,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
     auto shrunk = state.database->take();
     state.database->execute("PRAGMA secure_delete = ON");
     (void)state.database->emptyLog();
-    // Another process at work, or a full disk, only means that it stays as large as it was.
+    // When another process is working, or the disk is full, the file only stays as large as it was.
     if (!shrunk && shrunk.error().code == ErrorCode::Damaged) return shrunk;
     return state.database->take();
   });

@@ -19,7 +19,7 @@
 namespace bough::catalog {
 namespace {
 
-// Of texts that are handed over: a database takes them with one statement, which must not take long.
+// Limits for texts that are handed over: a database stores them with one statement, which must not take long.
 constexpr std::uint64_t kMostTexts = 10'000;
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{4} << 20;
 
@@ -44,8 +44,8 @@ Result<bool> holds(SessionStore& store, const SessionRow& row, const std::string
   return found.has_value();
 }
 
-// Remembers what was counted under the same header and is gone: a log never loses entries by itself. A damaged line is
-// in its place.
+// Remembers that entries counted under the same header are gone: a log never loses entries by itself. A damaged line
+// still occupies its place.
 Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& state) {
   if (row.taken == 0 && row.lostId.empty()) return {};
   bool sameHeader = false;
@@ -69,8 +69,8 @@ Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& 
   return {};
 }
 
-// Whether a message is older than the one that makes the title. Of the log only that one is read: after an entry of a
-// time to come, or when a clock was set back, every message is late.
+// Returns true when a message is older than the message of the title. Reads only the latter from the log, because after
+// an entry from the future, or when a clock was set back, every message is late.
 bool saidBeforeTitle(SessionStore& store, const SessionTally& tally) {
   const SessionRow& row = tally.row;
   if (!tally.saidLateMs || row.facts.titleSource != TitleSource::Message) return false;
@@ -85,8 +85,8 @@ bool saidBeforeTitle(SessionStore& store, const SessionTally& tally) {
   return !titleMs || *tally.saidLateMs < *titleMs;
 }
 
-// A redaction may know what it hides by its place in the log, because that could not be read then. Once it can be, it
-// is hidden by its id.
+// A redaction may name its target by its place in the log, when the target could not be read then. Once the target can
+// be read, it is hidden by its id.
 std::vector<std::string> redactedPlaces(Database& database, std::int64_t session) {
   std::vector<std::string> places;
   Query query(database, "SELECT entryId FROM redacted WHERE session = ? AND entryId LIKE 'unreadable:%'", session);
@@ -94,14 +94,15 @@ std::vector<std::string> redactedPlaces(Database& database, std::int64_t session
   return places;
 }
 
-// Whether a session, or a place in one, is gone or damaged, or is no name of one, and not only out of reach now.
+// Returns true when a session, or a place in one, is permanently unavailable: gone, damaged or not a valid name. False
+// when it just cannot be read now.
 bool isGoneForGood(const Error& error) {
   if (error.code == ErrorCode::Damaged) return !error.retryable;
   return error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidArgument ||
          error.code == ErrorCode::NewerFormat;
 }
 
-// None where it is still unknown.
+// Returns std::nullopt while the id is still unknown.
 Result<std::optional<std::string>> idAtPlace(SessionStore& store, const std::string& sessionId,
                                              const std::string& place) {
   auto entry = store.loadEntry(sessionId, place);
@@ -142,8 +143,8 @@ void forgetSession(Database& database, std::int64_t session, const TextOf& textO
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 
-// What is left of a missing session is what a list shows of it. It has no key and no folder: whoever asks for the
-// session of one must not get it.
+// A row for a missing session keeps only what a list shows. It has no key and no folder, so that a lookup of a session
+// by key or folder does not find it.
 void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing) {
   auto row = findRow(database, sessionId);
   if (!row) return;
@@ -173,7 +174,7 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   auto known = findRow(database_, sessionId);
   isGrown_ = grown.has_value();
   growth_ = growth;
-  // Before anything is read: what is appended meanwhile makes the next look see a difference.
+  // Read the stamp before the log: when entries are appended meanwhile, the next catch-up sees a different stamp.
   auto stamp = grown ? Result<std::string>(std::move(*grown)) : store_.sessionStamp(sessionId);
   if (!stamp && stamp.error().code != ErrorCode::NotFound) return std::unexpected(stamp.error());
   if (!stamp) {
@@ -186,10 +187,12 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   row_.stamp = std::move(*stamp);
   auto state = growth != nullptr ? Result<SessionState>(growth->state) : store_.sessionState(sessionId);
   if (!state) {
-    if (state.error().code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next look finds it gone
+    if (state.error().code == ErrorCode::NotFound)
+      return Outcome::Unchanged;  // the next catch-up finds that it is
+                                  // gone
     return saveDamaged(state.error());
   }
-  // A row that says less proves less: whoever may set those bytes aside asks it.
+  // Recovery asks this row before it sets bytes aside as torn. A row that counts less would protect less.
   if (state->trailingInDoubt && row_.countedBytes > state->bytes - state->trailingBytes) {
     return fail(ErrorCode::Busy, "its log seems to end before what was counted of it, and that cannot be asked now");
   }
@@ -197,21 +200,21 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   return Outcome::Taken;
 }
 
-// What was known before stays; what was read of the rest is not counted.
+// Keeps what was known before, and does not count what was read of the rest.
 Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   if (texts_ != nullptr) {
     std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexed; });
   }
   if (before_.id != 0) {
-    // The next try gives these entries the same numbers, so nothing of them may be left.
+    // The next try gives these entries the same numbers, so nothing stored for them may remain.
     const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
     if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
     forgetAnswers(database_, before_.id, before_.taken);
   }
   if (error.retryable) return std::unexpected(error);
-  // What the system refuses, it may allow later without a change of the file: such a session is tried each time.
+  // A refusal by the system may end without a change of the file, so such a session is tried each time.
   const bool sure = error.code == ErrorCode::Damaged || error.code == ErrorCode::NewerFormat;
-  // A row that says nothing else of the session is not one of which only the rest is to be read.
+  // A carried row says nothing else about the session, so it must not look as if only the rest were left to read.
   const bool isCarried = before_.stamp == kCarriedStamp;
   const std::string stamp = isCarried ? std::string(kCarriedStamp) : sure ? row_.stamp : "?" + row_.stamp;
   if (before_.stamp == stamp && before_.facts.problem == error.message) return Outcome::Unchanged;
@@ -225,7 +228,7 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
 
 Result<void> Intake::readLog(const SessionState& state) {
   BOUGH_TRY(auto same, isSameLog(state));
-  // Damage that only those meet who read the line must be met again: what is new in the log does not lead past it.
+  // Damage that is found only by reading the line must be found again: reading only new entries would not reach it.
   const bool wasDamaged =
       row_.facts.condition == SessionCondition::Damaged && state.problemCount == 0 && row_.lostId.empty();
   if (!same) {
@@ -242,7 +245,7 @@ Result<void> Intake::readLog(const SessionState& state) {
   const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
   const bool isHere =
       growth_ != nullptr && growth_->first == from && from + growth_->entries.size() == state.entryCount;
-  // Of a session that is known to its end, only as much is read again as its texts are handed over at a time.
+  // When a session was read to its end before, read again only as many entries as can hand over their texts at once.
   std::uint64_t count = state.entryCount - std::min(from, state.entryCount);
   if (texts_ != nullptr && !isHere && row_.taken >= state.entryCount) count = std::min(count, kMostTexts);
   BOUGH_TRY(readAhead(store_,
@@ -259,7 +262,7 @@ Result<void> Intake::readLog(const SessionState& state) {
   }
   SessionState now = state;
   if (growth_ == nullptr) {
-    // Reading may have found damage that the index did not know of.
+    // Reading may have found damage that the index did not know.
     BOUGH_TRY(const auto found, store_.sessionState(row_.facts.sessionId));
     now.problemCount = found.problemCount;
   }
@@ -267,8 +270,8 @@ Result<void> Intake::readLog(const SessionState& state) {
   return {};
 }
 
-// A log only grows, or is replaced as a whole: if the last entry taken still is where it stood, under the same
-// header, all before it is as it was.
+// A log only grows, or is replaced as a whole. If the last entry taken in is still at its place, under the same header,
+// everything before it is unchanged.
 Result<bool> Intake::isSameLog(const SessionState& state) {
   if (row_.taken == 0 || state.entryCount < row_.taken) return false;
   if (isGrown_) return true;
@@ -289,8 +292,8 @@ void Intake::startAnew() {
   fresh.lostEntries = row_.lostEntries;
   fresh.facts.sessionId = row_.facts.sessionId;
   fresh.stamp = row_.stamp;
-  // Many entries of a log that was written again are in it as before. The row gets another number, because what is
-  // left of the others keeps theirs.
+  // Many entries of a rewritten log are the same as before, so their words can be removed. The row gets a new number,
+  // because abandoned words keep the old one.
   if (row_.id != 0) {
     forgetSession(database_, row_.id, [&](const std::string& entryId) { return storedText(entryId); });
   }
@@ -345,7 +348,7 @@ void Intake::applyRedaction(const Entry& entry) {
   const auto id = idAtPlace(store_, row_.facts.sessionId, *target);
   if (!id) failed_ = id.error();
   if (id && *id) return redact(**id);
-  // Its words may be known from before it was damaged, by an id that nobody can tell now.
+  // The words of the target may have been indexed before it was damaged, under an id that is unknown now.
   if (!row_.titleEntry.empty()) tally_.titleLost = true;
   if (before_.indexed > 0) taken_.mustResetSearch = true;
 }
@@ -358,12 +361,13 @@ void Intake::redact(const std::string& entryId) {
   }
   const auto textOf = [&](const std::string& id) { return storedText(id); };
   if (!forgetText(database_, row_.id, entryId, textOf)) taken_.mustResetSearch = true;
-  // Its words, or the title they made, may have been stored; see Catalog::State::wipe.
+  // Its words, or a title made from them, may be in the file; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
   if (!row_.titleEntry.empty() && row_.titleEntry == entryId) tally_.titleLost = true;
 }
 
-// A session that cannot be read now is not gone: its answers would be counted under another name, for good.
+// A session that cannot be read now must not be treated as gone: its answers would permanently be counted under another
+// identity.
 const std::string& Intake::family() {
   if (!family_.empty()) return family_;
   family_ = rootSession(row_.facts.sessionId, [&](const std::string& sessionId) {
@@ -396,7 +400,7 @@ void Intake::index(ReadEntry& read, std::uint64_t timeMs) {
                      .text = std::move(read.facts.text)});
 }
 
-// Also when it was redacted: it is in the log until it is erased.
+// Returns the text even when the entry was redacted: it stays in the log until it is erased.
 std::optional<std::string> Intake::storedText(const std::string& entryId) {
   const auto sequence = store_.sequenceOf(row_.facts.sessionId, entryId);
   std::optional<std::string> text;
@@ -407,7 +411,7 @@ std::optional<std::string> Intake::storedText(const std::string& entryId) {
   return read ? text : std::nullopt;
 }
 
-// The title was taken away, or another message was said before it: what is in the log is looked through once more.
+// Reads the log once more, because the title was removed or an older message was found.
 Result<void> Intake::chooseTitle() {
   TitleChoice choice;
   auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken,

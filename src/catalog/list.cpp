@@ -21,7 +21,7 @@ namespace {
 
 using SessionRows = std::vector<catalog::SessionRow>;
 
-// One row each, in the order of the ids.
+// Returns one row per id, in the order of the ids.
 SessionRows readRows(catalog::Database& database, const std::vector<std::int64_t>& ids) {
   static const std::string kSelect = fmt::format("SELECT {} FROM session WHERE id = ?", catalog::rowColumns());
   SessionRows found;
@@ -147,8 +147,8 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     match = {};
     look(NameMatch::Kind::Id, "sessionId = ?", {text}, kNewestFirst, 1);
     look(NameMatch::Kind::Key, "key = ? AND key <> ''", {text}, "createdMs DESC, sessionId DESC", 1);
-    // Ids are ASCII: everything that begins with the name lies between the name and the name with the greatest letter
-    // after it.
+    // Ids are ASCII: all ids with this prefix are between the prefix and the prefix followed by the greatest ASCII
+    // character.
     look(NameMatch::Kind::IdPrefix, "sessionId >= ? AND sessionId < ?", {text, text + "\x7F"}, kNewestFirst, limit);
     look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::titlePart(name)}, kNewestFirst, limit);
     BOUGH_TRY(state_->database->take());

@@ -24,15 +24,16 @@
 namespace bough::catalog {
 namespace {
 
-// `session` is empty for a file that is not one; `reason` says why. `stamp` is empty for one that could not be read:
-// it is tried again each time.
+// `session` is empty for a file that is not a session; `reason` then has the cause. `stamp` is empty for a file that
+// could not be read, so that every run tries it again.
 constexpr const char* kTable = R"sql(
 CREATE TABLE IF NOT EXISTS outside(path TEXT PRIMARY KEY, stamp TEXT NOT NULL, session TEXT NOT NULL,
   reason TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS outsideBySession ON outside(session);
 )sql";
 
-// Whether a file holds no session, which stays so until it changes. Other errors may pass without a trace in the file.
+// Returns true when the error means that the file is not a session, which cannot change until the file changes. Other
+// errors may disappear without a change of the file.
 bool isOfContent(const Error& error) {
   return error.code == ErrorCode::Unsupported || error.code == ErrorCode::Damaged ||
          error.code == ErrorCode::InvalidArgument;
@@ -46,7 +47,7 @@ bool hasWaiting(Database& database) {
   return Query(database, "SELECT 1 FROM sqlite_schema WHERE name = 'waiting'").next();
 }
 
-// The files that were found before, by hashes of their paths and stamps.
+// The files found before, as hashes of their paths and stamps.
 class KnownFiles {
  public:
   explicit KnownFiles(Database& database) {
@@ -68,11 +69,11 @@ class KnownFiles {
     std::uint64_t path = 0;
     std::uint64_t stamp = 0;
     bool isSession = false;
-    bool isWaiting = false;  // it was not read
-    bool seen = false;       // named this time
+    bool isWaiting = false;  // not read yet
+    bool seen = false;       // named by the current walk
   };
 
-  // What a file is like, compared to what is known of it.
+  // The state of a file, compared with what is known about it.
   enum class Standing : std::uint8_t { New, Waiting, Changed, Unchanged };
   static Standing compare(const File* before, const OutsideFile& file) {
     const bool isSame = before != nullptr && before->stamp == hashOf(file.stamp);
@@ -115,7 +116,7 @@ class OutsideIntake {
   }
 
  private:
-  // Rows that were made before there was this table are made again.
+  // Rows that were made before these tables existed are made again.
   Result<void> prepare() {
     if (hasTable(database_) && hasWaiting(database_)) return database_.take();
     Transaction transaction(database_);
@@ -151,12 +152,12 @@ class OutsideIntake {
   }
 
   Result<void> takeIn(const OutsideWalk& files, bool areMany = false) {
-    constexpr std::uint64_t kAtOnce = 5'000;  // sessions in a transaction
+    constexpr std::uint64_t kAtOnce = 5'000;  // sessions per transaction
     OutsideReading reading(files);
     std::optional<Told> told = reading.next();
     while (told) {
       Transaction transaction(database_);
-      // Another process may have stored some until now.
+      // Another process may have stored rows in the meantime.
       const bool isFirst = std::exchange(areMany, false) && !Query(database_, "SELECT 1 FROM session").next();
       if (isFirst) fill_.emplace(database_);
       const auto isFull = [&](std::uint64_t count) { return fill_ ? fill_->isFull(count) : count >= kAtOnce; };
@@ -182,7 +183,7 @@ class OutsideIntake {
     return {};
   }
 
-  // New files wait until they are needed. Rows that are there are brought up to date in any case.
+  // New files wait until they are needed. Files that have rows are always updated.
   Result<void> readNewest(const OutsideWalk& walk, KnownFiles& known, const NewestRows& newest) {
     std::vector<OutsideFile> found;
     std::vector<OutsideFile> changed;
@@ -215,11 +216,11 @@ class OutsideIntake {
     return transaction.commit();
   }
 
-  // A session that was last active before this time is not in the list: there are enough that are newer.
+  // Returns the time of the last row that the list shows. A session that was last active earlier cannot be in the list.
   std::uint64_t firstNeededMs(const NewestRows& newest) {
     const Conditions conditions = listConditions(newest.filter);
     const std::string order = orderOf(ListOrder::Active, false);
-    // A fork without a title gets that of its origin, which may be any file.
+    // A fork without a title shows the title of its origin, which may be in any file.
     Query untitled(database_, fmt::format("SELECT 1 FROM (SELECT title, originSession FROM session{} ORDER BY {} LIMIT "
                                           "{}) WHERE title = '' AND originSession <> '' AND originSession NOT IN "
                                           "(SELECT sessionId FROM session)",
@@ -262,7 +263,7 @@ class OutsideIntake {
     return query.next() ? query.text(0) : std::string();
   }
 
-  // Nothing is written for it once more.
+  // Returns true when the same failure is already recorded, so that nothing is written again.
   bool isTriedAlready(const std::string& path, const std::string& reason) {
     return Query(database_, "SELECT 1 FROM outside WHERE path = ? AND stamp = '' AND reason = ?", path, reason).next();
   }
@@ -272,7 +273,7 @@ class OutsideIntake {
     return query.next() && !query.next();
   }
 
-  // Page by page: they may be very many.
+  // Page by page, because there may be very many.
   Result<void> forgetGone(KnownFiles& known) {
     constexpr std::size_t kPage = 1'000;
     GoneFiles files;
@@ -298,7 +299,7 @@ class OutsideIntake {
     }
   }
 
-  // Sessions of several files, one of which has changed: all of them are read together.
+  // Sessions in several files, one of which has changed: all files of such a session are read together.
   Result<void> tellAgain() {
     if (again_.empty()) return {};
     Transaction transaction(database_);
@@ -311,13 +312,13 @@ class OutsideIntake {
       forget(sessionId);
       if (files.empty()) continue;
       Told told = tellOutside(std::move(files));
-      // None of several files can be read any more: the next look finds out which of them.
+      // When none of several files can be read any more, the next run finds out which of them fail.
       if (!told.error && rowOf(told.row.facts.sessionId) == 0) save(std::move(told));
     }
     return transaction.commit();
   }
 
-  // 0: none.
+  // Returns 0 when there is no row.
   std::int64_t rowOf(const std::string& sessionId) {
     Query query(database_, "SELECT id FROM session WHERE sessionId = ?", sessionId);
     return query.next() ? query.integer(0) : 0;
@@ -358,7 +359,7 @@ class OutsideIntake {
     return found->second;
   }
 
-  // Each list names them, not only the one that read them.
+  // Every list reports them, not only the one that read them.
   void addUnreadable() {
     report_.unreadable += knownUnreadable_;
     if (knownUnreadable_ == 0 || !report_.example.empty()) return;
@@ -372,9 +373,9 @@ class OutsideIntake {
   WaitingFiles waiting_;
   const std::function<void(std::uint64_t)>& progress_;
   OutsideReport report_;
-  std::uint64_t knownUnreadable_ = 0;  // of files that have not changed; the walk's thread counts them
+  std::uint64_t knownUnreadable_ = 0;  // unchanged files that are unreadable; counted by the thread of the walk
   std::string unreadablePath_;
-  std::set<std::string> again_;  // sessions
+  std::set<std::string> again_;  // sessions to read again
   std::optional<FirstFill> fill_;
   std::unordered_map<std::string, std::int64_t> models_;
 };
@@ -383,14 +384,15 @@ class OutsideIntake {
 
 Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
                                     const std::function<void(std::uint64_t)>& progress, const NewestRows* newest) {
-  // Another process may be reading the same files, and stores many at once.
+  // Another process may be reading the same files and storing many rows at once.
   constexpr int kPatienceMs = 15'000;
   BOUGH_TRY(auto opened, openCatalog(folder, {.busyTimeoutMs = kPatienceMs}, false));
   if (opened.memory || opened.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("{}/catalog.db cannot be written to", folder),
                 "make the folder writable, or set XDG_CACHE_HOME to one that is");
   }
-  // Rows come in the order of paths, not in that of the indexes; and one checkpoint at the end is enough.
+  // Rows arrive in the order of paths, not of the indexes, so a larger cache helps; and one checkpoint at the end is
+  // enough.
   opened.database->execute("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8192;");
   return OutsideIntake(*opened.database, progress).run(walk, newest);
 }
@@ -403,7 +405,9 @@ Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& wal
   std::uint64_t found = 0;
   BOUGH_TRY(walk([&](OutsideFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
-    if (before != nullptr && before->stamp == hashOf("")) return true;  // nothing of it is read
+    if (before != nullptr && before->stamp == hashOf(""))
+      return true;  // it was tried before and nothing of it would
+                    // be read
     if (KnownFiles::compare(before, file) != KnownFiles::Standing::Unchanged) found += file.sizeBytes;
     return found < bytes;
   }));

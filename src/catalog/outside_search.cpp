@@ -17,11 +17,11 @@ namespace bough::catalog {
 namespace {
 
 struct Found {
-  std::deque<SearchHit> hits;  // the newest last
+  std::deque<SearchHit> hits;  // newest last
   std::optional<Error> error;
 };
 
-// What one thread needs.
+// The state of one thread.
 class OutsideScanner {
  public:
   OutsideScanner(const ScanQuery& query, const ScanOptions& options)
@@ -33,7 +33,7 @@ class OutsideScanner {
     if (!excerptOf_) {
       BOUGH_TRY(excerptOf_, query_.matcher());
     }
-    std::unordered_set<std::string> seen;  // several files of a session repeat entries
+    std::unordered_set<std::string> seen;  // several files of a session may repeat entries
     for (const std::string& path : paths) {
       BOUGH_TRY(const bool mayMatch, holdsCandidate(path));
       if (!mayMatch) continue;
@@ -47,8 +47,8 @@ class OutsideScanner {
   }
 
  private:
-  // Most files hold nothing of what is looked for, which their bytes tell quickly. A line may be longer than a piece,
-  // so the end of each piece is looked at again with the next.
+  // A quick test of the bytes, because most files contain nothing that matches. A line may be longer than a piece, so
+  // the end of each piece is examined again together with the next.
   Result<bool> holdsCandidate(const std::string& path) {
     constexpr std::size_t kOverlap = 4096;
     const std::size_t overlap = std::max(kOverlap, longest_ * 16);
@@ -82,7 +82,7 @@ class OutsideScanner {
   const ScanQuery& query_;
   const ScanOptions& options_;
   LineFilter filter_;
-  std::size_t longest_ = 0;  // anchor
+  std::size_t longest_ = 0;  // longest anchor
   ExcerptOf excerptOf_;
 };
 

@@ -1,4 +1,4 @@
-// What models cost.
+// The prices of models.
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 namespace bough {
 namespace {
 
-// Dollars for a million tokens: input, output, read from the cache, written to it (for five minutes). docs/prices.md
-// says where they are from. A name ends in * only where everything that it covers costs the same: a model that is not
-// known is better shown as such than with the price of its neighbour.
+// Dollars per million tokens: input, output, read from the cache, written to it (for five minutes). docs/prices.md
+// names the sources. A name ends in * only where everything that it matches costs the same: for an unknown model, no
+// price is better than the price of a similar one.
 constexpr std::string_view kBuiltIn = R"(
 offline/*                 0      0      0      0
 claude-fable-5-1*         10     50     0.25   12.5
@@ -140,7 +140,7 @@ Result<PriceTable> PriceTable::parse(std::string_view text) {
 }
 
 const ModelPrice* PriceTable::find(std::string_view model) const {
-  // Routers put the provider before the name: "anthropic/claude-sonnet-4-5".
+  // Routers prefix the provider: "anthropic/claude-sonnet-4-5".
   const std::size_t slash = model.rfind('/');
   const std::string_view plain = slash == std::string_view::npos ? model : model.substr(slash + 1);
   const ModelPrice* best = nullptr;

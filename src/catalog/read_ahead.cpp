@@ -13,7 +13,7 @@
 namespace bough::catalog {
 namespace {
 
-// For fewer entries a thread costs more than it saves.
+// For fewer entries, a thread costs more than it saves.
 constexpr std::uint64_t kThreadFrom = 16;
 constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
 constexpr std::size_t kMostBatches = 8;
@@ -37,7 +37,7 @@ Result<void> readAll(SessionStore& store, const ReadRange& range, const std::fun
                               [&](std::uint64_t sequence, Entry& entry) { use(prepared(range, sequence, entry)); });
 }
 
-// The reading thread puts batches in, the caller takes them out. Whoever ends first says so to the other.
+// A queue of batches: the reading thread adds them, the caller takes them. Either side can end it.
 class Batches {
  public:
   using Batch = std::vector<ReadEntry>;
@@ -54,7 +54,7 @@ class Batches {
     thrown_ = std::move(thrown);
     changed_.notify_all();
   }
-  // False at the end.
+  // Returns false at the end.
   bool take(Batch& batch) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !waiting_.empty() || ended_; });
@@ -125,7 +125,7 @@ class Reader {
 
   Batches batches_;
   Result<void> outcome_;
-  std::jthread thread_;  // the last: it uses the others
+  std::jthread thread_;  // last member, because it uses the others
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which sessions' time is over.
+// Finds expired sessions.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
   return state_->answered([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {
-      // A session that is damaged or missing is nothing to tidy away unseen.
+      // A damaged or missing session must not be removed without anybody noticing.
       catalog::Query query(
           *state_->database,
           fmt::format("SELECT {} FROM session WHERE pinned = 0 AND condition < {} AND (timeToLiveMs IS "
@@ -31,7 +31,7 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
       while (query.next()) {
         SessionSummary session = catalog::readRow(query).facts;
         const std::uint64_t life = session.timeToLiveMs ? *session.timeToLiveMs : *defaultTimeToLiveMs;
-        // What was imported is older than its place in the store.
+        // The messages of an imported session may be older than the session's creation in the store.
         const std::uint64_t storedMs = std::max(session.activeMs, session.createdMs);
         if (life > nowMs || storedMs > nowMs - life) continue;
         const std::uint64_t expiredMs = storedMs + life;

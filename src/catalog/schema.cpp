@@ -18,17 +18,19 @@
 namespace bough::catalog {
 namespace {
 
-// session: one a session. `taken` entries are in the numbers, `indexed` in the search, and `lastId` is the last one
-// taken: it proves that the log is still the same one. `countedBytes` end the last complete batch of it. `lostId` was
-// the last of `lostEntries` entries of the same log, which does not hold it any more. The store reads these through the
-// view `counted` (store/file/parts/catalog_row.h). An entry's row is numbered session.id << 32 | its sequence, and no
-// session.id is used twice; see search_index.h.
-// answer: what each answer cost, in each session that holds it; `id` is a hash of its identity, `first` the sequence of
-// its first entry. Sums take each id once.
-// used: the sums of answers by quarter of an hour and model, so that nobody has to add up all answers (answers.h keeps
-// them). An answer of which a second session gets a copy leaves the sums and goes to `copied`: which copy counts
-// depends on the sessions that are asked for. It stays there when the copies go. An answer without figures is there,
-// too, so that it can be told how many there are.
+// session: one row per session. The counts cover `taken` entries, and the search index covers `indexed`. `lastId` is
+// the last entry taken; it proves that the log is still the same. `countedBytes` is the end of the log's last complete
+// batch. `lostId` was the last of `lostEntries` entries of the same log, which no longer contains it. The store reads
+// these columns through the view `counted` (store/file/parts/catalog_row.h). The row number of an entry is session.id
+// << 32 | its sequence, and no session.id is used twice; see search_index.h.
+//
+// answer: the cost of each answer, in each session that contains it. `id` is a hash of its identity, `first` the
+// sequence of its first entry. Sums count each id once.
+//
+// used: the sums of answers by quarter of an hour and model, so that a query does not have to sum all answers
+// (maintained by answers.h). When a second session gets a copy of an answer, the answer is subtracted from the sums and
+// added to `copied`, because which copy counts depends on the sessions in the query. It stays there when the copies are
+// removed. An answer without usage is also in `copied`, so that such answers can be counted.
 constexpr const char* kTables = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE session(
@@ -84,7 +86,7 @@ int versionOf(Database& database) {
   return version.next() ? static_cast<int>(version.integer(0)) : 0;
 }
 
-// What a catalog of another version, or one that an erasure emptied, had counted of the logs of a store. Not of files
+// Saves what a catalog of another version, or one emptied by an erasure, had counted of a store's logs. Not for files
 // of other agents, which have no logs.
 bool keepCounts(Database& database) {
   {
@@ -101,7 +103,7 @@ bool keepCounts(Database& database) {
   return true;
 }
 
-// Rows that say this and nothing else; all else is read again.
+// Creates rows that contain only these counts; everything else is read again.
 void carryCounts(Database& database) {
   database.execute(fmt::format(
       "INSERT OR IGNORE INTO session(sessionId, stamp, headerId, lastId, taken, indexed, countedBytes, lostId, "
@@ -114,8 +116,8 @@ void carryCounts(Database& database) {
       kCarriedStamp));
 }
 
-// Makes the tables unless another process was first. What the catalog had counted may be the only proof that the last
-// batch of a log was complete.
+// Creates the tables unless another process was first. The counts of the old catalog are carried over, because they may
+// be the only proof that the last batch of a log was complete.
 Result<void> makeTables(Database& database, bool memory) {
   if (!memory) database.execute("PRAGMA journal_mode = WAL");
   Transaction transaction(database);
@@ -142,7 +144,7 @@ std::optional<FileState> stateIn(Directory& root) {
   return FileState{.inode = info->identity.inode, .sizeBytes = info->sizeBytes, .modifiedNs = info->modifiedNs};
 }
 
-// Nobody may be writing to a file that is opened as one that never changes, so its log must be empty.
+// No process may be writing to a file that is opened as immutable, so the WAL must be empty.
 Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root, const CatalogOptions& options) {
   const std::string path = folder + "/" + kFileName;
   const auto log = root.info("catalog.db-wal");
@@ -165,8 +167,8 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
                                        folder));
 }
 
-// While SQLite's log is missing, the file itself holds everything and nobody has it open for writing. Who writes to it
-// later changes its time, provided that the clock of the file system has moved on since it was last written.
+// While there is no WAL, the file itself contains everything and no process has it open for writing. A later write
+// changes the file's modification time, provided that the file system's clock has advanced since the last write.
 std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& root, const CatalogOptions& options) {
   constexpr std::uint64_t kTickMs = 20;
   constexpr std::uint64_t kNsPerMs = 1'000'000;
@@ -189,7 +191,7 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
     return fail(ErrorCode::ReadOnly, fmt::format("{} cannot be written to", path));
   }
   BOUGH_TRY(prepareSearch(*database));
-  // Deleted text is overwritten: it may be deleted because it was redacted.
+  // Deleted text is overwritten, because it may have been redacted.
   database->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
   const int version = versionOf(*database);
   BOUGH_TRY(database->take());
@@ -204,7 +206,7 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   return OpenedCatalog{.database = std::move(database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
 }
 
-// For some locks SQLite does not wait by itself: those that it takes to begin with its log and to end with it.
+// Retries, because SQLite does not wait for some locks itself: those for opening and closing the WAL.
 Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
   using std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPause(5);
@@ -216,9 +218,9 @@ Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOption
   }
 }
 
-// Makes the file where there is none, so that nobody else can read it and no link leads out of the store. A file that
-// is there is opened by SQLite alone: its locks belong to the process, and end when that closes any descriptor of the
-// file.
+// Creates a missing file in such a way that no other user can read it and no symbolic link leads out of the store. An
+// existing file is opened only by SQLite: its locks belong to the process and are lost when the process closes any
+// descriptor of the file.
 SysResult<void> makeFile(Directory& root) {
   static std::mutex making;
   const NoForkMeanwhile noFork;
@@ -238,7 +240,7 @@ void resetSchema(Database& database) {
   database.execute(kTables);
   database.execute(listIndexes());
   database.execute(searchTable());
-  // Tells others who have taken everything into the catalog that it was emptied.
+  // Tells other processes, which took everything into the catalog, that it was emptied.
   Query(database, "INSERT INTO meta(name, value) VALUES('generation', randomblob(16))").run();
   database.execute(versionPragma());
 }
@@ -247,7 +249,7 @@ Result<std::string> setAside(const std::string& folder) {
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
   const std::string kept = kDamagedFileName;
-  // With its log, which may hold its newest rows.
+  // Moves the WAL as well, because it may have the newest rows.
   for (const std::string ending : {"-wal", ""}) {
     auto moved = (*root)->rename(kFileName + ending, kept + ending);
     if (!moved && moved.error() == ENOENT && !ending.empty()) moved = (*root)->remove(kept + ending);
@@ -289,7 +291,7 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   if (mayBeQuiet) {
     if (auto quiet = openQuietly(folder, **root, options)) return std::move(*quiet);
   }
-  // SQLite makes its log beside the file: a file that may be written does not help in a folder that may not.
+  // SQLite creates the WAL beside the file, so a writable file in a read-only folder does not help.
   if (!(*root)->checkWritable()) return openForReading(folder, **root, options);
   const std::string path = folder + "/" + kFileName;
   if (const auto made = makeFile(**root); !made) {
@@ -299,7 +301,7 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
                     systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
   }
   auto opened = openPatiently(path, options, replaceNewer);
-  if (!opened && opened.error().code == ErrorCode::Io && makeFile(**root)) {  // somebody may have moved it meanwhile
+  if (!opened && opened.error().code == ErrorCode::Io && makeFile(**root)) {  // another process may have moved the file
     opened = openPatiently(path, options, replaceNewer);
   }
   if (!opened && opened.error().code == ErrorCode::ReadOnly) return openForReading(folder, **root, options);

@@ -22,8 +22,8 @@ using catalog::Query;
 
 namespace {
 
-// A word that is in more entries than these says little: of them, those that were taken in last are ranked. Who asks
-// for more gets more.
+// Only this many matches are ranked, those taken in last: a word that is in more entries says little. A larger limit of
+// the caller ranks more.
 constexpr std::size_t kRanked = 5'000;
 
 Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& options) {
@@ -45,7 +45,7 @@ Result<Conditions> conditionsOf(const std::string& match, const SearchOptions& o
   return conditions;
 }
 
-// The text of an entry, as every view shows it; none when it was redacted or is gone.
+// Returns the text of an entry as every view shows it; std::nullopt when it was redacted or is gone.
 Result<std::optional<std::string>> textOf(SessionStore& store, const SearchHit& hit) {
   BOUGH_TRY(const auto session, store.session(hit.sessionId));
   BOUGH_TRY(const auto entry, session.entry(hit.entryId));
@@ -54,8 +54,8 @@ Result<std::optional<std::string>> textOf(SessionStore& store, const SearchHit& 
   return catalog::readFacts(entry, true).text;
 }
 
-// The index does not know the texts, and a source gives them whole: they become excerpts here. What has been redacted
-// since the catalog caught up is not a hit; what cannot be read now is one, without an excerpt.
+// Adds the excerpts. The index does not store texts, and a source returns whole texts. Entries that were redacted since
+// the catalog caught up are dropped; an entry that cannot be read now stays a hit without an excerpt.
 Result<void> cutExcerpts(SessionStore& store, bool haveTexts, std::string_view query, const SearchOptions& options,
                          std::vector<SearchHit>& hits) {
   if (options.excerptTokens == 0) {
@@ -92,14 +92,14 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
     BOUGH_TRY(cutExcerpts(state_->store, true, query, options, hits));
     return hits;
   }
-  // The best first, then what is to be said of them: that is only wanted of what is shown.
+  // First find the best hits, then read the details only of the hits that are shown.
   const std::string where = conditions.where();
   const bool asksSession = where.find("session.") != std::string::npos;
   return state_->answered([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
-    // A list does without; see openQuietly.
+    // Not done when the file is opened for a list; see openQuietly.
     BOUGH_TRY(catalog::prepareSearch(database));
-    // What nothing is asked of is not joined: a common word is in very many entries.
+    // Join only the tables that conditions need: a common word is in very many entries.
     const bool asksEntry = where.find("entry.") != std::string::npos || catalog::hasAbandoned(database);
     const std::size_t limit = std::min<std::size_t>(options.limit, INT64_MAX);
     const std::string ranked = fmt::format(
@@ -113,7 +113,7 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
       Query found(database, ranked);
       conditions.bindTo(found);
       while (found.next()) {
-        // All that are as good as the last one: which of them is newer is not known yet.
+        // Includes all hits with the same score as the last one, because their times are not known yet.
         const double score = -found.real(1);
         if (rows.size() >= limit && (hits.empty() || score < hits.back().score)) break;
         rows.push_back(found.integer(0));

@@ -24,22 +24,23 @@
 namespace bough::catalog {
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{128} << 10;  // stays in the cache of a core
+constexpr std::size_t kChunkBytes = std::size_t{128} << 10;  // fits into the cache of a core
 constexpr std::size_t kRestBytes = std::size_t{16} << 10;
 
-// Of a large file so much is one piece of work. Pieces are looked at from the end of the file: the newest come first.
+// A large file is divided into parts of this size. They are scanned from the end of the file, because the newest
+// entries come first.
 constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
 
-// What one thread does at a time: a part of a session's file. A session that is not in a plain file is looked at whole,
-// with its last part.
+// One piece of work for a thread: a part of a session's file. A session that is not in an uncompressed file is scanned
+// whole, with its last part.
 struct Work {
   std::size_t session = 0;
   std::uint64_t begin = 0;
-  std::uint64_t end = UINT64_MAX;  // a line that begins before it is looked at whole
+  std::uint64_t end = UINT64_MAX;  // a line that begins before `end` is scanned whole
   [[nodiscard]] bool isLast() const { return end == UINT64_MAX; }
 };
 
-// Hands out the work, in the order in which it is shown.
+// Hands out the work in the order of the results.
 class WorkList {
  public:
   WorkList(SessionStore& store, const std::vector<std::string>& sessions)
@@ -61,23 +62,23 @@ class WorkList {
   SessionFiles files_;
   const std::vector<std::string>& sessions_;
   std::size_t at_ = 0;
-  std::uint64_t left_ = 0;  // of the session before at_, before what was handed out
+  std::uint64_t left_ = 0;  // what is left of the session before at_: the bytes before this offset
 };
 
-// An entry whose line may hold what is looked for. Without the line, which was looked at, when it is not from a plain
-// file, of which only a part is looked at at a time.
+// An entry whose line may match. `line` is empty when the session is not in an uncompressed file; the line was then
+// checked when it was read.
 struct Candidate {
   std::string id;
   std::string line = {};
 };
 
-// Those of a session, in the order of the log.
+// The candidates of a session, in log order.
 class Candidates {
  public:
   Candidates(SessionStore& store, const ScanQuery& query, const std::atomic<bool>& stopped)
       : store_(store), files_(store.folder()), filter_(query.anchors, query.form), stopped_(stopped) {}
 
-  /// `mayMatch` is asked before the line of an entry is forgotten.
+  /// `mayMatch` is called before the line of an entry is discarded.
   Result<std::vector<Candidate>> of(const std::string& sessionId, const Work& work,
                                     const std::function<Result<bool>(std::string_view)>& mayMatch) {
     found_.clear();
@@ -86,7 +87,7 @@ class Candidates {
       BOUGH_TRY(orError(readFile(*file, work), "read", sessionId));
     }
     if (file || !work.isLast()) return std::move(found_);
-    // It is archived, or not in a file at all.
+    // The session is archived, or not in a file at all.
     BOUGH_TRY(const auto session, store_.session(sessionId));
     Result<bool> wanted = false;
     BOUGH_TRY(session.exportLines([&](std::string_view line) {
@@ -101,7 +102,7 @@ class Candidates {
 
  private:
   bool take(std::string_view line) {
-    // Entries that can be found have their id in the first member; a line without one is damaged, or another's.
+    // Entries that can be found have their id as the first member. A line without an id is damaged or not bough's.
     auto id = json::findString(line, "id");
     if (id) found_.push_back({.id = std::move(*id), .line = std::string(line)});
     return id.has_value();
@@ -118,15 +119,15 @@ class Candidates {
     }
   }
 
-  // Whole lines at a time, those that begin in the part; the buffer grows with the longest.
+  // Scans the lines that begin in the part, in chunks of whole lines. The buffer grows with the longest line.
   SysResult<void> readFile(File& file, const Work& work) {
     buffer_.clear();
-    // From the byte before: when it ends a line, the part begins with one.
+    // Start one byte earlier: when that byte ends a line, the part begins with a line.
     std::uint64_t offset = work.begin == 0 ? 0 : work.begin - 1;
     bool atLine = work.begin == 0;
-    std::uint64_t lineBegin = offset;  // of what is held
+    std::uint64_t lineBegin = offset;  // offset of the bytes held
     while (!stopped_ && lineBegin < work.end) {
-      // After the part only the rest of its last line is wanted.
+      // After the part, only the rest of its last line is needed.
       const std::uint64_t wanted = offset < work.end ? work.end - offset : kRestBytes;
       const auto got = file.readAt(
           offset, buffer_.room(offset, static_cast<std::size_t>(std::min<std::uint64_t>(wanted, kChunkBytes))));
@@ -151,14 +152,14 @@ class Candidates {
     return {};
   }
 
-  // After the last line that is complete; only what is `fresh` of the text may end one.
+  // Returns the position after the last complete line. Only the last `fresh` bytes of the text can contain its end.
   static std::size_t endOfLines(std::string_view text, std::size_t fresh) {
     fresh = std::min(fresh, text.size());
     const void* last = ::memrchr(text.data() + text.size() - fresh, '\n', fresh);
     return last == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(last) - text.data()) + 1;
   }
 
-  // The lines that begin before `end`.
+  // Returns the lines that begin before `end`.
   static std::string_view linesBefore(std::string_view lines, std::uint64_t begin, std::uint64_t end) {
     if (end - begin >= lines.size()) return lines;
     const std::size_t last = lines.find('\n', static_cast<std::size_t>(end - begin) - 1);
@@ -176,11 +177,11 @@ class Candidates {
 struct Scanned {
   std::size_t session = 0;
   bool done = false;
-  std::vector<SearchHit> hits;  // the newest first
+  std::vector<SearchHit> hits;  // newest first
   std::optional<Error> error;
 };
 
-// What one thread needs.
+// The state of one thread.
 class Scanner {
  public:
   Scanner(SessionStore& store, const ScanQuery& query, const ScanOptions& options, const std::atomic<bool>& stopped)
@@ -199,7 +200,7 @@ class Scanner {
       if (hits.size() >= options_.mostOfSession || stopped_) break;
       BOUGH_TRY(const bool worthLoading, mayMatch(each->line));
       if (!worthLoading) continue;
-      // As every view shows it: hidden when it was redacted, and with its attachment.
+      // Load the entry as every view shows it: hidden when redacted, and with its attachment.
       const auto entry = session.entry(each->id);
       if (entry) {
         BOUGH_TRY(look(sessionId, *entry, hits));
@@ -214,7 +215,7 @@ class Scanner {
   }
 
  private:
-  // Whether the entry of a line may match, as far as the line alone tells: loading an entry costs more than looking.
+  // Returns false when the line alone shows that its entry does not match: loading an entry costs more than this test.
   Result<bool> mayMatch(std::string_view line) {
     const auto type = json::findString(line, "type");
     const auto payload = json::findMember(line, "payload");
@@ -243,7 +244,7 @@ class Scanner {
     return {};
   }
 
-  // A title that another replaced does not count.
+  // A title that was replaced later does not count.
   Result<void> lookAtTitle(const std::string& sessionId, const Entry& entry, std::uint64_t timeMs,
                            std::vector<SearchHit>& hits) {
     const auto title = titleIn(entry);
@@ -273,7 +274,7 @@ bool holdsFolder(const std::string& folder, std::string wanted) {
   return (folder + "/").starts_with(wanted == "/" ? wanted : wanted + "/");
 }
 
-// What the header of a session says of it.
+// Returns true when the header of a session matches the filter.
 Result<bool> isOf(SessionStore& store, const SessionFilter& filter, const std::string& sessionId) {
   if (!filter.session.empty() && sessionId != filter.session) return false;
   if (filter.agent.empty() && filter.key.empty() && filter.cwd.empty()) return true;
@@ -310,12 +311,12 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
                   const std::function<void(const std::string& sessionId, const Error&)>& problem) {
   WorkList list(store, sessions);
   std::deque<Scanned> scanned;  // in the order of the work
-  bool ended = false;           // nothing is left to hand out
+  bool ended = false;           // no work is left to hand out
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped = false;
   ThreadFailure failure;
-  // False when nothing is left to do.
+  // Returns false when no work is left.
   const auto scanNext = [&](Scanner& scanner) {
     std::optional<Work> piece;
     Scanned* place = nullptr;
@@ -376,7 +377,7 @@ Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const Sessi
   BOUGH_TRY(const auto ids, store.listSessions());
   std::vector<std::pair<std::uint64_t, std::string>> found;
   for (const std::string& id : ids) {
-    // What cannot be looked at comes last; whoever reads it says why.
+    // A session that cannot be examined comes last; reading it reports the reason.
     if (isOf(store, filter, id).value_or(true)) found.emplace_back(files.info(id).value_or(FileInfo()).modifiedNs, id);
   }
   std::ranges::sort(found, std::ranges::greater());

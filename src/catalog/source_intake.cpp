@@ -30,11 +30,11 @@ Result<void> CatalogSource::forgetAll() {
 namespace catalog {
 namespace {
 
-// How many sessions are looked at, and how many bytes of them, before they are handed over.
+// The limits of a round: how many sessions are read, and how many of their bytes, before they are handed over.
 constexpr std::size_t kSessionsAtOnce = 200;
 constexpr std::uint64_t kBytesAtOnce = std::uint64_t{32} << 20;
 
-// CatalogedSession::rest: texts, each after its length.
+// Writes CatalogedSession::rest: texts, each preceded by its length.
 class RestWriter {
  public:
   void text(std::string_view value) { out += fmt::format("{}:{}", value.size(), value); }
@@ -69,12 +69,12 @@ class RestReader {
   std::string_view rest_;
 };
 
-// Puts what the source has kept of a session where Intake looks for it.
+// Puts what the source has stored about a session where Intake looks for it.
 void restore(Database& database, const CatalogedSession& kept) {
   RestReader rest(kept.rest);
   SessionRow row;
   row.facts = kept.summary;
-  row.stamp.clear();  // it is looked at in any case: the source would not have named it otherwise
+  row.stamp.clear();  // no stamp, so that the session is read: the source named it as out of date
   row.taken = kept.taken;
   row.indexed = kept.indexed;
   for (std::string* text : {&row.headerId, &row.lastId, &row.titleEntry, &row.lastMessageId, &row.lastModel}) {
@@ -93,7 +93,7 @@ void restore(Database& database, const CatalogedSession& kept) {
   }
 }
 
-// What Intake has left there.
+// Collects what Intake has stored there.
 void collect(Database& database, const SessionRow& row, CatalogChange& change) {
   CatalogedSession& after = change.after;
   after.summary = row.facts;
@@ -134,13 +134,13 @@ void collect(Database& database, const SessionRow& row, CatalogChange& change) {
   }
 }
 
-// One round: some outdated sessions are read, and what was found is handed over.
+// One round: reads some sessions that are out of date and hands the results over.
 class Round {
  public:
   Round(SessionStore& store, CatalogSource& source, bool search, CatchUpReport& report)
       : store_(store), source_(source), search_(search), report_(report) {}
 
-  /// Adds the session to the round. False when only a part of its texts was taken in.
+  /// Adds the session to the round. Returns false when only a part of its texts was taken in.
   Result<bool> add(CatalogedSession& outdated) {
     if (!database_) {
       BOUGH_TRY(auto opened, openCatalog({}, {}, false));
@@ -149,7 +149,7 @@ class Round {
     CatalogChange change{.before = std::move(outdated)};
     const std::string sessionId = change.before.summary.sessionId;
     const std::string stamp = change.before.stamp;
-    // What others can find in a session that has to be read again must not go for it.
+    // A session that must be read again must not lose the texts that others can find.
     const bool search = search_ || (change.before.taken == 0 && change.before.indexed > 0);
     if (change.before.taken > 0) {
       restore(*database_, change.before);
@@ -199,19 +199,19 @@ class Round {
   std::uint64_t bytes_ = 0;
 };
 
-// Nothing that may be a session's id is between the two.
+// Returns a text after which this session id is the next possible one.
 std::string justBefore(std::string sessionId) {
   --sessionId.back();
   return sessionId + '~';
 }
 
-// One catch-up: rounds until nothing is outdated.
+// One catch-up: runs rounds until no session is out of date.
 class SourceCatchUp {
  public:
   SourceCatchUp(SessionStore& store, CatalogSource& source, const CatchUpOptions& options)
       : store_(store), source_(source), options_(options) {}
 
-  /// Again after a Conflict, which leaves what was reported and the session of which texts are to come.
+  /// May be called again after a Conflict, which keeps the report and the session with pending texts.
   Result<void> run() {
     progress_ = {};
     partlyIndexed_.reset();
@@ -226,7 +226,7 @@ class SourceCatchUp {
   CatchUpReport report;
 
  private:
-  // False when nothing is left or the caller does not want more.
+  // Returns false when nothing is left or the caller wants to stop.
   Result<bool> takePage(std::string& after) {
     BOUGH_TRY(auto outdated, source_.outdated(options_.search, after, kSessionsAtOnce));
     if (outdated.sessions.empty()) return false;
@@ -248,9 +248,9 @@ class SourceCatchUp {
     return outdated.total > outdated.sessions.size();
   }
 
-  // The rest of the texts of the session of which a part was taken in. A list asks for it, too, when the session has to
-  // be read again: no other list would be told of it, and the texts of the rest are still those of before. False when
-  // the caller does not want more.
+  // Takes in the pending texts of a session of which only a part was taken in. A catch-up without search does this too
+  // when the session had to be read again: no other such catch-up would hear of the session, and the rest of its texts
+  // is out of date. Returns false when the caller wants to stop.
   Result<bool> takeRest() {
     while (!partly_.empty()) {
       BOUGH_TRY(auto outdated, source_.outdated(true, justBefore(partly_), 1));
@@ -259,8 +259,8 @@ class SourceCatchUp {
         return true;
       }
       CatalogedSession& session = outdated.sessions.front();
-      // Without progress another process is at work on the session: it is left to that one. Nobody is when it has to be
-      // read from the start once more, because somebody has erased again.
+      // No progress means that another process is working on the session; leave it to that process. But when the
+      // session must be read from its start again, because of another erasure, no other process is working on it.
       if (session.taken == 0 ? ++restarts_ > kMostTries : partlyIndexed_ && session.indexed <= *partlyIndexed_) {
         partly_.clear();
         return true;
@@ -275,7 +275,7 @@ class SourceCatchUp {
     return true;
   }
 
-  // False when only a part of its texts was taken in.
+  // Returns false when only a part of its texts was taken in.
   Result<bool> take(Round& round, CatalogedSession& session) {
     const std::uint64_t before = round.bytes();
     const std::string sessionId = session.summary.sessionId;
@@ -291,15 +291,15 @@ class SourceCatchUp {
     return isWhole;
   }
 
-  // False when the caller does not want more.
+  // Returns false when the caller wants to stop.
   bool tell() { return !options_.progress || options_.progress(progress_); }
 
   SessionStore& store_;
   CatalogSource& source_;
   const CatchUpOptions& options_;
   CatchUpProgress progress_;
-  std::string partly_;                          // the session of which more texts are to come
-  std::optional<std::uint64_t> partlyIndexed_;  // how many of its entries were in the index before the last part
+  std::string partly_;                          // the session with pending texts
+  std::optional<std::uint64_t> partlyIndexed_;  // how many of its entries were indexed before the last part
   int restarts_ = 0;
 };
 
@@ -308,7 +308,7 @@ class SourceCatchUp {
 Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options) {
   SourceCatchUp catchUp(store, source, options);
   auto taken = catchUp.run();
-  // Each of the others that had seen less can be first once.
+  // Each process that had seen less can cause one Conflict.
   for (int tries = 1; !taken && taken.error().code == ErrorCode::Conflict && tries < kMostTries; ++tries) {
     taken = catchUp.run();
   }

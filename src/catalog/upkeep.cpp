@@ -1,4 +1,4 @@
-// How the catalog looks after its own file: finding damage, and wiping what was redacted out of it.
+// How the catalog maintains its own file: finding damage, and removing redacted words.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxFindings = 10;
 
-// Everything a row says that the log alone decides.
+// Returns everything in a row that is determined by the log alone.
 std::string describe(const SessionSummary& row) {
   const Usage& used = row.tokens;
   std::string text = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.key, row.agent, row.cwd, row.title,
@@ -47,7 +47,7 @@ Result<std::map<std::string, std::string>> describeAll(Catalog& catalog) {
   return described;
 }
 
-// The sessions of which one of two catalogs says something else than the other, which may have none: both rows.
+// Returns the sessions whose rows differ between the two catalogs, with both rows. A row may be missing in one of them.
 Result<std::map<std::string, std::pair<std::string, std::string>>> differences(Catalog& truth, Catalog& kept) {
   BOUGH_TRY(auto rows, describeAll(truth));
   BOUGH_TRY(auto mine, describeAll(kept));
@@ -61,8 +61,8 @@ Result<std::map<std::string, std::pair<std::string, std::string>>> differences(C
 
 }  // namespace
 
-// SQLite keeps no checksums, so its own look finds what is wrong with the pages, not a number that was changed within
-// one: for that the rows are rebuilt beside it.
+// SQLite has no checksums: its own check finds damaged pages, but not a changed number within a page. For that, the
+// rows are rebuilt and compared.
 Result<std::vector<std::string>> Catalog::check(bool deep) {
   if (state_->source != nullptr) return std::vector<std::string>();
   std::vector<std::string> found;
@@ -84,19 +84,19 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
     Query(database, "INSERT INTO search(search) VALUES('integrity-check')").run();
     if (auto read = database.take(); !read) found.push_back("the index for search: " + read.error().message);
   }
-  // A row that remembers what its log has lost says more than the log does.
+  // A row that remembers lost entries knows more than the log does.
   std::set<std::string> remembered;
   {
     Query query(database, "SELECT sessionId FROM session WHERE lostId <> ''");
     while (query.next()) remembered.insert(query.text(0));
   }
   BOUGH_TRY(database.take());
-  // From here on the database may be another one: whoever catches up may open it again.
+  // From here on `database` may be invalid: catching up may reopen it.
   BOUGH_TRY(auto fresh, open(state_->store, {.inMemory = true}));
   BOUGH_TRY(fresh->catchUp({}));
   BOUGH_TRY(auto wrong, differences(*fresh, *this));
   if (!wrong.empty()) {
-    // Sessions that somebody uses or removes meanwhile are other ones at a second look, or gone.
+    // Sessions that others use or remove meanwhile change between the two comparisons, or are gone.
     BOUGH_TRY(fresh->catchUp({}));
     BOUGH_TRY(catchUp({}));
     BOUGH_TRY(const auto later, differences(*fresh, *this));
@@ -117,8 +117,8 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
   return found;
 }
 
-// What is taken out of the index for search is only marked there; its words go when the pieces that hold them are
-// merged. SQLite's own log keeps older pages until it is emptied. Both are done a bit at a time.
+// Removing words from the search index only marks them; they disappear when the segments that contain them are merged.
+// SQLite's WAL keeps older pages until it is truncated. Both are done in small steps.
 Result<void> Catalog::State::wipe() {
   constexpr int kPages = 500;
   constexpr int kSteps = 32;
@@ -131,7 +131,7 @@ Result<void> Catalog::State::wipe() {
     bool done = false;
     for (int step = 0; step < kSteps && !done; ++step) {
       const auto before = sqlite3_total_changes64(database->handle());
-      // A negative number begins to merge everything into one piece; a positive one goes on.
+      // A negative number starts merging everything into one segment; a positive one continues.
       Query(*database, "INSERT INTO search(search, rank) VALUES('merge', ?)", phase == "new" ? -kPages : kPages).run();
       done = phase != "new" && sqlite3_total_changes64(database->handle()) - before < 2;
       phase = "going";

@@ -1,4 +1,4 @@
-// How Catalog sums up what was used.
+// How Catalog sums up usage.
 
 #include "bough/catalog.h"
 
@@ -29,14 +29,14 @@ namespace {
 
 constexpr std::uint64_t kQuarterSeconds = 900;
 
-// Seconds that the machine's time zone is ahead of UTC at that time.
+// Returns by how many seconds the local time zone is ahead of UTC at that time.
 std::int64_t zoneSeconds(std::int64_t epochSeconds) {
   const std::time_t when = epochSeconds;
   std::tm local{};
   return ::localtime_r(&when, &local) == nullptr ? 0 : local.tm_gmtoff;
 }
 
-// The name of the day, week or month that a quarter of an hour lies in.
+// Returns the name of the day, week or month that contains a quarter of an hour.
 std::string periodName(std::uint64_t quarter, UsageBy by, bool localTime) {
   using namespace std::chrono;
   auto at = static_cast<std::int64_t>(quarter * kQuarterSeconds);
@@ -51,14 +51,14 @@ std::string periodName(std::uint64_t quarter, UsageBy by, bool localTime) {
                        floor<hours>(sys_seconds(seconds(at)) - day).count());
   }
   if (by == UsageBy::Month) return fmt::format("{:04}-{:02}", int(date.year()), unsigned(date.month()));
-  // ISO 8601: a week belongs to the year that its Thursday lies in.
+  // ISO 8601: a week belongs to the year that contains its Thursday.
   const sys_days thursday = day - days(weekday(day).iso_encoding() - 1) + days(3);
   const year itsYear = year_month_day(thursday).year();
   const auto week = (thursday - sys_days(itsYear / January / 1)).count() / 7 + 1;
   return fmt::format("{:04}-W{:02}", int(itsYear), week);
 }
 
-// What a row is grouped by, as an expression.
+// Returns the expression that groups the rows.
 std::string_view groupOf(UsageBy by) {
   switch (by) {
     case UsageBy::Session: return "session.sessionId";
@@ -73,7 +73,7 @@ bool isPeriod(UsageBy by) {
   return by == UsageBy::Day || by == UsageBy::Week || by == UsageBy::Month || by == UsageBy::Hour;
 }
 
-// What was used of one model.
+// The usage of one model.
 struct ModelSum {
   std::uint64_t messages = 0;
   std::uint64_t withoutId = 0;
@@ -81,12 +81,12 @@ struct ModelSum {
   Usage tokens;
 };
 
-// Sums, group by group and model by model, until each has its cost.
+// Collects sums by group and model, then computes their costs.
 class Summing {
  public:
   explicit Summing(const PriceTable& prices) : prices_(prices) {}
 
-  /// Stays where it is.
+  /// The reference stays valid.
   ModelSum& of(const std::string& name, const std::string& model) { return groups_[name][model]; }
 
   void add(const std::string& name, const std::string& model, const ModelSum& part) {
@@ -177,8 +177,8 @@ bool isOfAll(const UsageOptions& options) {
          options.cwd.empty() && options.session.empty() && options.writtenBy.empty();
 }
 
-// An answer that several sessions hold counts once, in that one of the chosen sessions whose id comes first. With
-// min(), SQLite takes the other columns from the row that has the minimum.
+// An answer that several sessions contain counts once, for the selected session with the smallest id. With min(),
+// SQLite takes the other columns from the row that has the minimum.
 void sumAnswers(catalog::Database& database, const UsageOptions& options, std::string_view answers, Summing& sums) {
   const Conditions conditions = conditionsOf(options);
   Query query(
@@ -194,8 +194,8 @@ void sumAnswers(catalog::Database& database, const UsageOptions& options, std::s
   takeSums(query, options, sums);
 }
 
-// The same for periods or models of all sessions: the catalog keeps the sums of what only one session holds and what
-// has figures.
+// The same for periods or models of all sessions. The catalog maintains the sums of the answers that have usage and are
+// in only one session.
 void sumAll(catalog::Database& database, const UsageOptions& options, Summing& sums) {
   Conditions conditions = conditionsOf(options);
   conditions.add("answers > 0");
@@ -207,7 +207,7 @@ void sumAll(catalog::Database& database, const UsageOptions& options, Summing& s
   sumAnswers(database, options, "copied CROSS JOIN answer ON answer.id = copied.id", sums);
 }
 
-// Rows of sessions get their title, rows of branches the entry that they end in.
+// Adds the title to rows of sessions, and names rows of branches by their last entry.
 void nameRows(catalog::Database& database, const UsageOptions& options, std::vector<UsageRow>& rows) {
   for (UsageRow& row : rows) {
     if (options.by == UsageBy::Session) {
@@ -260,7 +260,8 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     }
   });
   Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
-  // By the place and size of a model's name: names are few, and one that is in two places finds the same sums.
+  // Keyed by address and length of a model's name: there are few names, and the same name at two addresses leads to the
+  // same sums.
   std::map<std::pair<const char*, std::size_t>, std::unordered_map<std::uint64_t, ModelSum*>> sumsOf;
   for (const AnswerUsage& answer : answers) {
     const std::uint64_t quarter = answer.timeMs / kQuarterMs;

@@ -37,7 +37,7 @@ void mergeRow(UsageRow& sum, const UsageRow& part) {
   sum.models.assign(names.begin(), names.end());
 }
 
-// "2026-11-16 09:00"
+// Returns a name such as "2026-11-16 09:00".
 std::string blockName(std::uint64_t startMs, bool localTime) {
   const auto seconds = static_cast<std::time_t>(startMs / 1000);
   std::tm parts{};

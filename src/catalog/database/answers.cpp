@@ -11,7 +11,7 @@
 namespace bough::catalog {
 
 std::int64_t answerId(const std::string& identity) {
-  constexpr std::size_t kDigits = 15;  // of a number that SQLite holds with its sign
+  constexpr std::size_t kDigits = 15;  // so that the number fits into SQLite's signed integers
   return static_cast<std::int64_t>(std::stoull(Sha256::of(identity).substr(0, kDigits), nullptr, 16));
 }
 
@@ -23,7 +23,7 @@ std::int64_t modelId(Database& database, const std::string& name) {
 
 namespace {
 
-// A part of the sums, or what they become less by: numbers wrap around.
+// A summand of the sums in `used`. Negative values are represented by wraparound.
 struct UsedPart {
   std::uint64_t answers = 0;
   std::uint64_t uncertain = 0;
@@ -37,7 +37,7 @@ struct UsedPart {
   }
 };
 
-// By quarter and model: the answers of a session have few of them.
+// By quarter hour and model: the answers of a session fall into few of these groups.
 using UsedParts = std::map<std::pair<std::uint64_t, std::int64_t>, UsedPart>;
 
 UsedPart minus(const UsedPart& part) {
@@ -62,7 +62,7 @@ void addToSums(Database& database, const UsedParts& parts) {
   for (const auto& [place, part] : parts) addToSums(database, place.first, place.second, part);
 }
 
-// Reads certain and the counts from this column on.
+// Reads `certain` and the counts, starting at this column.
 UsedPart partIn(const Query& query, int column) {
   return {.answers = 1, .uncertain = 1 - query.number(column), .tokens = usageIn(query, column + 1)};
 }
@@ -76,7 +76,7 @@ bool isCopied(Database& database, std::int64_t id) {
   return query.next();
 }
 
-// Another session has the answer, and the sums had it: `parts` takes it out of them.
+// When another session has the answer and the sums contain it, subtracts it from `parts` and marks it as copied.
 bool makeCopied(Database& database, std::int64_t id, Query& other, UsedParts& parts) {
   if (!other.next()) return false;
   parts[{other.number(0), other.integer(1)}] += minus(partIn(other, 2));
@@ -113,7 +113,7 @@ void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, An
                               : makeCopied(database, id, answer.session, *first, parts);
     };
     if (wasCopied || becomesCopied()) {
-      // The sums do not hold it.
+      // The sums do not contain it.
     } else if (saysNothing(answer.usage)) {
       addToCopied(database, id);
       anyCopied = true;

@@ -32,17 +32,17 @@ void Conditions::bindTo(Query& query) const {
   for (const Value& value : values_) {
     if (const auto* text = std::get_if<std::string>(&value))
       query.bind(*text);
-    else  // SQLite's integers have a sign
+    else  // SQLite's integers are signed
       query.bind(std::min<std::uint64_t>(std::get<std::uint64_t>(value), INT64_MAX));
   }
 }
 
 namespace {
 
-// Texts that begin alike are a range of an index.
+// Texts with the same prefix form a range of an index.
 struct Range {
-  std::string where;                      // about the columns of `session`
-  std::vector<Conditions::Value> values;  // of its question marks
+  std::string where;                      // a condition on the columns of `session`
+  std::vector<Conditions::Value> values;  // for the question marks of the condition
 };
 
 std::string withoutEnd(std::string folder) {
@@ -50,15 +50,15 @@ std::string withoutEnd(std::string folder) {
   return folder;
 }
 
-// Keys that begin as the filter's does before its `*`. An index of keys leaves out sessions without one, so the
-// condition has to do the same.
+// Returns the range of keys that begin with the text before the filter's `*`. The index of keys omits sessions without
+// a key, so the condition must exclude them too.
 std::optional<Range> keyRange(const std::string& key) {
   if (key.size() < 2 || !key.ends_with('*')) return std::nullopt;
   const std::string beginning = key.substr(0, key.size() - 1);
   return Range{.where = "key <> '' AND key >= ? AND key < ?", .values = {beginning, beginning + "\xFF"}};
 }
 
-// The folder itself, and from `folder/` up to what comes after it in the order of bytes.
+// The folder itself, and everything below it: `folder/` up to `folder0`, the next text in byte order.
 std::optional<Range> folderRange(const std::string& cwd) {
   const std::string folder = withoutEnd(cwd);
   if (folder.empty() || folder == "/") return std::nullopt;
@@ -103,7 +103,7 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
   if (!filter.session.empty()) conditions.add("session.sessionId = ?", {filter.session});
   if (!filter.agent.empty()) conditions.add("session.agent <> '' AND session.agent = ?", {filter.agent});
   if (!filter.writtenBy.empty()) {
-    // A session may be in files of several agents.
+    // A session may be in the files of several agents.
     constexpr std::string_view kIsOne = "instr(',' || session.writtenBy || ',', ',' || ? || ',') > 0";
     std::string isAny;
     for (std::size_t i = 0; i < filter.writtenBy.size(); ++i)

@@ -56,7 +56,7 @@ std::string_view textOf(sqlite3_value* value) {
                           : std::string_view(bytes, static_cast<std::size_t>(sqlite3_value_bytes(value)));
 }
 
-// holds_part(text, part) of SQL; `part` is what titlePart made.
+// The SQL function holds_part(text, part); `part` comes from titlePart.
 void holdsPart(sqlite3_context* context, int, sqlite3_value** values) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
   std::string_view text = textOf(values[0]);
@@ -71,9 +71,9 @@ void holdsPart(sqlite3_context* context, int, sqlite3_value** values) {
   }
 }
 
-// Looks more often than SQLite's own sqlite3_busy_timeout, which would hardly find the lock free between two
-// transactions of a long catch-up. A fork does not wait for those who wait here, and so not for the one whom they wait
-// for.
+// Checks more often than SQLite's own sqlite3_busy_timeout, which would rarely find the lock free between two
+// transactions of a long catch-up. Sleeps outside NoForkMeanwhile, so that a fork does not wait for the process that
+// holds the lock.
 int waitForOthers(void* timeoutMs, int count) {
   const int leftMs = *static_cast<const int*>(timeoutMs) - count * kLockPollMs;
   if (leftMs <= 0) return 0;
@@ -103,7 +103,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
                                                                      : SQLITE_OPEN_READONLY;
   const std::string name = as == OpenAs::Memory ? ":memory:" : uriOf(path, as);
   const int code = sqlite3_open_v2(name.c_str(), &handle, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  // SQLite gives a connection also when it could not open the file.
+  // SQLite returns a connection even when it could not open the file.
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> opened(handle, sqlite3_close_v2);
   std::unique_ptr<Database> database(
       new Database(handle, path, busyTimeoutMs, as == OpenAs::ReadWrite || as == OpenAs::ReadOnly));
@@ -120,7 +120,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
   return database;
 }
 
-// SQLite forbids that a child of fork even closes a connection of its parent.
+// SQLite does not allow a child of fork even to close a connection of its parent.
 Database::~Database() {
   if (forks_ != forkCount()) return;
   const NoForkMeanwhile noFork;
@@ -161,7 +161,7 @@ void Database::execute(const std::string& statements) {
 }
 
 bool Database::emptyLog() {
-  // Whoever reads at this moment is not waited for.
+  // Does not wait for processes that are reading at this moment.
   const NoForkMeanwhile noFork;
   const int timeoutMs = std::exchange(busyTimeoutMs_, 0);
   const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
@@ -180,7 +180,7 @@ sqlite3_stmt* Database::lend(const char* sql, bool kept) {
   return statement;
 }
 
-// Called by destructors: without memory the statement is not kept.
+// Called by destructors. When memory runs out, the statement is not cached.
 void Database::giveBack(const char* sql, sqlite3_stmt* statement) noexcept {
   const NoForkMeanwhile noFork;
   sqlite3_reset(statement);
@@ -234,7 +234,7 @@ std::string_view Query::view(int column) const {
 
 Snapshot::~Snapshot() {
   const NoForkMeanwhile noFork;
-  // What a question made for itself (temporary tables) stays.
+  // COMMIT keeps what the question created for itself (temporary tables).
   if (sqlite3_exec(database_.handle(), "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK) return;
   (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
@@ -242,7 +242,7 @@ Snapshot::~Snapshot() {
 Transaction::~Transaction() {
   if (!open_) return;
   const NoForkMeanwhile noFork;
-  // Whatever went wrong, the failure that sticks is the first one.
+  // The kept failure is the first one, so errors here are ignored.
   (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

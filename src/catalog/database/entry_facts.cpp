@@ -34,7 +34,7 @@ void addText(std::string& out, const Block& block) {
     case BlockKind::Refusal: addLine(out, block.text.escaped); break;
     case BlockKind::ToolCall:
       addLine(out, block.name.escaped);
-      // Arguments are shown as they are written, without escapes: `{"command":"ls -l"}`.
+      // Arguments are indexed as they are displayed, without escapes: `{"command":"ls -l"}`.
       addLine(out, block.freeform ? block.text.escaped : block.input);
       break;
     case BlockKind::ToolResult:
@@ -82,19 +82,19 @@ void readMessage(const Message& message, bool wantText, bool wantSpoken, EntryFa
   }
 }
 
-// A message that is not what its dialect says still counts, and its words are found.
+// A message that does not follow its dialect still counts, and its words can be found.
 void readUnknown(std::string_view message, bool wantText, EntryFacts& facts) {
   const auto role = json::findString(message, "role");
   if (role) facts.role = parseRole(*role == "model" ? "assistant" : *role).value_or(EntryRole::Other);
   if (wantText) addLine(facts.text, message);
 }
 
-// Whether the user typed none of it: the chat tells the model of an undo and of a command.
+// Returns true when the user typed none of it: the chat reports an undo or a command to the model.
 bool isTold(const Entry& entry, const Message& message) {
   return !message.blocks.empty() && isToldByChat(entry, message.blocks.front().text.escaped);
 }
 
-// An entry that was converted from others: the session it came from counts what was paid for it.
+// Returns true for an entry that was converted from other entries. Its cost is counted in the session it came from.
 bool isConverted(const Entry& entry) {
   if (entry.meta.empty()) return false;
   const auto migration = json::findMember(entry.meta, "migration");
@@ -113,24 +113,27 @@ Usage readTokens(std::string_view usage) {
           .cacheWriteHourTokens = std::min(tokens("cacheWriteHourTokens"), tokens("cacheWriteTokens"))};
 }
 
-// The agent names the provider before the model; answers name the model alone, except those of the offline model.
+// The agent writes the provider before the model name; answers have only the model name, except those of the offline
+// model.
 std::string withoutProvider(const std::string& named) {
   return named.starts_with("offline/") ? named : named.substr(named.find('/') + 1);
 }
 
-// The end of a turn that was saved with what it took. What its messages say themselves is counted with them.
+// Reads the end of a turn that was saved with its totals. The usage that its messages record themselves is subtracted,
+// because it is counted with them.
 void readTurn(const Entry& entry, EntryFacts& facts) {
   if (json::findString(entry.payload, "kind") != "turn") return;
   facts.model = withoutProvider(json::findString(entry.payload, "model").value_or(""));
   facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
   Usage total = moreThan(readTokens(json::findMember(entry.payload, "usage").value_or("")),
                          readTokens(json::findMember(entry.payload, "counted").value_or("")));
-  total.cacheWriteHourTokens = std::min(total.cacheWriteHourTokens, total.cacheWriteTokens);  // a part of them
+  total.cacheWriteHourTokens = std::min(total.cacheWriteHourTokens, total.cacheWriteTokens);  // a part of
+                                                                                              // cacheWriteTokens
   const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
   if (any) facts.usage = total;
 }
 
-// A request that gave no message of the conversation (a summary, a title) was paid for like any other.
+// A request whose answer is not in the conversation (a summary, a title) cost as much as any other.
 void readRequest(std::string_view payload, EntryFacts& facts) {
   const auto usage = json::findMember(payload, "usage");
   if (!usage) return;
@@ -139,7 +142,7 @@ void readRequest(std::string_view payload, EntryFacts& facts) {
   facts.usage = readTokens(*usage);
 }
 
-// The members of a payload that are looked at, found in one pass: a message may be long.
+// The members of a payload that are needed, found in one pass because a message may be long.
 struct PayloadParts {
   std::optional<std::string_view> dialect;
   std::optional<std::string_view> message;
@@ -158,20 +161,20 @@ PayloadParts partsOf(std::string_view payload) {
   return parts;
 }
 
-// Whether bough made an id: a UUID that begins with a time.
+// Returns true when bough made the id: a UUID of version 7.
 bool isMadeByBough(std::string_view id) {
   return isUuid(id) && id[14] == '7';
 }
 
-// The entry of bough that an id in an exported file was made from; empty when it was made otherwise. A part of an entry
-// has its number after it.
+// Returns the bough entry that an id in an exported file was made from; empty when the id has another origin. For a
+// part of an entry, the number of the part follows the entry's id.
 std::string_view exportedFrom(std::string_view messageId, std::string_view entryId) {
   if (isMadeByBough(entryId) && messageId.ends_with(entryId)) return entryId;
   const std::string_view whole = messageId.substr(0, messageId.rfind('/'));
   return isMadeByBough(whole) ? whole : "";
 }
 
-// Whether an answer's id was made from that of its line, which had none of the answer.
+// Returns true when an answer's id was derived from the id of its line, because the line had no answer id.
 bool isMadeOf(std::string_view messageId, std::string_view entryId) {
   if (entryId.empty() || messageId == entryId) return false;
   const std::size_t at = messageId.find(entryId);
@@ -181,9 +184,9 @@ bool isMadeOf(std::string_view messageId, std::string_view entryId) {
   return before == "msg_" || before.ends_with('-') || after.starts_with('-');
 }
 
-// Copies of an answer have its id. Those that bough makes (of a fork that gets its own) also have the same entry, whose
-// id is unique when bough made it. Where an agent wrote no id, copies still have the same place in the log, time, model
-// and numbers.
+// Determines the identity of an answer. Copies of an answer have the same answer id. Copies that bough makes (for a
+// fork that gets its own copy) also have the same entry id, which is unique when bough made it. Without an id from the
+// agent, copies still have the same place in the log, time, model and counts.
 void readIdentity(const Entry& entry, const std::optional<std::string_view>& transcript, EntryFacts& facts) {
   if (!facts.usage) return;
   const auto isUnique = [](std::string_view id) { return id.size() >= 16; };
@@ -240,12 +243,12 @@ EntryFacts readContent(const Entry& entry, const PayloadParts& parts, bool wantT
   const auto message = normalize(stored, *dialect);
   message ? readMessage(*message, wantText, wantSpoken && !isTold(entry, *message), facts)
           : readUnknown(stored, wantText, facts);
-  // The agent has recorded that its provider did not say what the answer used.
+  // The agent recorded that its provider reported no usage for the answer.
   if (!facts.usage && facts.role == EntryRole::Assistant && !entry.meta.empty() &&
       json::findMember(entry.meta, "usage") == "null") {
     facts.usage = Usage{};
   }
-  // Servers that do not say which model answered: the agent knows.
+  // Some servers do not report which model answered, but the agent knows.
   if (facts.usage && facts.model.empty() && !entry.meta.empty()) {
     facts.model = withoutProvider(json::findString(entry.meta, "model").value_or(""));
   }

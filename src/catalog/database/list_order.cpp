@@ -17,8 +17,8 @@ struct Key {
   bool isAscending = false;
 };
 
-// What a list is sorted by before the time and the id, which all orders have in common. An index and a query must say
-// it with the same words, or SQLite does not see that they belong together.
+// The sort keys of a list before time and id, which all orders share. Index and query must use exactly the same
+// expressions; otherwise SQLite does not use the index.
 struct Order {
   ListOrder order;
   const char* index;
@@ -51,7 +51,7 @@ std::string sqlOf(const Order& order, bool reverse) {
   return sql;
 }
 
-// What each session cost, by session.id. Answers lie together by their session.
+// Returns the cost of each session, by session.id. The answers of a session are stored together.
 std::unordered_map<std::int64_t, double> costs(Database& database, const PriceTable& prices) {
   std::unordered_map<std::int64_t, std::string> names;
   {
@@ -59,7 +59,7 @@ std::unordered_map<std::int64_t, double> costs(Database& database, const PriceTa
     while (query.next()) names.emplace(query.integer(0), query.text(1));
   }
   std::unordered_map<std::int64_t, double> found;
-  // By session and model: the same sums as SessionSummary::models has.
+  // By session and model: the same sums as in SessionSummary::models.
   Query query(database, "SELECT session, model, " BOUGH_USAGE_SUMS
                         " FROM answer GROUP BY session, model ORDER BY session, sum(output) DESC, model");
   while (query.next()) {
@@ -86,7 +86,7 @@ std::string orderOf(ListOrder order, bool reverse) {
 std::vector<std::int64_t> idsByCost(Database& database, const Conditions& conditions, const ListOptions& options) {
   const auto costOf = costs(database, options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
   std::vector<std::pair<double, std::int64_t>> rows;
-  // Equal costs stay in this order.
+  // Sessions with equal costs stay in this order.
   Query query(database, fmt::format("SELECT id FROM session{} ORDER BY {}", conditions.where(),
                                     orderOf(ListOrder::Active, options.reverse)));
   conditions.bindTo(query);

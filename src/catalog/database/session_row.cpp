@@ -77,7 +77,7 @@ SessionRow readRow(const Query& query) {
 std::vector<ModelUsage> readModels(Database& database, std::int64_t session, const PriceTable* prices) {
   std::vector<std::int64_t> ids;
   std::vector<ModelUsage> models;
-  // Added up here: an answer is a row, and SQLite would sort them all to group them by their few models.
+  // Summed here: each answer is a row, and for GROUP BY, SQLite would sort all of them although there are few models.
   Query answers(database, "SELECT model, " BOUGH_USAGE_COLUMNS " FROM answer WHERE session = ?", session);
   while (answers.next()) {
     const std::int64_t id = answers.integer(0);
@@ -127,7 +127,7 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
     for (const char c : kColumns) marks += c == ',' ? "?, " : "";
     return marks + "?, ";
   }());
-  // SQLite copies each page that REPLACE may change before it changes it: a new row does not pay for that.
+  // For REPLACE, SQLite first copies each page that may change. A new row avoids that cost.
   static const std::string kInsert = "INSERT " + kInto;
   static const std::string kReplace = "INSERT OR REPLACE " + kInto;
   const SessionSummary& facts = row.facts;

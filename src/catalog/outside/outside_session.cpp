@@ -21,20 +21,20 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 1'024;
 
-// What a file says of its session besides its entries.
+// What a file says about its session, apart from the entries.
 struct OutsideFacts {
   std::string agent;
   std::string sessionId;
   std::string key;
   std::string cwd;
   std::string headId;
-  std::uint64_t createdMs = 0;  // 0: not said
-  std::uint64_t bytes = 0;      // of the file
-  std::string damage;           // empty: none
+  std::uint64_t createdMs = 0;  // 0: unknown
+  std::uint64_t bytes = 0;      // size of the file
+  std::string damage;           // empty: undamaged
   std::optional<ForkOrigin> origin;
 };
 
-// What an import stores of a session as a whole.
+// Returns the entry that an import would store for the facts about the whole session.
 Entry factsEntry(const TranscriptFacts& facts) {
   Entry entry;
   entry.id = "facts:" + facts.title;
@@ -47,7 +47,7 @@ Entry factsEntry(const TranscriptFacts& facts) {
   return entry;
 }
 
-// `longestText`: what is said in more bytes does not count.
+// `longestText` is the length beyond which texts are not read.
 Result<OutsideFacts> readOutside(const std::string& path, const std::function<void(const Entry&)>& use,
                                  const std::function<std::size_t()>& longestText = {}) {
   const ReadTranscriptOptions how{
@@ -87,7 +87,7 @@ void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
   answers.clear();
 }
 
-// An entry took the title away, or an older message came later: all entries are looked through once more.
+// An entry removed the title, or an older message came later: reads all entries once more.
 Result<void> chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
   TitleChoice choice;
   for (const OutsideFile& file : files) {
@@ -98,7 +98,7 @@ Result<void> chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& 
   return {};
 }
 
-// The row says what is wrong with its files, one after the other.
+// The row lists the problems of its files, one after another.
 void addProblem(SessionSummary& facts, const std::string& problem) {
   facts.condition = SessionCondition::Damaged;
   facts.problem += (facts.problem.empty() ? "" : "; ") + problem;
@@ -112,7 +112,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
   SessionTally tally([&]() -> const std::string& { return family; });
   std::unordered_set<std::string> known;
   const bool isOne = files.size() == 1;
-  std::uint64_t sequence = 1;  // an imported session begins with a header
+  std::uint64_t sequence = 1;  // an imported session starts with a header
   const auto use = [&](const Entry& entry) {
     if (!isOne && !known.insert(entry.id).second) return;
     const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(tally.row.facts.activeMs);
@@ -120,7 +120,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (entry.type == entry_type::kSessionInfo) {
       tally.info(entry, timeMs);
     } else if (!isControlType(entry.type)) {
-      // What was said first makes a title.
+      // The first message gives the title.
       const bool wantSpoken = tally.row.facts.titleSource == TitleSource::None;
       tally.conversation(entry, readFacts(entry, false, wantSpoken), timeMs, false);
     }
@@ -128,7 +128,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (!tally.answers.empty()) addAnswers(told, tally.answers);
   };
   SessionSummary& facts = tally.row.facts;
-  // Of long texts only the one that makes the title is looked at; ids and names are not so long.
+  // Of long texts, only the one that gives the title is needed; ids and names are shorter.
   const auto longestText = [&] { return facts.titleSource == TitleSource::None ? kMaxTextBytes : kMaxNameBytes; };
   std::vector<std::string> problems;
   std::vector<std::string> agents;

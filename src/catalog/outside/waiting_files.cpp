@@ -9,8 +9,8 @@
 namespace bough::catalog {
 namespace {
 
-// What a file's end says is exact. Of others, something may have been said a moment after the system's time of the
-// last change, which is rounded and may be another machine's.
+// A time read from the end of the file is exact. Otherwise, a message may be slightly later than the file's
+// modification time, which is rounded and may come from another machine's clock.
 std::uint64_t latestMs(const OutsideFile& file) {
   constexpr std::uint64_t kRoundingMs = 60'000;
   return latestTimeAtEnd(file.path).value_or(file.modifiedMs + kRoundingMs);
@@ -75,7 +75,7 @@ bool GoneFiles::isGoneFrom(const std::string& database, const std::string& path)
     database_ = database;
     sessions_.clear();
     auto found = transcriptsInDatabase(database);
-    // One without transcripts has no sessions. Of another that cannot be read, nobody knows.
+    // A database without transcripts has no sessions. For other databases that cannot be read, the answer is unknown.
     isReadable_ = found || found.error().code == ErrorCode::Unsupported;
     if (found) {
       for (FoundTranscript& each : *found) sessions_.insert(std::move(each.path));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBlock = 16;
 using Block = unsigned char __attribute__((vector_size(kBlock)));
-using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF where it holds
+using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF where the comparison holds
 
 [[gnu::always_inline]] inline Block load(const char* at) {
   Block block;
@@ -27,7 +27,7 @@ using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF 
   return Block{} + c;
 }
 
-// The first place where the mask holds; it must hold somewhere.
+// Returns the first position where the mask is set. It must be set somewhere.
 [[gnu::always_inline]] inline std::size_t firstOf(Mask mask) {
   static_assert(std::endian::native == std::endian::little);
   std::array<std::uint64_t, 2> halves{};
@@ -42,7 +42,7 @@ using Mask = decltype(std::declval<Block>() == std::declval<Block>());  // 0xFF 
   return (halves[0] | halves[1]) != 0;
 }
 
-// The rarer a byte is in English text and JSON, the earlier it is here; what is missing is rarer still.
+// Bytes in ascending order of their frequency in English text and JSON. Bytes that are not listed are rarer still.
 constexpr std::string_view kFrequent = "zjqxkvw98765y4321bg0pf_-.:,mucl/hdrniosate\" ";
 
 std::size_t frequencyOf(char c) {
@@ -124,14 +124,14 @@ namespace {
   return _mm256_set1_epi8(static_cast<char>(c));
 }
 
-// Unsigned.
+// Unsigned comparison.
 [[gnu::target("avx2"), gnu::always_inline]] inline __m256i isAtMost(__m256i value, unsigned char most) {
   return _mm256_cmpeq_epi8(_mm256_min_epu8(value, wideOf(most)), value);
 }
 
 template <LetterBytes kLetters>
 [[gnu::target("avx2"), gnu::always_inline]] inline __m256i lettersIn(__m256i here) {
-  if constexpr (kLetters != LetterBytes::Folding) return here;  // the highest bit counts
+  if constexpr (kLetters != LetterBytes::Folding) return here;  // only the highest bit matters
   const __m256i letter = _mm256_cmpeq_epi8(_mm256_max_epu8(here, wideOf(0xC2)), here);
   const __m256i others = _mm256_or_si256(isAtMost(_mm256_sub_epi8(here, wideOf(0xCE)), 0xD1 - 0xCE),
                                          isAtMost(_mm256_sub_epi8(here, wideOf(0xE4)), 0xE9 - 0xE4));
@@ -175,7 +175,7 @@ template <LetterBytes kLetters, bool kCase, std::size_t kCount>
     const __m256i high = wide(bytes + at + 32);
     __m256i first = maskAt(bytes + at, low);
     __m256i second = maskAt(bytes + at + 32, high);
-    // Most text is ASCII, whose bytes have no highest bit.
+    // Most text is ASCII, in which no byte has its highest bit set.
     if (kLetters != LetterBytes::None && _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0) {
       first = _mm256_or_si256(first, lettersIn<kLetters>(low));
       second = _mm256_or_si256(second, lettersIn<kLetters>(high));
@@ -198,7 +198,7 @@ namespace {
   return _mm512_set1_epi8(static_cast<char>(c));
 }
 
-// Each comparison looks only where the one before it held.
+// Each comparison examines only the bytes for which the previous one was true.
 template <LetterBytes kLetters>
 [[gnu::target("avx512bw"), gnu::always_inline]] inline __mmask64 letterMask(__m512i here) {
   if constexpr (kLetters == LetterBytes::None) return 0;
@@ -237,7 +237,7 @@ template <LetterBytes kLetters, bool kCase, std::size_t kCount>
     };
     for (const auto& [first, second, third] : wanted) {
       const __mmask64 held = holds(holds(~__mmask64{0}, first), second);
-      if (held != 0) found |= holds(held, third);  // seldom
+      if (held != 0) found |= holds(held, third);  // rare
     }
     if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
   }

@@ -13,25 +13,25 @@ namespace bough::catalog {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";
-// Of a word, or of what stands between words, that is longer than both, this much of either end is shown.
+// A word, or the text between two words, that is longer than twice this is shown with only this much of each end.
 constexpr std::size_t kShownEnd = 200;
 
-// A place where a phrase of the query is; in words, the end is the word after it.
+// A match of a phrase of the query. Positions count words; `end` is the word after the match.
 struct Hit {
   int phrase = 0;
   int begin = 0;
   int end = 0;
 };
 
-// What is excerpted, in words.
+// The text of the excerpt, in words.
 struct Subject {
-  std::vector<Hit> hits;  // By their begin.
+  std::vector<Hit> hits;  // Ordered by `begin`.
   std::vector<int> sentences;
   int phrases = 0;
   int words = 0;
 };
 
-// A stretch of `length` words that moves forward only: so every hit enters it once and leaves it once.
+// A window of `length` words that only moves forward, so each hit enters and leaves it once.
 class Window {
  public:
   Window(const Subject& subject, int length)
@@ -45,9 +45,9 @@ class Window {
       if (--heldOf(hits_[first_]) == 0) --different_;
     }
   }
-  /// Many different phrases first, then many hits.
+  /// Prefers many different phrases, then many hits.
   [[nodiscard]] int score() const { return static_cast<int>(last_ - first_) + 999 * different_; }
-  /// Where its last hit ends; there must be one.
+  /// Returns the end of the last hit in the window; there must be one.
   [[nodiscard]] int end() const { return hits_[last_ - 1].end; }
 
  private:
@@ -55,13 +55,13 @@ class Window {
 
   std::span<const Hit> hits_;
   int length_;
-  std::vector<int> held_;  // How many hits of each phrase.
+  std::vector<int> held_;  // Number of hits of each phrase in the window.
   int different_ = 0;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
 };
 
-// The word with which the best excerpt begins: around hits, or rather at the begin of a sentence.
+// Returns the first word of the best excerpt: around hits, and preferably at the start of a sentence.
 int bestStart(const Subject& subject, int length) {
   Window around(subject, length);
   Window fromSentence(subject, length);
@@ -87,13 +87,13 @@ int bestStart(const Subject& subject, int length) {
   return start;
 }
 
-// Bytes of the text.
+// A range of bytes of the text.
 struct Stretch {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-// Calls `use(stretch)` for each word until it returns something else than SQLITE_OK.
+// Calls `use(stretch)` for each word until it returns something other than SQLITE_OK.
 template <typename Use>
 int forEachWord(const Fts5ExtensionApi* api, Fts5Context* row, std::string_view text, Use use) {
   return api->xTokenize(
@@ -135,7 +135,7 @@ int readSentences(const Fts5ExtensionApi* api, Fts5Context* row, std::string_vie
   });
 }
 
-// The words of the excerpt that begins with the word `start`.
+// Reads the words of the excerpt that begins with the word `start`.
 int readWords(const Fts5ExtensionApi* api, Fts5Context* row, std::string_view text, int start, int length,
               std::vector<Stretch>& words) {
   int word = 0;
@@ -159,7 +159,7 @@ void appendShortened(std::string& out, std::string_view text) {
   out.append(text.substr(0, first)).append(kEllipsis).append(text.substr(rest));
 }
 
-// `words` are those of the excerpt. What was found before it and reaches into it is not marked.
+// Formats the excerpt with these words. A hit that begins before it and reaches into it is not marked.
 std::string written(const Subject& subject, std::string_view text, int start, std::span<const Stretch> words) {
   if (words.empty()) return {};
   const int end = start + static_cast<int>(words.size());

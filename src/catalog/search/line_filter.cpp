@@ -10,7 +10,7 @@ char lowerLetter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
-// The code of \uXXXX; what is not four digits counts as one that may be anything.
+// Returns the code of \uXXXX. Anything but four hexadecimal digits returns UINT32_MAX, which may be any character.
 std::uint32_t escapedCode(std::string_view lines, std::size_t at) {
   std::uint32_t code = 0;
   for (std::size_t i = at + 2; i < at + 6; ++i) {
@@ -22,7 +22,8 @@ std::uint32_t escapedCode(std::string_view lines, std::size_t at) {
   return code;
 }
 
-// Of ASCII, or of characters from U+4000 to U+9FFF: there a match has the same bytes, or letters that mayFold.
+// Returns true when the text is ASCII or consists of characters from U+4000 to U+9FFF. A match then has the same bytes,
+// or letters for which mayFold is true.
 bool isPlain(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto first = static_cast<unsigned char>(text[at]);
@@ -37,7 +38,7 @@ ByteSieve sieveOf(const std::vector<std::string>& anchors, AnchorForm form) {
   const LetterBytes ofWords = std::ranges::all_of(anchors, isPlain) ? LetterBytes::Folding : LetterBytes::All;
   ByteSieve sieve(form == AnchorForm::Bytes ? 0 : 0x20, words ? ofWords : LetterBytes::None);
   for (const std::string& anchor : anchors) {
-    // Words of other letters begin with a byte that is of interest anyway.
+    // Words with other letters begin with a byte that is of interest anyway.
     if (!anchor.empty() && (!words || isPlain(anchor))) sieve.addAnchor(anchor);
   }
   return sieve;
@@ -58,7 +59,7 @@ bool LineFilter::isAnchor(const Anchor& anchor, std::string_view lines, std::siz
                     [](char wanted, char c) { return wanted == lowerLetter(c); });
 }
 
-// Character by character, as the index folds them.
+// Compares character by character, folded like the index.
 bool LineFilter::isFoldedAnchor(const Anchor& anchor, std::string_view lines, std::size_t at) {
   std::string_view rest = anchor.text;
   while (!rest.empty() && at < lines.size()) {
@@ -73,14 +74,15 @@ bool LineFilter::isFoldedAnchor(const Anchor& anchor, std::string_view lines, st
   return rest.empty();
 }
 
-// A letter or a mark that is written with other bytes than those of an anchor: does an anchor stand around it?
+// A letter or mark that is encoded with bytes other than those of an anchor: returns true when an anchor matches around
+// it.
 bool LineFilter::isNearUnusualLetter(std::string_view lines, std::size_t at) {
   const Folding::Character character = folding_.at(lines, at);
   for (const Anchor& anchor : anchors_) {
     const bool mayBelong = character.isMark || anchor.text.find(character.folded.substr(0, 1)) != std::string::npos;
     if (character.folded.empty() && !character.isMark) continue;
     if (!mayBelong) continue;
-    // A character has at most 4 bytes, and each byte of an anchor at most one character with a mark.
+    // A character has at most 4 bytes, and each byte of an anchor matches at most one character and a mark.
     const std::size_t before = std::min(at, anchor.text.size() * 8);
     for (std::size_t begin = at - before; begin <= at; ++begin) {
       if (isFoldedAnchor(anchor, lines, begin)) return true;
@@ -120,7 +122,8 @@ std::size_t LineFilter::find(std::string_view lines, std::size_t from) {
 
 std::string anchorOfText(std::string_view text) {
   std::string_view best;
-  // Beside what JSON escapes, / may be escaped, and what is not ASCII may be written as \uXXXX, which is a candidate.
+  // Besides what JSON must escape, / may be escaped. Non-ASCII characters may be written as \uXXXX, which makes the
+  // line a candidate anyway.
   while (!text.empty()) {
     const auto end = std::ranges::find_if(text, [](char c) {
       return (static_cast<unsigned char>(c) < ' ') || c == '"' || c == '\\' || c == '/' || c == 0x7F;

@@ -59,7 +59,7 @@ Result<void> prepareSearch(Database& database) {
   fts5_api* api = fts5Of(database.handle());
   fts5_tokenizer known{};
   void* context = nullptr;
-  // FTS5 keeps all it is given, so once for a connection.
+  // FTS5 keeps every registration, so register only once per connection.
   if (api != nullptr && api->xFindTokenizer(api, "bough", &context, &known) == SQLITE_OK) return {};
   if (api == nullptr || !registerTokenizer(*api) || !registerExcerpt(*api)) {
     return fail(ErrorCode::Unsupported, "this SQLite has no full-text search (FTS5)", "install Debian's libsqlite3-0");
@@ -68,8 +68,9 @@ Result<void> prepareSearch(Database& database) {
 }
 
 std::string searchTable() {
-  // hashsize: how much is gathered in memory before it is written as a segment; the default of 1 MB makes a first
-  // indexing mostly merging. So does merging segments by fours: a search looks into some more segments as quickly.
+  // hashsize: how much is collected in memory before it is written as a segment. With the default of 1 MB, a first
+  // indexing would mostly merge segments, and so would the default of merging four segments at a time. A search over a
+  // few more segments is equally fast.
   return "CREATE VIRTUAL TABLE search USING fts5(body, content='', tokenize='bough');"
          "INSERT INTO search(search, rank) VALUES('hashsize', 33554432);"
          "INSERT INTO search(search, rank) VALUES('automerge', 16);"
@@ -126,7 +127,7 @@ void resetSearch(Database& database) {
   database.execute(
       "INSERT INTO search(search) VALUES('delete-all'); DELETE FROM entry; DELETE FROM meta WHERE name = 'abandoned'; "
       "UPDATE session SET indexed = 0;"
-      // Of the words that were in it, SQLite's own log may still hold some; see Catalog::State::wipe.
+      // SQLite's WAL may still contain words that were in the index; see Catalog::State::wipe.
       "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('written' AS BLOB));");
 }
 

@@ -93,7 +93,7 @@ Result<ParsedSearch> parseSearch(std::string_view query) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the query is longer than {} bytes", kMaxQueryBytes), kHint);
   }
   BOUGH_TRY(auto terms, splitTerms(query));
-  // Groups of alternatives, all of which must hold.
+  // Groups of alternatives; every group must match.
   SearchWords words;
   std::string wanted;
   std::string unwanted;
@@ -133,7 +133,7 @@ Result<ParsedSearch> parseSearch(std::string_view query) {
   return ParsedSearch{.match = std::move(wanted), .words = std::move(words)};
 }
 
-// Of the groups the one whose shortest anchor is the longest.
+// Chooses the group whose shortest anchor is the longest.
 std::vector<std::string> anchorsOf(const SearchWords& words) {
   std::vector<std::string> best;
   std::size_t bestBytes = 0;

@@ -12,21 +12,21 @@
 namespace bough::catalog {
 namespace {
 
-constexpr std::size_t kShortest = 4;          // bytes; any two shorter words are alike
+constexpr std::size_t kShortest = 4;          // bytes; any two shorter words are similar
 constexpr std::size_t kLongest = 64;          // bytes
-constexpr std::int64_t kMostWords = 100'000;  // that are compared
+constexpr std::int64_t kMostWords = 100'000;  // limit of the comparisons
 
-// The first word of the index in alphabetical order that is not before `word`.
+// Returns the first word of the index, in alphabetical order, that is not before `word`.
 std::string firstFrom(Database& database, std::string_view word) {
   Query query(database, "SELECT term FROM temp.words WHERE term >= ? ORDER BY term LIMIT 1", word);
   return query.next() ? query.text(0) : "";
 }
 
-// The word most like `word` of those that begin with `beginning`; of several that are as much like it the one that is
-// in the most entries.
+// Returns the word most similar to `word` among those that begin with `beginning`; of several equally similar words,
+// the one in the most entries.
 std::string nearestWith(Database& database, std::string_view word, std::string_view beginning) {
   std::string after(beginning);
-  ++after.back();  // no byte of UTF-8 is the greatest one
+  ++after.back();  // 0xFF never occurs in UTF-8, so this cannot overflow
   Query query(database, "SELECT term, doc FROM temp.words WHERE term >= ? AND term < ? LIMIT ?", beginning, after,
               kMostWords);
   std::string best;
@@ -44,7 +44,7 @@ std::string nearestWith(Database& database, std::string_view word, std::string_v
   return best;
 }
 
-// The first characters are rarely the wrong ones, and few words share two of them.
+// Compares with words that share the first characters: these are rarely wrong, and few words share two of them.
 std::string nearest(Database& database, std::string_view word) {
   const auto characterEnd = [&](std::size_t at) {
     do ++at;
@@ -57,7 +57,7 @@ std::string nearest(Database& database, std::string_view word) {
   return found.empty() ? nearestWith(database, word, word.substr(0, first)) : found;
 }
 
-// What to ask for in place of a word. A word that the index holds stays as it is.
+// Returns the replacement for a word. A word that is in the index stays as it is.
 std::string replaced(Database& database, const std::string& typed, bool inPhrase) {
   std::vector<std::string> words;
   eachWord(typed, [&](std::string_view word) { words.emplace_back(word); });
@@ -81,7 +81,7 @@ Result<std::string> similarQuery(const std::string& folder, std::string_view que
   database.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab(main, search, row)");
   std::string out;
   bool inPhrase = false;
-  bool isWithout = false;  // of -"a phrase"
+  bool isWithout = false;  // inside of -"a phrase"
   for (std::size_t at = 0; at < query.size() && !database.failed();) {
     const char c = query[at];
     if (c == '"' || c == ' ') {

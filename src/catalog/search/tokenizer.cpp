@@ -16,7 +16,7 @@ namespace bough::catalog {
 
 enum class CharacterClass : std::uint8_t { Unknown, Separator, Letter, Mark, Alone };
 
-// What a character is, and what it counts as.
+// The class of a character, and its folded form.
 struct Character {
   CharacterClass kind = CharacterClass::Unknown;
   std::uint8_t length = 0;
@@ -25,10 +25,10 @@ struct Character {
 
 namespace {
 
-/// Of longer words only the beginning counts.
+/// Longer words are cut to this length.
 constexpr std::size_t kMaxWordBytes = 96;
 
-/// What cutWords made begins with this; each word follows a byte that says how long it is.
+/// The result of cutWords begins with this byte. Before each word comes a byte with its length.
 constexpr char kCut = '\x01';
 
 struct CodeRange {
@@ -36,7 +36,7 @@ struct CodeRange {
   utf8proc_int32_t last;
 };
 
-// Scripts without blanks between words, and Hangul, whose words carry their particles.
+// Scripts without blanks between words, and Hangul, where particles are attached to the words.
 constexpr CodeRange kAlone[] = {
     {0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF},   {0x2E80, 0x2FDF},   {0x3005, 0x3007},   {0x3021, 0x3029},
     {0x3040, 0x318F}, {0x31A0, 0x31BF}, {0x31F0, 0x31FF},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xAC00, 0xD7A3},
@@ -62,7 +62,8 @@ Character classify(utf8proc_int32_t point) {
   }
   made.kind = alone ? CharacterClass::Alone : mark ? CharacterClass::Mark : CharacterClass::Letter;
   if (mark && !alone) return made;
-  // In scripts of single characters a mark makes another letter (が is not か); elsewhere it does not count.
+  // In scripts where every character is a word, a mark makes a different letter (が is not か). Elsewhere marks are
+  // ignored.
   const auto options = static_cast<utf8proc_option_t>(  // NOLINT(clang-analyzer-optin.core.EnumCastOutOfRange): flags
       UTF8PROC_STABLE | UTF8PROC_COMPAT | (alone ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE | UTF8PROC_STRIPMARK) |
       UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
@@ -80,7 +81,7 @@ Character classify(utf8proc_int32_t point) {
 
 }  // namespace
 
-// Looked up once a character, then kept.
+// Caches the class of each character after its first lookup.
 class Characters {
  public:
   const Character& at(utf8proc_int32_t point) {
@@ -110,7 +111,7 @@ constexpr std::array<char, 128> kAscii = makeAscii();
 
 class Tokenizer {
  public:
-  // Calls `use(word, begin, end)` for each word until it returns something else than SQLITE_OK.
+  // Calls `use(word, begin, end)` for each word until it returns something other than SQLITE_OK.
   template <typename Use>
   int run(std::string_view text, Use use) {
     const char* bytes = text.data();
@@ -182,7 +183,7 @@ void destroy(Fts5Tokenizer* tokenizer) {
 
 using TakeToken = int (*)(void*, int, const char*, int, int, int);
 
-// The index does not ask where in a text a word is.
+// The index does not use the positions of words in the text.
 int replay(std::string_view cut, void* context, TakeToken token) {
   int status = SQLITE_OK;
   for (std::size_t at = 0; at < cut.size() && status == SQLITE_OK;) {
@@ -216,7 +217,7 @@ bool registerTokenizer(fts5_api& api) {
 }
 
 std::string cutWords(std::string_view text) {
-  thread_local Tokenizer tokenizer;  // what it has looked up is worth keeping
+  thread_local Tokenizer tokenizer;  // keeps its cache of characters
   std::string cut(1, kCut);
   cut.reserve(text.size() + text.size() / 4);
   tokenizer.run(text, [&](std::string_view word, std::size_t, std::size_t) {
@@ -228,7 +229,7 @@ std::string cutWords(std::string_view text) {
 }
 
 void eachWord(std::string_view text, const std::function<void(std::string_view)>& use) {
-  thread_local Tokenizer tokenizer;  // what it has looked up is worth keeping
+  thread_local Tokenizer tokenizer;  // keeps its cache of characters
   tokenizer.run(text, [&](std::string_view word, std::size_t, std::size_t) {
     use(word);
     return SQLITE_OK;

@@ -30,7 +30,7 @@ Result<std::optional<std::string>> WordQuery::excerptOf(std::string_view text) {
                 match_);
     if (query.next()) found = query.text(0);
   }
-  // Cheaper than deleting it.
+  // Cheaper than deleting the row.
   database.execute("ROLLBACK TO one; RELEASE one");
   BOUGH_TRY(database.take());
   return found;

@@ -22,7 +22,7 @@ void SessionTally::addBranch(Branch branch) {
 }
 
 void SessionTally::entry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs) {
-  // A header says when the store got the session; what was said in one that was imported is older.
+  // A header has the time when the store got the session; messages of an imported session are older.
   const bool isFirstAfterHeader = sequence > 0 && row.lastId == row.headerId;
   row.facts.activeMs = isFirstAfterHeader ? timeMs : std::max(row.facts.activeMs, timeMs);
   row.lastId = entry.id;
@@ -63,7 +63,7 @@ void SessionTally::info(const Entry& entry, std::uint64_t timeMs) {
 }
 
 SessionTally::Branch& SessionTally::branchFor(const Entry& entry) {
-  // Whoever continues a tip goes on with its branch; any other entry begins one.
+  // An entry after the tip of a branch continues that branch; any other entry starts a new branch.
   auto tip = entry.parentId && !entry.parentId->empty() ? tips_.extract(*entry.parentId) : Tips::node_type();
   const std::size_t at = tip ? tip.mapped() : branches.size();
   if (!tip) {
@@ -121,7 +121,7 @@ void SessionTally::usage(const Entry& entry, const EntryFacts& facts, std::uint3
                        .certain = facts.identityIsCertain,
                        .usage = *facts.usage};
   if (answer.identity.empty()) {
-    // An answer that was stored block by block repeats its usage with each.
+    // An answer that was stored block by block repeats its usage with each block.
     if (!facts.messageId.empty() && facts.messageId == row.lastMessageId) return;
     row.lastMessageId = facts.messageId;
     answer.identity = fmt::format("family {} {} {}", family_(), entry.id, parseTimestamp(entry.timestamp).value_or(0));

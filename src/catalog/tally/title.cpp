@@ -66,7 +66,7 @@ Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId
   catalog::TitleChoice choice;
   const auto each = [&](const std::function<void(const Entry&)>& use) {
     return store.exportTrashed(trashId, [&](std::string_view line) {
-      // A line that cannot be read says nothing.
+      // Lines that cannot be decoded are ignored.
       if (auto entry = store.serializer().decode(line)) use(*entry);
       return true;
     });
@@ -77,7 +77,7 @@ Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId
     hidesPlace = hidesPlace || offsetOfUnreadableId(target);
     redacted.insert(std::move(target));
   });
-  // An entry is hidden of which its place in the log is known alone: any of them may be the one.
+  // A redaction names its target only by its place in the log, so any entry may be the hidden one.
   if (read && hidesPlace) return std::string();
   if (read) read = each([&](const Entry& entry) { choice.take(entry, redacted.contains(entry.id)); });
   if (!read) return std::unexpected(read.error());
