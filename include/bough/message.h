@@ -1,11 +1,11 @@
-// A message as every provider means it: a role and blocks in order, read from the bytes one provider wrote.
+// A message in a form that is common to all providers: a role and blocks in order, read from the bytes that one
+// provider wrote.
 //
-// A Message is a view. It points into the stored bytes, copies only what had to be put together again, and never
-// changes what it points to. The stored bytes stay the truth; what the view has no word for is an Unknown block or an
-// extra.
+// A Message is a view. It points into the stored bytes, copies only texts that had to be reassembled, and never changes
+// the bytes. The stored bytes remain the truth. What the view cannot express becomes an Unknown block or an extra.
 //
 // Everything here works on bytes in memory and is stateless: any thread may call it, and equal bytes give equal
-// results. Bytes may come from anywhere: what breaks a rule is an error or an Unknown block.
+// results. The bytes may come from anywhere: input that breaks a rule becomes an error or an Unknown block.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@
 
 namespace BOUGH_PUBLIC bough {
 
-/// One way to write messages down.
+/// A format in which messages are written.
 enum class Dialect : std::uint8_t {
   Anthropic,        ///< Messages API.
   OpenaiChat,       ///< Chat Completions.
   OpenaiResponses,  ///< Responses: a flat list of items.
   Gemini,           ///< generateContent.
-  Plain,            ///< Bare entries: user, assistant, tool_call, tool_use, tool_result. Read only.
+  Plain,            ///< Plain entries: user, assistant, tool_call, tool_use, tool_result. Read only.
   Bough,            ///< The normalized form itself.
 };
 
-/// "anthropic", "openai-chat", "openai-responses", "gemini", "plain", "bough".
+/// Returns "anthropic", "openai-chat", "openai-responses", "gemini", "plain" or "bough".
 std::string_view toString(Dialect dialect);
 
-/// The dialect of a name that toString gives. Fails with InvalidArgument when there is none; the hint lists those there
-/// are.
+/// Returns the dialect with this name, as toString returns it. Fails with InvalidArgument when there is none; the hint
+/// lists all names.
 [[nodiscard]] Result<Dialect> parseDialect(std::string_view name);
 
 enum class Role : std::uint8_t { System, User, Assistant, Tool };
@@ -43,7 +43,7 @@ std::string_view toString(Role role);
 enum class BlockKind : std::uint8_t {
   Text,
   Thinking,
-  RedactedThinking,  ///< Reasoning that only its provider can read.
+  RedactedThinking,  ///< Reasoning in a form that only its provider can read.
   ToolCall,
   ToolResult,
   Image,
@@ -54,52 +54,53 @@ enum class BlockKind : std::uint8_t {
 };
 std::string_view toString(BlockKind kind);
 
-/// A JSON string where it is: the part between its quotes, still escaped. Valid as long as the bytes it was read from.
+/// A JSON string in place: the part between its quotes, still escaped. Valid as long as the bytes that it was read
+/// from.
 struct TextView {
   std::string_view escaped = {};
-  bool present = false;     ///< Tells an empty string from a missing one.
-  bool oddEscapes = false;  ///< There may be \u or \/ escapes: other bytes can mean the same text.
+  bool present = false;     ///< Distinguishes an empty string from a missing one.
+  bool oddEscapes = false;  ///< May contain \u or \/ escapes: other bytes can mean the same text.
 
-  /// Whether it is missing or the empty text.
+  /// Returns true when the string is missing or empty.
   [[nodiscard]] bool empty() const { return escaped.empty(); }
-  /// The text itself; a lone surrogate becomes U+FFFD.
+  /// Returns the text with escapes resolved; a lone surrogate becomes U+FFFD.
   [[nodiscard]] std::string decode() const;
 };
 
-/// Where the bytes of an image or a document are; they, or their address, are the block's `text`.
+/// Where the bytes of an image or a document are. The block's `text` holds the bytes or their address.
 enum class MediaSource : std::uint8_t { None, Base64, Url, FileId, Text };
 
-/// One block of a message. Which members say something depends on its kind; the others are empty.
+/// One block of a message. Its kind determines which members are used; the others are empty.
 struct Block {
   BlockKind kind = BlockKind::Unknown;
   MediaSource source = MediaSource::None;
   bool isError = false;             ///< ToolResult: the tool failed.
-  bool freeform = false;            ///< ToolCall: the input is text, not JSON; then it is in `text`.
-  bool idMissing = false;           ///< ToolCall, ToolResult: the provider wrote no id.
-  std::string_view raw = {};        ///< The stored value; empty when the block has none of its own.
-  std::string_view input = {};      ///< ToolCall: the arguments, a raw JSON object, or a raw string that holds JSON.
-  std::string_view problem = {};    ///< Unknown: what is wrong with it, when it is not merely unknown.
+  bool freeform = false;            ///< ToolCall: the input is text, not JSON, and is in `text`.
+  bool idMissing = false;           ///< ToolCall, ToolResult: the provider set no id.
+  std::string_view raw = {};        ///< The stored value; empty when the block has no value of its own.
+  std::string_view input = {};      ///< ToolCall: the arguments, a raw JSON object or a raw string that holds JSON.
+  std::string_view problem = {};    ///< Unknown: what is wrong with it, when it is not just an unknown type.
   TextView type = {};               ///< Image, Document: the media type. Unknown, Citation: the provider's name for it.
   TextView text = {};               ///< Text, Thinking, Refusal; Image and Document: see MediaSource.
-  TextView id = {};                 ///< ToolCall, ToolResult: the call's id. Thinking: the item's.
+  TextView id = {};                 ///< ToolCall, ToolResult: the id of the call. Thinking: the id of the item.
   TextView name = {};               ///< ToolCall, ToolResult: the tool. Document: its title or file name.
-  TextView signature = {};          ///< What proves the block to its provider: signature, encrypted_content, data …
+  TextView signature = {};          ///< The provider's proof for the block: signature, encrypted_content, data …
   std::vector<Block> content = {};  ///< ToolResult: text, images, documents. Document of text: images in it.
-  std::vector<std::string_view> extras = {};  ///< Names of stored members that this view has no field for.
+  std::vector<std::string_view> extras = {};  ///< Names of stored members that this view does not represent.
 };
 
-/// No request takes more tokens than this. A greater number in a file is damage, and counts as this many, so that sums
-/// never overflow.
+/// No request can use more tokens than this. A greater number in a file is damage and counts as this number, so that
+/// sums never overflow.
 inline constexpr std::uint64_t kMaxTokens = std::uint64_t{1} << 40U;
 
-/// What an answer used. No token counts twice, except that reasoning is part of the output.
+/// What an answer used. Each token counts once, except that reasoning is also part of the output.
 struct Usage {
   std::uint64_t inputTokens = 0;
   std::uint64_t outputTokens = 0;
   std::uint64_t cacheReadTokens = 0;
   std::uint64_t cacheWriteTokens = 0;
   std::uint64_t reasoningTokens = 0;
-  std::uint64_t cacheWriteHourTokens = 0;  ///< Of cacheWriteTokens: those kept for an hour, which cost more.
+  std::uint64_t cacheWriteHourTokens = 0;  ///< Part of cacheWriteTokens: kept for an hour, which costs more.
 
   Usage& operator+=(const Usage& other) {
     inputTokens += other.inputTokens;
@@ -112,7 +113,7 @@ struct Usage {
   }
 };
 
-/// Moves, but does not copy: its views may point into `owned`.
+/// A message. Can be moved but not copied, because its views may point into `owned`.
 struct Message {
   Message() = default;
   Message(Message&&) = default;
@@ -120,94 +121,95 @@ struct Message {
 
   Dialect dialect = Dialect::Bough;
   Role role = Role::User;
-  std::string_view raw = {};  ///< The stored bytes. Clear it when you change the message, so that it is written again.
+  std::string_view raw = {};  ///< The stored bytes. Clear it when you change the message, so that it is written from
+                              ///< the members.
   TextView roleName = {};     ///< The provider's word for the role ("developer", "model").
   TextView id = {};
   TextView model = {};
   TextView stopReason = {};
   std::optional<Usage> usage = {};
   std::vector<Block> blocks = {};
-  std::vector<std::string_view> extras = {};  ///< Names of stored members that this view has no field for.
-  std::forward_list<std::string> owned = {};  ///< Texts that are nowhere in the stored bytes.
+  std::vector<std::string_view> extras = {};  ///< Names of stored members that this view does not represent.
+  std::forward_list<std::string> owned = {};  ///< Texts that do not occur in the stored bytes.
 };
 
 /// Reads one stored message: an element of a history, or a provider's whole response. `stored` must outlive the result.
-/// Fails with InvalidArgument, and says why and where, when it is not a message of that dialect. One pass over the
-/// bytes; of texts nothing is copied.
+/// Fails with InvalidArgument when it is not a message of that dialect; the error says why and where. Makes one pass
+/// over the bytes and copies no texts.
 [[nodiscard]] Result<Message> normalize(std::string_view stored, Dialect dialect);
 
-/// The dialect that an entry's payload names; none when it names none. Fails with InvalidArgument when there is no such
-/// dialect.
+/// Returns the dialect that an entry's payload names; std::nullopt when it names none. Fails with InvalidArgument when
+/// there is no such dialect.
 [[nodiscard]] Result<std::optional<Dialect>> namedDialect(const Entry& entry);
 
-/// Whether an entry holds a message: one of type `message`, or a bare one (`user`, `assistant`, `tool_call`,
-/// `tool_use`, `tool_result`).
+/// Returns true when an entry holds a message: its type is `message`, or one of the plain types `user`, `assistant`,
+/// `tool_call`, `tool_use`, `tool_result`.
 bool holdsMessage(const Entry& entry);
 
-/// Reads the message of an entry: `{"dialect":…,"message":…}`, or without a dialect a plain one, in `message` or as the
-/// payload itself, whose type may be that of the entry. `entry` must outlive the result. Fails with InvalidArgument
-/// when it holds none that can be read.
+/// Reads the message of an entry. The payload is `{"dialect":…,"message":…}`; or, without a dialect, a plain message,
+/// in `message` or as the payload itself, whose type may be that of the entry. `entry` must outlive the result. Fails
+/// with InvalidArgument when the entry holds no readable message.
 [[nodiscard]] Result<Message> normalizeEntry(const Entry& entry);
 
-/// What denormalize left out of the messages it wrote.
+/// One thing that denormalize left out.
 struct LeftOut {
   std::size_t block = 0;   ///< Index into Message::blocks.
   std::string field = {};  ///< "thinking", "citation", "text.cache_control" …
   std::string reason = {};
 };
 
-/// A message as another dialect writes it.
+/// A message in the form of another dialect.
 struct Denormalized {
-  std::vector<std::string> messages = {};  ///< One dialect's message can be several of another, or none.
+  std::vector<std::string> messages = {};  ///< One message can become several in another dialect, or none.
   std::vector<LeftOut> leftOut = {};
 };
 
-/// Writes a message in a dialect. In its own dialect, with `raw` set, that is `raw`, byte for byte. What the dialect
-/// has no place for is left out and named; convertHistory (convert.h) keeps that for the way back. Fails with
-/// Unsupported for Plain, which is only read.
+/// Writes a message in a dialect. In the message's own dialect and with `raw` set, the result is `raw`, byte for byte.
+/// What the dialect cannot hold is left out and listed; convertHistory (convert.h) keeps such parts for the way back.
+/// Fails with Unsupported for Plain, which can only be read.
 [[nodiscard]] Result<Denormalized> denormalize(const Message& message, Dialect dialect);
 
-// An entry as people read it: in one line, or part by part.
+// Entries in a form for people: as one line, or part by part.
 
-/// What an entry says in one line.
+/// The content of an entry as one line.
 struct EntrySummary {
   std::string entryId = {};
   std::string timestamp = {};
-  std::string speaker = {};  ///< user, assistant, system, tool; of entries that are not messages, their type.
-  std::string text = {};     ///< Printable, on one line: the first text in plain words (no marks of Markdown), else the
-                             ///< first tool call, else what there is.
-  bool failed = false;       ///< It holds the result of a tool that failed.
+  std::string speaker = {};  ///< user, assistant, system, tool; the type for entries that are not messages.
+  std::string text = {};     ///< Printable, on one line: the first text without Markdown markup, otherwise the first
+                             ///< tool call, otherwise any content.
+  bool failed = false;       ///< It holds the result of a failed tool.
 };
 
-/// Summarizes an entry. Never fails: what cannot be read as a message is shown as it is stored. `text` has at most so
-/// many graphemes, as a person counts characters.
+/// Summarizes an entry. Never fails: content that cannot be read as a message is shown as stored. `text` has at most
+/// `graphemes` graphemes, the characters as a person counts them.
 EntrySummary summarizeEntry(const Entry& entry, std::size_t graphemes);
 
-/// One part of what an entry says.
+/// One part of an entry's content.
 struct EntryPart {
   BlockKind kind = BlockKind::Text;
-  std::string text = {};    ///< What is said; of a tool call its arguments, of a result what it returned.
-  std::string name = {};    ///< Of a tool call or result: the tool, or the call's id where there is no name.
-  bool isError = false;     ///< A tool result: the tool failed.
-  std::string callId = {};  ///< Of a tool call or result: the call's id; empty when the provider wrote none.
+  std::string text = {};    ///< The text; for a tool call its arguments, for a result what it returned.
+  std::string name = {};    ///< For a tool call or result: the tool, or the call's id when there is no name.
+  bool isError = false;     ///< For a tool result: the tool failed.
+  std::string callId = {};  ///< For a tool call or result: the call's id; empty when the provider set none.
 };
 
-/// All that an entry says, decoded.
+/// The whole content of an entry, decoded.
 struct EntryView {
-  std::string speaker = {};  ///< user, assistant, system, tool; for an entry that is not a message, its type.
+  std::string speaker = {};  ///< user, assistant, system, tool; the type for an entry that is not a message.
   bool isMessage = false;
   std::vector<EntryPart> parts = {};
 };
 
-/// Takes an entry apart. Never fails: what cannot be read as a message is shown as it is stored. Texts are copied and
-/// may hold control characters: make them printable before they go to a terminal.
+/// Splits an entry into its parts. Never fails: content that cannot be read as a message is shown as stored. The texts
+/// are copies and may contain control characters; make them printable before you write them to a terminal.
 EntryView viewEntry(const Entry& entry);
 
-/// Whether a message holds the result of a tool that failed. Where a dialect has no flag for that (OpenAI's), a result
-/// that begins with `Error:` or is a JSON object with an `error` counts.
+/// Returns true when a message holds the result of a failed tool. In dialects without a flag for this (OpenAI's), a
+/// result counts as failed when it begins with `Error:` or is a JSON object with a member `error`.
 bool hasFailedResult(const Message& message);
 
-/// The same of an entry; false when it holds no message.
+/// Does the same for an entry; false when the entry holds no message.
 bool hasFailedResult(const Entry& entry);
 
 }  // namespace BOUGH_PUBLIC bough
