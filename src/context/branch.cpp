@@ -14,7 +14,7 @@
 namespace bough::context {
 namespace {
 
-// The first of these members that is there and not null. Other tools use other names for the same thing.
+// Returns the first of these members that exists and is not null. Different tools use different names.
 std::optional<std::string_view> firstMember(std::string_view payload, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     const auto value = json::findMember(payload, name);
@@ -28,7 +28,7 @@ std::optional<std::string> firstText(std::string_view payload, std::initializer_
   return value ? json::decodeString(*value) : std::nullopt;
 }
 
-// The dialect that a payload names for what is in it; one that nobody knows counts as none.
+// Returns the dialect that a payload names for its content; std::nullopt when it names none or an unknown one.
 std::optional<Dialect> dialectOf(const Entry& entry) {
   return namedDialect(entry).value_or(std::nullopt);
 }
@@ -60,13 +60,14 @@ std::size_t placeOf(const std::vector<Entry>& entries, std::string_view id) {
   return static_cast<std::size_t>(found - entries.begin());
 }
 
-// Leaves out what the summary stands for, as far as it was read. False when what it keeps begins before that.
+// Removes the entries that the summary replaces, as far as they were read. Returns false when the summary keeps entries
+// before those that were read.
 bool applySummary(std::vector<Entry>& entries, bool fromRoot, Branch& branch) {
   const std::size_t place = placeOf(entries, branch.summary->id);
   if (place == entries.size()) return fromRoot;
   const auto first = firstText(branch.summary->payload, {"firstKeptEntryId"});
   const std::size_t named = first ? placeOf(entries, *first) : place;
-  const bool elsewhere = named > place;  // An entry that was not read, or none of this branch.
+  const bool elsewhere = named > place;  // an entry that was not read, or is not on this branch
   branch.summarySince = place;
   entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
   if (elsewhere && !fromRoot) return false;
@@ -79,13 +80,13 @@ bool applySummary(std::vector<Entry>& entries, bool fromRoot, Branch& branch) {
   return true;
 }
 
-// Where in the entries that were read something came into force.
+// Returns the position, in the entries that were read, at which a setting came into force.
 std::size_t sinceOf(const std::vector<Entry>& entries, const std::optional<Recorded>& recorded) {
   const std::size_t place = recorded ? placeOf(entries, recorded->entryId) : 0;
   return place == entries.size() ? 0 : place;
 }
 
-// What is in force at the end, and the latest summary.
+// Applies the settings in force at the end, and finds the latest summary.
 void applyMarks(const std::vector<Entry>& entries, Branch& branch) {
   for (const Entry& entry : entries) {
     applyState(entry, branch);
@@ -98,8 +99,8 @@ bool hasSummary(const std::vector<Entry>& entries) {
       entries, [](const Entry& entry) { return entry.type == entry_type::kCompactionSummary && !entry.redacted; });
 }
 
-// Of a long branch, only what a context is made of: where an imported message came from takes about as much as a short
-// message.
+// On a long branch, keeps only what a context needs: the origin of an imported message takes about as much memory as a
+// short message.
 void keepMessage(Entry& entry) {
   constexpr std::size_t kWorthBytes = 128;
   if (entry.type != entry_type::kMessage || entry.redacted) return;
@@ -121,7 +122,7 @@ void keepMessage(Entry& entry) {
 
 constexpr std::size_t kLongBranch = 4096;
 
-// The end of a branch: the last entries, or fewer where they are longer than `mostBytes`. `last` says how many then.
+// Reads the end of a branch: the last entries, or fewer when they are longer than `mostBytes`; `last` is then reduced.
 Result<std::vector<Entry>> loadEnd(SessionStore& store, const std::string& sessionId, const std::string& headId,
                                    std::size_t mostBytes, std::size_t& last) {
   constexpr std::size_t kFewest = 4;
@@ -148,7 +149,7 @@ void applyState(const Entry& entry, Branch& branch) {
   applyLevel(entry, branch);
   const auto tools = firstMember(entry.payload, {"tools"});
   if (tools && !(branch.tools && branch.tools->json == *tools)) {
-    // Plain: found out from the tools.
+    // Dialect::Plain: the format is detected from the tools.
     branch.tools = Recorded{
         .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
   }
@@ -174,8 +175,8 @@ std::optional<std::string> summaryText(const Entry& entry) {
   return firstText(entry.payload, {"summary", "text", "content"});
 }
 
-// One look is enough for a short branch. Of a long one, the marks before what was read are looked for by their types,
-// without the messages between them; where all of it is wanted anyway, all of it is read.
+// A short branch takes one read. For a long branch, the settings before the entries that were read are found by their
+// entry types, without the messages between them. When the whole branch is needed anyway, it is read completely.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at, std::size_t last,
                           bool mayBreakOff, std::size_t mostBytes) {
   Branch branch;
@@ -185,10 +186,10 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     if (entries.empty()) return branch;
     branch.looked = last;
     mostBytes = SIZE_MAX;
-    branch.headId = entries.back().id;  // the next look is at the same branch, wherever the head is by then
+    branch.headId = entries.back().id;  // later reads use the same branch, even when the head moves
     bool fromRoot = entries.size() < last;
     if (!marked && !fromRoot && !mayBreakOff && !hasSummary(entries)) {
-      constexpr std::uint64_t kTimes = 3;  // The entries, what is read from them, and the request.
+      constexpr std::uint64_t kTimes = 3;  // the entries, what is read from them, and the request
       BOUGH_TRY(
           checkMemory(store, sessionId, kTimes,
                       "--budget N keeps the newest turns that fit; `bough export` writes all of it part by part"));
@@ -206,10 +207,11 @@ Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, con
     marked = true;
     if (fromRoot && !branch.summary && beginsTooLate(entries.front())) branch.cut = entries.front();
     branch.isWhole = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
-    // What follows a summary is no more than a window holds: all of it is read, and built into a context once.
+    // The part after a summary is no larger than a context window, so it is read completely and built into a context
+    // once.
     if (!branch.isWhole && (branch.summary || !mayBreakOff)) continue;
     branch.entries = std::move(entries);
-    // The summary is none of the entries any more.
+    // One more, because the summary was removed from `entries`.
     BOUGH_TRY(branch.hidden, readHidden(store, sessionId, {.last = branch.entries.size() + 1, .branch = branch.headId},
                                         branch.entries));
     if (branch.entries.size() > kLongBranch) std::ranges::for_each(branch.entries, keepMessage);

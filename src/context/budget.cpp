@@ -8,7 +8,7 @@
 namespace bough::context {
 namespace {
 
-// What an answer says it was given; 0 when it does not say.
+// Returns the input tokens of an answer; 0 when unknown.
 std::uint64_t givenTokens(const message::Original& original) {
   const auto& usage = original.message.usage;
   return usage ? usage->inputTokens + usage->cacheReadTokens + usage->cacheWriteTokens : 0;
@@ -45,7 +45,7 @@ class Counter {
   }
 
  private:
-  // Gives `measured` tokens to the messages of a stretch, in the proportion of their estimates.
+  // Distributes `measured` tokens over the messages of a range, in proportion to their estimates.
   void spread(std::size_t from, std::size_t end, std::uint64_t measured) {
     std::uint64_t estimated = 0;
     for (std::size_t i = from; i < end; ++i) estimated += counts_.tokens[i];
@@ -74,7 +74,7 @@ bool saysSomething(const message::Original& original) {
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind != BlockKind::ToolResult; });
 }
 
-// The place after the last result whose call is not there; 0 when there is none.
+// Returns the position after the last result whose call is missing; 0 when there is none.
 std::size_t afterOrphans(const message::History& history, const message::Pairing& pairing) {
   std::size_t last = 0;
   std::size_t result = 0;
@@ -99,7 +99,7 @@ Turns findTurns(message::History& history, std::size_t first, bool isWhole) {
   Turns turns;
   turns.unanswered.assign(history.originals.size(), 0);
   const message::Pairing pairing = message::pairCalls(history);
-  // For each original, the place after the last result of its calls.
+  // For each original, the position after the last result of its calls.
   std::vector<std::size_t> reach(history.originals.size(), 0);
   for (const message::Call& call : pairing.calls) {
     if (call.result == nullptr) {
@@ -117,8 +117,8 @@ Turns findTurns(message::History& history, std::size_t first, bool isWhole) {
   return turns;
 }
 
-// An answer is measured from the answer before it on: once one is known before the turn, or there is none at all, no
-// older message changes what the turn takes.
+// The cost of messages is measured from one answer to the next. Once an answer with usage precedes the turn, or no
+// answer has usage, older messages cannot change the cost of the turn.
 NewestTurn findNewestTurn(const message::History& history, std::size_t first, const Turns& turns, bool isWhole) {
   NewestTurn newest{.from = first, .isWhole = isWhole || !turns.starts.empty()};
   const std::size_t count = history.originals.size();

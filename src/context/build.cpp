@@ -1,4 +1,4 @@
-// Builds a context: reads the branch, leaves out what does not fit, and has the message room write the request.
+// Builds a context: reads the branch, leaves out what does not fit, and lets the message room write the request.
 #include <bough/context.h>
 #include <fmt/format.h>
 
@@ -56,14 +56,14 @@ class Builder {
     history_.originals.reserve(firstTurn_ + branch_.entries.size());
     findEdits();
     for (Entry& entry : branch_.entries) {
-      // Nothing below needs them. An assignment would keep their memory.
+      // Frees these members, which are not needed below. Assigning "" would keep their memory.
       for (std::string* text : {&entry.timestamp, &entry.runId, &entry.meta, &entry.extra}) std::string().swap(*text);
       addEntry(entry);
     }
     return makeContext();
   }
 
-  /// Whether an error stays one however much more of the branch is read.
+  /// Returns true when an error would remain after reading more of the branch.
   [[nodiscard]] bool failsForGood() const { return failsForGood_; }
 
  private:
@@ -77,7 +77,7 @@ class Builder {
     }
   }
 
-  // The name of another provider's model would only be refused.
+  // Reports a model of another provider, because the target would only reject its name.
   void checkModel() {
     out_.foreignModel = isForeignModel(out_.model, out_.provider, options_.dialect);
     if (!out_.foreignModel) return;
@@ -104,14 +104,14 @@ class Builder {
     reporter_.note(change, "payload", field, reason, entryId);
   }
 
-  // An edit comes after what it edits, so that it was read with it.
+  // An edit comes after its target in the branch, so both were read.
   void findEdits() {
     for (const Entry& entry : branch_.entries) {
       if (auto edit = message::editIn(entry)) edits_[edit->targetId] = {.entryId = entry.id, .edit = *edit};
     }
   }
 
-  // Whether an edit says what models get in the place of this entry.
+  // Adds the edited version of an entry. Returns false when no edit replaces it for models.
   bool addEdited(const Entry& entry, bool isMessage) {
     const auto found = edits_.find(entry.id);
     if (found == edits_.end()) return false;
@@ -138,7 +138,8 @@ class Builder {
     note(Change::LeftOut, entry.id, "messages", "its summary stands for the messages before the first one it keeps");
   }
 
-  // An entry that a damaged line hid: the report says where it is, and it holds its place.
+  // Adds a placeholder for an entry in a damaged line: the report says where the line is, and the placeholder keeps its
+  // place.
   void addUnreadable(const Entry& entry) {
     message::addUnreadable(entry.id, history_);
     const std::string problem = reporter_.unreadable(entry);
@@ -182,7 +183,7 @@ class Builder {
     return {};
   }
 
-  // What is in every context of this branch: system prompt, tools, summary.
+  // Counts the tokens that every context of this branch contains: system prompt, tools, summary.
   std::uint64_t countFixed() {
     std::uint64_t fixed = 0;
     for (std::size_t i = 0; i < firstMessage_; ++i) fixed += estimateJson(history_.originals[i].raw);
@@ -221,7 +222,7 @@ class Builder {
       ++turns;
     }
     if (turns == 0) return newestIsTooLong(found, kept, budget);
-    // Messages before the first turn that begins with the user are one, too.
+    // Messages before the first turn that begins with the user count as a turn too.
     const bool headless = starts.front() > firstTurn_;
     leaveOut(from, starts.size() - turns + (headless ? 1 : 0), budget);
     out_.tokens = total;
@@ -232,7 +233,7 @@ class Builder {
     const NewestTurn newest = findNewestTurn(history_, firstTurn_, found, branch_.isWhole);
     std::uint64_t tokens = 0;
     for (std::size_t i = newest.from; i < history_.originals.size(); ++i) tokens += counts_.tokens[i - firstTurn_];
-    // What an older answer says can lower the count by this factor at most.
+    // The usage of an older answer can reduce the count by at most this factor.
     failsForGood_ = newest.isCounted || kept + tokens / kPlausible > budget;
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("the newest turn has {} {} tokens and what is always kept {}, which is more than the "
@@ -292,7 +293,7 @@ class Builder {
     message.verbatim = part.verbatim;
     for (const std::int32_t index : part.originals) {
       const std::string_view entry = history_.originals[static_cast<std::size_t>(index)].entryId;
-      // Items of one entry are in one part once.
+      // An entry with several items in one part is listed once.
       if (entry.empty() || std::exchange(namedIn_[entry], out_.parts.size()) == out_.parts.size()) continue;
       message.entryIds.emplace_back(entry);
       if (out_.firstEntryId.empty() && entry != out_.summaryEntryId) out_.firstEntryId = entry;
@@ -304,7 +305,7 @@ class Builder {
     message::MessageEdit edit;
   };
 
-  // What one added message or result costs.
+  // The cost of an added message or result.
   static constexpr std::uint64_t kAddedTokens = 24;
 
   const ContextOptions& options_;
@@ -312,13 +313,14 @@ class Builder {
   message::Reporter reporter_;
   History history_;
   Branch branch_;
-  std::unordered_map<std::string, Edit> edits_;  // those in force, by what they edit
+  std::unordered_map<std::string, Edit> edits_;  // the edits in force, by their target
   TokenCounts counts_;
   std::size_t firstMessage_ = 0;
   std::size_t firstTurn_ = 0;
   std::uint64_t listed_ = 0;
-  std::unordered_map<std::string_view, std::size_t> namedIn_;  // Entry → the last part that names it, counted from 1.
-  std::string unreadable_;                                     // The first entry that cannot be read.
+  std::unordered_map<std::string_view, std::size_t> namedIn_;  // by entry: the last part that contains it, counted from
+                                                               // 1
+  std::string unreadable_;                                     // describes the first unreadable entry
   bool failsForGood_ = true;
 };
 
@@ -326,14 +328,14 @@ class Builder {
 }  // namespace context
 
 namespace {
-// What is read first.
+// The size of the first read.
 constexpr std::size_t kFirstEntries = 256;
 constexpr std::size_t kFirstBytes = std::size_t{16} << 20;
 }  // namespace
 
 namespace {
 
-// Tools that cannot be read would be left out without a word.
+// Fails for unreadable tools, which would otherwise be silently left out.
 Result<void> checkTools(const std::optional<std::string>& tools) {
   if (!tools) return {};
   bool whole = json::check(*tools).has_value();
@@ -352,7 +354,7 @@ Result<void> checkTools(const std::optional<std::string>& tools) {
 
 Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options) {
   BOUGH_TRY(checkTools(options.tools));
-  // With a budget, the end of the branch is enough as long as something of it is left out.
+  // With a budget, reading the end of the branch is enough as long as some of what was read is left out.
   const bool mayBreakOff = options.budgetTokens.has_value();
   std::size_t mostBytes = kFirstBytes;
   for (std::size_t last = kFirstEntries;; last *= 4) {

@@ -1,5 +1,5 @@
-// Keeps contexts that were built. What one was built from is told by its session's tail and head: any append, redaction
-// or move of the head changes the tail, of the session itself or of one whose history it shares.
+// Caches built contexts. Tail and head of the session, and of the sessions whose history it shares, identify the
+// content of a context: every append, redaction or move of the head changes a tail.
 #include <bough/context.h>
 
 #include <list>
@@ -22,13 +22,13 @@ struct ContextCache::Impl {
 
   std::size_t capacity;
   std::mutex mutex;
-  std::list<Kept> kept;  // The last used first.
+  std::list<Kept> kept;  // most recently used first
   std::uint64_t hits = 0;
 };
 
 namespace {
 
-// The tails of the session and of all it shares history with.
+// Returns the tails and heads of the session and of all sessions that it shares history with.
 Result<std::string> stateOf(SessionStore& store, const std::string& sessionId) {
   std::string state;
   std::string next = sessionId;
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const Context>> ContextCache::get(SessionStore& store, co
   }
   BOUGH_TRY(auto built, buildContext(store, sessionId, options));
   auto context = std::make_shared<const Context>(std::move(built));
-  // The state was asked first: what is appended meanwhile makes the next call rebuild.
+  // The state was read before building, so an append during the build makes the next call rebuild.
   const std::lock_guard lock(impl_->mutex);
   impl_->kept.push_front({&store, sessionId, options, std::move(state), context});
   while (impl_->kept.size() > impl_->capacity) impl_->kept.pop_back();

@@ -1,4 +1,4 @@
-// The report of a migration, for a session of any length: what a long one would lose is found out part by part.
+// The report of a migration, for a session of any length. For a long session, the losses are collected part by part.
 #include <bough/context.h>
 
 #include "base/model/unreadable.h"
@@ -14,25 +14,27 @@ namespace bough {
 namespace context {
 namespace {
 
-// A session of no more than this is converted at once.
+// The size up to which a session is converted at once.
 constexpr std::uint64_t kShortBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kPageEntries = 1024;
 
-// Whether the logs of a session, and of what it shares of others, are long. What is lost is not.
+// Returns true when the logs of a session, and of the sessions whose history it shares, are long. Missing logs count as
+// short.
 bool hasLongLog(SessionStore& store, std::string sessionId) {
   std::uint64_t bytes = 0;
   while (!sessionId.empty() && bytes <= kShortBytes) {
     const auto state = store.sessionState(sessionId);
     if (!state) break;
-    if (state->archived) return true;  // Its bytes are packed.
+    if (state->archived) return true;  // its size is that of the compressed file
     bytes += state->bytes;
     sessionId = state->origin ? state->origin->sessionId : std::string();
   }
   return bytes > kShortBytes;
 }
 
-// Looks at the branch twice: first for where it may be cut and for what is in force at its end, then part by part.
+// Reads the branch twice: first to find where it can be cut and what is in force at its end, then to convert it part by
+// part.
 class ReportInParts {
  public:
   ReportInParts(SessionStore& store, const std::string& sessionId, Dialect target, std::uint64_t partBytes)
@@ -54,7 +56,7 @@ class ReportInParts {
         sessionId_, {.fromSequence = from, .limit = end - from, .limitBytes = bytes, .branch = headId_});
   }
 
-  // Returns whether the branch was migrated before: then its way back is needed.
+  // Returns true when the branch was migrated before; its way back is needed then.
   Result<bool> look() {
     message::Reporter reporter(report_);
     std::vector<std::string> redacted;
@@ -105,7 +107,7 @@ class ReportInParts {
   Dialect target_;
   std::uint64_t partBytes_;
   std::string headId_;
-  std::uint64_t count_ = 0;  // Entries of the branch.
+  std::uint64_t count_ = 0;  // number of entries of the branch
   InForce atEnd_;
   SessionParts parts_;
   CompatibilityReport report_;
@@ -126,7 +128,7 @@ Result<CompatibilityReport> checkCompatibility(SessionStore& store, const std::s
   BOUGH_TRY(context::checkTarget(target));
   if (!context::hasLongLog(store, sessionId)) {
     BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, {.limitBytes = context::kShortBytes, .branch = at}));
-    std::uint64_t bytes = 0;  // With attachments.
+    std::uint64_t bytes = 0;  // including attachments
     for (const Entry& entry : entries) bytes += entry.payload.size();
     if (bytes < context::kShortBytes) {
       return context::reportWhole(store, sessionId, target, at, std::move(entries));

@@ -1,6 +1,6 @@
-// The estimator itself. A tokenizer of the o200k family cuts text into words, numbers, punctuation and blanks, and
-// those into pieces that are frequent. So the cost of a run of characters depends on its kind and length; the figures
-// were fitted to o200k (benchmarks/token_error.mjs shows the error).
+// The estimator. A tokenizer of the o200k family splits text into words, numbers, punctuation and blanks, and these
+// into frequent pieces. The cost of a run of characters therefore depends on its kind and length. The constants were
+// fitted to o200k (benchmarks/token_error.mjs shows the error).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -38,17 +38,17 @@ constexpr std::array<Kind, 256> makeKinds() {
 }
 constexpr auto kKinds = makeKinds();
 
-// Tokens are counted in thousandths.
+// Costs are in thousandths of a token.
 constexpr std::uint64_t kUnit = 1000;
 
-// What each thing costs.
+// The cost of each unit.
 constexpr std::uint64_t kWord = 929;
 constexpr std::uint64_t kEasyLetters = 6;
-constexpr std::uint64_t kLetterMore = 338;  // beyond the first six of a word,
-constexpr std::uint64_t kUpperMore = 628;   // or the first three of one in capitals
-constexpr std::uint64_t kSwitch = 813;      // from lower to upper case, or between letters and digits
+constexpr std::uint64_t kLetterMore = 338;  // for each letter of a word after the sixth
+constexpr std::uint64_t kUpperMore = 628;   // for each letter of a word in capitals after the third
+constexpr std::uint64_t kSwitch = 813;      // for each change from lower to upper case, or between letters and digits
 constexpr std::uint64_t kThreeDigits = 1350;
-constexpr std::uint64_t kNoise = 633;  // a character of a hash, a key, base64
+constexpr std::uint64_t kNoise = 633;  // for each character of a hash, a key or base64
 constexpr std::uint64_t kNoiseRepeated = 100;
 constexpr std::uint64_t kPunctuation = 647;
 constexpr std::uint64_t kPunctuationMore = 364;
@@ -57,14 +57,14 @@ constexpr std::uint64_t kNewline = 1000;
 constexpr std::uint64_t kNewlineMore = 277;
 constexpr std::uint64_t kNewlineBehindPunctuation = 299;
 constexpr std::uint64_t kCyrillicWord = 1000;
-constexpr std::uint64_t kCyrillicMore = 232;  // beyond the first three letters
+constexpr std::uint64_t kCyrillicMore = 232;  // for each letter after the third
 constexpr std::uint64_t kIdeograph = 720;
 constexpr std::uint64_t kWidePunctuation = 728;
 constexpr std::uint64_t kOtherLetter = 500;
 constexpr std::uint64_t kEmoji = 1500;
 constexpr std::uint64_t kNoiseLength = 16;
 
-// What is known of a word of letters and digits.
+// The counts of a word of letters and digits.
 struct Word {
   std::uint64_t letters = 0;
   std::uint64_t digits = 0;
@@ -72,7 +72,7 @@ struct Word {
   std::uint64_t switches = 0;
 
   [[nodiscard]] std::uint64_t length() const { return letters + digits; }
-  // Hashes, keys and base64 are not words.
+  // Returns true for hashes, keys and base64.
   [[nodiscard]] bool isNoise() const { return length() >= kNoiseLength && switches * 6 > length(); }
 
   [[nodiscard]] std::uint64_t cost() const {

@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint64_t kAlwaysFitsBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-// What the system can give without taking it from anybody, and what this process may take.
+// Returns how much memory the system can provide without reclaiming it from others, limited to what this process may
+// use.
 std::uint64_t freeMemoryBytes() {
   std::uint64_t bytes = UINT64_MAX;
   constexpr std::uint64_t kKibibyte = 1024;
@@ -21,7 +22,7 @@ std::uint64_t freeMemoryBytes() {
   for (std::uint64_t kilobytes = 0; info >> name >> kilobytes; info.ignore(256, '\n')) {
     if (name == "MemAvailable:") bytes = kilobytes * kKibibyte;
   }
-  // A container's own limit.
+  // The limit of the container.
   std::uint64_t most = 0;
   std::uint64_t used = 0;
   if (std::ifstream("/sys/fs/cgroup/memory.max") >> most && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
@@ -37,7 +38,7 @@ std::uint64_t freeMemoryBytes() {
 Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t times,
                          std::string_view hint) {
   const auto state = store.sessionState(sessionId);
-  const std::uint64_t bytes = state ? state->bytes : 0;  // Whoever reads the session says what is wrong with it.
+  const std::uint64_t bytes = state ? state->bytes : 0;  // when it cannot be read, reading the session reports why
   if (bytes <= kAlwaysFitsBytes) return {};
   const std::uint64_t free = freeMemoryBytes();
   if (bytes <= free / times) return {};

@@ -1,6 +1,5 @@
-// Migration to another provider. The fork's own branch begins at a root of its own: a marker, then the converted
-// messages with everything that stood between them, so that a context of the fork is one of the new provider and
-// nothing else.
+// Migration to another provider. The fork's own branch starts at its own root: a marker, then the converted messages
+// with all entries between them. A context of the fork therefore contains only what belongs to the new provider.
 #include <bough/context.h>
 #include <fmt/format.h>
 
@@ -30,9 +29,9 @@ namespace {
 using message::Original;
 using message::SessionNode;
 
-constexpr std::size_t kAroundBytes = 64;  // What a payload has around its message, at most.
+constexpr std::size_t kAroundBytes = 64;  // upper limit of what a payload contains around its message
 
-// The entry's own meta, with what this migration says in it.
+// Returns the entry's own meta, plus the record of this migration.
 std::string metaOf(std::string_view meta, std::string_view migration) {
   json::Writer writer;
   writer.beginObject();
@@ -52,10 +51,10 @@ void replaceMember(std::string& payload, std::string_view name, std::string_view
   payload.replace(at, value->size(), json::quoted(text));
 }
 
-// Place in the source → the entries that came from it.
+// Position in the source → the entries made from it.
 using MadeEntries = std::map<std::size_t, std::vector<std::string>>;
 
-// The message that an earlier migration made an entry from; empty: none.
+// Returns the message from which an earlier migration made an entry; empty when there is none.
 std::string sourceOf(const Entry& entry) {
   const auto migration = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "migration");
   const auto sources = migration ? json::findMember(*migration, "sources") : std::nullopt;
@@ -65,8 +64,8 @@ std::string sourceOf(const Entry& entry) {
   return first ? json::findString(*first, "entryId").value_or("") : std::string();
 }
 
-// What came from a message; null: nothing. Where an earlier migration made several entries of one message, and it is
-// one again now, it came from any of them.
+// Returns the entries made from a message; null when there are none. When an earlier migration split one message into
+// several entries, and they are joined again now, the result was made from any of them.
 const std::vector<std::string>* madeOf(const std::string& entryId, const std::vector<Entry>& source,
                                        const MadeEntries& made) {
   const auto entry = std::ranges::find(source, entryId, &Entry::id);
@@ -81,8 +80,8 @@ const std::vector<std::string>* madeOf(const std::string& entryId, const std::ve
   return nullptr;
 }
 
-// An edit of a message that became these entries: it holds for the first, and those that are returned leave the others
-// out.
+// Adapts an edit whose target became several entries: the edit applies to the first one, and the returned edits leave
+// the others out.
 std::vector<Entry> leaveOutRest(Entry& edit, const std::vector<std::string>& made) {
   replaceMember(edit.payload, "entryId", made.front());
   std::vector<Entry> others;
@@ -102,12 +101,13 @@ std::string titleOf(SessionStore& store, const std::string& sessionId) {
   return title;
 }
 
-// Answers about the entries of the source that are asked for again and again.
+// Answers frequent questions about the entries of the source.
 class SourceFacts {
  public:
   explicit SourceFacts(const std::vector<Entry>& entries) : entries_(entries) {}
 
-  /// Of what an entry says. One that becomes many nodes is hashed once: they are beside each other.
+  /// Returns the hash of an entry's content. The last result is cached, because an entry that becomes several nodes is
+  /// asked for several times in a row.
   const std::string& digestOf(std::size_t place) {
     if (digest_.empty() || digestPlace_ != place) {
       const std::string& payload = entries_[place].payload;
@@ -117,7 +117,7 @@ class SourceFacts {
     return digest_;
   }
 
-  /// As many as there are entries when there is none of this id.
+  /// Returns the position of an entry; the number of entries when it does not exist.
   std::size_t placeOf(const std::string& entryId) {
     for (; known_ < entries_.size(); ++known_) places_.emplace(entries_[known_].id, known_);
     const auto found = places_.find(entryId);
@@ -136,7 +136,7 @@ class Migrator {
  public:
   Migrator(SessionStore& store, Dialect target) : store_(store), reporter_(out_.report) { out_.to = target; }
 
-  /// `entries`: the branch, when it was read already.
+  /// `entries` is the branch, when it was already read.
   Result<void> convert(const std::string& sessionId, const std::string& at, bool strict, std::vector<Entry> entries) {
     out_.sourceSessionId = sessionId;
     BOUGH_TRY(checkTarget(out_.to));
@@ -156,7 +156,7 @@ class Migrator {
     BOUGH_TRY(auto fork, store_.branchFromEntry(out_.sourceSessionId, out_.sourceEntryId, session));
     out_.sessionId = fork.sessionId;
     if (auto done = fill(session.title); !done) {
-      // Nothing of it was stored; an empty fork would only confuse.
+      // Nothing was stored in it, and an empty fork would only confuse.
       (void)store_.deleteSession(out_.sessionId);
       return std::unexpected(done.error());
     }
@@ -178,15 +178,15 @@ class Migrator {
       addNode(i);
     }
     passThrough(source_.entries.size());
-    std::string().swap(converted_.text);  // The new entries hold it.
+    std::string().swap(converted_.text);  // the new entries contain it
     BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, std::move(batch_), {.durability = Durability::Sync}));
-    // Named by now: had somebody removed it as unused in between, this brings it back.
+    // The attachment is referenced now. Store it again, in case another process removed it as unused in between.
     BOUGH_TRY(wayBack, store_.putAttachment(converted_.wayBack.json));
     return {};
   }
 
-  // The new entries take the memory of what is no longer needed: first of what the messages were read into, then entry
-  // by entry of the source.
+  // The new entries reuse the memory of data that is no longer needed: first of the parsed messages, then of the
+  // source, entry by entry.
   void prepareSource() {
     for (Entry& entry : source_.entries) {
       if (entry.type == entry_type::kToolStart) renameCall(entry);
@@ -227,8 +227,8 @@ class Migrator {
     push(std::move(marker));
   }
 
-  // Appends an entry to the fork's own branch. A placeholder of a damaged line stays one, as text: its bytes are in the
-  // log of the source.
+  // Appends an entry to the fork's own branch. The placeholder of a damaged line becomes a text entry, because its
+  // bytes are in the log of the source.
   void push(Entry entry) {
     if (isUnreadable(entry)) keepAsText(entry);
     entry.id = ids_.next();
@@ -241,7 +241,7 @@ class Migrator {
     return history_.originals[static_cast<std::size_t>(index)];
   }
 
-  // The entries a node came from, in the order of the branch.
+  // Returns the positions of the entries that a node was made from, in the order of the branch.
   [[nodiscard]] std::vector<std::size_t> placesOf(const SessionNode& node) const {
     std::vector<std::size_t> places;
     for (const std::int32_t index : node.originals) {
@@ -263,7 +263,7 @@ class Migrator {
     const auto places = placesOf(node);
     Entry entry;
     entry.type = entry_type::kMessage;
-    entry.payload.reserve(node.end - node.begin + kAroundBytes);  // One that grows takes up to twice its size.
+    entry.payload.reserve(node.end - node.begin + kAroundBytes);  // growing would take up to twice the size
     json::Writer writer(entry.payload);
     writer.beginObject().member("dialect", toString(node.dialect)).key("message");
     writer.raw(std::string_view(converted_.text).substr(node.begin, node.end - node.begin)).endObject();
@@ -311,7 +311,7 @@ class Migrator {
     return writer.endArray().list("notExpressed", lost).endObject().take();
   }
 
-  // Copies what is not a message and is before `end`.
+  // Copies the entries before `end` that are not messages.
   void passThrough(std::size_t end) {
     for (; passed_ < end; ++passed_) {
       Entry& entry = source_.entries[passed_];
@@ -356,7 +356,7 @@ class Migrator {
   std::vector<Entry> batch_;
   std::string lastId_;
   std::size_t passed_ = 0;
-  std::vector<std::size_t> lastUses_;  // Of each entry of the source: the last node that came from it.
+  std::vector<std::size_t> lastUses_;  // for each entry of the source, the last node made from it
   MadeEntries madeFrom_;
 };
 
@@ -373,7 +373,7 @@ Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& 
 
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options) {
-  constexpr std::uint64_t kTimes = 7;  // The new session is stored as one batch, and the way back is one attachment.
+  constexpr std::uint64_t kTimes = 7;  // the new session is stored as one batch, and the way back is one attachment
   BOUGH_TRY(
       context::checkMemory(store, sessionId, kTimes,
                            "`bough export SESSION --to AGENT` writes it for another provider's agent part by part"));

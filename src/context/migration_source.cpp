@@ -26,7 +26,7 @@ void readWayBackOf(SessionStore& store, const Entry& marker, MigrationSource& so
   }
 }
 
-// The dialect of the newest message that a provider wrote.
+// Returns the dialect of the newest message that a provider wrote.
 Dialect newestDialect(const std::vector<message::SessionMessage>& messages) {
   for (std::size_t i = messages.size(); i-- > 0;) {
     const auto name = json::findString(messages[i].payload, "dialect");
@@ -36,7 +36,7 @@ Dialect newestDialect(const std::vector<message::SessionMessage>& messages) {
   return Dialect::Bough;
 }
 
-// The entries that this session, or one whose history it shares, has redacted.
+// Returns the entries that were redacted in this session or in one whose history it shares.
 Result<std::set<std::string, std::less<>>> redactedIn(SessionStore& store, std::string sessionId) {
   std::set<std::string, std::less<>> redacted;
   while (!sessionId.empty()) {
@@ -118,7 +118,7 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
     source.places.push_back(i);
     message::SessionMessage& message =
         source.messages.emplace_back(sessionMessage(entry, source.hidden, source.inForce));
-    // What an edit replaces is not joined with what it does not replace.
+    // A message that an edit replaces must not be joined with one that it does not replace.
     const bool isEdited = source.edited.contains(entry.id);
     message.apart = isApart || isEdited;
     isApart = isEdited;
@@ -160,7 +160,7 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
   for (const std::string& entry : source.redacted) {
     reporter.note(Change::LeftOut, "payload", "message", "redacted", entry);
   }
-  // What comes from the way back was stored before anybody could redact it.
+  // The way back was stored before these entries were redacted, so apply redactions to what it contains.
   if (wayBack == nullptr) return {};
   BOUGH_TRY(auto redacted, redactedIn(store, sessionId));
   for (message::Original& original : history.originals) {

@@ -21,7 +21,7 @@ void SessionParts::add(std::uint64_t place, const Entry& entry) {
   if (!message) return;
   bool calls = false;
   bool results = false;
-  bool answers = false;  // A result that answers nothing is left out, and what is on its two sides is joined.
+  bool answers = false;  // a result without a call is left out, and the messages around it are joined
   for (const Block& block : message->blocks) {
     const bool isCall = block.kind == BlockKind::ToolCall;
     const bool isResult = block.kind == BlockKind::ToolResult;
@@ -38,7 +38,7 @@ void SessionParts::add(std::uint64_t place, const Entry& entry) {
     }
     const auto found = calls_.find(id);
     if (found == calls_.end()) continue;
-    // A second result is reported as one as long as its call is in the same part.
+    // A second result can be reported as such only when its call is in the same part.
     SameId& same = found->second;
     seen_[same.waiting.empty() ? same.last : same.waiting.back()].reach = index;
     if (same.waiting.empty()) continue;
@@ -67,8 +67,8 @@ bool SessionParts::mayCut(Kind before, Kind after, std::uint64_t bytes) const {
 std::vector<std::uint64_t> SessionParts::cuts() const {
   std::vector<std::uint64_t> cuts;
   std::uint64_t bytes = 0;
-  std::size_t answered = 0;  // The last result of all calls so far.
-  bool waits = false;        // A call of this turn has no result.
+  std::size_t answered = 0;  // last result of all calls so far
+  bool waits = false;        // a call of this turn has no result
   for (std::size_t i = 0; i < seen_.size(); ++i) {
     const Seen& each = seen_[i];
     if (i > 0 && answered < i && !waits && mayCut(seen_[i - 1].kind, each.kind, bytes)) {

@@ -19,7 +19,7 @@ class Signatures {
     }
   }
 
-  // What is before an entry now and did not when it was written, or the other way round.
+  // Returns what differs before an entry between now and the time when it was written; empty when nothing does.
   [[nodiscard]] std::string brokenBy(std::string_view entryId) const {
     const auto found = placeOf_.find(entryId);
     const std::size_t place = found == placeOf_.end() ? 0 : found->second;

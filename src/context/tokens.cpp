@@ -7,10 +7,10 @@
 namespace bough::context {
 namespace {
 
-// What a message and each of its blocks cost beyond their text.
+// The overhead of a message and of each of its blocks, in tokens.
 constexpr std::uint64_t kMessageTokens = 4;
 constexpr std::uint64_t kCallTokens = 12;
-// An image of about a megapixel; what providers scale larger ones down to.
+// An image of about one megapixel; providers scale larger ones down to that.
 constexpr std::uint64_t kImageTokens = 1600;
 constexpr std::uint64_t kDocumentCharsPerToken = 50;
 

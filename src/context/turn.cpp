@@ -1,5 +1,5 @@
-// Turns, saved block by block. A block is a message of the normalized form with that block in it; what a turn took
-// is in an entry after it. A context joins the blocks again.
+// Turns, saved block by block. A block is stored as a message of the normalized form that contains only this block, and
+// the totals of a turn are in an entry after its blocks. A context joins the blocks again.
 #include <bough/context.h>
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ bool isEmpty(const Usage& usage) {
           usage.reasoningTokens) == 0;
 }
 
-// `counted`: the part of the usage that messages of the turn say themselves, so that nobody counts it twice.
+// `counted` is the part of the usage that the turn's messages record themselves, so that it is not counted twice.
 std::string totalsPayload(const TurnTotals& totals, const Usage& counted) {
   json::Writer writer;
   writer.beginObject().member("kind", "turn");

@@ -1,4 +1,4 @@
-// What a crash left open: tool calls of a branch without a result, and whether they had been started.
+// Finds what a crash left unfinished: tool calls of a branch without a result, and whether they had been started.
 #include <bough/context.h>
 
 #include <map>
@@ -22,7 +22,7 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
     std::size_t place;
     std::string entryId;
   };
-  std::map<std::string, Start, std::less<>> started;  // Call id → the last tool_start of it.
+  std::map<std::string, Start, std::less<>> started;  // call id → its last tool_start
   std::unordered_map<std::string_view, std::size_t> places;
   for (std::size_t place = 0; place < branch.entries.size(); ++place) {
     const Entry& entry = branch.entries[place];
@@ -53,7 +53,7 @@ Result<std::vector<UnfinishedToolCall>> unfinishedToolCalls(SessionStore& store,
     found.name = block.name.decode();
     found.input = block.freeform ? '"' + std::string(block.text.escaped) + '"' : std::string(block.input);
     const auto start = started.find(found.toolCallId);
-    // An id may have been that of an earlier call, which was started before this one was made.
+    // An earlier call may have had the same id; its start precedes the entry of this call.
     const auto place = places.find(original.entryId);
     found.started = start != started.end() && !found.toolCallId.empty() &&
                     (place == places.end() || start->second.place > place->second);
