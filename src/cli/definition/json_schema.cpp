@@ -148,22 +148,19 @@ Result<std::string> jsonSchema(std::string_view command) {
 
 std::string shapesAsMarkdown() {
   std::string out =
-      "# JSON for programs\n\nMade by `bough schema --format markdown` from the shapes that `bough schema COMMAND` "
-      "prints as JSON "
-      "Schema.\n\n"
-      "Every command takes `--json`. Answers go to stdout, a JSON object a line; an error goes to stderr. `schema` is "
-      "the version "
-      "of the answer: it grows when a member changes its meaning or goes. New members may come at any time: ignore "
-      "what you do not "
-      "know.\n\n"
-      "One word has one meaning everywhere: `sessionId`, `entryId`, `timestamp` (RFC 3339, UTC), `role`, `text`, "
-      "`inputTokens`, "
-      "`outputTokens`, `cacheReadTokens`, `cacheWriteTokens`, `reasoningTokens`, `totalTokens`, `costUsd`, `bytes`; "
-      "names that end in "
-      "`Ms` are milliseconds, in `Count` numbers. What is absent is `null`.\n\n"
-      "Below, `text` is a string, `count` a whole number from 0, `a | null` either, `a[]` a list, and `name?` a member "
-      "that may be "
-      "left out.\n\n## Commands\n";
+      "# JSON for programs\n\n"
+      "This page lists what each command prints with `--json`. Made by `bough schema --format markdown` from the "
+      "shapes that `bough schema COMMAND` prints as JSON Schema.\n\n"
+      "Every command takes `--json`. Answers go to stdout, one JSON object on each line; an error goes to stderr. "
+      "`schema` is the version of the answer. It grows when a member changes its meaning or is removed. New members "
+      "may be added at any time: ignore members that you do not know.\n\n"
+      "A name has the same meaning everywhere: `sessionId`, `entryId`, `timestamp` (RFC 3339, UTC), `role`, `text`, "
+      "`inputTokens`, `outputTokens`, `cacheReadTokens`, `cacheWriteTokens`, `reasoningTokens`, `totalTokens`, "
+      "`costUsd`, `bytes`. Names that end in `Ms` are milliseconds, names that end in `Count` are numbers. A missing "
+      "value is `null`.\n\n"
+      "In the shapes below, `text` is a string, `count` a whole number from 0, `a | null` either of the two, `a[]` a "
+      "list, and `name?` a member that may be absent.\n\n"
+      "## Commands\n";
   const auto add = [&](const JsonShape& each, std::string_view title) {
     out += fmt::format("\n### {}\n\n", title);
     if (!each.about.empty()) out += fmt::format("{}\n\n", each.about);

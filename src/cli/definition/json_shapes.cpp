@@ -9,12 +9,11 @@ constexpr auto kParts = std::to_array<JsonShape>({
     {"Entry",
      "{schema: 2, entryId: text, parentId: text | null, type: text, timestamp: text, role: text, redacted: bool, "
      "parts: Part[]}",
-     "An entry as people read it. `role` is user, assistant, system or tool; of entries that are not messages, their "
-     "type."},
+     "An entry in readable form. `role` is user, assistant, system or tool; for entries that are not messages, it is "
+     "their type."},
     {"Part", "{kind: text, name: text | null, callId: text | null, text: text, isError: bool}",
-     "`name` is the tool of a call or a result (null for a result whose call is not there), `callId` the id of the "
-     "call, "
-     "`text` its arguments or what it returned."},
+     "`name` is the tool of a call or a result (null for a result whose call is missing), `callId` is the id of the "
+     "call, `text` is its arguments or what it returned."},
     {"Session",
      "{sessionId: text, key: text | null, agent: text | null, cwd: text | null, title: text | null, titleSource: text, "
      "created: text, lastActive: text, durationMs: count, messages: {user: count, assistant: count, tool: count, "
@@ -22,13 +21,12 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "bool, models: Model[], entries: count, branches: count, bytes: count, state: text, pinned: bool, timeToLiveMs: "
      "count | null, problem: text | null, origin: Place | null, cwdMissing: bool, nextTurn?: NextTurn | null, "
      "metadata?: any}",
-     "`state` is live, archived, unfinished, damaged or missing. `origin` is what a fork continues. `tokens` is null "
-     "when no "
-     "answer said what it used."},
+     "`state` is live, archived, unfinished, damaged or missing. `origin` is the entry that a fork continues from. "
+     "`tokens` is null when no answer said what it used."},
     {"NextTurn",
      "{contextTokens: count, model: text | null, isWarm: bool, warmUsd: number | null, coldUsd: number | null}",
-     "With `--long`, what the next turn of a session reads, and what reading it costs (docs/prices.md). `isWarm`: the "
-     "provider's cache likely still holds it."},
+     "With `--long`: what the next turn of a session reads, and what that costs (docs/prices.md). `isWarm`: the "
+     "provider's cache probably still holds it."},
     {"Tokens",
      "{inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, reasoningTokens: "
      "count, cacheWriteHourTokens: count, totalTokens: count}",
@@ -42,7 +40,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "{model: text, messages: count, inputTokens: count, outputTokens: count, cacheReadTokens: count, "
      "cacheWriteTokens: count, "
      "reasoningTokens: count, cacheWriteHourTokens: count, totalTokens: count, costUsd: number | null}",
-     "What was used of one model. `costUsd` is null when its price is unknown, or what its answers used."},
+     "The usage of one model. `costUsd` is null when the price of the model or the usage of its answers is unknown."},
     {"UsageRow",
      "{name: text, title: text | null, messages: count, withoutId: count, withoutUsage: count, inputTokens: count, "
      "outputTokens: count, "
@@ -52,16 +50,16 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "number | null, costKnown: bool, "
      "models: "
      "Model[]}",
-     "`withoutId` counts the messages that may be counted twice, because no id tells two copies of them from two "
-     "answers. `withoutUsage` counts those of which the provider did not say what they used: that is in no sum, and "
-     "`costUsd` is null when there are no others."},
+     "`withoutId` is the number of messages that may be counted twice, because they have no id that distinguishes a "
+     "copy from a second answer. `withoutUsage` is the number of messages whose provider did not say what they used: "
+     "they are in no sum, and `costUsd` is null when there are no other messages."},
     {"Hit",
      "{sessionId: text, title: text | null, entryId: text | null, role: text, timestamp: text, score: number, excerpt: "
      "{text: text, "
      "found: bool}[], before?: Near[], after?: Near[]}",
-     "`entryId` is null when the title was found; then `role` is title. With `-C`, the messages `before` and `after` "
-     "it."},
-    {"Near", "{entryId: text, role: text, text: text}", "A message in short."},
+     "`entryId` is null when the words are in the title; then `role` is title. With `-C`, `before` and `after` are "
+     "the messages around the hit."},
+    {"Near", "{entryId: text, role: text, text: text}", "A message, shortened."},
     {"Report",
      "{compatible: bool, warnings: any[], lossyFields: any[], lossyCounts: any, betas?: text[], messages: count, "
      "lossyMessages: count, restored: count, "
@@ -85,8 +83,8 @@ constexpr auto kParts = std::to_array<JsonShape>({
     {"RequestStep",
      "{schema: 1, entryId: text, messages: count, sameMessages: count, tokens: count, newTokens: count, extends: bool, "
      "reason: text | null}",
-     "One request beside the one before it. `extends`: it begins with it, byte for byte; else `reason` says why not. "
-     "`newTokens` of its `tokens` come after what both begin with."},
+     "One request, compared with the request before it. `extends`: it begins with that request, byte for byte; "
+     "otherwise `reason` says why not. `newTokens` are those of its `tokens` that come after the common beginning."},
     {"Repaired",
      "{schema: 1, sessionId: text, tornBytes: count, damagedLines: count, indexRebuilt: bool, removedFiles: any[], "
      "otherCopies: any[], appendable: bool}",
@@ -100,13 +98,13 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "any[]}",
      "A session of the store."},
     {"MigratedFile", "{schema: 1, file: text, messages: count}",
-     "Lines beside the JSON document of an older MyAgents."},
+     "The file of lines that was made beside the JSON document of an older MyAgents."},
     {"RemovedAttachments", "{schema: 1, removedAttachments: count}", ""},
 });
 
 constexpr auto kCommands = std::to_array<JsonShape>({
     {"bough", "{schema: 2, store: text, sessionCount: count, sessions: RecentSession[], attention: RecentSession[]}",
-     "`bough` alone."},
+     "The answer of `bough` without a command."},
     {"error", "{error: {code: text, message: text, hint: text | null, retryable: bool, actualTail?: text}}",
      "What every command prints on stderr when it fails."},
     {"append",
@@ -114,7 +112,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "count, "
      "problemCount: count}",
      ""},
-    {"archive", "{schema: 1, sessionId: text, bytesBefore: count, bytesAfter: count}", "A line for each session."},
+    {"archive", "{schema: 1, sessionId: text, bytesBefore: count, bytesAfter: count}", "One line for each session."},
     {"branches",
      "{schema: 2, sessionId: text, branches: {leafId: text, firstOwnId: text, length: count, ownLength: count, "
      "timestamp: text, role: "
@@ -123,19 +121,19 @@ constexpr auto kCommands = std::to_array<JsonShape>({
     {"cat",
      "{id: text, parentId: text | null, type: text, timestamp: text, runId?: text, payload: any, meta?: any, seal?: "
      "text}",
-     "The log as it is stored (docs/format.md), a line for each entry."},
+     "The log as it is stored (docs/format.md). One line for each entry."},
     {"chat",
      "{schema: 1, event: text, sessionId?: text, model?: text, restoredTurns?: count, entryId?: text, toolCallId?: "
      "text, name?: text, text?: text, isError?: bool, waitMs?: count, durationMs?: count, usage?: Spent | null, "
      "withoutUsage?: count, toolCount?: "
      "count, contextTokens?: count}",
-     "A line for each event of a turn (docs/agent.md)."},
+     "One line for each event of a turn (docs/agent.md)."},
     {"compat", "{schema: 1, sessionId: text, to: text, report: Report}", ""},
     {"completion", "{schema: 1, shell?: text, script?: text, candidates?: text[]}",
-     "The script, or what can follow the words."},
+     "The script, or the words that can come next."},
     {"context", "Context | RequestStep",
-     "`request` is in the form of the provider. With `--explain`, a line for each request instead."},
-    {"copy", "{schema: 1, sessionId: text, present: count, copied: count}", "A line for each session."},
+     "`request` is in the form of the provider. With `--explain`, one line for each request instead."},
+    {"copy", "{schema: 1, sessionId: text, present: count, copied: count}", "One line for each session."},
     {"diff",
      "{schema: 1, common: {count: count, sameEntries: count, lastEntryId: text | null}, left: BranchEnd, right: "
      "BranchEnd}",
@@ -146,12 +144,12 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "count}[], timestamp?: text, "
      "entries?: {entryId: text, receiptId: text, sha256: text, bytes: count}[], rewritten?: text[], "
      "removedAttachments?: count, keptAttachments?: text[], unreached?: text[], notReached?: text[]}",
-     "What was erased, or what would be."},
+     "What was erased, or what would be erased."},
     {"export",
      "{schema: 1, sessionId: text, agent?: text, agentSessionId?: text, format?: text, file?: text, entries?: count, "
      "verbatim?: count, sameBytes?: bool, carried?: count, files?: any[], report: Report}",
-     "One file, or with all branches `files`."},
-    {"follow", "Entry", "A line for each entry."},
+     "One `file`; or `files`, when all branches are exported."},
+    {"follow", "Entry", "One line for each entry."},
     {"fork", "{schema: 1, sessionId: text, parentSession: Place}", ""},
     {"heads",
      "{schema: 1, sessionId: text, heads: {entryId: text | null, timestamp: text | null, role: text | null, text: "
@@ -160,12 +158,12 @@ constexpr auto kCommands = std::to_array<JsonShape>({
     {"help",
      "{schema: 1, groups?: {title: text, commands: any[]}[], options?: any[], command?: Command, format?: text, text?: "
      "text}",
-     "All commands, one of them, or the reference."},
+     "All commands, one command, or the reference."},
     {"import",
      "{schema: 1, sessionId: text, agent: text, file: text, created: bool, appended: count, messages: count, "
      "recovered: count, "
      "unreadable: count, rewritten: bool, damage: any[]}",
-     "A line for each file."},
+     "One line for each file."},
     {"keep", "{schema: 1, state: text, file: text, command: text | null}",
      "The service that imports sessions of other agents, and what it runs."},
     {"label", "{schema: 1, sessionId: text, name: text, entryId: text | null}",
@@ -173,8 +171,9 @@ constexpr auto kCommands = std::to_array<JsonShape>({
     {"labels", "{schema: 1, sessionId: text, labels: {name: text, entryId: text, timestamp: text, sessionId: text}[]}",
      ""},
     {"ls", "{schema: 2, store: text | null, sessionCount: count, sessions: Session[]}",
-     "`sessionCount` counts all that match. `store` is null when the sessions are those of other agents."},
-    {"migrate", "Migrated | MigratedFile", "By what was migrated."},
+     "`sessionCount` is the number of all sessions that match. `store` is null when the sessions are those of other "
+     "agents."},
+    {"migrate", "Migrated | MigratedFile", "`Migrated` for a session of the store, `MigratedFile` for a file."},
     {"migrate-provider",
      "{schema: 1, sessionId: text, sourceSessionId: text, sourceEntryId: text, migratedFrom: text, migratedTo: text, "
      "migratedAt: text, "
@@ -186,14 +185,16 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "lastActive: "
      "text, bytes: count, expired: text}[], removed?: count, files?: {agent: text, file: text, bytes: count, modified: "
      "text, sessionId?: text, removed: bool}[], sessionId?: text, entryId?: text, defaultTimeToLiveMs?: count | null}",
-     "What has expired; with `--agents`, `files` and how many were removed; other forms of the command confirm what "
-     "they have set."},
+     "The expired sessions. With `--agents`: `files`, and how many were removed. Other forms of the command confirm "
+     "what they set."},
     {"redact", "{schema: 1, sessionId: text, entryId: text, redactionId: text, by: text, reason: text}", ""},
     {"reindex", "{schema: 1, sessions: count, entries: count, notes: text[]}", ""},
-    {"rename", "{schema: 1, sessionId: text, title: text | null}", "`title` is null when it was taken away."},
-    {"repair", "Repaired | CleanCopy | RemovedAttachments", "By what was repaired."},
+    {"rename", "{schema: 1, sessionId: text, title: text | null}", "`title` is null when it was removed."},
+    {"repair", "Repaired | CleanCopy | RemovedAttachments",
+     "`Repaired` for a session of the store, `CleanCopy` for another agent's file, `RemovedAttachments` for the "
+     "attachments."},
     {"replay", "{schema: 1, place: count, sinceStartMs: count, sincePreviousMs: count, failed: bool, entry: Entry}",
-     "A line for each entry."},
+     "One line for each entry."},
     {"restore", "{schema: 1, sessionId: text, name: text, headId: text}", ""},
     {"resume",
      "{schema: 1, agent: text, agentSessionId: text, file: text, cwd: text | null, cwdMissing: bool, command: text, "
@@ -201,21 +202,22 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "bool, carried: count, report: "
      "Report}",
      ""},
-    {"rm", "{schema: 1, sessionId: text, trashId: text, bytes: count}", "A line for each session."},
-    {"schema", "{schema?: 1, commands?: text[]}", "The list of commands; with a command, a JSON Schema."},
+    {"rm", "{schema: 1, sessionId: text, trashId: text, bytes: count}", "One line for each session."},
+    {"schema", "{schema?: 1, commands?: text[]}", "The list of commands; for one command, its JSON Schema."},
     {"search",
      "{schema: count, more?: bool, hits?: Hit[], sessions?: {sessionId: text, title: text | null, hitCount: count}[]}",
-     "With `--sessions-with`, `sessions`; else `hits` and `more`."},
-    {"show", "Entry", "A line for each entry."},
+     "With `--sessions-with`: `sessions`; otherwise `hits` and `more`."},
+    {"show", "Entry", "One line for each entry."},
     {"store", "{schema: 1, store: text, versionBefore: count | null, version: count | null}",
      "The versions are those of a database; a folder has none."},
     {"switch", "{schema: 1, sessionId: text, headId: text | null}", "`headId` is null before the first entry."},
-    {"sync", "{schema: 1, sessionId: text, toLeft: count, toRight: count, notes: text[]}", "A line for each session."},
+    {"sync", "{schema: 1, sessionId: text, toLeft: count, toRight: count, notes: text[]}",
+     "One line for each session."},
     {"torn",
      "{schema: 1, sessionId: text, file?: text, records?: {offset: count, bytes: count, timestamp: text, "
      "unreadableBytes: count, entries: any[]}[], appendedCount?: count, storedCount?: count, movedCount?: count, "
      "keptBytes?: count, droppedBytes?: count}",
-     "What a crash left, or what was done with it."},
+     "The bytes that a crash left, or what was done with them."},
     {"trash",
      "{schema: 1, sessionId?: text, removed?: count, bytes?: count, trash?: {trashId: text, sessionId: text, title: "
      "text | null, removed: text, "
@@ -227,17 +229,17 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "| null, sequence: count, depth: count, timestamp: text, role: text, text: text, failed: bool, labels: text[], "
      "problem: text | "
      "null}[]}",
-     "All entries in the order of the log; each names its parent, so nothing is nested."},
+     "All entries in the order of the log. Each names its parent, so nothing is nested."},
     {"usage",
      "{schema: count, by?: text, rows?: UsageRow[], total?: UsageRow, unknownModels?: text[], prices?: {model: text, "
      "input: number, "
      "output: number, cacheRead: number, cacheWrite: number}[]}",
-     "With `--price-table`, `prices`, in dollars for a million tokens; else the rest."},
+     "With `--price-table`: `prices`, in dollars for a million tokens; otherwise all other members."},
     {"verify",
      "{schema: 1, sessionId: text, entries: count, bytes: count, problemCount: count, noteCount: count, problems: "
      "any[]}",
-     "A line for each session."},
-    {"version", "{schema: 1, version: text, format: count}", "`format` is that of new session files."},
+     "One line for each session."},
+    {"version", "{schema: 1, version: text, format: count}", "`format` is the format of new session files."},
 });
 
 }  // namespace
