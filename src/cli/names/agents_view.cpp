@@ -26,8 +26,8 @@
 namespace bough::cli {
 namespace {
 
-// A list knows all files that it ever saw and that still exist. So other folders of the agents (CLAUDE_CONFIG_DIR,
-// another HOME) have a list of their own: sessions of one must not appear in the other.
+// A list knows every file that it has ever seen and that still exists. So other folders of the agents
+// (CLAUDE_CONFIG_DIR, another HOME) have a separate list, because sessions of one must not appear in the other.
 Result<std::string> usualListFolder() {
   constexpr std::size_t kShort = 16;
   BOUGH_TRY(const std::string cache, cacheFolder());
@@ -43,13 +43,13 @@ Result<std::string> usualListFolder() {
 bool canBeMade(const std::string& folder) {
   std::error_code error;
   std::filesystem::path at = folder;
-  // A link to what is not there is in the way of a folder.
+  // A dangling link prevents the creation of a folder.
   const auto isThere = [&] { return std::filesystem::exists(std::filesystem::symlink_status(at, error)); };
   while (!isThere() && at.has_relative_path()) at = at.parent_path();
   return std::filesystem::is_directory(at, error) && ::access(at.c_str(), W_OK | X_OK) == 0;
 }
 
-// Folders that go with this process, by those in whose place they are.
+// Temporary folders of this process, by the folders that they replace.
 std::map<std::string, std::shared_ptr<std::string>>& passingFolders() {
   static std::map<std::string, std::shared_ptr<std::string>> folders;
   return folders;
@@ -63,7 +63,7 @@ Result<std::string> passBy(const std::string& usual, const std::string& why, boo
   return *folder;
 }
 
-// Where nothing can be kept, all the same is read: into a folder that goes with this process.
+// If nothing can be stored, reads everything anyway, into a temporary folder of this process.
 Result<std::string> listFolder() {
   const auto found = usualListFolder();
   const bool agentsAreKnown = !transcriptFolders(transcriptHome(), {}).empty();
@@ -74,8 +74,8 @@ Result<std::string> listFolder() {
   return passBy(usual, found ? usual + " cannot be written to" : found.error().message);
 }
 
-// The same where something turns out to be wrong with the folder: a full disk, something in the place of a file,
-// another process that keeps it to itself for long.
+// The same if the folder turns out to be unusable: a full disk, something in place of a file, or another process that
+// locks it for long.
 template <typename Use>
 std::invoke_result_t<Use, const std::string&> inListFolder(const Use& use) {
   BOUGH_TRY(const std::string folder, listFolder());
@@ -98,7 +98,7 @@ class AgentFiles {
     return {};
   }
 
-  // What the last walk could not look into.
+  // Reports the folders that the last walk could not read.
   void tell() const { tellOfFolders(walked_); }
 
   [[nodiscard]] catalog::OutsideWalk walk() {
@@ -139,8 +139,8 @@ Result<void> bringUpToDate(const std::string& folder, AgentFiles& files, const c
   return {};
 }
 
-// Who knows an id from elsewhere, as from a list in a store, may be the first to ask in a folder without rows: one that
-// goes with this process, or one that was emptied meanwhile.
+// A caller that knows the id from elsewhere, such as from a list in a store, may be the first to use a folder that has
+// no rows yet: a temporary one, or one that was emptied meanwhile.
 Result<std::vector<std::string>> filesOfSession(const std::string& sessionId) {
   const auto known = [&]() -> Result<std::vector<std::string>> {
     return inListFolder([&](const std::string& folder) -> Result<std::vector<std::string>> {
@@ -158,7 +158,7 @@ Result<std::vector<std::string>> filesOfSession(const std::string& sessionId) {
 
 Result<CatalogView> viewIn(const std::string& folder, AgentFiles& files, const catalog::NewestRows* newest) {
   std::error_code error;
-  // Nothing to list, so nothing is made.
+  // There is nothing to list, so create nothing.
   bool isNothing = false;
   if (!std::filesystem::exists(folder, error)) {
     BOUGH_TRY(isNothing, files.areNone());
@@ -202,13 +202,14 @@ Result<NamedSession> openListedSession(const std::string& sessionId) {
 
 namespace {
 
-// Where lists of these sessions are kept: in the user's store, whose lists @N means, else beside the rows.
+// Opens the store that keeps lists of these sessions: the user's store, to whose lists @N refers, otherwise the folder
+// of the rows.
 Result<std::unique_ptr<SessionStore>> storeOfLists(const Context& context) {
   if (auto own = context.openStore()) return own;
   return inListFolder([](const std::string& folder) { return SessionStore::open(folder); });
 }
 
-// A list shows the ends of ids that begin with their time.
+// Lists show only the end of ids that begin with a time.
 Result<std::vector<SessionSummary>> rowsEnding(Catalog& catalog, const std::string& end) {
   constexpr std::size_t kPage = 20'000;  // rows in memory
   std::vector<SessionSummary> found;

@@ -1,4 +1,4 @@
-// The sessions of other agents on this machine, by a catalog that is made from their files alone.
+// Other agents' sessions on this machine, in a catalog that is built only from their files.
 #pragma once
 
 #include <string>
@@ -13,28 +13,28 @@
 
 namespace bough::cli {
 
-/// The catalog of these agents' sessions ("claude-code,codex", or "all"), brought up to date: only files that are new
-/// or have changed are read, and nothing of them is copied. It answers lists and usage; its store holds no session.
-/// With `newest` it answers only that list: of the new files, those are read that may be in it.
+/// Returns an up-to-date catalog of these agents' sessions ("claude-code,codex", or "all"). Reads only new or changed
+/// files and copies nothing from them. The catalog answers lists and usage; its store holds no sessions. With `newest`,
+/// it answers only that list, and reads only those new files that may belong to it.
 Result<CatalogView> openAgentsView(const std::string& list, const catalog::NewestRows* newest = nullptr);
 
-/// Whether `openAgentsView` would have to read at least so many bytes first.
+/// Returns true if `openAgentsView` would have to read at least `bytes` bytes first.
 Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes);
 
-/// A session of that catalog, read from its file.
+/// Opens a session of that catalog by reading its file.
 Result<NamedSession> openListedSession(const std::string& sessionId);
 
-/// The session of an agent on this machine that `name` means: its id, the beginning or the end of it (8 characters or
-/// more), its key, its title or a part of that (4 characters or more), or a number of the last list (@N). NotFound when
-/// there is none; InvalidArgument when there are several.
+/// Opens an agent's session on this machine. `name` is its id, the beginning or end of the id (8 characters or more),
+/// its key, its title or part of the title (4 characters or more), or a number of the last list (@N). Fails with
+/// NotFound when no session matches, and with InvalidArgument when several do.
 Result<NamedSession> openAgentSession(const Context& context, const std::string& name);
 
-/// The agents' files that a name means, for commands that read them themselves: those of a session that the store does
-/// not have and an agent on this machine has; the path itself when the name is one of a transcript. None for a session
-/// of the store, and for a name of nothing.
+/// Returns the agent's files that a name means, for commands that read them directly: the files of a session that an
+/// agent on this machine has and the store has not, or the path itself when the name is the path of a transcript. Empty
+/// for a session of the store, and for an unknown name.
 Result<std::vector<std::string>> filesOfName(const Context& context, const std::string& name);
 
-/// Keeps the ids of a list of these sessions, so that @N names them.
+/// Stores the ids of a list of such sessions, so that @N refers to them.
 Result<void> rememberAgents(const Context& context, const std::vector<std::string>& sessionIds);
 
 }  // namespace bough::cli

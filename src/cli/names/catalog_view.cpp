@@ -21,13 +21,13 @@
 namespace bough::cli {
 namespace {
 
-// Taking in so much takes about a quarter of a second.
+// Taking in this much takes about a quarter of a second.
 constexpr std::uint64_t kAtOnceBytes = std::uint64_t{8} << 20;
 
-// `behind`: where to say that there is too much to take in at once; null: all is taken in. A database does not know how
-// much there is: a part is taken in.
+// If `behind` is null, takes in everything; otherwise stops and sets `behind` when there is too much to take in at
+// once. A database does not know how much there is, so a part is taken in.
 Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind, bool leaveDue = false) {
-  // The bar shows only when there is more to do than the eye would see.
+  // The bar shows only when the work takes noticeable time.
   std::optional<Progress> bar;
   return catalog.catchUp({.search = search, .leaveDue = leaveDue, .progress = [&](const CatchUpProgress& at) {
                             const bool isLong = at.doneBytes > kAtOnceBytes && at.doneSessions < at.totalSessions;
@@ -51,8 +51,8 @@ bool isWritable(const SessionStore& store) {
   return ::access(store.folder().c_str(), W_OK) == 0;
 }
 
-// `bough reindex --new` in a process of its own, which goes on when this process and its terminal are gone, and speaks
-// to nobody. False when it cannot be started.
+// Starts `bough reindex --new` as a separate process, which continues after this process and its terminal are gone, and
+// prints nothing. Returns false when it cannot be started.
 bool startReindex(const SessionStore& store, bool search) {
   std::vector<std::string> words = {"bough", "--store", std::filesystem::absolute(store.folder()).string(), "reindex",
                                     "--new"};
@@ -68,7 +68,7 @@ bool startReindex(const SessionStore& store, bool search) {
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  // A folder needs no keys, and a command of a model could read them there.
+  // Updating a folder needs no keys, and a model's command could read them in that process.
   const agent::ToolVariables variables;
   pid_t process = 0;
   const int problem = ::posix_spawn(&process, "/proc/self/exe", &files, &attributes, arguments.data(), variables.get());
@@ -104,11 +104,11 @@ Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool sear
   view.store = std::move(store);
   BOUGH_TRY(auto catalog, Catalog::open(*view.store));
   view.catalog = std::move(catalog);
-  // Every session is looked at now and then. Where there are very many, another process does it.
+  // Every session must be checked from time to time. If there are very many, another process does it.
   view.isDatabase = isDatabase;
   bool* const behind = whenBehind == WhenBehind::Leave ? &view.behind : nullptr;
   auto report = takeIn(*view.catalog, search, behind, isWritable(*view.store));
-  // What is searched without the index is found by its row.
+  // A search without the index finds a session by its row, so update the rows.
   if (report && view.behind && search && view.isDatabase) report = takeIn(*view.catalog, false, nullptr);
   if (report && report->due && !startReindex(*view.store, false)) report = takeIn(*view.catalog, search, behind);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
@@ -159,7 +159,7 @@ Option FilterOptions::folderArgument() {
 
 std::string recordedFolder(const std::string& named) {
   std::error_code unknown;
-  // A shell leaves the ~ in `--cwd=~/x` alone; ./~ is a folder of that name.
+  // A shell does not expand the ~ in `--cwd=~/x`. ./~ is a folder of that name.
   const std::string folder = withHome(named).value_or(named);
   auto path = std::filesystem::weakly_canonical(folder, unknown);
   if (unknown || path.is_relative()) path = std::filesystem::absolute(folder, unknown).lexically_normal();
@@ -173,7 +173,7 @@ Result<SessionFilter> FilterOptions::filter(Zone zone) const {
   if (!folder.empty() && !cwd.empty()) {
     return fail(ErrorCode::InvalidArgument, "the folder is given twice", "give it as an argument or with --cwd");
   }
-  // A folder that is gone has sessions, too; a word alone is rather a title.
+  // A removed folder still has sessions, but a single word is more likely a title.
   if (!folder.empty() && folder.find('/') == std::string::npos && !isFolderName(folder)) {
     return fail(
         ErrorCode::NotFound, fmt::format("there is no folder {}", folder),

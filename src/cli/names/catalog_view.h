@@ -1,4 +1,4 @@
-// What commands that answer from the catalog begin with.
+// Opens the catalog for commands that answer from it.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,44 @@
 namespace bough::cli {
 
 struct CatalogView {
-  std::shared_ptr<void> passing = {};  ///< What a copy of another agent's session needs; goes after the store.
+  std::shared_ptr<void> passing = {};  ///< Keeps the temporary copy of another agent's session; destroyed after the
+                                       ///< store.
   std::shared_ptr<SessionStore> store;
   std::unique_ptr<Catalog> catalog;
-  std::string sessionId = {};  ///< Of openCatalogViewOf.
-  bool behind = false;         ///< There was too much to take in at once; see WhenBehind::Leave.
-  bool isStuck = false;        ///< Nothing can be taken in now, and that was said; `behind` is true, too.
-  bool isDatabase = false;     ///< Then `behind` says that a part was taken in.
+  std::string sessionId = {};  ///< Set by openCatalogViewOf.
+  bool behind = false;         ///< There was too much new data to take in at once; see WhenBehind::Leave.
+  bool isStuck = false;        ///< Nothing can be taken in now, and the user was told; `behind` is then true as well.
+  bool isDatabase = false;     ///< If true, `behind` means that a part was taken in.
 };
 
-/// What to do when there is so much to take in that it would be waited for.
+/// What to do when there is so much new data that the user would have to wait.
 enum class WhenBehind : std::uint8_t {
   TakeIn,
-  Leave,  ///< Take in nothing; the caller reads the sessions themselves.
+  Leave,  ///< Take in nothing; the caller reads the sessions directly.
 };
 
-/// Opens the store's catalog and brings it up to date, with a progress bar when that takes long. When it cannot be
-/// brought up to date (another process holds it, the disk is full) it says so and answers from what was known, or
-/// leaves it to the caller to read the sessions themselves.
+/// Opens the store's catalog and brings it up to date, with a progress bar if that takes long. If updating fails
+/// (another process holds the catalog, the disk is full), says so and answers from the old data, or leaves it to the
+/// caller to read the sessions.
 Result<CatalogView> openCatalogView(const Context& context, bool search = false,
                                     WhenBehind whenBehind = WhenBehind::TakeIn);
 
-/// The same for a store that is open. `isDatabase`: many share it.
+/// The same for an open store. `isDatabase`: many processes share it.
 Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
                                   bool isDatabase = false);
 
-/// Brings a catalog up to date, with a progress bar when that takes long.
+/// Brings a catalog up to date, with a progress bar if that takes long.
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 
-/// Starts another process that takes in what is new, and says so; says instead why not where nothing can be written. Of
-/// a database, which many share, it says how that is done.
+/// Starts another process that takes in the new data, and says so; if nothing can be written, says why. For a database,
+/// which many share, says how to start it.
 void takeInBesides(const CatalogView& view);
 
-/// The path of a folder as sessions record it: absolute, with the home folder in the place of a ~, and where a program
-/// really is, not the link that leads there.
+/// Returns the path of a folder as sessions record it: absolute, with ~ expanded and links resolved, because programs
+/// record the resolved path.
 std::string recordedFolder(const std::string& named);
 
-/// Options that choose sessions, and the filter they make.
+/// Options that select sessions, and the filter they make.
 struct FilterOptions {
   std::string folder;  ///< As an argument; the same as `cwd`.
   std::string agent;

@@ -24,8 +24,8 @@ constexpr const char* kStrictHint = "leave --strict out to see the rest";
 
 struct Damage {
   std::string what;
-  std::string sessionId;    // where it is; empty: in several
-  std::string remedy = {};  // where no look at the session says more
+  std::string sessionId;    // the damaged session; empty: there are several
+  std::string remedy = {};  // used instead of `bough verify`, which would say nothing more
 
   [[nodiscard]] std::string advice() const {
     if (!remedy.empty()) return remedy;
@@ -41,8 +41,8 @@ Result<void> tell(const Context& context, const Damage& damage) {
   return {};
 }
 
-// The session nearest to a fork that it shares history with and that has damage; empty: none. A file may claim to
-// continue a session that continues the file.
+// Returns the nearest damaged session with which a fork shares history; empty when there is none. Stops at cycles: a
+// file may claim to continue a session that continues the file.
 std::string damagedAncestor(SessionStore& store, const SessionState& fork) {
   std::set<std::string> seen{fork.sessionId};
   for (auto origin = fork.origin; origin && seen.insert(origin->sessionId).second;) {
@@ -54,12 +54,12 @@ std::string damagedAncestor(SessionStore& store, const SessionState& fork) {
   return {};
 }
 
-// As far as it is known by now.
+// Returns the damage known so far.
 std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId) {
   const auto state = store.sessionState(sessionId);
-  if (!state) return std::nullopt;  // the command itself says what is wrong
+  if (!state) return std::nullopt;  // the command itself will report the error
   if (const std::uint64_t places = state->problemCount + state->lostPayloads; places > 0) {
-    // A lost attachment of a fork may be one of the history that it shares, and its session is the one to be verified.
+    // A fork's lost attachment may belong to the shared history; then the session of that history must be verified.
     const bool mayBeShared = state->problemCount == 0 && state->origin;
     return Damage{
         .what = fmt::format("{} of session {} cannot be read", counted(places, "place"), idAndTitle(store, sessionId)),
@@ -100,7 +100,7 @@ Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId
               fmt::format("`bough verify {}` says more; {}", exactId(sessionId), kStrictHint));
 }
 
-// Reads every byte of the session and of those that it shares history with, so that all damage is known.
+// Reads every byte of the session and of those with which it shares history, so that all damage is known.
 Result<void> readWhole(const Context& context, SessionStore& store, const std::string& sessionId) {
   std::set<std::string> seen;
   for (std::string next = sessionId; seen.insert(next).second;) {
@@ -112,7 +112,7 @@ Result<void> readWhole(const Context& context, SessionStore& store, const std::s
     }
     const auto state = store.sessionState(next);
     if (!state) return {};
-    // Lines that are what their seals say, and no entries: the index does not know them.
+    // Lines that match their seals but are not entries; the index does not know them.
     const auto isUnread = [](const Problem& each) { return each.kind == ProblemKind::Damage; };
     if (report && next == sessionId && state->problemCount == 0) {
       if (const auto places = std::ranges::count_if(report->problems, isUnread); places > 0) {
@@ -128,7 +128,7 @@ Result<void> readWhole(const Context& context, SessionStore& store, const std::s
   return {};
 }
 
-// Tells of damage that was found while the command was at work.
+// Reports damage that was found while the command was running.
 class LaterDamage {
  public:
   LaterDamage(SessionStore& store, std::string sessionId) : store_(store), sessionId_(std::move(sessionId)) {}
@@ -143,7 +143,7 @@ class LaterDamage {
   std::string sessionId_;
 };
 
-// Sessions that are not damaged, but end with bytes that are no complete batch.
+// Reports sessions that are not damaged but end with an incomplete batch.
 Result<void> tellOfOpenEnds(const Context& context, std::vector<SessionSummary> rows, const auto& namesOf) {
   std::erase_if(rows, [](const SessionSummary& row) { return row.condition == SessionCondition::Missing; });
   if (rows.empty()) return {};
@@ -166,14 +166,14 @@ std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState
   const std::string rest =
       fmt::format("`bough repair --detach {}` makes what is left a session of its own", exactId(state.sessionId));
   const auto there = store.sessionState(lost);
-  // An odd name is no session's.
+  // A name that is not a valid id belongs to no session.
   if (!there && (there.error().code == ErrorCode::NotFound || there.error().code == ErrorCode::InvalidArgument)) {
     return LostHistory{.what = fmt::format("session {}, which is not in the store", lost),
                        .advice = isInTrash(store, lost)
                                      ? fmt::format("`bough trash --restore {}` brings it back", shellWord(lost))
                                      : "bring its file back from a copy; without one " + rest};
   }
-  // Where its header cannot be read, nobody knows what it continues itself.
+  // If its header cannot be read, it is unknown what that session itself continues.
   if (there && there->format == 0 && there->problemCount > 0) {
     return LostHistory{
         .what = fmt::format("session {}, whose header cannot be read", lost),

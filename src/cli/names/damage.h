@@ -1,4 +1,4 @@
-// What a command says before it shows or uses sessions of which a part cannot be read.
+// Warns about unreadable parts of sessions before a command shows or uses them.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@
 namespace bough::cli {
 
 /// Says on stderr that a part of the session, or of the history that it shares, cannot be read. An index may not know
-/// of the damage before the lines are read, so what is returned looks again when it ends; the store must live until
-/// then. With --strict every byte is checked, and damage is Damaged.
+/// about damage until the lines are read, so the returned object checks again when it is destroyed; the store must
+/// outlive it. With --strict, checks every byte and fails with Damaged.
 Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId);
-/// Says on stderr that an import could not read all of the session. Its log is sound.
+/// Says on stderr that an import could not read the whole source. The session's log itself is sound.
 void tellOfImport(SessionStore& store, const std::string& sessionId);
-/// The same as the first for a command that sums up the sessions of a filter.
+/// Like the first one, for a command that sums up the sessions of a filter.
 Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter);
 
 struct LostHistory {
-  std::string what;    ///< What it continues: after "it continues".
-  std::string advice;  ///< The next step, first the one that loses nothing.
+  std::string what;    ///< What the session continues; follows "it continues".
+  std::string advice;  ///< The next step; the one that loses nothing comes first.
 };
 
-/// What a fork has lost with the session that it continues, and how to get it back; none when all that it shares is
-/// there.
+/// Returns what a fork lost with the session that it continues, and how to recover it. std::nullopt when the fork's
+/// shared history is complete.
 std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState& state);
 
 }  // namespace bough::cli

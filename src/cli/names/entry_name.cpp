@@ -31,7 +31,8 @@ Result<std::string> idAt(SessionStore& store, const std::string& sessionId, Sequ
   return std::move(entries.front().id);
 }
 
-// The first message of the head's branch; without messages its first entry, or the first there is.
+// Returns the first message of the head's branch; if the branch has no messages, its first entry; otherwise the first
+// entry of the session.
 Result<std::string> rootOf(SessionStore& store, const std::string& sessionId) {
   BOUGH_TRY(const auto state, store.sessionState(sessionId));
   if (!state.headId.empty()) {
@@ -62,7 +63,7 @@ Result<std::string> ancestorOf(SessionStore& store, const std::string& sessionId
   return idAt(store, sessionId, tree.ancestor(node, steps));
 }
 
-// Takes "~3" off the end of a name as often as it is there, and returns the sum; a bare ~ is one step.
+// Removes every "~3" from the end of a name and returns the sum of the steps; a bare ~ is one step.
 std::size_t takeSteps(std::string& name) {
   std::size_t sum = 0;
   for (std::size_t at = name.rfind('~'); at != std::string::npos; at = name.rfind('~')) {
@@ -79,7 +80,8 @@ std::size_t takeSteps(std::string& name) {
   return sum;
 }
 
-// Entries whose id ends so, or that hold a line of this id. The index knows neither, so all entries are read.
+// Finds entries whose id has this end, or that hold a line with this id. The index knows neither, so all entries are
+// read.
 Result<std::vector<std::string>> byReading(SessionStore& store, const std::string& sessionId, const std::string& name,
                                            std::size_t most) {
   constexpr std::size_t kPart = 512;
@@ -92,7 +94,7 @@ Result<std::vector<std::string>> byReading(SessionStore& store, const std::strin
     BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, part));
     if (entries.empty()) return found;
     for (const Entry& entry : entries) {
-      // Nobody sees the id of a header.
+      // The id of a header is never shown.
       const bool isEnd = mayBeEnd && entry.type != entry_type::kSessionHeader && entry.id.ends_with(name);
       const bool isMeant = isEnd || holdsLine(entry, name);
       if (isMeant && found.size() < most) found.push_back(entry.id);
@@ -101,7 +103,7 @@ Result<std::vector<std::string>> byReading(SessionStore& store, const std::strin
   }
 }
 
-// By a part of an id, which must have at least so many characters.
+// Finds an entry by part of its id, which must have at least `least` characters.
 Result<std::string> byPart(SessionStore& store, const std::string& sessionId, const std::string& name,
                            std::size_t least) {
   constexpr std::size_t kShown = 8;
@@ -137,7 +139,7 @@ Result<std::string> byPart(SessionStore& store, const std::string& sessionId, co
               "type more of the id");
 }
 
-// A name without steps after it.
+// Resolves a name without steps.
 Result<std::string> resolveBase(SessionStore& store, const std::string& sessionId, const std::string& name,
                                 std::size_t least) {
   if (name == "@head") return headOf(store, sessionId);
@@ -168,7 +170,7 @@ Result<std::string> resolve(SessionStore& store, const std::string& sessionId, c
 
 }  // namespace
 
-// The line is a JSON string in the payload, with its quotes escaped; what a message says is not part of it.
+// The line is a JSON string inside the payload, with its quotes escaped. The text of a message is not searched.
 bool holdsLine(const Entry& entry, std::string_view lineId) {
   if (lineId.find_first_of("\"\\") != std::string_view::npos) return false;
   const auto transcript = json::findMember(entry.payload, "transcript");

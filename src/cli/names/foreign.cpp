@@ -70,22 +70,22 @@ Result<NamedSession> openTranscript(const std::string& path) {
 
 namespace {
 
-// About how many bytes a file holds; none when that is not known.
+// Returns the approximate unpacked size of a file; std::nullopt when it is unknown.
 std::optional<std::uintmax_t> unpackedBytes(const std::string& path) {
-  constexpr std::uintmax_t kPackedTimes = 16;  // lines of JSON that repeat their names
+  constexpr std::uintmax_t kPackedTimes = 16;  // a typical ratio for JSON lines, which repeat their names
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) return std::nullopt;
   return path.ends_with(".gz") || path.ends_with(".zst") ? size * kPackedTimes : size;
 }
 
-// An empty store for the copies of these files.
+// Creates an empty store for the copies of these files.
 Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
   NamedSession session;
   session.isCopy = true;
   std::string location = "memory:";
   std::uintmax_t size = 0;
-  bool isUnknown = false;  // a session in a database has no file whose size says anything
+  bool isUnknown = false;  // a session in a database has no file whose size could be used
   for (const std::string& path : paths) {
     const auto own = unpackedBytes(path);
     isUnknown = isUnknown || !own;
@@ -157,10 +157,10 @@ class GrowingCopy {
   }
 
   void grow(SessionStore& copy, const std::string& path) {
-    constexpr int kAgainMs = 2000;  // some file systems tell nothing
+    constexpr int kAgainMs = 2000;  // for file systems that send no notifications
     while (!stopped_) {
-      // A file that is gone, or is being replaced, is looked at again. One that is as it was is not: of several files
-      // each import would tell again where the session continues.
+      // Look again at a file that is missing or being replaced. Skip an unchanged file: when there are several files,
+      // each import would report again where the session continues.
       if (std::string now = stampOf(path); now.empty() || now != stamp_) {
         stamp_ = std::move(now);
         importAgain(copy, path);
@@ -175,7 +175,7 @@ class GrowingCopy {
     told_ = problem;
   }
 
-  // Nothing is wrong but that the last line is not whole yet.
+  // Returns true when the only problem is that the last line is incomplete.
   [[nodiscard]] static bool isBeingWritten(const TranscriptReport& report) {
     return report.recovered == 0 && report.unreadable == 1 && report.coveredBytes < report.bytes;
   }
@@ -190,9 +190,9 @@ class GrowingCopy {
 
   std::unique_ptr<Directory> folder_;
   std::unique_ptr<Watcher> watcher_;
-  std::string sessionId_;  // that is followed
-  std::string stamp_;      // of the file that was imported last
-  std::string told_;       // the problem
+  std::string sessionId_;  // the session that is followed
+  std::string stamp_;      // the file that was imported last
+  std::string told_;       // the problem that was reported
   std::atomic<bool> stopped_ = false;
   std::jthread thread_;
 };
@@ -207,7 +207,7 @@ std::string stampOf(const std::string& path) {
 
 Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path, std::string stamp) {
   std::error_code error;
-  // A session in a database is named after the database's file, which a `-wal` file beside it may change for.
+  // A session in a database is named after the database file, but changes may go to a `-wal` file beside it.
   const bool isInDatabase = !fs::exists(path, error) && path.contains('#');
   const fs::path whole = fs::canonical(isInDatabase ? path.substr(0, path.rfind('#')) : path, error);
   if (error) return fail(ErrorCode::Io, fmt::format("cannot follow {}: {}", path, error.message()), "");

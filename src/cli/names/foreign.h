@@ -1,4 +1,4 @@
-// Sessions of other agents, named on the command line: files, and what the agents keep in their own folders.
+// Opens sessions of other agents named on the command line: files, and sessions in the agents' own folders.
 #pragma once
 
 #include <memory>
@@ -11,45 +11,45 @@
 
 namespace bough::cli {
 
-/// The user's folder and environment, for the places where agents keep sessions.
+/// Returns the user's home folder and environment, which determine where agents keep their sessions.
 TranscriptHome transcriptHome();
 
-/// The folder of what can be made again: $XDG_CACHE_HOME/bough, else ~/.cache/bough.
+/// Returns the folder for data that can be rebuilt: $XDG_CACHE_HOME/bough, otherwise ~/.cache/bough.
 Result<std::string> cacheFolder();
 
-/// A temporary folder, by its path; it goes with the result.
+/// Creates a temporary folder and returns its path. The folder is removed with the result.
 Result<std::shared_ptr<std::string>> makePassingFolder();
 
-/// Whether a file is the transcript of an agent that bough knows; the error says why it is none.
+/// Returns the agent whose transcript a file is. If no known agent matches, the error says why.
 Result<std::string> agentOfFile(const std::string& path);
 
-/// A transcript as a session that can be read: in memory, or when it is large in a folder that goes with it. What is
-/// damaged in it is said on stderr.
+/// Opens a transcript as a session that can be read: in memory, or, if it is large, in a temporary folder. Reports
+/// damage on stderr.
 Result<NamedSession> openTranscript(const std::string& path);
 
-/// The same for one file, without a word; `report` tells what was read.
+/// The same for one file, but prints nothing; `report` says what was read.
 Result<NamedSession> openTranscript(const std::string& path, TranscriptReport& report);
 
-/// Whether a file is too large to be held in memory.
+/// Returns true when a file is too large to be held in memory.
 bool isLargeTranscript(const std::string& path);
 
 /// The same for the files of one session.
 Result<NamedSession> openTranscript(const std::vector<std::string>& paths);
 
-/// What changes with a file; empty when there is none.
+/// Returns a text that changes whenever the file changes; empty when the file does not exist.
 std::string stampOf(const std::string& path);
 
-/// Imports a transcript into its copy, which openTranscript() made, again whenever the file changes, until the result
-/// goes. `stamp`: of the file before the copy was made.
+/// Imports the transcript again into its copy, which openTranscript() made, whenever the file changes, until the result
+/// is destroyed. `stamp` belongs to the file as it was before the copy was made.
 Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path, std::string stamp);
 
-/// Says on stderr which folders could not be looked into, when there are any.
+/// Lists on stderr the folders that could not be read, if there are any.
 void tellOfFolders(const TranscriptWalk& walk);
 
-/// The agents that `--agents` names: "claude-code,codex", or all ("all").
+/// Returns the agents that `--agents` names: "claude-code,codex", or all of them ("all").
 Result<std::vector<std::string>> parseAgents(const std::string& list);
 
-/// One line about damage, when there is any: "3 places are damaged (2 were read all the same)…".
+/// Returns one line about damage, if there is any: "3 places are damaged (2 were read all the same)…".
 std::string damageText(const TranscriptReport& report, const std::string& path);
 
 }  // namespace bough::cli

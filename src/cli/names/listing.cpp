@@ -28,18 +28,19 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostListed = 1'000;
 constexpr auto kForgotten = std::chrono::hours(24 * 7);
 
-// The lists of stores in memory, which end with this process.
+// The lists of stores in memory; lost when this process ends.
 std::map<std::string, std::vector<std::string>>& listsInMemory() {
   static std::map<std::string, std::vector<std::string>> lists;
   return lists;
 }
 
-// The terminal and the session of processes on it: a terminal that is opened later may get the same device.
+// Identifies the terminal together with its session of processes, because a terminal opened later may get the same
+// device.
 std::string terminalKey() {
   std::ifstream file("/proc/self/stat");
   std::string text;
   std::getline(file, text);
-  // The name of the program comes second, in brackets, and may hold anything.
+  // The second field is the program's name in parentheses, which may contain anything.
   std::istringstream rest(text.substr(std::min(text.rfind(')') + 1, text.size())));
   std::string state;
   long parent = 0;
@@ -66,8 +67,8 @@ Result<void> write(const std::string& path, const std::string& text) {
   return failed;
 }
 
-// Whether the file holds this text, and is too young to be forgotten soon. A file that replaces another one costs the
-// disk more than all else of a list.
+// Returns true when the file holds this text and is too recent to expire soon. Replacing a file costs the disk more
+// than everything else that a list does.
 bool isKept(const std::string& path, const std::string& text) {
   constexpr std::time_t kYoungSeconds = 24 * 3600;
   struct stat info{};
@@ -79,7 +80,7 @@ bool isKept(const std::string& path, const std::string& text) {
   return file.read(kept.data(), static_cast<std::streamsize>(kept.size())) && kept == text;
 }
 
-// Lists of terminals that are long gone.
+// Removes lists of terminals that are long gone.
 void forgetOld(const fs::path& folder) {
   std::error_code error;
   const auto now = fs::file_time_type::clock::now();

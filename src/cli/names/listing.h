@@ -1,7 +1,7 @@
-// Which sessions the last list on this terminal showed: what @N means.
+// Remembers which sessions the last list on this terminal showed; @N refers to them.
 //
-// A list belongs to the terminal (or, without one, the session of processes) that printed it. Another terminal's list
-// never changes what @N means here.
+// A list belongs to the terminal that printed it (without a terminal, to the session of processes). Lists on other
+// terminals never change what @N means here.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace bough::cli {
 
-/// Keeps the ids of a list that was shown. An error where they cannot be kept.
+/// Stores the ids of a printed list. Fails when they cannot be stored.
 Result<void> rememberListing(SessionStore& store, const std::vector<std::string>& sessionIds);
 
-/// `@3` of the last list; none when the name is not such a number.
+/// Returns 3 for `@3`; std::nullopt when the name does not have this form.
 std::optional<std::size_t> listingNumber(std::string_view name);
 
-/// The number-th (from 1) session of the last list on this terminal.
+/// Returns the session with this number (from 1) in the last list on this terminal.
 Result<std::string> listedSession(SessionStore& store, std::size_t number);
 
 }  // namespace bough::cli

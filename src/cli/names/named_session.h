@@ -1,4 +1,4 @@
-// A session that was named, and the store it is in.
+// A session that was named, and the store that holds it.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 namespace bough::cli {
 
 struct NamedSession {
-  std::shared_ptr<void> passing = {};  ///< What goes with it: the folder of a copy.
+  std::shared_ptr<void> passing = {};  ///< Keeps the temporary folder of a copy.
   std::shared_ptr<SessionStore> store;
   std::string sessionId;
-  std::shared_ptr<void> damage = {};  ///< Of tellOfDamage().
-  std::string told = {};              ///< What was said of a transcript's damage.
-  bool isCopy = false;                ///< Of an agent's files, in a store of its own.
+  std::shared_ptr<void> damage = {};  ///< Returned by tellOfDamage().
+  std::string told = {};              ///< What the user was told about damage in the transcript.
+  bool isCopy = false;                ///< A copy made from an agent's files, in its own store.
 };
 
 }  // namespace bough::cli

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The store whose session a file is, told by the folder it lies in; empty: none.
+// Returns the store to which a session file belongs, judged by its folder; empty when there is none.
 fs::path storeOf(const fs::path& path) {
   std::error_code error;
   const fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
@@ -26,7 +26,7 @@ fs::path storeOf(const fs::path& path) {
   return inStore ? folder.parent_path() : fs::path();
 }
 
-// Beside another file of the same session this one is not read: the first of these counts.
+// Returns the first existing file of a session. If a session has several files, only the first of these forms is read.
 fs::path countingFile(const fs::path& store, const std::string& sessionId) {
   std::error_code error;
   for (const char* form : {"sessions/{}.jsonl", "archive/{}.jsonl.zst", "archive/{}.jsonl.gz"}) {
@@ -36,7 +36,7 @@ fs::path countingFile(const fs::path& store, const std::string& sessionId) {
   return store / fmt::format("sessions/{}.jsonl.gz", sessionId);
 }
 
-// Whether lines of a file look as bough writes them, also when they are damaged.
+// Returns true when the file has lines in bough's format, even damaged ones.
 bool hasOwnLines(const std::string& path) {
   constexpr std::size_t kLookedAt = std::size_t{64} << 10;
   std::string beginning(kLookedAt, '\0');
@@ -46,7 +46,8 @@ bool hasOwnLines(const std::string& path) {
   return beginning.contains(R"("session_header")") || beginning.contains(R"("seal":")");
 }
 
-// A file outside of a store that is not a session of bough either: why it fits no agent says more than `why`.
+// Refuses a file outside of a store that is not a session of bough either. The reason why it fits no agent says more
+// than `why`.
 Result<void> refuseUnknown(const std::string& path, const Error& why) {
   std::error_code error;
   const bool isNotRead = why.code == ErrorCode::InvalidArgument || why.code == ErrorCode::Damaged;
@@ -56,7 +57,8 @@ Result<void> refuseUnknown(const std::string& path, const Error& why) {
   return std::unexpected(agent.error());
 }
 
-// A session file that is not in a store. A log is read when it is first used: a file of nobody opens like any other.
+// Opens a session file that is not in a store. Checks it, because logs are read only when first used, so that any file
+// would open.
 Result<std::unique_ptr<SessionStore>> openAlone(const std::string& path, const SessionFileBackend& file) {
   BOUGH_TRY(auto store, SessionStore::open(SessionStoreInit{.backend = file.backend, .options = {}}));
   if (const auto state = store->sessionState(file.sessionId); !state) {
@@ -65,7 +67,7 @@ Result<std::unique_ptr<SessionStore>> openAlone(const std::string& path, const S
   return store;
 }
 
-// What is at a path is a file that can be read; the error says what else it is.
+// Checks that the path is a readable file; the error says what else it is.
 Result<void> checkFile(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -93,7 +95,7 @@ Result<void> checkFile(const std::string& path) {
   return {};
 }
 
-// An agent's database, or a session in it: `FILE.sqlite#ID`.
+// Returns true for an agent's database, or for a session in it: `FILE.sqlite#ID`.
 bool isInDatabase(const std::string& path) {
   std::error_code error;
   const std::string file = path.substr(0, path.find('#', path.rfind(".sqlite")));

@@ -1,4 +1,4 @@
-// A session's file that is named by its path: which store's session it is, or that it is one by itself.
+// Opens a session file named by its path, either as a session of its store or by itself.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace bough::cli {
 
-/// Whether a name has the ending of a session file.
+/// Returns true when a name has the extension of a session file.
 bool isSessionFileName(std::string_view name);
 
-/// Whether a name may be a path: it has a slash, or the ending of a session file.
+/// Returns true when a name may be a path: it contains a slash or has the extension of a session file.
 bool isSessionPath(const std::string& name);
 
-/// Whether a name is the path of a folder that exists.
+/// Returns true when a name is the path of an existing folder.
 bool isFolderName(const std::string& name);
 
-/// Whether a name is a path, and something is there.
+/// Returns true when a name is a path and something exists there.
 bool isPathOfFile(const std::string& name);
 
-/// Whether a file is not a session file of bough's, whose lines have seals or at least its header, but another agent's.
+/// Returns true when a file belongs to another agent. Files of bough have sealed lines, or at least bough's header.
 bool isForeign(const std::string& path);
-/// Whether it lies among the sessions of a store.
+/// Returns true when the file is in the sessions folder of a store.
 bool isAmongSessions(const std::string& path);
 
-/// The session of a file of bough's: in a store, then it is that store's session; elsewhere, then it can be read but
-/// not written.
+/// Opens the session of one of bough's files. A file in a store is opened as that store's session; any other file can
+/// be read but not written.
 Result<NamedSession> openPath(const std::string& path);
 
-/// The session of this store that a file of it is.
+/// Returns the id of the session whose file in this store has that path.
 Result<std::string> sessionAt(SessionStore& store, const std::string& path);
 
 }  // namespace bough::cli

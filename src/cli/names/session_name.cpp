@@ -24,7 +24,7 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   }
   if (name.find('/') != std::string::npos) return openPath(name);
   auto store = context.openStore();
-  // An id may end as a file does.
+  // An id may end like a file name.
   if (isSessionPath(name) && !(store && isKnown(**store, name))) return openPath(name);
   if (!store) return std::unexpected(store.error());
   BOUGH_TRY(auto sessionId, resolveSession(**store, name));
@@ -63,7 +63,7 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
     return session;
   }
   if (session.error().code != ErrorCode::NotFound || isSessionPath(name)) return session;
-  // A file whose name does not say so, in the working folder.
+  // The name may be a file in the working folder, although it does not look like a path.
   std::error_code error;
   if (fs::is_regular_file(name, error)) return openForReading(context, "./" + name);
   if (context.backend) return session;
@@ -100,7 +100,7 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
   std::error_code error;
   if (isSessionPath(session) || std::filesystem::is_regular_file(session, error)) {
     BOUGH_TRY(auto file, openForReading(context, session));
-    // Of many sessions one that cannot be read is left out; of one nothing would be left.
+    // A list of many sessions leaves out an unreadable one; with only one session, report the error.
     BOUGH_TRY(file.store->sessionState(file.sessionId));
     return viewOfFile(std::move(file), search, whenBehind);
   }

@@ -16,7 +16,7 @@
 namespace bough::cli {
 namespace {
 
-// Once is enough: several names may be asked for.
+// Says it only once, because several names may be needed.
 void sayNoTitles(const Error& error) {
   static bool said = false;
   if (!std::exchange(said, true)) {
@@ -24,7 +24,8 @@ void sayNoTitles(const Error& error) {
   }
 }
 
-// Null when it would have to read more than a few sessions first, or cannot be read, which it says.
+// Returns null when the catalog would have to read more than a few sessions first, or cannot be read; reports the
+// latter.
 std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
   constexpr std::uint64_t kFew = 200;
   auto catalog = Catalog::open(store);
@@ -52,7 +53,7 @@ std::string displayTitle(const SessionSummary& row) {
 }
 
 void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
-  std::size_t most = 1'000;  // questions to the catalog; the rest have the id of the other session
+  std::size_t most = 1'000;  // the limit for questions to the catalog; the other forks show the id of their origin
   for (SessionSummary& row : rows) {
     if (!row.title.empty() || !row.origin) continue;
     if (most-- == 0) return;
@@ -87,7 +88,7 @@ std::string SessionTitles::name(const std::string& sessionId) {
 }
 
 std::string idAndTitle(const SessionSummary& row) {
-  const bool hasTitle = !row.title.empty() || row.origin;  // a key is not one
+  const bool hasTitle = !row.title.empty() || row.origin;  // a key is not a title
   return hasTitle ? nameWithTitle(row) : exactId(row.sessionId);
 }
 
@@ -111,7 +112,7 @@ Error withForksNamed(SessionStore& store, const std::string& sessionId, Error er
 }
 
 Result<std::string> folderOf(SessionStore& store, std::string sessionId) {
-  constexpr int kMostForks = 1'000;  // in a circle of damaged headers there would be no end
+  constexpr int kMostForks = 1'000;  // damaged headers may form a cycle
   for (int i = 0; i < kMostForks && !sessionId.empty(); ++i) {
     std::string header;
     const auto read = store.readOwnEntries(sessionId, 0, 1, [&](std::uint64_t, Entry& entry) {

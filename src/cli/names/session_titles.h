@@ -1,4 +1,4 @@
-// What a sentence calls a session.
+// Gives sessions the names that sentences and lists use.
 #pragma once
 
 #include <memory>
@@ -11,25 +11,25 @@
 
 namespace bough::cli {
 
-/// What a list calls a session: its title, else what it is a fork of, else its key.
+/// Returns a session's name in lists: its title, otherwise the session it was forked from, otherwise its key.
 std::string displayTitle(const SessionSummary& row);
 
-/// Gives forks that have no title of their own "fork of" and the title of the session they come from: for people, not
-/// for programs, who get the origin.
+/// Gives each fork without a title the text "fork of" and the title of its origin. Only for people; programs get the
+/// origin itself.
 void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
 
-/// What messages and questions call a session: its exactId and, where it has one, its title.
+/// Returns a session's name in messages and questions: its exactId and, if it has one, its title.
 std::string nameWithTitle(const SessionSummary& row);
 
-/// Names the sessions of a store with their titles. The catalog is opened when the first name is asked for. It takes in
-/// what is new, but a name never waits for a whole store to be read: then it is the id alone.
+/// Names the sessions of a store with their titles. Opens the catalog when the first name is needed. Takes in new
+/// sessions, but never waits until a whole store is read; until then, a name is the id alone.
 class SessionTitles {
  public:
   explicit SessionTitles(SessionStore& store) : store_(store) {}
 
-  /// None when the catalog does not know the session. A fork has the title of its session, as in lists.
+  /// Returns std::nullopt when the catalog does not know the session. A fork has its origin's title, as in lists.
   std::optional<SessionSummary> row(const std::string& sessionId, const PriceTable* prices = nullptr);
-  /// The exactId and, where it has one, the title: `c66b5023 "Refactor the parser"`.
+  /// Returns the exactId and, if there is one, the title: `c66b5023 "Refactor the parser"`.
   std::string name(const std::string& sessionId);
 
  private:
@@ -38,15 +38,15 @@ class SessionTitles {
   bool opened_ = false;
 };
 
-/// The name of one session.
+/// Returns the name of one session.
 std::string idAndTitle(const SessionSummary& row);
 std::string idAndTitle(SessionStore& store, const std::string& sessionId);
 
-/// HasForks of this session, with the forks' titles; any other error as it is.
+/// Adds the forks' titles to a HasForks error for this session; returns any other error unchanged.
 Error withForksNamed(SessionStore& store, const std::string& sessionId, Error error);
 
-/// The folder in which a session works, for a fork of it; empty when nobody recorded it, or what says it is damaged or
-/// gone. A fork without a folder of its own works where the session does that it continues.
+/// Returns the folder in which a session works, for a fork of it. Empty when no folder is recorded, or when its record
+/// is damaged or lost. A fork without a recorded folder works in the folder of its origin.
 [[nodiscard]] Result<std::string> folderOf(SessionStore& store, std::string sessionId);
 
 }  // namespace bough::cli

@@ -21,7 +21,8 @@ std::size_t sameBeginning(std::string_view one, std::string_view other) {
   return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
 }
 
-// How much of the beginning of `text` no other of the sorted texts begins with; all of it where that is not enough.
+// Returns the length of the shortest prefix of `text` that no other text in the sorted list has; the whole size if none
+// is unique.
 std::size_t tellingSize(const Texts& sorted, std::string_view text) {
   const auto isBefore = [&](std::string_view each) { return each.substr(0, text.size()) < text; };
   const auto first = std::ranges::partition_point(sorted, isBefore);
@@ -59,7 +60,7 @@ IdPainter painterOf(Texts ids) {
   };
 }
 
-// The whole id stands out where there are more than a list can wait for.
+// When there are more ids than a list can wait for, the whole id stands out.
 IdPainter painterFor(Texts ids) {
   if (!ids.empty() && ids.size() <= kMostIds) return painterOf(std::move(ids));
   return [](const std::string& id) { return styled(Style::Bold, id); };
@@ -68,7 +69,8 @@ IdPainter painterFor(Texts ids) {
 }  // namespace
 
 bool isMadeId(std::string_view id) {
-  // Another one may go before it: of a thread of Codex, then comes that of the file that replaced the thread's first.
+  // A prefix may precede the id: Codex puts the thread's id before the id of a file that replaced the thread's first
+  // file.
   id = id.substr(id.rfind('_') + 1);
   return isUuid(id) && id[14] == '7';
 }
@@ -83,7 +85,7 @@ std::string shortId(std::string_view id) {
 }
 
 std::vector<std::string> shortIds(const std::vector<std::string>& ids) {
-  // How many ids of the list a part of an id may mean: names are compared with both ends.
+  // How many ids of the list each part of an id may mean; names are compared with both ends.
   std::unordered_map<std::string_view, int> uses;
   const auto beginning = [](std::string_view id) { return id.substr(0, kShortIdSize); };
   const auto end = [](std::string_view id) { return id.substr(id.size() - std::min(id.size(), kShortIdSize)); };

@@ -1,4 +1,4 @@
-// What people see of the ids of sessions and entries, and which parts of them are names.
+// Decides how ids of sessions and entries are shown to people, and which parts of them are valid names.
 #pragma once
 
 #include <functional>
@@ -11,28 +11,29 @@
 
 namespace bough::cli {
 
-/// How many characters of an id are shown where it is cut.
+/// The length of a shortened id.
 inline constexpr std::size_t kShortIdSize = 8;
 
-/// Whether bough made an id: a UUID that begins with a time.
+/// Returns true when bough made the id: a UUID that begins with a time.
 bool isMadeId(std::string_view id);
-/// What a list shows of an id: the last 8 characters of one that bough made (its first ones are alike), the first 8 of
-/// any other UUID, any other id whole.
+/// Returns the form of an id for lists: the last 8 characters of an id that bough made (their beginnings are similar),
+/// the first 8 of any other UUID, and any other id whole.
 std::string shortId(std::string_view id);
-/// The same for the ids of one list: the other 8 characters, or the whole id, where these would name two of them. An id
-/// may be there several times.
+/// The same for the ids of one list. Where this form would be ambiguous, uses the other 8 characters, or else the whole
+/// id. The list may contain an id several times.
 std::vector<std::string> shortIds(const std::vector<std::string>& ids);
 std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows);
-/// The shortest name that commands which change a session take: 8 characters of an id that bough made, any other whole.
+/// Returns the shortest name that commands accept for changing a session: 8 characters of an id that bough made, any
+/// other id whole.
 std::string exactId(std::string_view id);
 
-/// Colors short ids: the part that tells one from all others stands out. Empty where no colors are used.
+/// Colors short ids so that the unique part of each stands out. Empty when no colors are used.
 using IdPainter = std::function<std::string(const std::string& shortId)>;
 
-/// For the sessions of a store. In a large store, where looking at all ids takes too long, the whole short id stands
-/// out.
+/// Returns a painter for the sessions of a store. In a large store, where looking at all ids takes too long, the whole
+/// short id stands out.
 IdPainter sessionIdPainter(Catalog& catalog);
-/// The same for the entries of a session.
+/// Returns a painter for the entries of a session.
 IdPainter entryIdPainter(SessionStore& store, const std::string& sessionId);
 
 }  // namespace bough::cli

@@ -30,14 +30,14 @@ bool isKnown(SessionStore& store, const std::string& sessionId) {
 bool isGone(SessionStore& store, const std::string& sessionId) {
   const auto state = store.sessionState(sessionId);
   if (state || state.error().code != ErrorCode::NotFound) return false;
-  const auto listed = store.listSessions();  // a name that leads nowhere is still listed
+  const auto listed = store.listSessions();  // a dangling link is still listed
   return listed && std::ranges::find(*listed, sessionId) == listed->end();
 }
 
 namespace {
 
 constexpr std::size_t kShown = 8;
-// Where the characters are a part of a title, too.
+// For text that could also be part of a title.
 constexpr std::size_t kLeastSuffixBesideTitles = 3;
 
 std::unexpected<Error> noSuchSession(SessionStore& store, const std::string& name) {
@@ -66,7 +66,8 @@ std::unexpected<Error> ambiguous(const std::string& name, const std::vector<Sess
               std::string(advice));
 }
 
-// The sessions whose id ends so: UUIDs, or all others. Where none does, the UUIDs whose short id begins so.
+// Returns the sessions whose id ends like this: UUIDs if `uuids`, otherwise all others. If no UUID does, returns the
+// UUIDs whose short id begins like this.
 Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string_view end, bool uuids) {
   std::vector<std::string> found;
   std::vector<std::string> shown;
@@ -79,7 +80,7 @@ Result<std::vector<std::string>> sessionsEnding(SessionStore& store, std::string
   return found.empty() ? shown : found;
 }
 
-// How sure it is that a name means this session, and goes on to mean it.
+// How certain it is that a name means this session, and will still mean it later.
 enum class Certainty : std::uint8_t { Exact, Loose };
 struct Found {
   SessionSummary session;
@@ -98,7 +99,7 @@ Result<Found> newestSession(Catalog& catalog) {
 Result<Found> lookUp(SessionStore& store, const std::string& name) {
   constexpr std::size_t kTitles = 1000;
   BOUGH_TRY(auto catalog, Catalog::open(store));
-  // Another process may be at it, or this one may only read; what was known until now still serves.
+  // Another process may hold the catalog, or this process may only read; the known data still serves.
   if (auto done = catchUpWithBar(*catalog);
       !done && done.error().code != ErrorCode::Busy && done.error().code != ErrorCode::ReadOnly) {
     return std::unexpected(done.error());
@@ -108,7 +109,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
     return row ? std::move(*row) : SessionSummary{.sessionId = id};
   };
   if (name == "@last") return newestSession(*catalog);
-  // A number means what was shown, not what has come since.
+  // A number refers to the list as it was shown, not to sessions added since.
   if (const auto number = listingNumber(name)) {
     BOUGH_TRY(const auto id, listedSession(store, *number));
     Found found{.session = session(id)};
@@ -129,7 +130,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
     return Found{.session = std::move(match.sessions.front()),
                  .certainty = enough ? Certainty::Exact : Certainty::Loose};
   }
-  // An id that a person chose may end in a word that is somebody else's title.
+  // An id chosen by a person may end in a word that is the title of another session.
   const bool isTitle = match.kind == NameMatch::Kind::Title;
   for (const bool uuids : {true, false}) {
     if (isTitle && (!uuids || name.size() < kLeastSuffixBesideTitles)) break;
@@ -168,7 +169,7 @@ Result<std::string> findSession(SessionStore& store, const std::string& name) {
 Result<std::string> findSessionToChange(SessionStore& store, const std::string& name, bool asking) {
   if (name.empty() || isKnown(store, name) || isPathOfFile(name)) return findSession(store, name);
   BOUGH_TRY(auto found, findInCatalog(store, name));
-  // Or it has come since the first look: made, or back from the trash.
+  // The session may have appeared since the first lookup: created, or restored from the trash.
   const bool isExact = found.certainty == Certainty::Exact || found.session.sessionId == name;
   if (isExact) return std::move(found.session.sessionId);
   const std::string meant = nameWithTitle(found.session);
@@ -181,8 +182,8 @@ Result<std::string> findSessionToChange(SessionStore& store, const std::string& 
               "to change a session, give its id, its key, or at least 8 characters of an id that bough made");
 }
 
-// Whatever a command does with such a session, it works on a part of its history. Said once for each session: a command
-// may look for its name more than once.
+// Warns once per session that a command works on only part of the session's history. A command may look up a name more
+// than once.
 void tellOfLostHistory(SessionStore& store, const std::string& id) {
   static std::set<std::string> told;
   const auto state = store.sessionState(id);

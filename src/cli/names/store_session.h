@@ -1,4 +1,4 @@
-// How a person names a session of a store.
+// Resolves the names that people use for sessions of a store.
 #pragma once
 
 #include <string>
@@ -10,21 +10,22 @@
 
 namespace bough::cli {
 
-/// The id of the session that `name` means in this store. NotFound when there is none; InvalidArgument, with the
-/// candidates, when there are several.
+/// Returns the id of the session that `name` means in this store. Fails with NotFound when no session matches, and with
+/// InvalidArgument, listing the candidates, when several do.
 Result<std::string> resolveSession(SessionStore& store, const std::string& name);
 
-/// The same for a command that is about to change the session: an id, a key, a path, or 8 characters and more of an id
-/// that bough made. Anything looser is asked about on a terminal, with the title of the session; with `asking` false
-/// (as with --yes and --json), or without a terminal, it is InvalidArgument.
+/// The same for a command that is about to change the session. Accepts an id, a key, a path, or at least 8 characters
+/// of an id that bough made. For a less exact name, asks on the terminal and shows the session's title; without a
+/// terminal, or with `asking` false (as with --yes and --json), fails with InvalidArgument.
 Result<std::string> resolveSessionToChange(SessionStore& store, const std::string& name, bool asking);
 
-/// The session among `matches` that a title, or a part of one, means; InvalidArgument when there are several.
+/// Returns the session in `matches` that a title or part of a title means. Fails with InvalidArgument when there are
+/// several.
 Result<SessionSummary> chooseByTitle(const std::string& name, const std::vector<SessionSummary>& matches);
 
-/// Whether the store has a session of this id, be it damaged.
+/// Returns true when the store has a session with this id, even a damaged one.
 bool isKnown(SessionStore& store, const std::string& sessionId);
-/// Whether a session that was listed has been removed since then.
+/// Returns true when a session that was listed has been removed since.
 bool isGone(SessionStore& store, const std::string& sessionId);
 
 }  // namespace bough::cli

@@ -24,20 +24,20 @@ std::tm timeIn(Zone zone, std::uint64_t ms) {
   return parts;
 }
 
-// What a clock shows in milliseconds, whichever hour the local clocks were put forward or back.
+// Converts clock time to milliseconds, also around changes of daylight saving time.
 std::uint64_t msOf(Zone zone, std::tm shown) {
   shown.tm_isdst = -1;
   const std::time_t seconds = zone == Zone::Utc ? ::timegm(&shown) : ::mktime(&shown);
   return seconds < 0 ? 0 : static_cast<std::uint64_t>(seconds) * 1000;
 }
 
-// A time as clocks show it, and the first moment after what was named: after a day, a month, or the same for a time.
+// Clock time, and the first moment after the named day or month; for a time, both are equal.
 struct Named {
   std::tm from{};
   std::tm to{};
 };
 
-// 2026-11-14, 20261114, 2026-11, 2026-11-14 23:47 and 2026-11-14T23:47:00, without a zone.
+// Parses 2026-11-14, 20261114, 2026-11, 2026-11-14 23:47 and 2026-11-14T23:47:00, without a zone.
 std::optional<Named> timeNamed(std::string text) {
   if (text.size() == 8 && text.find_first_not_of("0123456789") == std::string::npos) text.insert(6, "-").insert(4, "-");
   constexpr std::size_t kMonth = 7;
@@ -46,7 +46,7 @@ std::optional<Named> timeNamed(std::string text) {
   if (size == kMonth) text += "-01";
   if (text.size() == kDate) text += "T00:00";
   if (text.size() == kDate + 6) text += ":00";
-  // As a time in UTC it is checked for us: months have days, and not every year a 29th of February.
+  // Parse the text as UTC to check it: lengths of months, leap years.
   const auto ms = parseTimestamp(text + "Z");
   if (!ms) return std::nullopt;
   Named named{.from = timeIn(Zone::Utc, *ms), .to = timeIn(Zone::Utc, *ms)};

@@ -1,4 +1,4 @@
-// Times as people type and read them.
+// Parses and formats times for people.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace bough::cli {
 
-/// "90d", "12h", "30m", "2w" in milliseconds. InvalidArgument when it is none of these.
+/// Converts "90d", "12h", "30m" or "2w" to milliseconds. Fails with InvalidArgument for any other text.
 Result<std::uint64_t> parseAge(std::string_view text);
 
-/// Whose days and times are meant where no zone is written.
+/// The time zone of days and times without a written zone.
 enum class Zone : std::uint8_t { Local, Utc };
 
-/// The beginning of a day (2026-11-14, 20261114, today, yesterday) or of a month (2026-11), a time (2026-11-14 23:47,
-/// or RFC 3339 with a zone), or an age: so long ago.
+/// Parses the beginning of a day (2026-11-14, 20261114, today, yesterday) or month (2026-11), a time (2026-11-14 23:47,
+/// or RFC 3339 with a zone), or an age, counted back from now.
 Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t nowMs, Zone zone = Zone::Local);
-/// The same, but the end of a day or a month: "until 2026-11-14" holds that day.
+/// The same, but for the end of the day or month: "until 2026-11-14" includes that day.
 Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t nowMs, Zone zone = Zone::Local);
 
-/// "now", "5m ago", "3h ago", "2d ago", and beyond a week the date, local time.
+/// Returns "now", "5m ago", "3h ago", "2d ago", and after a week the local date.
 std::string formatAge(std::uint64_t whenMs, std::uint64_t nowMs);
 
-/// A stored timestamp as local time, "2026-11-14 23:47"; as it is stored when it cannot be read.
+/// Formats a stored timestamp as local time, "2026-11-14 23:47"; returns it unchanged when it cannot be parsed.
 std::string formatLocalTime(std::string_view timestamp);
 
-/// "45s", "12m", "3.5h", "2.1d".
+/// Returns "45s", "12m", "3.5h", "2.1d".
 std::string formatDuration(std::uint64_t ms);
 
 std::uint64_t nowMs();

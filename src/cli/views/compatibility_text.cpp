@@ -14,7 +14,7 @@ namespace bough::cli {
 
 namespace {
 
-// Each renamed tool once, however often it was called.
+// Prints each renamed tool once, however often it was called.
 void printRenamedTools(const CompatibilityReport& report) {
   std::set<std::string_view> told;
   for (const Finding& finding : report.findings) {

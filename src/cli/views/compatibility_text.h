@@ -1,4 +1,4 @@
-// A compatibility report for people.
+// Formats compatibility reports for people.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace bough::cli {
 
-/// What the target cannot hold, how often, and what was wrong, on stderr.
+/// Lists on stderr what the target cannot hold, how often, and what was wrong.
 void printLosses(const CompatibilityReport& report);
 
-/// "nothing is lost", or how many messages hold something that `target` cannot hold.
+/// Returns "nothing is lost", or how many messages contain something that `target` cannot hold.
 std::string lossText(const CompatibilityReport& report, const std::string& target);
 
-/// Each entry that loses something, and each signature, on stdout.
+/// Lists on stdout each entry that loses something, and each signature.
 void printEntries(const CompatibilityReport& report);
 
 }  // namespace bough::cli

@@ -1,4 +1,4 @@
-// An entry as Markdown, and as a part of a page of HTML.
+// Exports an entry as Markdown, and as part of an HTML page.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace bough::cli {
 namespace {
 
-// A fence that is longer than any run of backticks in the text.
+// Returns a code block whose fence is longer than any run of backticks in the text.
 std::string fenced(std::string_view text, std::string_view language) {
   std::size_t longest = 2;
   std::size_t run = 0;

@@ -1,4 +1,4 @@
-// How an entry looks on a terminal and as plain text.
+// Renders an entry for a terminal and as plain text.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ Style styleOf(std::string_view speaker) {
   return Style::Magenta;
 }
 
-// `text` with two blanks before each line, and each line in a style of its own: pagers forget styles at a line's end.
+// Puts two blanks before each line, and styles each line separately, because pagers reset styles at line ends.
 std::string indented(std::string_view text, std::optional<Style> style = {}) {
   std::string out;
   while (!text.empty()) {
@@ -52,7 +52,7 @@ std::string cutLines(std::string_view text, std::size_t columns) {
   return out;
 }
 
-// "first line (+11 lines)"
+// Returns text such as "first line (+11 lines)".
 std::string resultLine(const EntryPart& result, std::size_t columns) {
   const std::string_view text = result.text;
   const std::size_t begin = std::min(text.find_first_not_of(" \n\r\t"), text.size());
@@ -60,21 +60,21 @@ std::string resultLine(const EntryPart& result, std::size_t columns) {
   const auto more =
       std::ranges::count(rest.substr(std::min(rest.find('\n'), rest.size())), '\n') - (rest.ends_with('\n') ? 1 : 0);
   const std::string count = more > 0 ? fmt::format(" (+{})", counted(static_cast<std::uint64_t>(more), "line")) : "";
-  // Where there is little room, what it says matters more than how long it is.
+  // If there is little room, the text matters more than the count.
   const bool counts = columns >= count.size() + 8;
   const std::size_t room = counts ? columns - count.size() : columns;
   const std::string first = rest.empty() ? "(nothing)" : text::excerptToWidth(rest.substr(0, rest.find('\n')), room);
   return first + (counts ? count : "");
 }
 
-// A call and what came of it, on one line.
+// Returns a call and its result on one line.
 std::string foldedCall(const EntryPart& call, const PrintStyle& style, std::size_t columns) {
   const auto result = style.results->find(call.callId);
   const std::string name = text::excerptToWidth(call.name, columns / 3);
   const std::size_t taken = text::displayWidth(name) + 3;
   const std::size_t room = columns > taken + 16 ? columns - taken : 16;
   const std::string all = briefArguments(call.text);
-  // The arguments may have what the result does not need, and the other way round.
+  // The arguments may use room that the result does not need, and vice versa.
   const std::string arguments = text::excerptToWidth(all, room * 3 / 5);
   const std::size_t left = room - std::min(room, text::displayWidth(arguments) + 3);
   const std::string lead = styled(Style::Yellow, "→ " + name) + (arguments.empty() ? "" : " " + arguments);

@@ -29,7 +29,8 @@ std::string shownLabel(std::string_view label) {
 Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted) {
   wanted.types = {std::string(entry_type::kMessage)};
   BOUGH_TRY(auto entries, store.loadSessionEntries(sessionId, wanted));
-  // The damage may have been found just now. Looking for its places reads every entry.
+  // The damage may have been found just now. Load again with placeholders; finding the damaged places reads every
+  // entry.
   if (const auto state = store.sessionState(sessionId); !state || state->problemCount == 0) return entries;
   wanted.types.emplace_back(kUnreadableType);
   return store.loadSessionEntries(sessionId, wanted);

@@ -1,4 +1,4 @@
-// An entry as people read it: who speaks, and what, part by part. Shown by show, follow, replay and diff.
+// Shows an entry to people: the speaker, and each part of what was said. Used by show, follow, replay and diff.
 #pragma once
 
 #include <map>
@@ -14,53 +14,55 @@
 
 namespace bough::cli {
 
-/// How much of what was said a line of a list holds: `usual` graphemes, and more on a terminal that is wider.
+/// Returns how many graphemes of the text a line of a list shows: `usual`, and more on a wider terminal.
 std::size_t saidGraphemes(std::size_t usual);
 
-/// Who said it and what; on a narrow terminal only what, which is what tells lines apart.
+/// Returns the speaker and the text; on a narrow terminal only the text, because the text distinguishes the lines.
 std::string spokenLine(std::string_view speaker, std::string_view text);
 
-/// A label for a table: on a terminal at most a quarter of its width, so that what was said has room.
+/// Returns a label for a table; on a terminal cut to a quarter of its width, to leave room for the text.
 std::string shownLabel(std::string_view label);
 
 enum class EntryFormat : std::uint8_t {
-  Text,      ///< What was written, as it was written.
-  Terminal,  ///< Markdown is rendered, and lines are broken between words.
+  Text,      ///< The text as it was written.
+  Terminal,  ///< Markdown rendered, and lines broken between words.
   Markdown,
   Html,
 };
 
-/// Results of tools by the ids of their calls, of one entry: shown with the call.
+/// The tool results for the calls of one entry, by call id; shown together with the calls.
 using ToolResults = std::map<std::string, const EntryPart*, std::less<>>;
 
 /// How an entry is printed, and how much of it.
 struct PrintStyle {
-  bool full = false;       ///< Tool arguments and results whole.
-  std::size_t width = 80;  ///< For what is folded into one line.
+  bool full = false;       ///< Show arguments and results of tools in full.
+  std::size_t width = 80;  ///< The width for parts that are folded into one line.
   EntryFormat format = EntryFormat::Text;
-  const IdPainter* paintId = nullptr;    ///< Of entries, on a terminal; null: one color for the whole line.
-  const ToolResults* results = nullptr;  ///< Of the calls in this entry; null: results are shown where they are.
+  const IdPainter* paintId = nullptr;    ///< Colors entry ids on a terminal; null: one color for the whole line.
+  const ToolResults* results = nullptr;  ///< The results of this entry's calls; null: results are shown where they are
+                                         ///< stored.
 };
 
-/// Terminal when stdout is one, else Text.
+/// Returns Terminal when stdout is a terminal, otherwise Text.
 EntryFormat usualFormat();
 
 std::string renderEntry(const Entry& entry, const EntryView& view, const PrintStyle& style);
-/// The same as Markdown, and as a part of a page.
+/// The same as Markdown, and as part of an HTML page.
 std::string entryAsMarkdown(const EntryView& view, bool full);
 std::string entryAsHtml(const Entry& entry, const EntryView& view, bool full);
-/// The first lines of a result, and how many more there are.
+/// Returns the first lines of a result, and how many more there are.
 std::string firstLines(std::string_view text, std::size_t lines);
 inline constexpr std::size_t kResultLines = 6;
-/// What a tool was called with, for one line: the argument that says most, else all of them.
+/// Returns the arguments of a tool for one line: the most informative argument, otherwise all of them.
 std::string briefArguments(std::string_view arguments);
-/// The messages that the options ask for, and what stands for those that cannot be read.
+/// Loads the messages that the options ask for, with placeholders for unreadable ones.
 Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted);
-/// "[user] Hello": the last message of the branch that ends in this entry, in one line. Empty when there is none near.
+/// Returns the last message of the branch that ends in this entry, on one line: "[user] Hello". Empty when none is
+/// near.
 std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId);
-/// Whether a result has its call's id in the place of its tool's name (CallNames finds the name).
+/// Returns true when a result holds its call's id in place of the tool's name (CallNames finds the name).
 bool lacksName(const EntryPart& part);
-/// As one JSON object, with `schema`.
+/// Returns one JSON object, with `schema`.
 std::string entryJson(const Entry& entry, const EntryView& view);
 
 }  // namespace bough::cli

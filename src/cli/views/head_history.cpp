@@ -8,8 +8,8 @@
 
 namespace bough::cli {
 
-// The head follows each entry of the conversation, and each head entry. So before a head entry it was at the entry of
-// the conversation that was appended last, or, when none was appended since, where the head entry before it had put it.
+// The head moves with each conversation entry and with each head entry. So before a head entry, the head was at the
+// conversation entry appended last, or, if none was appended in between, where the previous head entry had put it.
 Result<std::vector<HeadMove>> headHistory(SessionStore& store, const std::string& sessionId) {
   BOUGH_TRY(const auto tree, store.loadTree(sessionId));
   LoadOptions wanted;

@@ -1,4 +1,4 @@
-// Where the head of a session was before it was moved.
+// Lists the earlier positions of a session's head.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 namespace bough::cli {
 
 struct HeadMove {
-  std::string entryId = {};    ///< Where the head was; empty before the first entry.
-  std::string timestamp = {};  ///< When it was moved away from there.
+  std::string entryId = {};    ///< The head's position before the move; empty: before the first entry.
+  std::string timestamp = {};  ///< When the head was moved away from it.
 };
 
-/// Each time the head was moved by hand, the last time first. Reads the moves and the outline, not the messages.
+/// Returns each time the head was moved by hand, most recent first. Reads the moves and the outline, not the messages.
 Result<std::vector<HeadMove>> headHistory(SessionStore& store, const std::string& sessionId);
 
 }  // namespace bough::cli

@@ -15,16 +15,16 @@
 namespace bough::cli {
 namespace {
 
-// What costs something is not shown as nothing.
+// Never shows a small cost as zero.
 std::string dollars(double usd) {
   return usd > 0 && usd < 0.0005 ? "<$0.001" : fmt::format("${:.3f}", usd);
 }
 
-constexpr std::size_t kLooked = 200;              // entries back from the head
+constexpr std::size_t kLooked = 200;              // how many entries to read back from the head
 constexpr std::uint64_t kMostTokens = 2'000'000;  // more than any model reads
 constexpr std::uint64_t kMinuteMs = 60'000;
 
-// How long a provider keeps what it has read, without being asked for it again (docs/prices.md).
+// Returns how long a provider caches a prompt that is not used again (docs/prices.md).
 std::uint64_t cacheLifetimeMs(Dialect dialect) {
   switch (dialect) {
     case Dialect::Anthropic: return 5 * kMinuteMs;
@@ -41,7 +41,7 @@ std::string withoutProvider(const std::string& model) {
   return model.substr(model.find('/') + 1);
 }
 
-// The model of an answer: as the agent that stored it says, else as its provider does.
+// Returns the model of an answer: as recorded by the agent that stored it, otherwise as reported by the provider.
 std::string modelOf(const Entry& entry, const Message& message) {
   std::string model = entry.meta.empty() ? "" : json::findString(entry.meta, "model").value_or("");
   if (model.empty()) return message.model.decode();
@@ -56,7 +56,8 @@ ContextOptions contextAt(const std::string& headId, Dialect dialect) {
   return {.dialect = dialect, .at = headId, .budgetTokens = kMostTokens};
 }
 
-// Whether the next request begins with what the last one had: `bough context --explain` says it in the same way.
+// Returns true when the next request begins with the previous one. `bough context --explain` decides it in the same
+// way.
 bool beginsAsTheLast(SessionStore& store, const std::string& sessionId, const std::string& headId, Dialect dialect) {
   const auto steps = prefixSteps(store, sessionId, contextAt(headId, dialect), 1);
   return steps && (steps->empty() || steps->back().extends);
@@ -71,8 +72,8 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
   const auto entries = store.loadSessionEntries(sessionId, {.last = kLooked, .branch = headId});
   if (!entries) return std::nullopt;
   NextTurn next;
-  bool changed = false;    // the model, or what it is told about itself, is another one than that of the last answer
-  bool compacted = false;  // the context is
+  bool changed = false;    // the model or its system prompt changed since the last answer
+  bool compacted = false;  // the context was compacted since
   for (const Entry& entry : std::views::reverse(*entries)) {
     compacted = compacted || entry.type == entry_type::kCompactionSummary;
     changed = changed || entry.type == entry_type::kModelChange || entry.type == entry_type::kSystemPromptOverride;
@@ -82,7 +83,7 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
     if (!holdsMessage(entry)) continue;
     const auto message = normalizeEntry(entry);
     if (!message) continue;
-    // One that broke off, and one that an agent wrote itself, says that it used nothing.
+    // Interrupted answers, and those that an agent wrote itself, report no usage.
     const std::uint64_t read = message->usage ? contextOf(*message->usage) : 0;
     if (message->role != Role::Assistant || read == 0) {
       next.contextTokens += estimateTokens(entry.payload);
@@ -100,7 +101,7 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
     if (next.model.empty()) next.model = modelOf(entry, *message);
     if (const ModelPrice* price = prices.find(next.model)) {
       const double millions = static_cast<double>(next.contextTokens) / 1e6;
-      // What is not in the cache is written into it, where that has a price of its own.
+      // Tokens that are not in the cache are written into it; some providers have a separate price for that.
       next.coldUsd = millions * (price->cacheWrite > 0 ? price->cacheWrite : price->input);
       next.warmUsd = millions * (price->cacheRead > 0 ? price->cacheRead : price->input);
     }

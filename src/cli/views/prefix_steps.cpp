@@ -11,14 +11,16 @@
 namespace bough::cli {
 namespace {
 
-// Where a request was made, what answered it, and its model. The last one has no answer yet, and the model before it.
+// Where a request was made, its answer, and its model. The last request has no answer yet, and takes the model before
+// it.
 struct RequestPoint {
   std::string entryId{};
   std::string answerId{};
   std::string model{};
 };
 
-// The last `most` points: before each answer of the branch, and at its end. Only so much of the branch is read.
+// Returns the last `most` points: before each answer of the branch, and at its end. Reads no more of the branch than
+// needed.
 Result<std::vector<RequestPoint>> requestPoints(SessionStore& store, const std::string& sessionId,
                                                 const std::string& end, std::size_t most) {
   constexpr std::size_t kFirstMessages = 128;
@@ -49,7 +51,7 @@ std::string entryOf(const ContextMessage& part, std::string& entry) {
   return "entry " + entry;
 }
 
-// Also says, in `entry`, which entry it names.
+// Returns the reason. Sets `entry` to the entry that it names.
 std::string reasonOf(const bough::Context& before, const bough::Context& now, std::size_t same, std::string& entry,
                      bool& isRewritten) {
   if (before.system != now.system) return "the system prompt differs: the folder, the instructions or --system changed";
@@ -58,7 +60,7 @@ std::string reasonOf(const bough::Context& before, const bough::Context& now, st
     entry = now.summaryEntryId;
     return fmt::format("a summary (entry {}) stands for the older messages", entry);
   }
-  // Where older turns were not read, their number says nothing.
+  // If older turns were not read, the number of turns left out means nothing.
   const bool beginsLater = now.turnsLeftOut > 0 && !before.parts.empty() && !now.parts.empty() &&
                            before.parts.front().entryIds != now.parts.front().entryIds;
   if (now.turnsLeftOut != before.turnsLeftOut || beginsLater) return "the budget leaves out other turns";
@@ -81,13 +83,13 @@ PrefixStep compared(const bough::Context& before, const bough::Context& now) {
   return step;
 }
 
-// The model that a request goes to: what the branch says, else what answered.
+// Returns the model of a request: as the branch says, otherwise the one that answered.
 std::string modelAt(const bough::Context& built, const RequestPoint& point) {
   if (built.model.empty()) return point.model;
   return built.provider.empty() ? built.model : built.provider + "/" + built.model;
 }
 
-// Each model has a cache of its own.
+// Each model has a separate cache.
 void compareModels(const std::string& before, const std::string& now, PrefixStep& step) {
   if (before.empty() || now.empty() || before == now) return;
   step.extends = false;
@@ -97,7 +99,7 @@ void compareModels(const std::string& before, const std::string& now, PrefixStep
   step.reasonEntry.clear();
 }
 
-// Anthropic's cache keeps the messages for one setting of thinking.
+// Anthropic's cache keeps messages only for one thinking setting.
 void compareThinking(const bough::Context& before, const bough::Context& now, PrefixStep& step) {
   const auto level = [](const bough::Context& built) {
     return built.thinkingLevel.empty() ? std::string("off") : built.thinkingLevel;
@@ -114,8 +116,8 @@ void compareThinking(const bough::Context& before, const bough::Context& now, Pr
   step.reasonEntry.clear();
 }
 
-// What was redacted in a session, and when. The contexts are those of today: what is redacted now is gone from all of
-// them, though it was in every request before its redaction.
+// The redactions of a session and when they were made. Contexts are built from the current session: redacted content is
+// missing from all of them, although every request before the redaction contained it.
 class Redactions {
  public:
   static Result<Redactions> of(SessionStore& store, const std::string& sessionId) {
@@ -170,7 +172,7 @@ class Redactions {
     const auto at = sequence(end);
     return at && tree_->commonAncestor(target, *at) == target;
   }
-  // The first message that has the entry, or comes after it.
+  // Returns the first message that holds the entry or comes after it.
   [[nodiscard]] std::size_t placeOf(Sequence target, const bough::Context& built) const {
     const auto found = std::ranges::find_if(built.parts, [&](const ContextMessage& part) {
       return std::ranges::any_of(part.entryIds, [&](const std::string& id) { return sequence(id) >= target; });

@@ -1,4 +1,4 @@
-// Whether each request of a branch begins with the one before it, byte for byte: what a provider's cache needs.
+// Checks whether each request of a branch begins with the previous one, byte for byte, as a provider's cache requires.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,22 @@
 
 namespace bough::cli {
 
-/// A request, compared with the one before it.
+/// A request, compared with the previous one.
 struct PrefixStep {
-  std::string at{};             ///< The entry that the request's branch ends in.
-  std::size_t messages = 0;     ///< Of the request.
-  std::size_t same = 0;         ///< How many of them, from the first on, are those of the request before.
-  bool extends = false;         ///< All that the request before had is there, with the same bytes.
-  std::uint64_t tokens = 0;     ///< Of the request, about.
-  std::uint64_t newTokens = 0;  ///< Of these, what comes after the common beginning.
-  std::string reason{};         ///< Where and why they differ; empty when it extends.
-  bool isRewritten = false;     ///< It differs in a message, not in what comes before the messages or is left out.
+  std::string at{};             ///< The entry at which the request's branch ends.
+  std::size_t messages = 0;     ///< How many messages the request has.
+  std::size_t same = 0;         ///< How many of them, from the first on, equal those of the previous request.
+  bool extends = false;         ///< The request contains the whole previous request, with the same bytes.
+  std::uint64_t tokens = 0;     ///< The approximate size of the request.
+  std::uint64_t newTokens = 0;  ///< The tokens after the common beginning.
+  std::string reason{};         ///< Where and why the requests differ; empty when `extends`.
+  bool isRewritten = false;     ///< They differ in a message, and not in what precedes the messages or in what was left
+                                ///< out.
   std::string reasonEntry{};    ///< The id of the entry that `reason` names, if any.
 };
 
-/// The last requests of a branch, at most `most` of them, oldest first; the last one is the next to be sent. They are
-/// derived from the session as it is now; what was redacted counts from its redaction on.
+/// Returns the last requests of a branch, at most `most`, oldest first; the last one is the request to be sent next.
+/// The requests are derived from the current session; a redaction counts from the entry that records it.
 Result<std::vector<PrefixStep>> prefixSteps(SessionStore& store, const std::string& sessionId,
                                             const ContextOptions& options, std::size_t most);
 

@@ -21,7 +21,7 @@ Option pricesOption(std::string& path) {
 
 namespace {
 
-// The built-in table with what the settings say of single models.
+// Returns the built-in table, changed by the prices of single models in the settings.
 Result<PriceTable> pricesOfSettings() {
   BOUGH_TRY(const Settings settings, readSettings());
   if (settings.prices.empty()) return PriceTable::builtIn();
@@ -59,7 +59,8 @@ std::string grouped(std::uint64_t number) {
 }
 
 std::string formatCost(double usd, bool known) {
-  // Sums of the same amounts in another order differ in their last digits; a half cent must not fall either way.
+  // Summing the same amounts in another order changes the last digits; the noise keeps half a cent from rounding either
+  // way.
   constexpr double kNoise = 1e-9;
   if (usd > 0 && usd + kNoise < 0.005) return fmt::format("<$0.01{}", known ? "" : "+");
   return fmt::format("${:.2f}{}", usd + kNoise, known ? "" : "+");

@@ -1,4 +1,4 @@
-// The prices that costs are worked out with, and how costs and counts are written.
+// Reads the prices for computing costs, and formats costs and counts.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace bough::cli {
 
-/// `--prices FILE`.
+/// The option `--prices FILE`.
 Option pricesOption(std::string& path);
-/// The table in `path`, else in the file that BOUGH_PRICES names, else the one that comes with bough, changed by the
-/// settings of the user.
+/// Reads the table in `path`, otherwise the file that BOUGH_PRICES names, otherwise the built-in table with the changes
+/// from the user's settings.
 Result<PriceTable> readPrices(const std::string& path);
 
-/// 1234567 as "1,234,567".
+/// Formats 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
-/// "$1.20", or "$1.20+" when a part of it is unknown.
+/// Returns "$1.20", or "$1.20+" when part of the cost is unknown.
 std::string formatCost(double usd, bool known);
 
 }  // namespace bough::cli

@@ -28,7 +28,7 @@ std::vector<std::string> facts(const SessionHead& head) {
   return said;
 }
 
-// Colors for light and dark; nothing is loaded from anywhere.
+// Colors for light and dark mode; the page loads nothing.
 constexpr std::string_view kPage = R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">

@@ -1,4 +1,4 @@
-// What is said about a session before its conversation: title, folder, model, cost, branch.
+// The facts shown about a session before its conversation: title, folder, model, cost, branch.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ struct SessionHead {
   std::string title = {};
   std::string cwd = {};
   std::string models = {};
-  std::string cost = {};    ///< Empty when the catalog has not read the whole session yet.
-  std::string branch = {};  ///< The label of the last entry that is shown, else its short id.
+  std::string cost = {};    ///< Empty until the catalog has read the whole session.
+  std::string branch = {};  ///< The label of the last entry shown, otherwise its short id.
   std::uint64_t branches = 0;
 };
 
-/// `leaf`: the last entry of the branch that is shown. Takes from the catalog what it knows, and lets it read a few
-/// sessions that are new, but does not wait for a whole store to be read.
+/// Reads the facts. `leaf` is the last entry of the branch that is shown. Uses what the catalog knows and lets it read
+/// a few new sessions, but does not wait for it to read a whole store.
 Result<SessionHead> readSessionHead(SessionStore& store, const std::string& sessionId, const std::string& leaf);
 
-/// The lines for a terminal, or as plain text.
+/// Returns the lines for a terminal, or as plain text.
 std::string headForTerminal(const SessionHead& head, std::size_t width);
 std::string headAsMarkdown(const SessionHead& head);
-/// The beginning of a page, up to its first entry; the page ends with htmlEnd().
+/// Returns the beginning of an HTML page, up to its first entry; htmlEnd() returns the end of the page.
 std::string headAsHtml(const SessionHead& head);
 std::string htmlEnd();
 

@@ -11,13 +11,13 @@
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kAround = 60;  // bytes of text before and after what was found
+constexpr std::size_t kAround = 60;  // bytes of context before and after a match
 
 char lowerLetter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
-// The beginning of a character at or before a place.
+// Returns the beginning of the character at or before a place.
 std::size_t characterAt(std::string_view text, std::size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
   return at;
@@ -45,7 +45,7 @@ std::string excerptOf(std::string_view text, const TextMatcher& matcher, TextMat
   return out + (cutAfter ? "…" : "");
 }
 
-// The longest part of a text in ASCII that is written in a log as it is.
+// Returns the longest ASCII part of a text that a log stores unescaped.
 std::string plainPart(std::string_view text) {
   std::string best;
   while (!text.empty()) {
@@ -58,8 +58,9 @@ std::string plainPart(std::string_view text) {
   return best;
 }
 
-// What every match holds one of, in lower case; none when nothing is known. RE2 tells which texts decide whether a
-// match is possible; of these the shortest are left out as long as no match is possible without the others.
+// Returns texts, in lower case, of which every match contains at least one; empty when nothing is known. RE2 names the
+// texts that decide whether a match is possible. The shortest of them are dropped as long as no match is possible
+// without the others.
 std::vector<std::string> anchorsOf(const std::string& pattern, const re2::RE2::Options& options) {
   constexpr std::size_t kMost = 64;
   re2::FilteredRE2 filter(/*min_atom_len=*/1);
@@ -108,7 +109,7 @@ Result<TextMatcher> TextMatcher::regex(const std::string& pattern, bool ignoreCa
   const std::string wanted = std::string(kLineByLine) + pattern;
   auto compiled = std::make_shared<const re2::RE2>(wanted, options);
   if (!compiled->ok()) {
-    std::string why = compiled->error();  // it may name all of what was compiled
+    std::string why = compiled->error();  // the message may include the whole compiled expression
     if (const std::size_t at = why.find(kLineByLine); at != std::string::npos) why.erase(at, kLineByLine.size());
     return fail(
         ErrorCode::InvalidArgument,

@@ -1,4 +1,4 @@
-// What --fixed and --regex look for: a text as it is typed, or a regular expression.
+// Implements --fixed and --regex: matches a literal text or a regular expression.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class RE2;
 
 namespace bough::cli {
 
-/// Finds one pattern in texts. May be used by several threads.
+/// Finds one pattern in texts. Thread-safe.
 class TextMatcher {
  public:
   struct Place {
@@ -24,25 +24,25 @@ class TextMatcher {
   };
 
   static TextMatcher fixed(std::string text, bool ignoreCase);
-  /// A regular expression as RE2 takes it: that of `grep -E` with the classes of Perl, without back references. Matches
-  /// are inside a line, and not empty. The time that one takes grows with the text alone. InvalidArgument when it is
-  /// not one.
+  /// Compiles a regular expression for RE2: the syntax of `grep -E` with Perl's character classes, without back
+  /// references. Matches stay within a line and are not empty. Matching takes time linear in the text. Fails with
+  /// InvalidArgument when the expression is invalid.
   static Result<TextMatcher> regex(const std::string& pattern, bool ignoreCase);
-  /// Words that differ from `word` by one typing error after their first character: another character, one more, one
-  /// less, two in the wrong order. Of Chinese characters: one that is another, anywhere. None for a word that is too
-  /// short.
+  /// Matches words that differ from `word` by one typing error after their first character: a wrong, additional,
+  /// missing or swapped character. In Chinese words, one wrong character anywhere. Returns std::nullopt when the word
+  /// is too short.
   static std::optional<TextMatcher> misspelled(std::string_view word);
 
-  /// The first match at or after `from`.
+  /// Returns the first match at or after `from`.
   [[nodiscard]] std::optional<Place> find(std::string_view text, std::size_t from = 0) const;
-  /// What scans sessions for it.
+  /// Returns the query that scans sessions for the pattern.
   [[nodiscard]] catalog::ScanQuery scan() const;
 
  private:
   [[nodiscard]] std::optional<Place> findPattern(std::string_view text, std::size_t from) const;
 
   std::string fixed_;
-  std::vector<std::string> anchors_;  // every text that matches holds one of them; none: nothing is known
+  std::vector<std::string> anchors_;  // every matching text holds one of them; empty: nothing is known
   catalog::AnchorForm form_ = catalog::AnchorForm::Bytes;
   bool ignoreCase_ = false;
   std::shared_ptr<const re2::RE2> pattern_;

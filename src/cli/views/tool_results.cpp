@@ -11,10 +11,10 @@ namespace {
 
 constexpr const char* kNoResult = "(no result here, or it is hidden)";
 
-// The results after an entry that are hidden.
+// The hidden results after an entry.
 struct HiddenResults {
   std::ptrdiff_t count = 0;
-  std::string text{};  // what all of them say; or that it cannot be told
+  std::string text{};  // their common text, or a note that it is unknown
 };
 
 HiddenResults hiddenResults(const std::vector<const Entry*>& entries, const std::vector<EntryView>& views,
@@ -39,18 +39,18 @@ HiddenResults hiddenResults(const std::vector<const Entry*>& entries, const std:
 std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& entries, std::vector<EntryView>& views,
                                              std::optional<std::uint64_t> next) {
   std::vector<ToolResults> results(views.size());
-  std::map<std::string, std::size_t, std::less<>> waiting;  // the last call of an id, by the entry that holds it
+  std::map<std::string, std::size_t, std::less<>> waiting;  // the last call of each id, with the entry that holds it
   std::size_t count = 0;
   for (const EntryView& view : views) count += view.parts.size();
   kept_.clear();
-  kept_.reserve(count);  // results point into it; a call brings one at most
+  kept_.reserve(count);  // reserved, because results point into kept_; each call brings at most one
   const auto keep = [&](std::size_t entry, EntryPart part) {
     kept_.push_back(std::move(part));
     results[entry][kept_.back().callId] = &kept_.back();
   };
   for (std::size_t i = 0; i < views.size(); ++i) {
     std::erase_if(views[i].parts, [&](EntryPart& part) {
-      // Some servers use an id again: then an earlier call without a result has none.
+      // Some servers reuse an id: then an earlier call without a result stays without one.
       if (part.kind == BlockKind::ToolCall && !part.callId.empty()) waiting.insert_or_assign(part.callId, i);
       if (part.kind != BlockKind::ToolResult) return false;
       if (shown_.erase(part.callId) > 0) return true;
@@ -70,8 +70,8 @@ std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& en
     keep(entry, std::move(*part));
     shown_.insert(callId);
   }
-  // Which call a hidden message answered cannot be told any more, but one that stands among the results, as many as
-  // there are calls, did.
+  // It is unknown which call a hidden message answered. But hidden messages among the results, as many as there are
+  // open calls, must have answered these calls.
   for (const auto& [entry, callIds] : open) {
     HiddenResults hidden = hiddenResults(entries, views, entry);
     if (hidden.count == 0) continue;
@@ -102,7 +102,7 @@ std::optional<EntryPart> ResultFolding::lookAhead(const std::string& callId, std
   return std::nullopt;
 }
 
-// Looks through one more part. What cannot be read now is told when it is to be shown.
+// Searches one more part. Read errors are reported when that part is to be shown.
 bool ResultFolding::readOn(std::uint64_t next) {
   if (isAllSeen_ || outputClosed()) return false;
   ahead_.fromSequence = std::max(ahead_.fromSequence, next);
@@ -141,7 +141,7 @@ void CallNames::learn(const EntryView& view) {
   constexpr std::size_t kMostNames = 100'000;
   for (const EntryPart& part : view.parts) {
     if (part.kind != BlockKind::ToolCall || part.callId.empty()) continue;
-    if (names_.size() >= kMostNames) names_.clear();  // a result that comes so late looks back
+    if (names_.size() >= kMostNames) names_.clear();  // for a later result, lookBack finds the call
     names_.insert_or_assign(part.callId, part.name);
   }
 }

@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where a project is now; a name below the present folder may be short. A shell leaves `~` as it is after `=`.
+// Returns the absolute path of a project's folder; a path below the current folder may be relative. A shell does not
+// expand `~` after `=`.
 Result<std::string> presentFolder(const std::string& folder) {
   const bool isWindows = folder.starts_with("\\\\") || (folder.size() > 1 && folder[1] == ':');
   BOUGH_TRY(const std::string path, withHome(folder));
@@ -46,7 +47,7 @@ Result<std::vector<MovedFolder>> movesOf(const std::string& folder, const std::v
   std::vector<MovedFolder> moves;
   for (const std::string& map : maps) {
     std::optional<MovedFolder> move;
-    // A folder's name may have a `=` in it: that of the session decides.
+    // A folder's name may contain `=`; the session's folder decides where the name ends.
     for (std::size_t at = map.find('='); at != std::string::npos; at = map.find('=', at + 1)) {
       if (at == 0 || at + 1 == map.size()) continue;
       MovedFolder each{.from = {}, .to = map.substr(at + 1)};
@@ -76,13 +77,13 @@ std::string mapFolder(const std::string& folder, const std::vector<MovedFolder>&
 
 namespace {
 
-// Nothing is chosen or changed: the agent's own lines may come out as they went in.
+// Returns true when nothing is selected or changed, so that the agent's own lines can be written as they were read.
 bool isPlainCopy(const TranscriptWish& wish) {
   return wish.at.empty() && wish.cwdMap.empty() && !wish.branchOnly && !wish.needsFolder && wish.copy == 0;
 }
 
-// A file that continues a part of another one says how long that part is. It may be longer or shorter now, when the
-// other session is exported as well. 0: it is what it was, or that session is not at hand.
+// A file that continues part of another file records the length of that part, which changes when the other session is
+// exported as well. Returns the new length; 0 when it is unchanged, or when the other session is not available.
 Result<std::uint64_t> continuedNow(SessionStore& store, const TranscriptSource& entries,
                                    const WriteTranscriptOptions& wish) {
   const std::uint64_t before = continuedBytes(entries);
@@ -206,7 +207,7 @@ Result<void> writeNewFile(const std::string& path, std::string_view bytes) {
 
 namespace {
 
-// A disk takes about as long for many files as for one, when they come at the same time.
+// Syncs many files in parallel, which takes a disk about as long as one file.
 Result<void> syncAll(const std::vector<std::unique_ptr<NewFile>>& files) {
   constexpr std::size_t kMostThreads = 16;
   std::vector<Result<void>> done(files.size());
@@ -249,12 +250,12 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
   std::ifstream in(path, std::ios::binary);
   std::ostringstream held;
   held << in.rdbuf();
-  if (!in.bad() && held.view().starts_with(bytes)) return {};  // the agent may have added to it since
+  if (!in.bad() && held.view().starts_with(bytes)) return {};  // the agent may have appended since
   if (in.bad() || !bytes.starts_with(held.view())) {
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists and holds something else", path),
                 "nothing was changed");
   }
-  // The rest is added at the end, so that lines of an agent that is at work stay.
+  // Append the rest, so that lines which a running agent adds are kept.
   const std::size_t heldBytes = held.view().size();
   if (fs::file_size(path, error) != heldBytes) {
     return fail(ErrorCode::Conflict, fmt::format("{} changed meanwhile", path), "try again when the agent is idle");
@@ -271,8 +272,8 @@ Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes) 
 
 namespace {
 
-// How many entries were left out because they are redacted, cannot be read, or stand for a line that is not kept: no
-// format holds them, and no file carries them.
+// Takes out of the report, and returns, the number of entries that were left out because they are redacted, unreadable,
+// or stand for a line that is not kept: no format can hold them, and no file contains them.
 std::uint64_t takeLeftOut(CompatibilityReport& report, std::string_view name) {
   const auto found = std::ranges::find(report.lossyFields, name);
   if (found == report.lossyFields.end()) return 0;

@@ -1,4 +1,4 @@
-// A session as the file of another agent: what `export`, `resume` and `repair` share.
+// Writes a session as the file of another agent; shared by `export`, `resume` and `repair`.
 #pragma once
 
 #include <functional>
@@ -19,13 +19,13 @@ namespace bough::cli {
 struct TranscriptWish {
   std::string agent;
   std::string at;                   ///< The entry to continue from; empty: the head.
-  std::vector<std::string> cwdMap;  ///< OLD=NEW.
+  std::vector<std::string> cwdMap;  ///< Each OLD=NEW.
   bool branchOnly = false;
-  bool bare = false;         ///< Without the original entries (WriteTranscriptOptions::bare).
-  bool needsFolder = false;  ///< A session without a folder gets `folder`, or the present one.
+  bool bare = false;         ///< Leave out the original entries (WriteTranscriptOptions::bare).
+  bool needsFolder = false;  ///< Give a session without a folder `folder`, or the current one.
   std::string folder = {};
-  unsigned copy = 0;  ///< Not 0: as a session with an id of its own (factsOfCopy).
-  /// As WriteTranscriptOptions::keepBeside.
+  unsigned copy = 0;  ///< Unless 0: write a session with a new id (factsOfCopy).
+  /// See WriteTranscriptOptions::keepBeside.
   std::function<Result<void>(const std::string& name, std::string_view bytes)> keepBeside = {};
 };
 
@@ -34,20 +34,20 @@ struct MadeTranscript {
   WrittenTranscript written;
 };
 
-/// Gets the pieces of a file.
+/// Receives the pieces of a file.
 using TranscriptSink = std::function<Result<void>(std::string_view piece)>;
 
-/// Gives a session as the file of another agent to `out`, piece by piece. `begin` gets the facts before the first
+/// Writes a session as another agent's file to `out`, piece by piece. Calls `begin` with the facts before the first
 /// piece.
 Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
                                       const TranscriptSink& out,
                                       const std::function<Result<void>(const TranscriptFacts& facts)>& begin = {});
 
-/// A file that must not exist yet, written piece by piece: it is there whole, after save(), or not at all. Mode 0600;
-/// its folders are made.
+/// A file that must not exist yet, written piece by piece. The write is atomic: the file exists after save(), complete,
+/// or not at all. Mode 0600; missing parent folders are created.
 class NewFile {
  public:
-  /// AlreadyExists when it does.
+  /// Fails with AlreadyExists when the file exists.
   static Result<std::unique_ptr<NewFile>> make(const std::string& path);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -55,7 +55,7 @@ class NewFile {
   Result<void> add(std::string_view piece);
   Result<void> save();
 
-  /// The steps of save(), for several files at once.
+  /// The steps of save(), for saving several files together.
   Result<void> sync();
   Result<void> publish();
   Result<void> syncFolder();
@@ -70,15 +70,15 @@ class NewFile {
   std::optional<WholeFile> file_;
 };
 
-/// The same for bytes that are in memory.
+/// The same for bytes in memory.
 Result<void> writeNewFile(const std::string& path, std::string_view bytes);
 
-/// The same for many files in one folder, one after the other, which reach the disk together. When one cannot be
-/// written, some of those before it are there.
+/// The same for many files in one folder, written one after the other and synced together. If one of them cannot be
+/// written, some of those before it exist.
 class NewFiles {
  public:
   Result<void> begin(const std::string& path);
-  /// Adds to the file that began last.
+  /// Appends to the file that was begun last.
   Result<void> add(std::string_view piece) { return group_.back()->add(piece); }
   Result<void> save();
 
@@ -86,20 +86,21 @@ class NewFiles {
   std::vector<std::unique_ptr<NewFile>> group_;
 };
 
-/// Writes a file, or completes one that holds the beginning of these bytes, in place. One that holds more is left
-/// alone. AlreadyExists when it holds something else, Conflict when it changes meanwhile.
+/// Writes a file, or completes in place a file that holds the beginning of these bytes. Leaves a file that holds more
+/// alone. Fails with AlreadyExists when the file holds something else, and with Conflict when it changes meanwhile.
 Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes);
 
-/// What could not be written, on stderr.
+/// Lists on stderr what could not be written.
 void printWritten(const MadeTranscript& made);
 
-/// The agents that can be written.
+/// Returns the agents whose files can be written.
 std::vector<std::string> agentChoices();
-/// --cwd-map OLD=NEW.
+/// The option --cwd-map OLD=NEW.
 Option cwdMapOption(std::vector<std::string>& target);
-/// What --cwd-map says about a session of that folder. InvalidArgument for a map without `=`.
+/// Returns the moves that --cwd-map gives for a session of that folder. Fails with InvalidArgument for a map without
+/// `=`.
 Result<std::vector<MovedFolder>> movesOf(const std::string& folder, const std::vector<std::string>& maps);
-/// Where the folder is now; says so when no move fits it, unless `isQuiet`.
+/// Returns where the folder is now. Says so when no move fits, unless `isQuiet`.
 std::string mapFolder(const std::string& folder, const std::vector<MovedFolder>& moves, bool isQuiet = false);
 
 }  // namespace bough::cli

@@ -30,7 +30,7 @@ bool isOverTime(std::string_view by) {
   return by == "day" || by == "week" || by == "month" || by == "block";
 }
 
-// What bars show: costs, or tokens where nothing has a price.
+// Returns the value that bars show: the cost, or tokens when nothing has a price.
 double weightOf(const UsageRow& row, bool byCost) {
   return byCost ? row.costUsd : static_cast<double>(totalTokens(row.tokens));
 }
@@ -41,7 +41,7 @@ double greatest(const UsageReport& report, bool byCost) {
   return most;
 }
 
-// Eighths of a column.
+// Draws a bar in eighths of a column.
 std::string barOf(double part) {
   static constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto eighths = static_cast<std::size_t>(part * static_cast<double>(kBarColumns * 8) + 0.5);
@@ -51,7 +51,7 @@ std::string barOf(double part) {
   return out.empty() && part > 0 ? "▏" : out;
 }
 
-// The number that a row's day, week or month has among all of them; none for what has no place of its own in time.
+// Returns the number of a row's day, week or month on the time axis; std::nullopt for rows that have no place there.
 std::optional<std::int64_t> placeInTime(const std::string& name, std::string_view by) {
   int year = 0;
   unsigned part = 0;
@@ -65,11 +65,11 @@ std::optional<std::int64_t> placeInTime(const std::string& name, std::string_vie
   if (by == "day") return daysOf({std::chrono::year(year), month(part), std::chrono::day(day)});
   if (by == "month") return std::int64_t{year} * 12 + part;
   if (by != "week") return std::nullopt;
-  // The fourth of January is in the first week. 1970 began on a Thursday.
+  // January 4th is always in the first week. 1970 began on a Thursday.
   return (daysOf({std::chrono::year(year), January, std::chrono::day(4)}) + 3) / 7 + part;
 }
 
-// From the oldest to the newest, whatever the order of the rows, with a gap for each day, week or month without usage.
+// Draws the rows from oldest to newest, whatever their order, with a gap for each day, week or month without usage.
 std::string sparkline(const UsageReport& report, std::string_view by, bool byCost, std::size_t columns) {
   static constexpr std::string_view kLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double most = greatest(report, byCost);
@@ -92,12 +92,12 @@ std::string sparkline(const UsageReport& report, std::string_view by, bool byCos
   return fmt::format("{}", fmt::join(std::span(marks).subspan(from), ""));
 }
 
-// The lines of a row: itself, and its models.
+// Returns the number of lines of a row, including its models.
 std::size_t linesOf(const UsageRow& row, const UsageLook& look) {
   return 1 + (look.breakdown ? row.byModel.size() : 0);
 }
 
-// The rows that fit into so many lines: by ascending time the last ones, else the first ones.
+// Returns the rows that fit into the height: the last ones if times ascend, otherwise the first ones.
 std::span<const UsageRow> fittingRows(const UsageReport& report, const UsageLook& look) {
   const std::span<const UsageRow> all(report.rows);
   if (look.height == 0) return all;
@@ -120,13 +120,13 @@ std::vector<std::string> namesOf(std::span<const UsageRow> rows, const std::stri
   return by == "session" || by == "branch" ? shortIds(names) : names;
 }
 
-// How long the block goes on that is not over yet; none for other rows.
+// Returns the remaining time of a block that is not over; std::nullopt for other rows.
 std::optional<std::uint64_t> msLeft(const UsageRow& row, std::uint64_t now) {
   if (row.startMs == 0 || now < row.startMs || now >= row.startMs + kBlockMs) return std::nullopt;
   return row.startMs + kBlockMs - now;
 }
 
-// "active: 4.7h left of the block of 2026-11-18 04:00; at this rate it will cost $2.17"
+// Prints a line such as "active: 4.7h left of the block of 2026-11-18 04:00; at this rate it will cost $2.17".
 void printActiveBlock(const UsageReport& report) {
   const std::uint64_t now = nowMs();
   for (const UsageRow& row : report.rows) {
@@ -142,7 +142,7 @@ void printActiveBlock(const UsageReport& report) {
   }
 }
 
-// The title of a session, the time that a block still has, else the models.
+// Returns the title of a session or the remaining time of a block, otherwise the models.
 std::string remark(const UsageRow& row, const std::string& by) {
   if (by == "session") return row.title;
   if (by == "model") return "";
@@ -157,7 +157,7 @@ std::string remark(const UsageRow& row, const std::string& by) {
 
 std::vector<std::string> cells(const std::string& name, std::uint64_t answers, const Usage& used, double cost,
                                bool known) {
-  // No answer takes no tokens.
+  // An answer always uses tokens; zero means unknown.
   if (answers > 0 && saysNothing(used)) return {name, grouped(answers), "-", "-", "-", "-", "-", "-"};
   return {name,
           grouped(answers),
@@ -174,7 +174,7 @@ void writeRow(json::Writer& writer, const UsageRow& row) {
   writer.member("messages", row.messages).member("withoutId", row.withoutId);
   writer.member("withoutUsage", row.withoutUsage);
   writeAllTokens(writer, row.tokens);
-  // Without an answer that has figures nobody knows what it cost.
+  // If no answer has figures, the cost is unknown.
   writer.key("costUsd").raw(row.messages == row.withoutUsage ? "null" : fmt::format("{:.6f}", row.costUsd));
   writer.member("costKnown", row.costKnown).key("models").beginArray();
   for (const ModelUsage& used : row.byModel) {
@@ -205,7 +205,7 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
   std::vector<Table::Column> columns = {
       {look.by, Left, 0, true},  {"answers", Right, 7},    {"input", Right, 3},     {"output", Right, 2},
       {"cache write", Right, 6}, {"cache read", Right, 5}, {"total tokens", Right}, {"cost", Right}};
-  // A session is known by its title; days and models name themselves.
+  // Sessions are identified by title; days and models by name.
   const bool bySession = look.by == "session";
   if (bars) columns.push_back({"", Left, bySession ? 2 : 4});
   const bool hasModels = !bySession && look.by != "model" && !look.breakdown;
@@ -235,7 +235,7 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
     const std::string line = sparkline(report, look.by, byCost, std::max<std::size_t>(terminalWidth(), 20) - 16);
     printLine(styled(Style::Dim, byCost ? "cost over time " : "tokens by time ") + line);
   }
-  // Below the table, since a narrow terminal has no room for remarks in it.
+  // Below the table, because a narrow terminal has no room for remarks in it.
   if (bars) printActiveBlock(report);
   if (shown.size() < report.rows.size()) {
     printFitted(styled(Style::Dim, fmt::format("{} of {} rows fit", shown.size(), report.rows.size())));

@@ -1,4 +1,4 @@
-// Usage for people and for programs: a table with bars, a line over time, JSON.
+// Prints usage for people and programs: a table with bars, a line over time, JSON.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace bough::cli {
 
 struct UsageLook {
   std::string by;
-  bool breakdown = false;  ///< A line for each model under each row.
-  std::size_t height = 0;  ///< The most lines to print, as far as that can be; 0: any number.
+  bool breakdown = false;  ///< One line per model under each row.
+  std::size_t height = 0;  ///< The most lines to print, if possible; 0: no limit.
 };
 
 void printUsageTable(const UsageReport& report, const UsageLook& look);
 void printUsageJson(const UsageReport& report, const std::string& by);
 
-/// All tokens: input, output, read from a cache and written to one.
+/// Returns the sum of all tokens: input, output, cache reads and cache writes.
 std::uint64_t totalTokens(const Usage& used);
-/// Members inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cacheWriteHourTokens and
-/// totalTokens.
+/// Writes the members inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens,
+/// cacheWriteHourTokens and totalTokens.
 void writeAllTokens(json::Writer& writer, const Usage& used);
 
 }  // namespace bough::cli

@@ -8,7 +8,7 @@
 namespace bough::cli {
 namespace {
 
-// Columns of the blanks that a line begins with.
+// Returns the width of the blanks at the beginning of a line.
 std::size_t indentOf(std::string_view line) {
   std::size_t columns = 0;
   for (const char c : line) {
@@ -39,7 +39,7 @@ std::vector<std::string_view> cellsOf(std::string_view line) {
   return cells;
 }
 
-// The line under the head of a table: |:---|---:|
+// Parses the line under the head of a table: |:---|---:|
 bool readAligns(std::string_view line, std::vector<MarkdownBlock::Align>& aligns) {
   if (line.find('-') == std::string_view::npos || line.find_first_not_of(" \t\r|:-") != std::string_view::npos)
     return false;
@@ -53,7 +53,7 @@ bool readAligns(std::string_view line, std::vector<MarkdownBlock::Align>& aligns
   return true;
 }
 
-// How many of the mark a line under a heading is made of; 0 for any other line.
+// Returns the length of an underline made of `mark`; 0 for any other line.
 std::size_t underline(std::string_view line, char mark) {
   const std::string_view said = text::trimmed(line);
   return said.find_first_not_of(mark) == std::string_view::npos ? said.size() : 0;
@@ -112,7 +112,7 @@ class BlockReader {
     const std::size_t level = std::min(said.find_first_not_of('#'), said.size());
     if (level == 0 || level > 6 || (level < said.size() && said[level] != ' ')) return false;
     said = text::trimmed(said.substr(level));
-    const std::string_view open = said.substr(0, said.find_last_not_of('#') + 1);  // without the marks after it
+    const std::string_view open = said.substr(0, said.find_last_not_of('#') + 1);  // without the closing marks
     addHeading(level, open.empty() || open.ends_with(' ') ? text::trimmed(open) : said);
     return true;
   }
@@ -122,7 +122,8 @@ class BlockReader {
     inList_ = false;
   }
 
-  // A line of "=" or "-" under it makes a heading. After other lines of a paragraph "---" rather means a rule.
+  // A line of "=" or "-" makes the line above it a heading. After several lines of a paragraph, "---" is a rule
+  // instead.
   bool underlined(std::string_view line, std::string_view said) {
     const bool first = blocks_.empty() || blocks_.back().kind != MarkdownBlock::Kind::Line;
     const std::size_t level = underline(peek(), '=') > 1 ? 1 : first && underline(peek(), '-') > 1 ? 2 : 0;
@@ -141,7 +142,7 @@ class BlockReader {
     return true;
   }
 
-  // The lines of a quote are a text of their own.
+  // Parses the lines of a quote as a text of their own.
   bool quote(std::string_view line, std::string_view said) {
     constexpr std::size_t kDeepest = 8;
     if (!said.starts_with('>') || quotes_ == kDeepest) return false;
@@ -192,7 +193,7 @@ class BlockReader {
     return true;
   }
 
-  // A row has as many cells as the head; what is too much goes into its last one.
+  // A row has as many cells as the head; extra cells go into the last one.
   static void add(MarkdownBlock& table, const std::vector<std::string_view>& cells) {
     std::vector<MarkdownBlock::Cell> row(table.aligns.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -205,7 +206,7 @@ class BlockReader {
 
   std::string_view rest_;
   std::vector<MarkdownBlock> blocks_;
-  bool& inList_;  // lines that are indented belong to an item
+  bool& inList_;  // whether indented lines belong to an item
   const std::size_t quotes_;
 };
 

@@ -1,5 +1,5 @@
-// Markdown as blocks: what a terminal and a page of HTML are both made from. Reads line by line, goes into block quotes
-// no deeper than a limit, and keeps the line breaks of the author.
+// Parses Markdown into blocks, from which terminal text and HTML are made. Reads line by line, limits the nesting of
+// block quotes, and keeps the author's line breaks.
 #pragma once
 
 #include <optional>
@@ -17,28 +17,29 @@ struct MarkdownBlock {
   using Cell = std::vector<Span>;
 
   Kind kind = Kind::Line;
-  std::size_t level = 0;    ///< Of a heading, from 1.
-  std::size_t quotes = 0;   ///< How many block quotes it is in.
-  std::size_t indent = 0;   ///< Blanks before a line, an item or a block of code.
-  std::string marker = {};  ///< Of an item: "•", "☐", "☑", or its number as "2.".
+  std::size_t level = 0;    ///< The level of a heading, from 1.
+  std::size_t quotes = 0;   ///< The number of block quotes around it.
+  std::size_t indent = 0;   ///< The blanks before a line, an item or a code block.
+  std::string marker = {};  ///< The marker of an item: "•", "☐", "☑", or its number, such as "2.".
   std::vector<Span> spans = {};
-  std::string language = {};                 ///< Of code.
-  std::vector<std::string> lines = {};       ///< Of code.
-  std::vector<Align> aligns = {};            ///< Of a table, a column each.
-  std::vector<std::vector<Cell>> rows = {};  ///< Of a table; the first one is its head.
+  std::string language = {};                 ///< The language of a code block.
+  std::vector<std::string> lines = {};       ///< The lines of a code block.
+  std::vector<Align> aligns = {};            ///< The alignment of each table column.
+  std::vector<std::vector<Cell>> rows = {};  ///< The rows of a table; the first one is its head.
 };
 
 std::vector<MarkdownBlock> parseMarkdown(std::string_view text);
-/// A part of a text, from the beginning of a line on. `inList` is the list that lines before it have begun.
+/// Parses part of a text, which must start at the beginning of a line. `inList`: whether the lines before it have begun
+/// a list.
 std::vector<MarkdownBlock> parseMarkdown(std::string_view text, bool& inList);
 
-/// Whether two lines are the head of a table and the line under it.
+/// Returns true when two lines are the head of a table and the line under it.
 bool beginsTable(std::string_view head, std::string_view aligns);
 
-/// For a terminal: lines of at most `width` columns, each with `indent` blanks before it.
+/// Returns lines for a terminal, of at most `width` columns, each with `indent` blanks before it.
 std::string markdownForTerminal(std::string_view text, std::size_t width, std::size_t indent);
 std::string markdownForTerminal(const std::vector<MarkdownBlock>& blocks, std::size_t width, std::size_t indent);
-/// As HTML without anything that acts: everything is escaped, and only http, https and mailto become links.
+/// Returns HTML without active content: everything is escaped, and only http, https and mailto become links.
 std::string markdownAsHtml(std::string_view text);
 std::string escapeHtml(std::string_view text);
 

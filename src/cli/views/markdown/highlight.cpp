@@ -11,7 +11,7 @@ struct Highlighter::Language {
   std::string_view commentBegin;
   std::string_view commentEnd;
   std::string_view quotes;
-  std::string_view longQuote;  ///< Of strings that go on over lines.
+  std::string_view longQuote;  ///< The quote of strings that span lines.
   std::string_view keywords;
   bool tags = false;  ///< A name after < is a keyword.
   bool anyCase = false;
@@ -190,7 +190,8 @@ bool Highlighter::string(std::string_view rest) {
       return true;
     }
   }
-  // A quote without a partner, as in "don't", is not a string. No other quote of this line is looked for again.
+  // An unpaired quote, as in "don't", does not begin a string. Then the other quotes of this line are not examined
+  // either.
   put(rest.substr(0, 1), kPlain);
   if (rest.find(rest.front(), 1) == std::string_view::npos) return true;
   put(rest.substr(1), kPlain);

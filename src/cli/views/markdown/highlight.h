@@ -1,4 +1,4 @@
-// Colors for code: a small tokenizer for the commonest languages. What it does not know stays as it is.
+// Colors code with a small tokenizer for the most common languages. Leaves other code as it is.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace bough::cli {
 
-/// Colors the lines of one block of code, in their order.
+/// Colors the lines of one code block, in order.
 class Highlighter {
  public:
-  /// A language by the name that a fence gives it, as "cpp", "python" or "sh".
+  /// The language is named as in a fence, such as "cpp", "python" or "sh".
   explicit Highlighter(std::string_view language);
 
   std::vector<Span> line(std::string_view text);
@@ -28,7 +28,7 @@ class Highlighter {
 
   const Language* language_ = nullptr;
   std::unordered_set<std::string_view> keywords_;
-  std::string_view until_;  // what ends the comment or string that goes on over lines
+  std::string_view until_;  // what ends a comment or string that spans lines
   unsigned untilStyle_ = kPlain;
   std::size_t at_ = 0;
   char before_ = ' ';

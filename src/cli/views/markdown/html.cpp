@@ -8,7 +8,7 @@
 namespace bough::cli {
 namespace {
 
-// Classes of what Highlighter found.
+// Returns the CSS class of a Highlighter style.
 std::string_view classOf(unsigned style) {
   if ((style & kKeyword) != 0) return "k";
   if ((style & kString) != 0) return "s";

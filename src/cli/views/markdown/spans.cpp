@@ -12,11 +12,11 @@ bool isAscii(char character) {
   return static_cast<unsigned char>(character) < 0x80;
 }
 
-// What is put on a line as a whole: a character, or a run of ASCII without blanks.
+// Returns the next unit that is not broken: a character, or a run of ASCII without blanks.
 std::string_view nextPiece(std::string_view text, bool hard) {
   std::size_t size = 0;
   while (size < text.size() && isAscii(text[size]) && text[size] != ' ' && !(hard && size > 0)) ++size;
-  // The last letter may carry the mark that follows it.
+  // The last letter may carry a combining mark that follows it.
   if (size > 1 && size < text.size() && !isAscii(text[size])) --size;
   if (size > 1 || (size == 1 && (text.size() == 1 || isAscii(text[1])))) return text.substr(0, size);
   const std::string_view whole = text::cutToGraphemes(text, 1);
@@ -75,7 +75,7 @@ class LineWrap {
     wordColumns_ = 0;
   }
 
-  // A word that is longer than a line goes over several.
+  // Breaks a word that is longer than a line into several lines.
   void putLong(Span span) {
     std::string_view text = span.text;
     while (!text.empty()) {
@@ -114,7 +114,7 @@ class LineWrap {
   const bool hard_;
   std::vector<std::string> lines_;
   std::vector<Span> line_;
-  std::vector<Span> blanks_;  // after the last word; gone when the line ends there
+  std::vector<Span> blanks_;  // after the last word; dropped when the line ends there
   std::vector<Span> word_;
   std::size_t used_ = 0;
   std::size_t wordColumns_ = 0;

@@ -9,8 +9,8 @@
 namespace bough::cli {
 namespace {
 
-// The end of the last piece of a line after which the line can be broken whatever follows: before a blank, or after a
-// character of two columns that is complete.
+// Returns the end of the last piece after which the line can be broken whatever follows: before a blank, or after a
+// complete character of two columns.
 std::size_t lastBreak(std::string_view line) {
   const std::size_t blank = line.rfind(' ');
   std::size_t end = blank == std::string_view::npos ? 0 : line.find_last_not_of(' ', blank) + 1;
@@ -24,7 +24,8 @@ std::size_t lastBreak(std::string_view line) {
   return end;
 }
 
-// Whether it is known what a line is: where it begins as an item, a quote or a rule does, after its first letter.
+// Returns true when the kind of a line is certain: if it begins like an item, a quote or a rule, after its first
+// letter.
 bool isKnown(std::string_view said) {
   const std::size_t digits = std::min(said.find_first_not_of("0123456789"), said.size());
   const bool mayBeMark = digits > 0 ? digits == said.size() || said[digits] == '.' || said[digits] == ')'
@@ -38,10 +39,10 @@ bool isQuoted(std::string_view line) {
   return text::trimmed(line).starts_with('>');
 }
 
-// The beginning of a line that looks the same when the line goes on.
+// Returns the beginning of a line that will look the same when the line continues.
 std::string_view settledPart(std::string_view line) {
   const std::string_view said = text::trimmed(line);
-  // Headings have one style as a whole, and what has a bar may be the head of a table.
+  // A heading has one style for the whole line, and a line with a bar may be the head of a table.
   for (const std::string_view mark : {"#", "``", "~~", ">", "$$", "\\["}) {
     if (said.starts_with(mark)) return {};
   }
@@ -88,7 +89,7 @@ void MarkdownStream::put(std::string_view lines, std::string& out) {
   out += lines;
 }
 
-// What was shown of a line was broken for another width. The rest of it begins a line of its own.
+// The shown part of a line was broken for another width; begins a new line for the rest.
 void MarkdownStream::followWidth(std::string& out) {
   if (shown_.empty() || terminalWidth() == width_) return;
   out += '\n';
@@ -99,7 +100,7 @@ void MarkdownStream::followWidth(std::string& out) {
 }
 
 void MarkdownStream::showPart(std::string& out) {
-  constexpr std::size_t kParts = 64;  // a line is looked at this often before it has twice its size
+  constexpr std::size_t kParts = 64;  // a line is examined this often before its size doubles
   if (code_ || !held_.empty() || line_.size() < looked_ + 1 + looked_ / kParts) return;
   followWidth(out);
   looked_ = line_.size();
@@ -107,7 +108,7 @@ void MarkdownStream::showPart(std::string& out) {
   if (part.empty()) return;
   bool inList = inList_;
   std::string now = rendered(part, inList);
-  now.pop_back();  // the line goes on
+  now.pop_back();  // the line continues
   if (!now.starts_with(shown_) || now.size() == shown_.size()) return;
   put(std::string_view(now).substr(shown_.size()), out);
   shown_ = std::move(now);
@@ -147,7 +148,7 @@ void MarkdownStream::showLine(std::string_view line, std::string& out) {
   }
   const std::string before = std::exchange(shown_, {});
   const std::string now = rendered(line, inList_);
-  // A line that became something else after all is shown again as a whole.
+  // A line that turned out to be something else is shown again as a whole.
   put(now.starts_with(before) ? now.substr(before.size()) : "\n" + now, out);
 }
 
@@ -162,7 +163,7 @@ void MarkdownStream::showCode(std::string_view line, std::string& out) {
   put(painted + "\n", out);
 }
 
-// Whether a line goes on with what is held.
+// Returns true when a line continues the held lines.
 bool MarkdownStream::isHeld(std::string_view line) const {
   if (isQuoted(held_.front())) return isQuoted(line);
   return held_.size() == 1 ? beginsTable(held_.front(), line) : line.contains('|');

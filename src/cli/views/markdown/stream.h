@@ -1,10 +1,10 @@
-// Markdown for a terminal while it comes in, as an answer of a model does. What it shows in the end is what
-// markdownForTerminal shows, except that code keeps its fences and its lines as they are, so that it can be copied, and
-// that a heading which only the line under it makes one is shown before that line.
+// Renders Markdown on a terminal while it arrives, such as a model's answer. The final result equals that of
+// markdownForTerminal, with two exceptions: code keeps its fences and its line breaks, so that it can be copied, and a
+// heading marked only by the line under it is shown before that line.
 //
-// A line is shown word by word, as far as its words cannot change their meaning: after a `**` that is still open the
-// line waits for its partner or its end. A line of code waits for its end, a table for its last row, a block quote for
-// its last line.
+// A line is shown word by word, as long as later words cannot change how the shown ones look: after an open `**`, the
+// line waits for the closing one or for its end. A line of code waits for its end, a table for its last row, a block
+// quote for its last line.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,11 @@ namespace bough::cli {
 
 class MarkdownStream {
  public:
-  /// Takes text in pieces, cut anywhere between characters, and returns what can be shown already. Characters that are
-  /// not safe for a terminal are replaced.
+  /// Takes text in pieces, split anywhere between characters, and returns the part that can be shown already. Replaces
+  /// characters that are not safe for a terminal.
   std::string feed(std::string_view text);
-  /// The text is over: what was held back. Everything that was shown ends with one line end; nothing, if nothing was.
+  /// Ends the text and returns the part that was held back. All that was shown then ends in exactly one line end, or is
+  /// empty.
   std::string rest();
 
  private:
@@ -41,16 +42,17 @@ class MarkdownStream {
   void put(std::string_view lines, std::string& out);
   std::string rendered(std::string_view text, bool& inList);
 
-  std::string line_;            ///< The line that is coming in.
-  std::string shown_;           ///< What was shown of it.
-  std::size_t partBytes_ = 0;   ///< How many bytes of it those are.
-  std::size_t looked_ = 0;      ///< The size of the line when it was last looked at.
-  std::size_t width_ = 0;       ///< Of the terminal when the line began.
-  std::size_t blankLines_ = 0;  ///< Held back: a text does not end with them.
-  bool something_ = false;      ///< Something was shown.
+  std::string line_;            ///< The incoming line.
+  std::string shown_;           ///< The output shown for it.
+  std::size_t partBytes_ = 0;   ///< How many bytes of the line that output covers.
+  std::size_t looked_ = 0;      ///< The size of the line when it was last examined.
+  std::size_t width_ = 0;       ///< The width of the terminal when the line began.
+  std::size_t blankLines_ = 0;  ///< Held back, because a text does not end in blank lines.
+  bool something_ = false;      ///< Whether anything was shown.
   bool inList_ = false;
   std::optional<Code> code_;
-  std::vector<std::string> held_;  ///< Lines of a quote or a table until it ends, or turns out to be none.
+  std::vector<std::string> held_;  ///< Lines of a possible quote or table, until it ends or turns out to be something
+                                   ///< else.
 };
 
 }  // namespace bough::cli

@@ -21,8 +21,8 @@ std::string repeated(std::string_view text, std::size_t count) {
   return out;
 }
 
-// Links say where they lead: a terminal may not let anybody follow them. Without a line through them, words that are
-// struck out keep their marks.
+// Shows the target of each link, because a terminal may not let the user follow links. Where strikethrough cannot be
+// shown, struck words keep their marks.
 std::vector<Span> asShown(const std::vector<Span>& spans) {
   std::vector<Span> out;
   bool struck = false;
@@ -52,7 +52,7 @@ class TerminalMarkdown {
     bars_ = block.quotes == 0 ? "" : styled(Style::Dim, repeated("│ ", block.quotes));
     const std::size_t barColumns = 2 * block.quotes;
     room_ = std::max(width_ - indent_, kLeastColumns + barColumns) - barColumns;
-    // Two pieces of code, one after the other, would look like one.
+    // Without a line between them, two adjacent code blocks would look like one.
     if (std::exchange(afterCode_, block.kind == MarkdownBlock::Kind::Code) && afterCode_) line("");
     switch (block.kind) {
       case MarkdownBlock::Kind::Blank: line(""); break;
@@ -72,7 +72,7 @@ class TerminalMarkdown {
     out_ += text.empty() && bars_.empty() ? "\n" : fmt::format("{}{}{}\n", std::string(indent_, ' '), bars_, text);
   }
 
-  // Text after `first`, and its other lines after `next`, which has the same width.
+  // Prints text after `first`, and its other lines after `next`, which has the same width.
   void put(std::size_t inner, std::string_view first, std::string_view next, const std::vector<Span>& spans,
            bool hard = false) {
     const std::string blanks(inner, ' ');
@@ -136,7 +136,7 @@ class TerminalMarkdown {
 
   void tableRow(const MarkdownBlock& block, const std::vector<MarkdownBlock::Cell>& row,
                 const std::vector<std::size_t>& widths, bool head) {
-    std::vector<std::vector<std::pair<std::string, std::size_t>>> cells;  // lines and their columns
+    std::vector<std::vector<std::pair<std::string, std::size_t>>> cells;  // lines and their widths
     std::size_t height = 1;
     for (std::size_t c = 0; c < row.size(); ++c) {
       std::vector<Span> spans = asShown(row[c]);
@@ -163,7 +163,7 @@ class TerminalMarkdown {
     }
   }
 
-  // A table with too many columns for the terminal: each row as lines of "head: cell".
+  // Prints a table with too many columns for the terminal as lines of "head: cell".
   void listRows(const MarkdownBlock& block) {
     for (std::size_t r = 1; r < block.rows.size(); ++r) {
       for (std::size_t c = 0; c < block.rows[r].size(); ++c) {
@@ -182,7 +182,7 @@ class TerminalMarkdown {
   const std::size_t width_;
   const std::size_t indent_;
   std::size_t room_ = 0;  // columns of the block
-  std::string bars_;      // of the quotes it is in
+  std::string bars_;      // of the quotes around the block
   bool afterCode_ = false;
 };
 
