@@ -1,4 +1,5 @@
-// fmt 9 as part of the command: Debian has it only as a shared library, and as headers, of which this makes the rest.
+// Links fmt 9 into the command. Debian has fmt only as a shared library and as headers; this file instantiates the rest
+// of the code from the headers.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,5 +1,5 @@
-# `cmake --install` places the library, its headers, a CMake package, a pkg-config file, the command, its manual page and
-# its completions.
+# `cmake --install` installs the library, its headers, a CMake package, pkg-config files, the command, its manual page
+# and its completions.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS bough bough_agent_library EXPORT bough_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -13,7 +13,7 @@ configure_package_config_file(cmake/bough-config.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bough-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bough-config.cmake ${PROJECT_BINARY_DIR}/bough-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bough)
-# From where the file lies, so that `cmake --install --prefix` may name any place.
+# The prefix relative to the pkg-config file, so that `cmake --install --prefix` can install anywhere.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
 configure_file(cmake/bough.pc.in ${PROJECT_BINARY_DIR}/bough.pc @ONLY)

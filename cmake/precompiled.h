@@ -1,5 +1,5 @@
-// The standard headers that most sources need, compiled once for all rooms. No header of bough is here: changing one
-// would rebuild everything.
+// The standard headers that most sources need, compiled once for all rooms. Contains no headers of bough: a change of
+// one would rebuild everything.
 #pragma once
 
 #include <fmt/format.h>

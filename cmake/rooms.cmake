@@ -1,23 +1,24 @@
-# Rooms: one object library a folder of src/. A room sees the headers of the rooms it names under USES and of no other,
-# because each room's headers are reached through a folder of its own that holds nothing but a link to it.
+# Rooms: one object library per folder of src/. A room sees only the headers of the rooms that it names under USES,
+# because each room's headers are reached through a separate folder that contains nothing but a link to the room.
 
 add_library(bough_options INTERFACE)
 target_compile_options(bough_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
                                                -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough -Wno-missing-field-initializers
                                                -fno-omit-frame-pointer)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 warns falsely about std::expected and std::string when it optimizes.
+  # When it optimizes, g++ 12 gives false warnings about std::expected and std::string.
   target_compile_options(bough_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
                                                  -Wno-stringop-overread -Wno-array-bounds)
-  # A compiler that collects its garbage less often takes a twelfth less time and a quarter more memory.
+  # Less frequent garbage collection makes the compiler one twelfth faster and costs a quarter more memory.
   target_compile_options(bough_options INTERFACE "SHELL:--param ggc-min-heapsize=1000000")
 else()
-  # clang warns of what stable_sort of libstdc++ 12 uses inside.
+  # clang warns about the implementation of stable_sort in libstdc++ 12.
   target_compile_options(bough_options INTERFACE -Wno-deprecated-declarations)
-  # The rules of base/system/thread_annotations.h; `./test --tidy` compiles with clang.
+  # Checks the annotations of base/system/thread_annotations.h; `./test --tidy` compiles with clang.
   target_compile_options(bough_options INTERFACE -Wthread-safety)
 endif()
-# Errors for who changes bough; who only builds it, with whatever compiler, gets a program.
+# Warnings are errors only for developers of bough, who build the tests. For users, any compiler's warnings must not
+# stop the build.
 if(BOUGH_TESTS)
   target_compile_options(bough_options INTERFACE -Werror)
 endif()
@@ -33,16 +34,15 @@ configure_file(cmake/version.h.in ${PROJECT_BINARY_DIR}/include/bough/version.h)
 target_include_directories(bough_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 
-# The levels of optimization of a Release build. Without three of its passes O1 takes an eighth less of the compiler's
-# time.
+# The optimization levels of a Release build. Without three of its passes, O1 takes one eighth less compile time.
 set(bough_level_O1 -O1)
 set(bough_level_O2 -O2)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND bough_level_O1 -fno-tree-dominator-opts -fno-tree-pta -fno-tree-loop-optimize)
 endif()
 
-# Headers that most sources include, compiled once for each level of optimization. g++ compiles what a precompiled header
-# defines at the level of that header, whatever the source asks for.
+# Precompiled headers, one for each optimization level: g++ compiles the definitions in a precompiled header at the
+# level of that header, not of the source file.
 if(NOT EXISTS ${PROJECT_BINARY_DIR}/precompiled.cpp)
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cpp "")
 endif()
@@ -55,15 +55,15 @@ function(bough_precompile level)
   endif()
 endfunction()
 
-# One object for a few sources of a room: much of the time of a build goes into headers and what they define, and that is
-# done once for all of them. So a name in an anonymous namespace is one file's in its room. Apart stays the program's
-# entry, which tests replace.
+# Compiles several sources of a room as one object: much of the build time goes into headers, which are then compiled
+# only once. A name in an anonymous namespace must therefore be unique within its room. The program's entry point stays
+# separate, because tests replace it.
 option(BOUGH_UNITY "Compile several sources of a room as one" ON)
 set(bough_apart "^cli/main")
 
-# Replaces the sources of a room by files that include some of them each, about as many bytes in each: a build has few
-# objects to make, and none that takes long. They name sources as every include does, so that a cache of compiled objects
-# serves all checkouts.
+# Replaces the sources of a room by files of similar size that each include several sources. The build then has few
+# objects, and none of them takes long. Sources are included by relative names, so that a compiler cache works for all
+# checkouts.
 set(bough_group_bytes 90000)
 function(bough_group_sources result name)
   set(kept)
@@ -97,7 +97,7 @@ function(bough_group_sources result name)
   set(${result} ${kept} PARENT_SCOPE)
 endfunction()
 
-# bough_room(NAME LEVEL [USES room…] [LIBRARIES target…]): LEVEL is the level of optimization of a Release build.
+# bough_room(NAME LEVEL [USES room…] [LIBRARIES target…]): LEVEL is the optimization level of a Release build.
 function(bough_room name level)
   cmake_parse_arguments(ROOM "" "" "USES;LIBRARIES" ${ARGN})
   if(NOT CMAKE_BUILD_TYPE STREQUAL Release)

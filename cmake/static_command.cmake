@@ -1,6 +1,7 @@
-# bough_link_archives(TARGET): links what the command needs into it, so that it starts in a third of the time: most of a
-# short command is the dynamic linker's work. Archives are before the shared libraries on the command line, and those
-# that nobody needs any more are left out. Where one is missing, the shared libraries do.
+# bough_link_archives(TARGET): links the target statically with its libraries. The command then starts in a third of the
+# time, because the dynamic linker does most of the work of a short command. The archives come before the shared
+# libraries on the command line, and unneeded shared libraries are left out. When an archive is missing, shared
+# libraries are used.
 function(bough_link_archives target)
   set(archives)
   foreach(name sqlite3 zstd z utf8proc crypto edit tinfo bsd md re2)

@@ -1,6 +1,6 @@
-# Sourced by ./run, ./test and ./bench: installs what is missing, and builds. Debian 12 or newer.
+# Sourced by ./run, ./test and ./bench: installs missing packages and builds. For Debian 12 or newer.
 
-# need PACKAGE…: installs those that are missing.
+# need PACKAGE…: installs the packages that are missing.
 need() {
   local missing=() package
   for package in "$@"; do
@@ -10,7 +10,7 @@ need() {
   local sudo=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || {
-      echo "bough needs these packages: ${missing[*]}; install them as root, then run this again" >&2
+      echo "bough needs these packages: ${missing[*]}; install them as root and run this again" >&2
       return 1
     }
     sudo=(sudo)
@@ -30,7 +30,7 @@ clang_packages=(clang-19 libclang-rt-19-dev)
 tidy_packages=(clang-19 clang-tidy-19 clang-format-19)
 bench_packages=(libsimdjson-dev librocksdb-dev sqlite3 ripgrep postgresql)
 
-# configure FOLDER OPTION…: runs CMake once; later changes of the build files are picked up by ninja.
+# configure FOLDER OPTION…: runs CMake once; ninja reruns it when build files change.
 configure() {
   local folder=$1
   shift
@@ -41,7 +41,7 @@ configure() {
   }
 }
 
-# build FOLDER TARGET…: silent when there is nothing to do or all goes well.
+# build FOLDER TARGET…: prints nothing when there is nothing to do or the build succeeds.
 build() {
   local folder=$1
   shift

@@ -1,5 +1,6 @@
-# Sourced by suites that need packages of npm: npm_packages FOLDER CACHE installs what FOLDER/package-lock.json names into
-# CACHE, once for each lock file, and sets `modules` to its node_modules. Where that cannot be done, `skip` says why (77).
+# Sourced by suites that need npm packages. npm_packages FOLDER CACHE installs the packages of FOLDER/package-lock.json
+# into CACHE, once per lock file, and sets `modules` to its node_modules. When that is impossible, `skip` prints the
+# reason and exits with 77.
 skip() {
   echo "skipped: $1"
   exit 77
@@ -13,12 +14,13 @@ npm_packages() {
   modules=$installed/node_modules
   [ -f "$installed/installed" ] && return
   mkdir -p "$installed"
-  # One installation at a time; the others wait for it.
+  # Only one process installs at a time; the others wait.
   exec 9>"$cache/lock"
   flock 9
   if [ ! -f "$installed/installed" ]; then
     cp "$folder/package.json" "$folder/package-lock.json" "$installed/"
-    # Not `npm ci`: it refuses a lock file that lacks a package of another platform, and not every registry has them all.
+    # Not `npm ci`: it rejects a lock file that lacks a package for another platform, and some registries lack such
+    # packages.
     (cd "$installed" && timeout 600 npm install --no-save --ignore-scripts --no-audit --no-fund >npm.log 2>&1) ||
       skip "npm packages cannot be installed: $(tail -1 "$installed/npm.log")"
     touch "$installed/installed"

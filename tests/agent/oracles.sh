@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs tests of the agent, and lets the collected run-time rules of the APIs judge the requests that they keep: all of the
-# scenario of thirty steps, and those that take up a run that was killed.
+# Runs tests of the agent, and checks the requests that they save against the collected run-time rules of the APIs: all
+# requests of the scenario of thirty steps, and those after resuming a killed run.
 # Usage: tests/agent/oracles.sh AGENT_TEST_PROGRAM FOLDER_OF_THE_ORACLES FILTER
-# Where the oracles are not installed the tests run without them; those of the scenario, which run elsewhere too, do not.
+# Without the oracles, the tests run unchecked, except those of the scenario, which are skipped because they also run
+# elsewhere.
 set -euo pipefail
 program=$1
 oracles=$2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The real Claude Agent SDK resumes a session from bough/claude, with a local model: claude.sh ADDON WORK_FOLDER. It is the
-# package that tests/interop installs; TypeScript compares its types with ours. Exit code 77: skipped, because Node or the
-# packages of npm are not here.
+# The real Claude Agent SDK resumes a session from bough/claude, with a local model: claude.sh ADDON WORK_FOLDER. Uses
+# the package that tests/interop installs; TypeScript compares its types with ours. Exit code 77: skipped, because Node
+# or the npm packages are missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../npm_packages.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The adapters with the frameworks' own packages, LangGraph's suite unchanged, and the official MCP clients:
-# frameworks.sh ADDON WORK_FOLDER BOUGH. Exit code 77: skipped, because Node or the packages of npm are not here.
+# Tests the adapters with the frameworks' own packages, with LangGraph's unmodified suite and with the official MCP
+# clients: frameworks.sh ADDON WORK_FOLDER BOUGH. Exit code 77: skipped, because Node or the npm packages are missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../npm_packages.sh"
@@ -10,7 +10,7 @@ npm_packages "$here" "${BOUGH_BINDINGS:-${XDG_CACHE_HOME:-$HOME/.cache}/bough-bi
 tests=$here/../../bindings/node/test
 suite_folder "$2" "$modules" "$1" "$tests"/*.m* "$tests"/*.c* "$here/mcp_clients.mjs"
 cd "$2"
-# `ai` and vitest want a newer Node than Debian 12 has; npm has one.
+# `ai` and vitest need a newer Node than Debian 12 has; npm has one.
 node=node
 [ "$(node -p 'process.versions.node.split(".")[0] >= 22')" = true ] || node=$(echo "$PWD"/node_modules/node-linux-*/bin/node)
 "$node" --test langgraph.test.mjs openai-agents.test.mjs claude.test.mjs ai.test.mjs commonjs.test.cjs

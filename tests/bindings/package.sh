@@ -1,4 +1,4 @@
-# Sourced by the Node suites. unpacked ADDON FOLDER: the package in FOLDER, with this binary inside.
+# Sourced by the Node suites. unpacked ADDON FOLDER: creates the package in FOLDER, including this binary.
 source_of_package=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../bindings/node" && pwd)
 
 unpacked() {
@@ -10,7 +10,8 @@ unpacked() {
   cp "$1" "$2/prebuilds/$platform/bough.node"
 }
 
-# The folder of a suite: its files, the modules it may import, and the package.
+# suite_folder FOLDER MODULES ADDON FILE…: creates the folder of a suite with its files, its node_modules and the
+# package.
 suite_folder() {
   local folder=$1 modules=$2 addon=$3 module
   shift 3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Python package against the built library, then as a wheel in an empty environment, without the network, with the
-# README's commands: python.sh LIBRARY BUNDLED_LIBRARY.
+# Tests the Python package with the built library, then as a wheel in an empty environment without network access, using
+# the README's commands: python.sh LIBRARY BUNDLED_LIBRARY.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 package=$here/../../bindings/python
@@ -20,9 +20,9 @@ commands=$("$here/readme.py" examples/python)
 export PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 unset BOUGH_LIBRARY PYTHONPATH
 bash -euo pipefail -c "$commands" | diff -u - <(printf '%s\n' 'user - Name a tree.' 'assistant - Beech.' '2 branches')
-# It is typed, and carries the library.
+# The wheel has type information and contains the library.
 .venv/bin/python3 -c 'import bough, pathlib; folder = pathlib.Path(bough.__file__).parent; assert (folder / "py.typed").exists() and (folder / "libbough.so").exists()'
-# Its metadata names the licence and those of the libraries in it, and the files are there, as RECORD says they are.
+# The metadata names the licences of the package and of the libraries in it, and the licence files match RECORD.
 .venv/bin/python3 - "$here/../../LICENSE" <<'PYTHON'
 import base64, hashlib, importlib.metadata, pathlib, sys
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lets the official SDK types and the collected run-time rules judge every sample converted to every dialect.
+# Checks every sample, converted to every dialect, with the official SDK types and the collected run-time rules.
 # Usage: tests/message/oracles.sh MESSAGE_TEST_PROGRAM [FOLDER_OF_THE_ORACLES]
-# The folder: the argument, else $BOUGH_ORACLE_SCRIPTS. It holds provider_rules.mjs and provider_types.mjs; the packages
-# they use are in $BOUGH_ORACLES (default ~/.cache/bough-oracles). Exit code 77: they are not installed.
+# The folder is $BOUGH_ORACLE_SCRIPTS, otherwise the argument. It contains provider_rules.mjs and provider_types.mjs;
+# their packages are in $BOUGH_ORACLES (default ~/.cache/bough-oracles). Exit code 77: they are not installed.
 set -euo pipefail
 program=$1
 oracles=${BOUGH_ORACLE_SCRIPTS:-${2:-}}

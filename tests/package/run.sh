@@ -14,7 +14,7 @@ cmake --build "$work/cmake" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 [ "$("$work/cmake/user" "$work/store1")" = "$expected" ] || { echo "the program built with CMake failed"; exit 1; }
 
 [ "$("$work/cmake/agent_user" "$work")" = "You said: hello" ] || { echo "the program with the agent failed"; exit 1; }
-# Who links the library, or the agent, needs no libcurl.
+# Programs that link the library or the agent do not need libcurl.
 if ldd "$work/cmake/user" "$work/cmake/agent_user" | grep curl; then exit 1; fi
 
 flags=$(PKG_CONFIG_PATH="$library/pkgconfig" pkg-config --cflags --libs bough)
@@ -24,7 +24,7 @@ g++ -std=c++23 -o "$work/user" "$here/main.cpp" $flags ${BOUGH_PACKAGE_FLAGS:-} 
 [ "$(LD_LIBRARY_PATH="$library" "$work/user" "$work/store2")" = "$expected" ] || { echo "the program built with pkg-config failed"; exit 1; }
 objdump -p "$work/user" | grep -q 'NEEDED.*libbough.so.0' || { echo "the program does not use libbough.so.0"; exit 1; }
 
-# The README's program, word for word, in a store of this test's.
+# The README's program, word for word, with a store in the work folder.
 readme=$(sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$here/../../README.md")
 {
   grep '^#include' <<<"$readme"
@@ -46,7 +46,7 @@ for file in man/man1/bough.1 doc/bough/README.md doc/bough/docs/tour.md doc/boug
   [ -s "$work/usr/share/$file" ] || { echo "$file was not installed"; exit 1; }
 done
 
-# What ./run builds is all that is installed.
+# ./run must build every file that is installed.
 read -ra targets < <(sed -n 's|^ *build build/release ||p' "$here/../../run")
 ninja -C "$build" -t commands "${targets[@]}" >"$work/commands"
 for file in libbough.a libbough_agent.a libbough.so bough.1 completion.bash completion.zsh completion.fish; do
