@@ -1,7 +1,7 @@
-// A backend around another one that counts the calls that reach it: what would be round trips over a network. open() is
-// not counted, for the seam lets a backend leave the look for a session to its first call.
+// A backend that wraps another one and counts the calls to it, which would be round trips over a network. open() is not
+// counted, because a backend may postpone the lookup of a session to its first call.
 //
-// It answers the catalog itself, as a database would. What somebody else does meanwhile can be done before any call.
+// It answers catalog questions itself, as a database would. A test can let anything happen before a call.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@ class CountingBackend final : public StorageBackend, public SessionTrash, public
  public:
   explicit CountingBackend(std::shared_ptr<StorageBackend> inner) : inner_(std::move(inner)) {}
 
-  /// Calls since the last time.
+  /// Returns the number of calls since the last call of this function.
   int takeCount() { return count_.exchange(0); }
-  /// Is called before each call, with the number of calls since the last time.
+  /// Called before each call, with the number of calls since takeCount().
   std::function<void(int)> beforeCall;
 
   [[nodiscard]] std::string describe() const override { return inner_->describe(); }

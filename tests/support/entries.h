@@ -1,4 +1,4 @@
-// Entries and answers, short to write in tests.
+// Short functions for entries and results in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline Entry entryOf(std::string_view type, const std::string& payload, const st
   return entry;
 }
 
-/// The value, or a test failure and an empty one.
+/// Returns the value; on an error, fails the test and returns an empty value.
 template <typename T>
 T must(Result<T> result) {
   if (!result) {
@@ -47,7 +47,7 @@ inline void must(const Result<void>& result) {
   if (!result) ADD_FAILURE() << toString(result.error().code) << ": " << result.error().message;
 }
 
-/// The error, or a test failure and an empty one.
+/// Returns the error; without one, fails the test and returns an empty error.
 template <typename T>
 Error refused(const Result<T>& result) {
   if (!result) return result.error();
@@ -61,7 +61,7 @@ inline std::vector<std::string> idsOf(const std::vector<Entry>& entries) {
   return ids;
 }
 
-/// Those of entries that are not the header.
+/// Returns the ids of all entries except the header.
 inline std::vector<std::string> idsOf(SessionStore& store, const std::string& sessionId,
                                       const LoadOptions& options = {}) {
   auto entries = must(store.loadSessionEntries(sessionId, options));

@@ -1,4 +1,4 @@
-// A backend around another one, in which one load of entries fails, or every read of an attachment.
+// A backend that wraps another one and makes one load of entries fail, or every read of an attachment.
 #pragma once
 
 #include <functional>
@@ -70,7 +70,7 @@ class FailingBackend final : public StorageBackend {
  public:
   explicit FailingBackend(std::shared_ptr<StorageBackend> inner)
       : inner_(std::move(inner)), attachments_(*inner_->attachments()) {}
-  /// So many loads work before one fails; negative: none fails.
+  /// How many loads succeed before one fails; negative when none fails.
   int untilFailure = -1;
   void failAttachments(bool on) { attachments_.fails = on; }
 

@@ -1,4 +1,4 @@
-// Golden files: what a run produced once, read by a human, and held to from then on.
+// Golden files: output that was recorded once and checked by a person. Later runs must produce the same.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace bough {
 
-/// Whether `actual` is what tests/golden/`name` holds; prints a diff when it is not. With BOUGH_UPDATE_GOLDEN=1 in the
-/// environment the file is rewritten instead.
+/// Returns success when `actual` equals tests/golden/`name`; otherwise a failure with a diff. With
+/// BOUGH_UPDATE_GOLDEN=1 in the environment, rewrites the file instead.
 inline testing::AssertionResult matchesGolden(const std::string& name, const std::string& actual) {
   const std::filesystem::path path = std::filesystem::path(BOUGH_TESTS_DIR) / "golden" / name;
   if (const char* update = std::getenv("BOUGH_UPDATE_GOLDEN"); update != nullptr && std::string(update) == "1") {
@@ -35,7 +35,7 @@ inline testing::AssertionResult matchesGolden(const std::string& name, const std
   };
   const auto before = linesOf(stored.str());
   const auto after = linesOf(actual);
-  // The longest common subsequence tells what was added from what is gone.
+  // The longest common subsequence separates added lines from removed ones.
   std::vector<std::vector<std::size_t>> common(before.size() + 1, std::vector<std::size_t>(after.size() + 1));
   for (std::size_t i = before.size(); i-- > 0;) {
     for (std::size_t j = after.size(); j-- > 0;) {

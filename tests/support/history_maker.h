@@ -1,5 +1,5 @@
-// Makes histories at random, valid for their dialect, with everything that is easily lost on the way: unknown fields
-// and blocks, odd numbers, duplicate keys, escapes, blanks between tokens, arguments that are no JSON.
+// Makes random histories that are valid for their dialect and contain what is easily lost in a conversion: unknown
+// fields and blocks, odd numbers, duplicate keys, escapes, blanks between tokens, arguments that are not JSON.
 #pragma once
 
 #include <bough/message.h>
@@ -11,16 +11,16 @@
 
 namespace bough::test {
 
-/// How many histories a test tries: as many as usual, times $BOUGH_PROPERTY_FACTOR.
+/// Returns how many histories a test tries: `usual` times $BOUGH_PROPERTY_FACTOR.
 std::uint64_t rounds(std::uint64_t usual);
 
 class HistoryMaker {
  public:
   explicit HistoryMaker(std::uint64_t seed) : random_(seed) {}
 
-  /// A whole document: a bare list, or a request with system prompt, tools and settings.
+  /// Returns a whole document: a bare list, or a request with system prompt, tools and settings.
   std::string document(Dialect dialect, int turns);
-  /// The messages of one turn: what the user says, what the assistant does, and the results of its calls.
+  /// Returns the messages of one turn: the user's message, the assistant's answers, and the results of its calls.
   std::vector<std::string> turn(Dialect dialect);
 
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
@@ -34,7 +34,7 @@ class HistoryMaker {
   std::string base64();
   std::string id(std::string_view prefix);
   std::string toolName(Dialect dialect);
-  std::string arguments();  ///< A JSON string, most of the time with an object in it.
+  std::string arguments();  ///< A JSON string, usually containing an object.
   std::string pick(std::vector<std::string> choices) { return choices[below(choices.size())]; }
 
   std::vector<std::string> anthropicTurn();

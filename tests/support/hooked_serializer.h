@@ -1,4 +1,4 @@
-// A serializer in the middle of whose work something else happens, as another thread or process would do it.
+// A serializer that lets something else happen during its work, as another thread or process could cause it.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace bough {
 
 class HookedSerializer final : public EntrySerializer {
  public:
-  /// Does something right before the next entry is written, or read; each only once.
+  /// Calls `act` once, right before the next entry is encoded or decoded.
   void beforeEncode(std::function<void()> act) { set(beforeEncode_, std::move(act)); }
   void beforeDecode(std::function<void()> act) { set(beforeDecode_, std::move(act)); }
 

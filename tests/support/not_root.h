@@ -1,4 +1,4 @@
-// Tests of permissions, also where tests run as root, who may do everything.
+// Makes tests of permissions work when they run as root, who may do everything.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 namespace bough {
 
-/// For a scope, root acts as nobody, and the folder with all it holds is nobody's.
+/// For its scope, root acts as the user nobody, and the folder with all its contents belongs to nobody.
 class NotRoot {
  public:
   explicit NotRoot(const std::filesystem::path& folder) : isRoot_(::geteuid() == 0) {

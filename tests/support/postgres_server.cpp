@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The newest that Debian has installed, or what the path finds.
+// Returns the folder of the newest installed PostgreSQL; empty when none is installed.
 std::string programFolder() {
   std::string found;
   std::error_code ignored;
@@ -47,7 +47,7 @@ Owner lookUpOwner() {
   return {.user = entry->pw_uid, .group = entry->pw_gid};
 }
 
-// PostgreSQL refuses to run as root. Looked up once: threads may ask, and getpwnam is not for several of them.
+// PostgreSQL refuses to run as root. Looked up only once, because getpwnam is not thread-safe.
 Owner owner() {
   static const Owner found = lookUpOwner();
   return found;
@@ -140,7 +140,7 @@ pid_t PostgresServer::spawn(const std::vector<std::string>& command, const std::
   const Owner own = owner();
   const bool ofPostgres = !command.front().starts_with('/');
   const std::string program = ofPostgres ? programFolder() + "/" + command.front() : command.front();
-  // A program of PostgreSQL finds its neighbours by the folder of its own name.
+  // A PostgreSQL program finds the others through the folder in its own name.
   std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& word : command | std::views::drop(1)) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -151,7 +151,7 @@ pid_t PostgresServer::spawn(const std::vector<std::string>& command, const std::
   if (::geteuid() == 0 && (::setgroups(0, nullptr) != 0 || ::setgid(own.group) != 0 || ::setuid(own.user) != 0)) {
     ::_exit(126);
   }
-  // Nothing stays when the test is killed.
+  // No server may survive when the test is killed.
   ::prctl(PR_SET_PDEATHSIG, SIGQUIT);
   if (::getppid() != parent || ::chdir("/") != 0) ::_exit(126);
   ::setpgid(0, 0);
@@ -216,7 +216,7 @@ void PostgresServer::stop() {
 
 void PostgresServer::kill() {
   if (process_ == 0) return;
-  // A server that stands still makes no child after its children were counted.
+  // A stopped server cannot create children after they were counted.
   ::kill(process_, SIGSTOP);
   int status = 0;
   ::waitpid(process_, &status, WUNTRACED);
@@ -225,7 +225,7 @@ void PostgresServer::kill() {
   ::kill(process_, SIGKILL);
   reap(process_);
   process_ = 0;
-  // The next server refuses to start while one of them still has the shared memory.
+  // The next server refuses to start while a child still has the shared memory.
   for (const pid_t child : children) {
     while (isRunning(child)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -1,4 +1,4 @@
-// The run-time rules of the four APIs, as far as a history can break them: what the official types cannot say.
+// The run-time rules of the four APIs that a history can violate: rules that the official types cannot express.
 #pragma once
 
 #include <bough/message.h>
@@ -9,7 +9,8 @@
 
 namespace bough::test {
 
-/// What each API would refuse in this document; empty when it would take it. Rule ids as in docs/messages.md.
+/// Returns the rules of the API that this document violates, by their ids in docs/messages.md; empty when the API would
+/// accept it.
 std::vector<std::string> brokenRules(Dialect dialect, std::string_view document);
 
 }  // namespace bough::test

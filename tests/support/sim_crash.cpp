@@ -1,8 +1,8 @@
-// What a crash leaves: from the log of operations to the disks it may have led to.
+// The effects of a crash: from the log of operations to all disks that may result.
 //
-// At a crash point each file has variants (a size and a fate for each page at risk) and each folder has as many as it
-// has unsynced changes, plus one. All combinations are built when they are few, else a sample; the two extremes,
-// nothing kept and everything kept, always come first. Combinations that look the same are built once.
+// At a crash point, each file has variants (a size, and a fate for each page at risk), and each folder has one variant
+// more than it has unsynced changes. When there are few combinations, all of them are built, otherwise a sample. The
+// two extremes, nothing kept and everything kept, always come first. Combinations with the same result are built once.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using sim::Disk;
 using sim::Node;
 using sim::PageFate;
 
-/// One thing a crash may have made of a file or a folder.
+/// A possible state of a file or folder after a crash.
 struct Variant {
   std::string bytes;
   std::map<std::string, std::uint64_t, std::less<>> names;
@@ -59,7 +59,7 @@ Variant uniformVariant(const UnsyncedNode& at, const CrashChoice& choice) {
   return fileVariant(at, size, std::vector(at.node->pagesAtRisk(size).size(), choice.pages));
 }
 
-/// Every different variant.
+/// Returns all distinct variants.
 std::vector<Variant> allVariants(const UnsyncedNode& at) {
   std::vector<Variant> variants;
   if (at.node->isDirectory) {
@@ -72,7 +72,7 @@ std::vector<Variant> allVariants(const UnsyncedNode& at) {
     for (;;) {
       Variant variant = fileVariant(at, size, fates);
       if (seen.insert(variant.bytes).second) variants.push_back(std::move(variant));
-      // Counts up in base three.
+      // Counts in base three.
       auto digit = std::ranges::find_if(fates, [](PageFate fate) { return fate != PageFate::Kept; });
       if (digit == fates.end()) break;
       *digit = *digit == PageFate::Dropped ? PageFate::Zeroed : PageFate::Kept;
@@ -84,10 +84,11 @@ std::vector<Variant> allVariants(const UnsyncedNode& at) {
 
 Variant drawVariant(const UnsyncedNode& at, std::mt19937_64& random) {
   if (at.node->isDirectory) return folderVariant(at, random() % (at.node->unsyncedNames.size() + 1));
-  // Half of the time the last size, so that large writes are not mostly found short.
+  // Choose the last size half of the time, so that large writes are not usually cut short.
   const std::size_t sizes = at.node->sizeChoices();
   const std::size_t size = random() % 2 == 0 ? sizes - 1 : random() % sizes;
-  // Mostly kept, mostly dropped or evenly mixed: even mixtures alone would never lose one page among hundreds.
+  // Mostly kept, mostly dropped, or evenly mixed: with even mixtures only, a single lost page among hundreds would
+  // never occur.
   const std::uint64_t keptOf64 = std::array<std::uint64_t, 3>{1, 32, 63}[random() % 3];
   std::vector<PageFate> fates(at.node->pagesAtRisk(size).size());
   for (PageFate& fate : fates) {
@@ -96,7 +97,7 @@ Variant drawVariant(const UnsyncedNode& at, std::mt19937_64& random) {
   return fileVariant(at, size, fates);
 }
 
-/// What has a name, now or after some crash, and is not synced.
+/// Returns the unsynced files and folders that have a name, now or after some crash.
 std::vector<UnsyncedNode> unsyncedNodes(const Disk& disk) {
   std::map<std::uint64_t, std::string> reachable{{sim::kRootInode, ""}};
   std::vector<std::uint64_t> open{sim::kRootInode};

@@ -7,7 +7,7 @@
 namespace bough::sim {
 namespace {
 
-// Copies the part of page `index` that both strings hold.
+// Copies the part of page `index` that both strings contain.
 void copyPage(std::string& to, const std::string& from, std::uint64_t index) {
   const std::uint64_t begin = index * kPageBytes;
   const std::uint64_t end = std::min({begin + kPageBytes, std::uint64_t{to.size()}, std::uint64_t{from.size()}});
@@ -37,7 +37,7 @@ std::vector<std::uint64_t> Node::pagesAtRisk(std::size_t sizeChoice) const {
 }
 
 std::string Node::bytesAfterCrash(std::size_t sizeChoice, const std::vector<PageFate>& fates) const {
-  std::uint64_t certain = synced.size();  // up to here, synced bytes were never cut off
+  std::uint64_t certain = synced.size();  // before this position, synced bytes were never cut off
   std::uint64_t untouched = synced.size();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     certain = std::min(certain, sizes[i]);
@@ -127,7 +127,7 @@ void Disk::resize(Node& file, std::uint64_t sizeBytes) {
   }
   file.sizes.push_back(sizeBytes);
   file.bytes.resize(sizeBytes, '\0');
-  // A page that was cut off holds nothing to write any more; if it grows back, it reads as zeros.
+  // A page that was cut off has nothing left to write. When the file grows again, it reads as zeros.
   const std::uint64_t firstGone = (sizeBytes + kPageBytes - 1) / kPageBytes;
   file.unsynced.erase(file.unsynced.lower_bound(firstGone), file.unsynced.end());
 }

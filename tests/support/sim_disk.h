@@ -1,16 +1,17 @@
-// What a simulated disk holds, twice over: as running programs see it, and as it would be found after a power loss.
+// The contents of a simulated disk, in two versions: as running programs see them, and as they would be after a power
+// loss.
 //
-// A file's bytes are unsynced page by page (512 bytes, what a disk writes as one) until File::sync; a folder's names
-// are unsynced change by change, in order, until Directory::sync. Every change is an Operation, so that the state after
-// any of them can be built again by replaying a log. Nodes are never freed: a lost removal brings its file back.
+// A file's bytes become unsynced by page (512 bytes, the unit that a disk writes) until File::sync. A folder's names
+// become unsynced change by change, in order, until Directory::sync. Every change is an Operation, so that the state
+// after any operation can be rebuilt by replaying a log. Nodes are never freed: when a removal is lost, the file is
+// back.
 //
-// 1. Bytes that were synced and not cut off since survive every crash. A disk writes a page whole or not at all, so
-//    rewriting a page to append to it does not endanger what stood in it.
-// 2. Bytes that were not synced may be there, be as before, or read as zeros, each page for itself. Of several writes
-// to
-//    one page only the last is found; the others are found at earlier crash points.
-// 3. The size is one of those the file had since its last sync; while it grew, it may have stopped at any page.
-// 4. A folder holds a prefix of its unsynced changes.
+// 1. Bytes that were synced, and not cut off since, survive every crash. A disk writes a page completely or not at all,
+//    so rewriting a page to append to it does not endanger its earlier bytes.
+// 2. Unsynced bytes may be new, old or zero, independently for each page. Of several writes to one page, only the last
+//    is found; the others are found at earlier crash points.
+// 3. The size is one that the file had since its last sync. While the file grew, the size may have stopped at any page.
+// 4. A folder contains a prefix of its unsynced changes.
 #pragma once
 
 #include <cstdint>
@@ -32,32 +33,32 @@ enum class OperationKind : std::uint8_t {
   Write,
   Truncate,
   Sync,
-  LosePages,  ///< A sync that failed: the pages count as clean and are never written unless they change again.
+  LosePages,  ///< A failed sync: the pages count as clean and are not written until they change again.
   Rename,
   Link,
   Remove,
   SyncDirectory,
 };
 
-/// One change of the disk.
+/// One change to the disk.
 struct Operation {
   OperationKind kind = OperationKind::Write;
-  std::uint64_t inode = 0;   ///< The file, or what a name stands for.
-  std::uint64_t folder = 0;  ///< With names: where they are.
-  std::string name{};        ///< The name made or removed; with Rename and Link the new one.
-  std::string from{};        ///< With Rename: the old name.
-  std::uint64_t offset = 0;  ///< With Write: where; with Truncate: the new size.
+  std::uint64_t inode = 0;   ///< The file, or the target of the name.
+  std::uint64_t folder = 0;  ///< For names: the folder that contains them.
+  std::string name{};        ///< The name that is created or removed; for Rename and Link, the new name.
+  std::string from{};        ///< For Rename: the old name.
+  std::uint64_t offset = 0;  ///< For Write: the position; for Truncate: the new size.
   std::string bytes{};
-  std::string text{};  ///< As the trace shows it.
+  std::string text{};  ///< The line in the trace.
 };
 
-/// What becomes of an unsynced page.
+/// The state of an unsynced page after a crash.
 enum class PageFate : std::uint8_t { Dropped, Zeroed, Kept };
 
 struct NameChange {
-  std::string removed;      ///< Empty when none is.
-  std::string made;         ///< Empty when none is.
-  std::uint64_t inode = 0;  ///< What `made` stands for.
+  std::string removed;      ///< Empty when no name is removed.
+  std::string made;         ///< Empty when no name is created.
+  std::uint64_t inode = 0;  ///< The target of `made`.
 };
 
 struct Node {
@@ -65,23 +66,24 @@ struct Node {
   std::uint64_t modified = 0;
 
   std::string bytes;                 ///< As programs see them.
-  std::string synced;                ///< As the disk has them for certain.
+  std::string synced;                ///< The bytes that are certainly on the disk.
   std::set<std::uint64_t> unsynced;  ///< Pages written since the last sync.
-  std::vector<std::uint64_t> sizes;  ///< Those since the last sync, the synced one first; empty when it did not change.
+  std::vector<std::uint64_t> sizes;  ///< All sizes since the last sync, the synced one first; empty when the size did
+                                     ///< not change.
 
   std::map<std::string, std::uint64_t, std::less<>> names;
   std::map<std::string, std::uint64_t, std::less<>> syncedNames;
   std::vector<NameChange> unsyncedNames;
 
-  /// A page that a failed sync gave up is in none of the lists, but still differs.
+  /// Also true for a page that a failed sync gave up, which is in neither list but still differs.
   [[nodiscard]] bool isUnsynced() const { return !unsynced.empty() || !sizes.empty() || bytes != synced; }
-  /// How many sizes the disk may hold.
+  /// Returns how many sizes are possible after a crash.
   [[nodiscard]] std::size_t sizeChoices() const { return sizes.empty() ? 1 : sizes.size(); }
-  /// Pages whose fate a crash decides: unsynced, and below the size of that choice.
+  /// Returns the pages whose state a crash decides: unsynced, and below the chosen size.
   [[nodiscard]] std::vector<std::uint64_t> pagesAtRisk(std::size_t sizeChoice) const;
-  /// The bytes on the disk when its size is `sizes[sizeChoice]` and the pages of pagesAtRisk meet `fates`.
+  /// Returns the bytes on the disk for the size `sizes[sizeChoice]` when the pages of pagesAtRisk have these fates.
   [[nodiscard]] std::string bytesAfterCrash(std::size_t sizeChoice, const std::vector<PageFate>& fates) const;
-  /// The names on the disk when the first `changes` of the unsynced ones reached it.
+  /// Returns the names on the disk when the first `changes` unsynced changes reached it.
   [[nodiscard]] std::map<std::string, std::uint64_t, std::less<>> namesAfterCrash(std::size_t changes) const;
 };
 
@@ -89,22 +91,22 @@ class Disk {
  public:
   Disk();
 
-  /// Makes a change; of a write only the first `limitBytes`, when given.
+  /// Makes a change. For a write, only the first `limitBytes` bytes, when given.
   void apply(const Operation& operation, std::optional<std::uint64_t> limitBytes = {});
 
   [[nodiscard]] const Node& node(std::uint64_t inode) const { return nodes_.at(inode); }
   [[nodiscard]] const std::map<std::uint64_t, Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::uint64_t nextInode() const { return nodes_.rbegin()->first + 1; }
-  /// How many names a file has.
+  /// Returns how many names a file has.
   [[nodiscard]] std::size_t linkCount(std::uint64_t inode) const;
-  /// The node at a path; none when there is none.
+  /// Returns the node at a path; std::nullopt when there is none.
   [[nodiscard]] std::optional<std::uint64_t> find(std::string_view path) const;
 
-  /// Puts in place what a crash left of a node.
+  /// Sets the state that a crash left of a node.
   void settleFile(std::uint64_t inode, std::string bytes);
   void settleFolder(std::uint64_t inode, std::map<std::string, std::uint64_t, std::less<>> names);
 
-  /// Every path with its content, so that two disks that look the same compare equal.
+  /// Returns every path with its content, so that disks can be compared.
   [[nodiscard]] std::string fingerprint() const;
 
  private:
@@ -117,7 +119,7 @@ class Disk {
   std::uint64_t changes_ = 0;
 };
 
-/// The parts of a path between its slashes.
+/// Returns the parts of a path between its slashes.
 std::vector<std::string> splitPath(std::string_view path);
 
 }  // namespace bough::sim

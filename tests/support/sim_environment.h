@@ -1,4 +1,4 @@
-// A world in which everything repeats: simulated files, a clock that ticks when it is read, numbers from a seed.
+// A deterministic environment: simulated files, a clock that advances with each reading, random numbers from a seed.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace bough {
 
-/// A clock that moves by `stepMs` at each reading, and otherwise only when told to.
+/// A clock that advances by `stepMs` with each reading, and otherwise only on request.
 class SimClock final : public Clock {
  public:
   /// 2026-11-14T23:47:00.000Z
@@ -43,8 +43,8 @@ class SimRandom final : public Random {
   std::mt19937_64 engine_;
 };
 
-/// Owns clock and randomness over a simulator that the caller owns, so that a world can be opened again on a crash
-/// image.
+/// Owns clock and randomness, and uses a file system that the caller owns, so that an environment can be created again
+/// for a crash image.
 class SimEnvironment {
  public:
   explicit SimEnvironment(SimFileSystem& files, std::uint64_t seed = 1)

@@ -60,7 +60,7 @@ SysResult<std::size_t> SimFile::writeAt(std::uint64_t offset, std::string_view b
   const std::uint64_t size = state_->disk.node(inode_).bytes.size();
   std::uint64_t count = std::min(std::uint64_t{bytes.size()}, verdict.shortBytes.value_or(bytes.size()));
   if (state_->freeBytes && offset + count > size) {
-    // A hole takes no space, but what is written after the end does.
+    // A hole takes no space, but bytes written after the end do.
     const std::uint64_t inside = offset < size ? size - offset : 0;
     const std::uint64_t grown = std::min(count - inside, *state_->freeBytes);
     count = inside + grown;
@@ -78,7 +78,7 @@ SysResult<std::size_t> SimFile::writeAt(std::uint64_t offset, std::string_view b
   return count;
 }
 
-// What is under way may be on the disk or not, as anything that was not synced.
+// Starting a sync guarantees nothing: the bytes may or may not be on the disk, like all unsynced bytes.
 void SimFile::startSync(std::uint64_t offset, std::uint64_t sizeBytes) {
   const std::lock_guard guard(state_->mutex);
   const std::string text = fmt::format("start {} {}+{}", label_, offset, sizeBytes);
@@ -134,7 +134,7 @@ SysResult<void> SimFile::tryLock(LockKind kind) {
     return item.first != this && (kind == LockKind::Exclusive || item.second == LockKind::Exclusive);
   });
   if (conflict) {
-    // As flock does: converting lets go of the old lock before it asks for the new one.
+    // Like flock: a conversion releases the old lock before it requests the new one.
     state_->unlock(inode_, this, label_);
     return std::unexpected(EWOULDBLOCK);
   }

@@ -36,7 +36,7 @@ void SimFileSystem::State::traceLine(std::string_view text, int error) {
   trace += '\n';
 }
 
-// Changes are counted instead of timed, a millisecond each, so that a later one always has a later time.
+// Modification times count changes, one millisecond each, so that a later change always has a later time.
 FileInfo SimFileSystem::State::infoOf(std::uint64_t inode) const {
   constexpr std::uint64_t kDevice = 7;
   constexpr std::uint64_t kFirstChangeMs = 1'794'700'020'000;

@@ -1,4 +1,4 @@
-// The simulator's open files and folders. Only the simulator's own sources include this.
+// The simulator's open files and folders. Included only by the simulator's own sources.
 #pragma once
 
 #include "support/sim_state.h"
@@ -26,7 +26,7 @@ class SimFile final : public File {
  private:
   std::shared_ptr<SimFileSystem::State> state_;
   std::uint64_t inode_;
-  std::string label_;  ///< The path below the root at the time of opening, for the trace.
+  std::string label_;  ///< Path below the root when the file was opened, for the trace.
   bool writable_;
 };
 
@@ -49,17 +49,17 @@ class SimDirectory final : public Directory {
 
  private:
   [[nodiscard]] std::string labelOf(std::string_view name) const;
-  /// What is under a name; EINVAL for a name that is none, ENOENT when there is nothing.
+  /// Returns the node with this name; EINVAL for an invalid name, ENOENT when it does not exist.
   [[nodiscard]] SysResult<std::uint64_t> find(std::string_view name) const;
   void changeName(sim::OperationKind kind, std::uint64_t inode, std::string_view from, std::string_view name,
                   const std::string& text);
-  /// Gives back the space of a file whose last name is about to go.
+  /// Frees the space of a file whose last name is about to be removed.
   void freeIfLast(std::uint64_t inode);
 
   std::shared_ptr<SimFileSystem::State> state_;
   std::uint64_t inode_;
   std::string path_;
-  std::string label_;  ///< The path below the root, for the trace; empty for the root.
+  std::string label_;  ///< Path below the root, for the trace; empty for the root.
 };
 
 }  // namespace bough

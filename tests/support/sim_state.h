@@ -1,4 +1,4 @@
-// What all open files and folders of one simulator share. Only the simulator's own sources include this.
+// State shared by all open files and folders of one simulator. Included only by the simulator's own sources.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace bough {
 
-/// The disk at the start and every change since.
+/// The initial disk and every change since.
 struct SimFileSystem::History {
   sim::Disk start;
   std::vector<sim::Operation> operations;
@@ -17,7 +17,7 @@ struct SimFileSystem::History {
 };
 
 struct SimFileSystem::State {
-  /// What was planned for a call.
+  /// The fault planned for a call.
   struct Verdict {
     int error = 0;
     std::optional<std::uint64_t> shortBytes;
@@ -39,14 +39,14 @@ struct SimFileSystem::State {
   std::function<void()> beforeRead;
   std::optional<std::uint64_t> freeBytes;
 
-  /// By file, by open file.
+  /// By file, then by open file.
   std::map<std::uint64_t, std::map<const File*, LockKind>> locks;
   /// By file: the open file that waits first for its lock.
   std::map<std::uint64_t, const File*> turns;
 
-  /// Counts a call and says how it must go. A traced call that must fail is traced here.
+  /// Counts a call and returns its fault. Writes the trace line of a traced call that must fail.
   Verdict enter(std::string text, bool traced);
-  /// Changes the disk, and records and traces it.
+  /// Changes the disk, and records and traces the change.
   void commit(sim::Operation operation);
   void traceLine(std::string_view text, int error = 0);
   [[nodiscard]] FileInfo infoOf(std::uint64_t inode) const;

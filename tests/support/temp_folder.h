@@ -1,4 +1,4 @@
-// A folder of its own for a test, gone with all it holds when the test ends.
+// A temporary folder for a test, removed with its contents when the test ends.
 #pragma once
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ class TempFolder {
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// The path of a name below the folder.
+  /// Returns the path of a name in the folder.
   [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:

@@ -1,4 +1,4 @@
-// A log that lies in memory.
+// A log in memory.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace bough {
 
-/// Reads from a text that outlives it.
+/// Reads from a text that must outlive this object.
 class TextSource final : public ByteSource {
  public:
   explicit TextSource(std::string_view text) : text_(text) {}
