@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// A value as text: a string's own characters, anything else as JSON.
+// Returns a value as text: the characters of a string, or JSON for any other value.
 std::string valueText(std::string_view json) {
   return json::decodeString(json).value_or(std::string(json));
 }
@@ -52,7 +52,7 @@ EntryPart viewBlock(const Block& block) {
   return part;
 }
 
-// What an entry says about another one; empty when it says nothing that is known.
+// Returns what an entry says about another entry; empty when nothing is known.
 std::string viewReference(const Entry& entry) {
   const auto target = json::findString(entry.payload, "entryId");
   if (entry.type == entry_type::kHead) return "is now " + target.value_or("before the first entry");
@@ -65,7 +65,7 @@ std::string viewReference(const Entry& entry) {
   return target ? fmt::format("{} is now on {}", *name, *target) : *name + " removed";
 }
 
-// Entries that are not messages: the member that says most, else the payload.
+// For entries that are not messages: returns the most informative member, or the payload.
 EntryPart viewPayload(const Entry& entry) {
   if (auto text = viewReference(entry); !text.empty()) return {.kind = BlockKind::Text, .text = text, .name = {}};
   for (const std::string_view name : {"summary", "systemPrompt", "model", "thinkingLevel", "level", "title", "name"}) {
@@ -74,7 +74,7 @@ EntryPart viewPayload(const Entry& entry) {
   return {.kind = BlockKind::Unknown, .text = entry.payload, .name = {}};
 }
 
-// Why a turn ended early, and what had come of an answer that could not be kept as a message.
+// Returns why a turn ended early, and the parts of an answer that could not be kept as a message.
 std::vector<EntryPart> viewEarlyEnd(const Entry& entry, std::string reason) {
   std::vector<EntryPart> parts;
   parts.push_back({.kind = BlockKind::Text, .text = std::move(reason)});

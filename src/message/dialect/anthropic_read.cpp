@@ -10,7 +10,7 @@ using json::Kind;
 
 void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& blocks);
 
-// One of the texts that a document is put together from. What it has beside its words is lost in that.
+// Adds one of the texts that a document is composed of. The part's other members are lost.
 void addText(const Reader& reader, Tree::Index part, const TextView& text, Block& document,
              std::vector<TextView>& texts) {
   texts.push_back(text);
@@ -143,7 +143,7 @@ void readAnthropicMedia(Reader& reader, Tree::Index node, Block block, std::vect
   blocks.push_back(std::move(block));
 }
 
-// A search result is a document of text: what the model reads of it is its content.
+// A search result is a document of text: its content is what the model reads.
 void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   std::vector<TextView> texts;
@@ -166,7 +166,7 @@ void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector
   blocks.push_back(std::move(block));
 }
 
-// One block that is not a tool result.
+// Reads a block that is not a tool result.
 void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(node)) {

@@ -1,4 +1,4 @@
-// Writes the normalized form itself. It has a word for everything; what is unknown is in it verbatim.
+// Writes the normalized form itself. It can express everything; unknown blocks are written verbatim.
 #include "message/dialect/writers.h"
 
 namespace bough::message {

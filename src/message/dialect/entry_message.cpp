@@ -42,7 +42,7 @@ bool holdsMessage(const Entry& entry) {
 
 namespace {
 
-// A bare entry: its own type says what it is.
+// A bare entry: the type of the entry is the type of the message.
 Result<Message> normalizeBare(const Entry& entry) {
   std::forward_list<std::string> dressed;
   dressed.push_front(message::withType(entry.type, entry.payload));

@@ -1,4 +1,4 @@
-// The message that an entry holds, and the dialect it is in.
+// The message in an entry, and the dialect of that message.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace bough::message {
 
-/// Whether an entry of this type holds a message. Besides `message`, these are the plain types: user, tool_call …
+/// Returns whether an entry of this type holds a message: `message` or one of the plain types user, tool_call …
 bool isMessageType(std::string_view type);
-/// The payload of a plain entry with the entry's type as its first member.
+/// Returns the payload of a plain entry with the entry's type as its first member.
 std::string withType(std::string_view type, std::string_view payload);
 
 }  // namespace bough::message

@@ -13,14 +13,14 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kLookedAtBytes = 4096;  // enough of any text for a line
+constexpr std::size_t kLookedAtBytes = 4096;  // enough text for one line
 
-// As much of a block's text as a line may need.
+// Returns as much of a block's text as a line may need.
 std::string beginning(const TextView& text) {
   if (text.escaped.size() <= kLookedAtBytes) return text.decode();
   TextView part = text;
   part.escaped = part.escaped.substr(0, kLookedAtBytes);
-  // Not in the middle of an escape.
+  // Do not cut inside an escape.
   const std::size_t slash = part.escaped.rfind('\\', kLookedAtBytes - 1);
   if (slash != std::string_view::npos && slash + 12 > part.escaped.size()) part.escaped = part.escaped.substr(0, slash);
   while (part.escaped.ends_with('\\')) part.escaped.remove_suffix(1);
@@ -80,7 +80,7 @@ std::string hiddenSummary(const Entry& entry) {
   return fmt::format("[redacted{}]", reason && !reason->empty() ? ": " + *reason : "");
 }
 
-// The member that says most, else the payload.
+// Returns the most informative member, or the payload.
 std::string payloadText(const Entry& entry) {
   if (entry.type == entry_type::kBranchSummary) {
     return fmt::format("of {}: {}", json::findString(entry.payload, "sourceEntryId").value_or("?"),
@@ -94,7 +94,7 @@ std::string payloadText(const Entry& entry) {
   return entry.payload.substr(0, kLookedAtBytes);
 }
 
-// A result that says so itself, for want of a flag.
+// Returns whether the text of a result says that the tool failed. Used when there is no flag.
 bool saysFailed(const Block& result) {
   const std::string said = resultText(result);
   const std::size_t begin = std::min(said.find_first_not_of(" \t\r\n"), said.size());

@@ -1,4 +1,4 @@
-// Reads Gemini's generateContent: {role: user|model, parts}, calls and responses are parts, often without ids.
+// Reads Gemini's generateContent: {role: user|model, parts}. Calls and responses are parts, often without ids.
 #include <array>
 
 #include "base/json/json_write.h"
@@ -9,7 +9,7 @@ namespace {
 
 using json::Kind;
 
-// The API takes both spellings of every field.
+// The API accepts both spellings of every field.
 Tree::Index findEither(const Tree& tree, Tree::Index object, std::string_view camel, std::string_view snake) {
   const Tree::Index found = tree.find(object, camel);
   return found != Tree::kNone ? found : tree.find(object, snake);
@@ -37,7 +37,7 @@ bool readFileData(Reader& reader, Tree::Index data, Block& block) {
   block.type = reader.text(findEither(tree, data, "mimeType", "mime_type"));
   block.text = reader.text(findEither(tree, data, "fileUri", "file_uri"));
   block.name = reader.text(findEither(tree, data, "displayName", "display_name"));
-  // Files of the File API are readable by their own provider only.
+  // Files of the File API are readable only by their own provider.
   const std::string address = block.text.decode();
   const bool own = address.starts_with("gs://") || address.contains("googleapis.com/");
   block.source = own || !address.starts_with("http") ? MediaSource::FileId : MediaSource::Url;
@@ -58,8 +58,8 @@ bool readGeminiCall(Reader& reader, Tree::Index call, Block& block) {
   return block.name.present && block.input.starts_with('{');
 }
 
-// Whether a response says that the tool failed. Programs write `"error":null` or `"error":""` beside what a tool that
-// succeeded says; an empty text that is all there is comes from a tool that failed without a word.
+// Returns whether a response says that the tool failed. Programs write `"error":null` or `"error":""` next to the
+// output of a tool that succeeded. An empty error that is the only member means that the tool failed without a message.
 bool saysError(const Tree& tree, Tree::Index error, bool isAlone) {
   if (error == Tree::kNone) return false;
   const Kind kind = tree.kind(error);
@@ -67,7 +67,8 @@ bool saysError(const Tree& tree, Tree::Index error, bool isAlone) {
   return kind != Kind::Null && kind != Kind::False;
 }
 
-// `output` alone is the result and `error` alone the failure. An object that says more is the result in full.
+// A single member `output` is the result, and a single member `error` is the failure. An object with more members is
+// the result as a whole.
 void readResponseValue(Reader& reader, Tree::Index response, Block& block) {
   const Tree& tree = reader.tree;
   std::size_t members = 0;
@@ -119,15 +120,15 @@ constexpr std::array<PartField, 8> kOtherParts = {{{"executableCode", "executabl
                                                    {"partMetadata", "part_metadata"},
                                                    {"mediaProcessing", "media_processing"}}};
 
-// The fields that hold data, the most important first. A part holds one of them; of two the first counts, and the
-// other is named.
+// The fields with data, the most important first. A part has one of them; when it has two, the first counts and the
+// other is reported.
 constexpr std::array<PartField, 5> kDataFields = {{{"functionCall", "function_call"},
                                                    {"functionResponse", "function_response"},
                                                    {"text", "text"},
                                                    {"inlineData", "inline_data"},
                                                    {"fileData", "file_data"}}};
 
-// The place in kDataFields of the field that counts; its size when there is none.
+// Returns the index in kDataFields of the field that counts; the size of kDataFields when there is none.
 std::size_t dataField(const Tree& tree, Tree::Index part) {
   std::size_t field = 0;
   while (field < kDataFields.size() &&
@@ -195,7 +196,7 @@ Problem readCandidate(Reader& reader, Tree::Index response) {
   out.model = reader.text(tree.find(response, "modelVersion"));
   out.stopReason = first != Tree::kNone ? reader.text(tree.find(first, "finishReason"))
                                         : reader.text(tree.find(tree.find(response, "promptFeedback"), "blockReason"));
-  // Only the first candidate is the answer; the others are named.
+  // Only the first candidate is the answer; the others are reported.
   const bool several = first != Tree::kNone && tree.next(first) < tree.next(tree.find(response, "candidates"));
   if (several) out.extras.emplace_back("candidates");
   reader.extrasOf(out.extras, first, {"content", "finishReason", "index"});
@@ -233,7 +234,7 @@ Problem readGeminiContent(Reader& reader, Tree::Index content) {
 
 Problem readGemini(const Tree& tree, Tree::Index node, Message& out) {
   Reader reader(tree, out);
-  // A prompt that was blocked has no candidates.
+  // The answer to a blocked prompt has no candidates.
   const bool answer = tree.isArray(tree.find(node, "candidates")) || tree.isObject(tree.find(node, "promptFeedback"));
   if (answer) return readCandidate(reader, node);
   const Tree::Index role = tree.find(node, "role");

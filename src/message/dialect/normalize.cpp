@@ -1,4 +1,4 @@
-// normalize: one stored message, without the history around it.
+// normalize() reads one stored message, without the history around it.
 #include <bough/message.h>
 #include <fmt/format.h>
 

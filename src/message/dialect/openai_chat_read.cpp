@@ -1,4 +1,4 @@
-// Reads OpenAI's Chat Completions: tool calls beside the content, each tool result a message of its own.
+// Reads OpenAI's Chat Completions: tool calls are next to the content, and each tool result is a separate message.
 #include "message/dialect/reader.h"
 
 namespace bough::message {
@@ -63,7 +63,7 @@ void readChatPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
   blocks.push_back(std::move(block));
 }
 
-// False when the content is neither a string, a list nor null.
+// Returns false when the content is neither a string, a list nor null.
 bool readContent(Reader& reader, Tree::Index content, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   if (content == Tree::kNone || tree.kind(content) == Kind::Null) return true;
@@ -101,7 +101,7 @@ void readToolCall(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
   blocks.push_back(std::move(block));
 }
 
-// The calls of before `tool_calls`, which had no ids.
+// Reads a call in the form that preceded `tool_calls`, which has no id.
 void readFunctionCall(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   Block block;
@@ -131,7 +131,7 @@ void readChatUsage(Reader& reader, Tree::Index usage) {
   };
 }
 
-// What was spoken: its words where the answer brought them, else only a name for it that OpenAI understands.
+// Reads spoken output: its words if the answer has them, otherwise only an id that OpenAI understands.
 void readAudio(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   const TextView words = reader.text(tree.find(node, "transcript"));
@@ -195,7 +195,7 @@ Problem readChoice(const Tree& tree, Tree::Index response, Message& out) {
     break;
   }
   const Tree::Index message = tree.find(first, "message");
-  // Without a choice (usage alone, or what a filter says of the prompt) the answer says nothing.
+  // An answer without a choice (only usage, or a filter's verdict on the prompt) has no content.
   const bool isEmpty = first == Tree::kNone && tree.isArray(tree.find(response, "choices"));
   if (!isEmpty && !tree.isObject(message)) return "a completion without a message";
   out.role = Role::Assistant;
@@ -204,7 +204,7 @@ Problem readChoice(const Tree& tree, Tree::Index response, Message& out) {
   out.model = reader.text(tree.find(response, "model"));
   out.stopReason = reader.text(tree.find(first, "finish_reason"));
   readChatUsage(reader, tree.find(response, "usage"));
-  // Only the first choice is the answer; the others are named.
+  // Only the first choice is the answer; the others are reported.
   if (!isEmpty && tree.next(first) < tree.next(tree.find(response, "choices"))) out.extras.emplace_back("choices");
   reader.extrasOf(out.extras, first, {"message", "finish_reason", "index"});
   reader.extrasOf(out.extras, response, {"choices", "id", "model", "usage", "object", "created"});

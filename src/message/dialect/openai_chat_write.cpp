@@ -82,7 +82,7 @@ void writeResults(const OutMessage& message, Sink& sink) {
   }
 }
 
-// A stored answer that was spoken: it is not a part, and is sent back by its id.
+// Returns whether the block is a stored spoken answer. It is not a part of the content, and is sent back by its id.
 bool isSpoken(const OutBlock& outBlock) {
   return outBlock.stored && outBlock.kind != BlockKind::ToolCall && outBlock.block->id.present &&
          outBlock.block->type.escaped == "audio";

@@ -1,4 +1,4 @@
-// Reads OpenAI's Responses API: a flat list of items, where calls, their outputs and reasoning are items of their own.
+// Reads OpenAI's Responses API: a flat list of items, where calls, their outputs and reasoning are separate items.
 #include "message/dialect/reader.h"
 
 namespace bough::message {
@@ -162,7 +162,7 @@ void readResponsesUsage(Reader& reader, Tree::Index usage) {
   };
 }
 
-// A reference to another item needs no type, and says nothing but the id.
+// A reference to another item needs no type and contains only the id.
 bool isReference(const Tree& tree, Tree::Index node) {
   for (const auto [key, value] : tree.members(node)) {
     if (!tree.stringIs(key, "id") && !tree.stringIs(key, "type")) return false;

@@ -35,7 +35,7 @@ void writeResponsesMedia(NodeWriter& writer, const Block& block) {
   writer.endObject();
 }
 
-// A stored call, output or item of another kind is a whole item.
+// Writes a stored call, output or item of another kind, which is a whole item.
 bool writeStoredItem(const OutBlock& outBlock, Sink& sink) {
   const bool item = outBlock.kind != BlockKind::Text && outBlock.kind != BlockKind::Refusal;
   if (!outBlock.stored || !item) return false;
@@ -93,7 +93,7 @@ bool isAnswer(const OutBlock& outBlock) {
   return outBlock.kind == BlockKind::Text || outBlock.kind == BlockKind::Refusal;
 }
 
-// One item of several parts. It needs an id, and no two items may share one.
+// Writes one item with several parts. The item needs an id, and no two items may have the same id.
 void writeAnswerParts(std::span<const OutBlock> parts, Sink& sink) {
   NodeWriter& writer = sink.begin();
   const std::string seed = std::to_string(sink.count()) + std::string(parts.front().text.escaped);
@@ -102,7 +102,7 @@ void writeAnswerParts(std::span<const OutBlock> parts, Sink& sink) {
   writer.member("role", literal("assistant")).member("status", literal("completed")).key("content").beginArray();
   for (const OutBlock& part : parts) {
     if (writeStored(writer, part)) {
-      // With its annotations, and whatever else is in it.
+      // Written with its annotations and other members.
     } else if (part.kind == BlockKind::Refusal) {
       writer.beginObject().member("type", literal("refusal")).member("refusal", part.text).endObject();
     } else {
@@ -115,8 +115,9 @@ void writeAnswerParts(std::span<const OutBlock> parts, Sink& sink) {
   sink.end();
 }
 
-// The texts and refusals at the beginning of `blocks`; gives how many. Answers without ids are sent as easy messages,
-// which take a plain string. Refusals have no short form, nor have the parts that are left of an edited message.
+// Writes the texts and refusals at the beginning of `blocks` and returns their number. Answers without ids are written
+// in the short form, as messages with a plain string. Refusals have no short form, and neither do the remaining parts
+// of an edited message.
 std::size_t writeAnswers(std::span<const OutBlock> blocks, Sink& sink) {
   std::size_t count = 0;
   bool stored = false;

@@ -29,7 +29,7 @@ Problem readPlainCall(Reader& reader, Tree::Index node) {
   return std::nullopt;
 }
 
-// Whether a value is a list of blocks: texts, images and documents as Anthropic has them. Any other list is data.
+// Returns whether a value is a list of blocks: texts, images and documents in Anthropic's form. Any other list is data.
 bool isListOfBlocks(const Tree& tree, Tree::Index value) {
   if (!tree.isArray(value)) return false;
   std::size_t count = 0;
@@ -45,7 +45,7 @@ bool isListOfBlocks(const Tree& tree, Tree::Index value) {
   return count > 0;
 }
 
-// What a tool gave: text, blocks, or data as the text of its JSON.
+// Reads the output of a tool: text, blocks, or data, which becomes the text of its JSON.
 Problem readResultContent(Reader& reader, Tree::Index content, std::vector<Block>& out) {
   const Tree& tree = reader.tree;
   if (isListOfBlocks(tree, content)) {

@@ -16,7 +16,7 @@ void readOriginal(Original& original, History& history) {
   if (original.section == Section::System) {
     problem = readSystem(original.dialect, tree, original.node, original.message);
   } else if (original.wholeSlot) {
-    // `input` as one string: a user message.
+    // `input` as one string is a user message.
     Reader reader(tree, original.message);
     original.message.dialect = original.dialect;
     original.message.raw = original.raw;

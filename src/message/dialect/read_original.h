@@ -1,11 +1,11 @@
-// Reads one stored value, whatever part of a request it is.
+// Reads one stored value, whichever part of a request it is.
 #pragma once
 
 #include "message/model/history.h"
 
 namespace bough::message {
 
-/// Normalizes an original whose place in a tree is known; says in `problem` when it cannot be.
+/// Normalizes an original whose position in a tree is known. Sets `problem` when that is not possible.
 void readOriginal(Original& original, History& history);
 
 }  // namespace bough::message

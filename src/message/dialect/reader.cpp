@@ -65,7 +65,7 @@ Block Reader::unknown(Tree::Index node, TextView type, std::string_view problem)
 
 bool Reader::url(TextView address, Block& block) {
   if (!address.present || address.empty()) return false;
-  // "\/" is the one escape that serializers put into addresses; then the blocks are not slices any more.
+  // "\/" is the only escape that serializers write in addresses. With it, the address is not a slice any more.
   if (address.escaped.contains('\\')) address = own(address.decode());
   const std::string_view text = address.escaped;
   if (!text.starts_with("data:")) {
@@ -92,8 +92,8 @@ bool Reader::fileData(const TextView& data, Block& block) {
 
 namespace {
 
-// Whether lists of blocks are so long that the blocks would take a thousand times the bytes of their text. Lists in a
-// tool's arguments have other names, and take no blocks.
+// Returns whether lists of blocks are so long that the blocks would take a thousand times the bytes of their text.
+// Lists in a tool's arguments have other names and need no blocks.
 bool hasTooManyBlocks(const Tree& tree, Tree::Index message) {
   constexpr std::size_t kMostBlocks = 100'000;
   constexpr std::string_view kLists[] = {"content", "parts", "output", "tool_calls", "annotations", "citations"};
@@ -133,7 +133,7 @@ Problem readSystem(Dialect dialect, const Tree& tree, Tree::Index node, Message&
   Reader reader(tree, out);
   if (dialect == Dialect::Gemini) {
     const Problem problem = readGeminiContent(reader, node);
-    // Of a part that stands alone, the members are in its block.
+    // The members of a single part are in its block.
     if (!problem && !tree.isString(tree.find(node, "text"))) reader.extrasOf(out.extras, node, {"role", "parts"});
     return problem;
   }

@@ -60,7 +60,7 @@ class SchemaWriter {
     Tree::Index end;
     Inside inside;
     bool object;
-    bool nullable = false;  // A schema that allows null, or the alternatives of one.
+    bool nullable = false;  // A schema that allows null, or the list of alternatives of such a schema.
     bool numeric = false;   // A schema of numbers.
     bool empty = true;
   };
@@ -95,7 +95,7 @@ class SchemaWriter {
     out_.append(raw).append(":");
   }
 
-  // Writes the member or element at a place; returns the place to go on from.
+  // Writes the member or element at an index; returns the index to continue from.
   Tree::Index step(Tree::Index at) {
     const Open& parent = open_.back();
     if (parent.inside == Inside::Keywords) return keyword(at);
@@ -168,7 +168,7 @@ class SchemaWriter {
     out_ += open_.back().nullable && name != "null" ? "[\"" + name + "\",\"null\"]" : '"' + name + '"';
   }
 
-  // Gemini has numbers as strings here, too.
+  // Gemini writes even numbers as strings here.
   void enumeration(Tree::Index list) {
     bool hasNull = false;
     bool empty = true;

@@ -1,5 +1,5 @@
-// Schemas of tools and answers. Gemini has a form of its own: types in capitals, `nullable`, counts as strings;
-// everybody else takes JSON Schema.
+// Schemas of tools and answers. Gemini has its own form: types in capitals, `nullable`, counts as strings. All others
+// accept JSON Schema.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@ namespace bough::message {
 
 struct JsonSchema {
   std::string text;
-  bool orderLost = false;  ///< It had a `propertyOrdering`, which JSON Schema does not have.
+  bool orderLost = false;  ///< The schema had a `propertyOrdering`, which JSON Schema does not have.
 };
 
-/// A schema in Gemini's form as JSON Schema. What is JSON Schema already stays.
+/// Converts a schema from Gemini's form to JSON Schema. What is already JSON Schema stays.
 JsonSchema jsonSchemaOf(const json::Tree& tree, json::Tree::Index schema);
 
-/// The schema with `"type":"object"`, which every API demands of a tool's parameters; as it is when it says so already.
+/// Returns the schema with `"type":"object"`, which every API requires for a tool's parameters. Returns it unchanged
+/// when it already has that type.
 std::string asObjectSchema(std::string_view schema);
 
 }  // namespace bough::message

@@ -40,7 +40,7 @@ void readFunction(Original& original, json::Tree::Index object, std::string_view
   original.problem = tool.known ? std::string_view() : "a tool without a name";
 }
 
-// Chat has a function or a freeform tool inside the tool, and members beside it.
+// In Chat, the function or freeform tool is inside the tool, next to other members.
 void readChatTool(Original& original, History& history) {
   const json::Tree& tree = *original.tree;
   const json::Tree::Index type = tree.find(original.node, "type");
@@ -50,7 +50,7 @@ void readChatTool(Original& original, History& history) {
   Reader(tree, original.message).extrasOf(original.tool->extras, original.node, {"type", tree.body(type)});
 }
 
-// The list of functions in an element of Gemini's tools; empty when it has none.
+// Returns the name of the list of functions in an element of Gemini's tools; empty when it has none.
 std::string_view nameOfDeclarations(const json::Tree& tree, json::Tree::Index element) {
   for (const std::string_view name : {"functionDeclarations", "function_declarations"}) {
     const json::Tree::Index functions = tree.find(element, name);
@@ -59,7 +59,8 @@ std::string_view nameOfDeclarations(const json::Tree& tree, json::Tree::Index el
   return {};
 }
 
-// The members of an element of Gemini's tools beside its declarations: other tools. Empty when there are none.
+// Returns the other members of an element of Gemini's tools, which are other tools, as an object. Empty when there are
+// none.
 std::string besideDeclarations(const json::Tree& tree, json::Tree::Index element) {
   std::string out;
   for (const auto [key, value] : tree.members(element)) {

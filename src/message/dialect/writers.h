@@ -1,4 +1,4 @@
-// Spells out planned messages in each dialect, and records the hash of every value and block on the way.
+// Writes planned messages in each dialect, and records the hash of every value and block.
 #pragma once
 
 #include <string>
@@ -17,22 +17,22 @@ struct Records {
   std::vector<LeafRecord> leaves;
 };
 
-/// Takes the values of one section, one after the other, with separators between them.
+/// Receives the values of one section, one after the other, and writes separators between them.
 class Sink {
  public:
   Sink(std::string& out, Records& records, Section section, Hashing hashing = Hashing::Yes,
        Surrogates inStored = Surrogates::Perhaps)
       : writer_(out, hashing, inStored), out_(out), records_(records), section_(section) {}
 
-  /// Begins a value; write exactly one into the result.
+  /// Begins a value. The caller must write exactly one value to the result.
   NodeWriter& begin();
-  /// The value completed last is a block that came from `original`.
+  /// Records that the last completed value is a block that came from `original`.
   void leaf(std::int32_t original) { records_.leaves.push_back({.hash = writer_.lastHash(), .original = original}); }
   void leaf(const OutBlock& from) {
     records_.leaves.push_back({.hash = writer_.lastHash(), .original = from.original, .block = from.block});
   }
   void end();
-  /// An original that is copied. An empty separator: the usual one.
+  /// Copies an original. An empty separator means the usual one.
   void splice(std::int32_t original, std::string_view raw, std::string_view separator, std::uint64_t hash);
   [[nodiscard]] std::size_t count() const { return count_; }
 
@@ -56,18 +56,19 @@ WriteMessage writeGemini;
 WriteMessage writeBough;
 void writeMessage(Dialect dialect, const OutMessage& message, Sink& sink);
 
-/// The system prompt as the value of the request's own member.
+/// Writes the system prompt as the value of the request's own member.
 void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink);
 
 // Shared by the writers.
 
-/// Writes a stored block where a list of blocks is wanted. False when it is none, or a bare string, which has no dress.
+/// Writes a stored block into a list of blocks. Returns false when the block is not stored or is a bare string, which
+/// cannot be an element of such a list.
 bool writeStored(NodeWriter& writer, const OutBlock& outBlock);
-/// A result's texts as one string, `prefix` before them.
+/// Writes the texts of a result as one string that begins with `prefix`.
 void writeJoined(NodeWriter& writer, const OutBlock& result, std::string_view prefix = {});
 /// "data:TYPE;base64,DATA"
 void writeDataUrl(NodeWriter& writer, const Block& block);
-/// A view of text that needs no escapes.
+/// Returns a view of text that needs no escapes.
 inline TextView literal(std::string_view text) {
   return {.escaped = text, .present = true, .oddEscapes = false};
 }

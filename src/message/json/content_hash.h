@@ -1,9 +1,10 @@
-// Tells whether a JSON value still says what it said when we wrote it.
+// Detects whether a JSON value still has the content that it had when we wrote it.
 //
-// A history comes back from programs that load and print it again: with other blanks, other escapes, another order of
-// keys. None of that is an edit. So the hash is taken over what the text means: strings in one spelling, numbers by
-// value (whole numbers of any length exactly), members in any order, the first of two members of one name. It is 64
-// bits wide and fast, not cryptographic: it guards against mistakes, not against somebody who wants to fool himself.
+// A history comes back from programs that parse it and print it again: with different white space, different escapes,
+// or a different order of keys. None of that is an edit. So the hash covers the meaning of the text: strings in one
+// normal form, numbers by value (integers of any length exactly), members in any order, and only the first of two
+// members with the same name. The hash has 64 bits and is fast, but not cryptographic: it protects against mistakes,
+// not against deliberate collisions.
 #pragma once
 
 #include <array>
@@ -16,12 +17,12 @@
 
 namespace bough::message {
 
-/// Bytes as they are.
+/// Hashes bytes as they are.
 std::uint64_t hashBytes(std::string_view bytes);
 
-/// The parts a hash of a JSON value is put together from; a writer uses them to hash while it writes.
+/// The parts from which the hash of a JSON value is composed. A writer uses them to hash while it writes.
 namespace content_hash {
-/// `body` is escaped as our writer does it: two equal texts have one body.
+/// `body` must be escaped in our writer's form, in which equal texts have equal bodies.
 std::uint64_t string(std::string_view body);
 std::uint64_t number(std::string_view literal);
 std::uint64_t word(json::Kind kind);
@@ -31,15 +32,15 @@ std::uint64_t element(std::uint64_t soFar, std::uint64_t valueHash);
 std::uint64_t array(std::uint64_t soFar, std::uint64_t count);
 }  // namespace content_hash
 
-/// Hashes values of indexed texts; keeps its buffers between calls.
+/// Hashes values of indexed texts. Keeps its buffers between calls.
 class ContentHasher {
  public:
   std::uint64_t hash(const json::Tree& tree, json::Tree::Index node);
-  /// Of a value that is not indexed yet. It must be valid JSON.
+  /// Hashes a value that is not indexed yet. The value must be valid JSON.
   std::uint64_t hash(std::string_view raw);
-  /// Of bytes that may be no JSON; then of the bytes.
+  /// Hashes a value that may be invalid JSON; then hashes its bytes.
   std::uint64_t hashIfValid(std::string_view raw);
-  /// Of anything that has a tree and a node in it, or only raw bytes, and may know its hash.
+  /// Hashes an object that has a tree and a node, or only raw bytes, and that may already have its hash.
   template <typename Stored>
   std::uint64_t hashOf(const Stored& stored) {
     if (stored.contentHash) return *stored.contentHash;
@@ -71,16 +72,16 @@ class ContentHasher {
   json::Tree scratch_;
 };
 
-/// Whether there may be escapes no writer needs, so that equal texts can have other bytes.
+/// Returns whether a string body may contain escapes that no writer needs; then equal texts may have different bytes.
 bool hasOddEscapes(std::string_view body);
 
-/// 16 lower-case hex digits.
+/// 16 lower-case hexadecimal digits.
 struct HexText {
   std::array<char, 16> digits;
   [[nodiscard]] std::string_view view() const { return {digits.data(), digits.size()}; }
 };
 HexText toHex(std::uint64_t hash);
-/// The reverse; 0 when it is no such text.
+/// Reverses toHex; returns 0 for any other text.
 std::uint64_t fromHex(std::string_view hex);
 
 }  // namespace bough::message

@@ -25,9 +25,9 @@ class Tree::Parser {
     return {.offset = static_cast<std::size_t>(at_ - begin_), .reason = reason_};
   }
 
-  // Ends what was open when an error struck, so that every node has an end.
+  // Closes all open containers after an error, so that every node has an end.
   void closeBroken() {
-    // A key whose value is missing goes: members() counts on pairs.
+    // Removes a key without a value, because members() relies on pairs.
     if (keyPending_) tree_.nodes_.pop_back();
     while (depth_ > 0) {
       Node& node = tree_.nodes_[open_[--depth_]];
@@ -163,7 +163,7 @@ std::optional<ScanError> Tree::parse(std::string_view text, std::size_t mostValu
   nodes_.clear();
   anySurrogates_ = false;
   if (text.size() > kMaxTextBytes) return ScanError{.offset = 0, .reason = "the text is longer than 4 GiB"};
-  // Long histories hold long strings: about one value in so many bytes.
+  // Long histories have long strings: about one value per this many bytes.
   constexpr std::size_t kBytesPerNode = 48;
   nodes_.reserve(text.size() / kBytesPerNode + 16);
   Parser parser(*this, text, mostValues, observer);

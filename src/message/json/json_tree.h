@@ -1,9 +1,9 @@
-// One pass over a JSON text that leaves an index of all its values.
+// Builds an index of all values of a JSON text in one pass.
 //
-// json_scan.h reads one level at a time and scans every byte again for each level above it. Conversion visits all
-// levels of long histories, so it pays for an index: 16 bytes a value, in the order of the text. Nothing is decoded; a
-// node is a slice. A text that breaks off keeps everything that was complete before the break, so that the rest of a
-// damaged history can still be converted.
+// json_scan.h reads one level at a time and scans every byte again for each level above it. A conversion visits all
+// levels of long histories, so it is worth building an index: 16 bytes per value, in the order of the text. Nothing is
+// decoded; a node is a slice. When a text breaks off, everything that was complete before the break is kept, so that
+// the rest of a damaged history can still be converted.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ class Tree {
  public:
   using Index = std::uint32_t;
   static constexpr Index kNone = 0xFFFFFFFF;
-  /// Offsets are 32 bits wide.
+  /// Limit because offsets have 32 bits.
   static constexpr std::size_t kMaxTextBytes = 0xFFFFFFF0;
 
-  /// Is told of objects and arrays while a text is indexed, when their bytes are still near the processor: whoever
-  /// looks at all bytes of a long text then does not fetch them from memory once more.
+  /// Is notified of objects and arrays while a text is indexed, when their bytes are still in the cache. A caller that
+  /// needs all bytes of a long text then does not load them from memory twice.
   class Observer {
    public:
-    /// An object or array with `depth` others around it is complete.
+    /// Called when an object or array inside `depth` others is complete.
     virtual void completed(const Tree& tree, Index node, std::size_t depth) = 0;
 
    protected:
     ~Observer() = default;
   };
 
-  /// Indexes one value with blanks around it at most. The text must outlive the tree. After an error the nodes before
-  /// it stay, and the containers it stood in are broken(). A text of more values than `mostValues` is an error: a node
-  /// takes eight times the bytes of the shortest value.
+  /// Indexes one value, which may have white space around it. The text must outlive the tree. After an error the nodes
+  /// before the error stay, and the containers around it are broken(). A text with more than `mostValues` values is an
+  /// error, because a node takes eight times the bytes of the shortest value.
   std::optional<ScanError> parse(std::string_view text, std::size_t mostValues = kMaxTextBytes,
                                  Observer* observer = nullptr);
   static constexpr std::string_view kTooMany = "it holds too many values";
@@ -49,19 +49,19 @@ class Tree {
   [[nodiscard]] bool isString(Index node) const { return node != kNone && kind(node) == Kind::String; }
   [[nodiscard]] bool broken(Index node) const { return (nodes_[node].flags & kBroken) != 0; }
   [[nodiscard]] bool hasEscapes(Index node) const { return (nodes_[node].flags & kEscapes) != 0; }
-  /// Whether a string has escapes that no writer needs: \u, \/. Without them equal texts have equal bodies.
+  /// Returns whether a string has escapes that no writer needs: \u, \/. Without them equal texts have equal bodies.
   [[nodiscard]] bool hasOddEscapes(Index node) const { return (nodes_[node].flags & kOddEscapes) != 0; }
   [[nodiscard]] bool hasSurrogates(Index node) const { return (nodes_[node].flags & kSurrogates) != 0; }
-  /// Whether any string has them.
+  /// Returns whether any string has surrogates.
   [[nodiscard]] bool anySurrogates() const { return anySurrogates_; }
   [[nodiscard]] std::uint32_t begin(Index node) const { return nodes_[node].begin; }
   [[nodiscard]] std::uint32_t end(Index node) const { return nodes_[node].end; }
-  /// The index after the node and everything in it.
+  /// Returns the index after the node and everything inside it.
   [[nodiscard]] Index next(Index node) const { return nodes_[node].next; }
   [[nodiscard]] std::string_view raw(Index node) const {
     return text_.substr(nodes_[node].begin, nodes_[node].end - nodes_[node].begin);
   }
-  /// What is between a string's quotes.
+  /// Returns the text between a string's quotes.
   [[nodiscard]] std::string_view body(Index node) const {
     return text_.substr(nodes_[node].begin + 1, nodes_[node].end - nodes_[node].begin - 2);
   }
@@ -70,7 +70,8 @@ class Tree {
     return hasEscapes(node) ? decodedIs(node, value) : body(node) == value;
   }
 
-  /// The value of a member; of the first one when the name occurs twice (decision 0043). kNone when there is none.
+  /// Returns the value of a member, the first one when the name occurs twice (decision 0043). kNone when there is no
+  /// such member.
   [[nodiscard]] Index find(Index object, std::string_view name) const;
 
   struct Member {

@@ -1,5 +1,5 @@
-// Writes a JSON value and, where that is wanted, hashes what it means in the same stroke, so that converted text is
-// never parsed again.
+// Writes a JSON value and optionally hashes its meaning at the same time, so that converted text never has to be parsed
+// again.
 #pragma once
 
 #include <bough/message.h>
@@ -14,10 +14,10 @@
 
 namespace bough::message {
 
-/// Whether somebody will compare what was written with what comes back.
+/// Whether the written text will be compared with what comes back.
 enum class Hashing : std::uint8_t { No, Yes };
 
-/// Whether values that were stored may have halves of characters in them.
+/// Whether stored values may contain lone surrogates.
 enum class Surrogates : std::uint8_t { None, Perhaps };
 
 class NodeWriter {
@@ -29,25 +29,26 @@ class NodeWriter {
   NodeWriter& endObject() { return close('}'); }
   NodeWriter& beginArray() { return open('[', false); }
   NodeWriter& endArray() { return close(']'); }
-  /// A name that needs no escapes.
+  /// Writes a name that needs no escapes.
   NodeWriter& key(std::string_view name);
-  /// A stored text. One with odd escapes is spelled again; a lone surrogate, which no server takes, becomes U+FFFD.
+  /// Writes a stored text. A text with unnecessary escapes is written in normal form; a lone surrogate, which no server
+  /// accepts, becomes U+FFFD.
   NodeWriter& text(const TextView& text) { return texts({&text, 1}); }
-  /// Several stored texts as one string.
+  /// Writes several stored texts as one string.
   NodeWriter& texts(std::span<const TextView> parts);
-  /// Text that is not escaped yet.
+  /// Writes text that is not escaped yet.
   NodeWriter& plain(std::string_view text);
   NodeWriter& boolean(bool value);
   NodeWriter& null();
   NodeWriter& number(std::uint64_t value);
-  /// A value that is JSON already, spliced; only lone surrogates are replaced. `stored`: nobody looks for them where no
-  /// stored value has some.
+  /// Writes a value that is already JSON; only lone surrogates are replaced. `stored`: the search for them is skipped
+  /// when no stored value has any.
   NodeWriter& raw(std::string_view json, bool stored = false);
 
   NodeWriter& member(std::string_view name, const TextView& value) { return key(name).text(value); }
   NodeWriter& member(std::string_view name, std::string_view value) { return key(name).plain(value); }
 
-  /// The hash of the value that was completed last; 0 without hashing.
+  /// Returns the hash of the last completed value; 0 without hashing.
   [[nodiscard]] std::uint64_t lastHash() const { return last_; }
 
  private:
@@ -66,7 +67,7 @@ class NodeWriter {
   NodeWriter& open(char bracket, bool object);
   NodeWriter& close(char bracket);
   void spliceSanitized(std::string_view json);
-  // Whether a string of the value at hand has half of a character in it.
+  // Returns whether a string of the current value contains a lone surrogate.
   [[nodiscard]] bool isBroken(json::Tree::Index node) const;
 
   std::string& out_;

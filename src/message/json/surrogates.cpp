@@ -5,7 +5,7 @@
 namespace bough::json {
 namespace {
 
-// The value of the escape `\uXXXX` at a place; 0 when there is none.
+// Returns the value of the escape `\uXXXX` at an index; 0 when there is none.
 unsigned unitAt(std::string_view body, std::size_t at) {
   if (at + 6 > body.size() || body[at] != '\\' || body[at + 1] != 'u') return 0;
   unsigned unit = 0;

@@ -12,7 +12,7 @@ bool isWordChar(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-// The first 160 bits of the hash: 32 characters.
+// Returns the first 160 bits of the hash as 32 characters.
 std::string base32(std::string_view hexDigest) {
   static constexpr char kAlphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
   auto nibble = [&](std::size_t i) {
@@ -82,7 +82,7 @@ std::string Aliases::makeAlias(std::string_view original, unsigned occurrence, u
   if (attempt > 0) seed += '\1' + std::to_string(attempt);
   const std::string digest = base32(Sha256::of(seed));
   if (what_ == Of::CallId) return "call_" + digest;
-  // A name keeps its readable start: it is what the model goes by.
+  // A name keeps its readable beginning, because the model relies on it.
   constexpr std::size_t kReadable = 29;
   std::string readable(original.substr(0, kReadable));
   for (char& c : readable) {

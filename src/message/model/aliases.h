@@ -1,8 +1,10 @@
-// Ids and tool names a target forbids get another one there: one to one, always the same, and never cut short.
+// Replaces call ids and tool names that a target does not accept by aliases: one to one, always the same, and never
+// truncated.
 //
-// What is legal stays as it is. What is not becomes a prefix and 160 bits of the SHA-256 of the original in base32, so
-// that two originals never meet; a text that somebody chose to look like such an alias is stepped around. The table
-// travels in the WayBack, so that turns written in the target find their originals again.
+// A valid text stays unchanged. An invalid text becomes a prefix and 160 bits of the SHA-256 of the original in base32,
+// so that two originals never get the same alias. An original that looks like such an alias is avoided. The table of
+// aliases is stored in the WayBack, so that messages that were written in the target's dialect find their originals
+// again.
 #pragma once
 
 #include <bough/message.h>
@@ -23,19 +25,20 @@ class Aliases {
 
   explicit Aliases(Of what) : what_(what) {}
 
-  /// From a WayBack: what `alias` stands for.
+  /// Adds an alias from a WayBack.
   void learn(std::string alias, std::string original);
-  /// What was meant: the original of an alias, or the text itself.
+  /// Returns the original of an alias, or the text itself when it is not an alias.
   [[nodiscard]] TextView original(TextView seen) const;
-  /// Tells of every original before the first alias is made, so that none can be taken for one.
+  /// Announces an original. Call this for every original before the first alias is made, so that no alias equals an
+  /// original.
   void reserve(TextView original) { taken_.insert(original.escaped); }
-  /// Whether an API takes it in what was written in its own dialect, by whatever server. Longer ids than others take
-  /// are usual there.
+  /// Returns whether the target's API accepts a text from a message in the API's own dialect, whichever server wrote
+  /// it. In such messages longer ids are common than in others.
   [[nodiscard]] bool sendable(Dialect dialect, const TextView& own) const;
-  /// The text to write in the target. `occurrence` counts from 0 the calls that share one id.
+  /// Returns the text to write in the target. `occurrence` is the number of earlier calls with the same id.
   TextView inTarget(Dialect target, TextView original, unsigned occurrence = 0);
 
-  /// All of alias → original, in the order they were learned or made.
+  /// Returns all pairs alias → original, in the order in which they were learned or made.
   [[nodiscard]] const std::vector<std::pair<std::string_view, std::string_view>>& table() const { return table_; }
 
  private:

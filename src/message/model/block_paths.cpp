@@ -10,13 +10,13 @@
 namespace bough::message {
 namespace {
 
-// Gemini has its declarations in lists of their own.
+// In Gemini, declarations are in lists inside the elements.
 std::string placeOfTool(const ToolDefinition& tool) {
   const std::string element = fmt::format("[{}]", tool.element);
   return tool.declarations.empty() ? element : fmt::format("{}.{}[{}]", element, tool.declarations, tool.declaration);
 }
 
-// The number of a block among those of a message; how many there are when it is none of them.
+// Returns the index of a block in a message; the number of blocks when it is not one of them.
 std::size_t numberOf(const std::vector<Block>& blocks, const Block* block) {
   const Block* const begin = blocks.data();
   if (block == nullptr || std::less<>{}(block, begin) || !std::less<>{}(block, begin + blocks.size())) {
@@ -64,7 +64,7 @@ std::size_t BlockPaths::placeOf(const std::vector<Block>& blocks, std::size_t nu
   return blocks[number].kind == BlockKind::Citation && place_ > 0 ? place_ - 1 : place_;
 }
 
-// Chat has texts, calls, reasoning and refusals in members of their own.
+// In Chat, texts, calls, reasoning and refusals are in separate members.
 std::string BlockPaths::placeInChat(const Original& original, const Block& block) {
   const bool isIndexed = tree_ == original.tree && node_ == original.node && text_ == original.tree->text().data();
   if (!isIndexed) indexChat(original);

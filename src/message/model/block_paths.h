@@ -1,4 +1,4 @@
-// Says where in its document a message and its blocks are.
+// Finds the path of a message or a block in its document.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace bough::message {
 
-/// The place of an original in its document: "messages[3]"; with the dialect before it when that is another document.
+/// Returns the path of an original in its document: "messages[3]". The path begins with the dialect when it belongs to
+/// a different document than the one that was read.
 std::string pathOf(const Original& original);
 
-/// The same with one block of it: "messages[3].content[1]". It remembers the message that was asked about last: of a
-/// message's blocks, asked about in their order, each takes one step.
+/// Returns the path of a block: "messages[3].content[1]". Remembers the last message, so asking for the blocks of a
+/// message in order takes one step per block.
 class BlockPaths {
  public:
   std::string of(const Original& original, const Block* block);
 
  private:
-  // A value in a message of Chat: a member, or an element of it.
+  // A value in a message of Chat: a member, or an element of a member.
   struct Value {
     const char* begin = nullptr;
     json::Tree::Index key = 0;
@@ -34,12 +35,12 @@ class BlockPaths {
   void indexChat(const Original& original);
 
   const Block* blocks_ = nullptr;
-  std::size_t number_ = 0;  // of the block that was asked about last
-  std::size_t place_ = 0;   // where it is, as citations have no place of their own
+  std::size_t number_ = 0;  // the last block that was asked for
+  std::size_t place_ = 0;   // its index in the document, where citations have no index of their own
   const json::Tree* tree_ = nullptr;
   json::Tree::Index node_ = 0;
   const char* text_ = nullptr;
-  std::vector<Value> values_;  // in the message at `node_`, as they are in the text
+  std::vector<Value> values_;  // of the message at `node_`, in the order of the text
   std::string inMessage_;
 };
 

@@ -1,4 +1,4 @@
-// What dialects have in common.
+// What groups of dialects have in common.
 #pragma once
 
 #include <bough/message.h>

@@ -76,7 +76,7 @@ std::string_view titleName(Dialect dialect) {
   }
 }
 
-// A title is in the file name for OpenAI, and nowhere for Gemini.
+// OpenAI has the title in the file name; Gemini has no title.
 bool canHoldTitle(Dialect target, const Block& block, bool asMedia) {
   if (target == Dialect::Bough) return true;
   if (block.kind != BlockKind::Document || !asMedia) return false;
@@ -117,7 +117,7 @@ bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from) {
 
 std::string_view detailOf(const Block& block) {
   if (block.kind != BlockKind::Image) return {};
-  const auto inner = json::findMember(block.raw, "image_url");  // Chat's is an object, that of Responses a string.
+  const auto inner = json::findMember(block.raw, "image_url");  // In Chat this is an object, in Responses a string.
   const bool isChat = inner && inner->starts_with('{');
   if (!isChat && json::findString(block.raw, "type") != "input_image") return {};
   const auto detail = json::findMember(isChat ? *inner : block.raw, "detail");

@@ -1,4 +1,4 @@
-// Which images and documents each target takes, and in which form.
+// Defines which images and documents each target accepts, and in which form.
 #pragma once
 
 #include <bough/message.h>
@@ -7,22 +7,23 @@
 
 namespace bough::message {
 
-/// Whether a target takes this image or document from a message of this role. `from`: whose file ids they are.
+/// Returns whether a target accepts this image or document in a message of this role. `from` is the dialect that file
+/// ids belong to.
 bool canHoldMedia(Dialect target, Role role, const Block& block, Dialect from);
 
-/// The media type to write for it; guessed from the address where none is stored.
+/// Returns the media type to write; guesses it from the address when none is stored.
 std::string_view mediaTypeOf(const Block& block);
 
-/// The name of a file of this type that has none.
+/// Returns a name for a file of this type that has no name.
 std::string_view fileNameOf(std::string_view type);
 
-/// How closely a model of OpenAI is to look at an image: `"low"`, as it is stored. Empty where nobody said.
+/// Returns how closely a model of OpenAI should look at an image, as stored: `"low"`. Empty when not specified.
 std::string_view detailOf(const Block& block);
 
-/// Whether a target keeps the name of this image or document. `asMedia`: it is written as one.
+/// Returns whether a target keeps the name of this image or document. `asMedia`: the block is written as media.
 bool canHoldTitle(Dialect target, const Block& block, bool asMedia);
 
-/// How a dialect calls the title of a document, or the name of its file.
+/// Returns the dialect's member name for the title of a document, or for the name of its file.
 std::string_view titleName(Dialect dialect);
 
 }  // namespace bough::message

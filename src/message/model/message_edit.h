@@ -1,9 +1,10 @@
-// An edit of an earlier message: a custom entry that says what models get in the place of that message.
+// An edit of an earlier message: a custom entry that says what models get instead of that message.
 //
 //   {"kind":"edit","entryId":"…","content":[{"type":"text","text":"…"}]}   blocks of the dialect bough
 //   {"kind":"edit","entryId":"…","content":null}                           models do not get the message
 //
-// It holds for the branch that it is on; of several edits of one message the last holds. The message itself stays.
+// An edit is in effect on its own branch; of several edits of one message the last is in effect. The message itself
+// stays.
 #pragma once
 
 #include <bough/entry.h>
@@ -14,20 +15,21 @@
 namespace bough::message {
 
 struct MessageEdit {
-  std::string targetId;  ///< The entry of the message.
-  std::string content;   ///< JSON of the new blocks; empty: the message is left out.
+  std::string targetId;  ///< The entry that holds the message.
+  std::string content;   ///< JSON of the new blocks; empty to leave the message out.
 
   [[nodiscard]] bool leavesOut() const { return content.empty(); }
 };
 
-/// None when the entry is not an edit, or when it is redacted.
+/// Returns std::nullopt when the entry is not an edit, or when it is redacted.
 std::optional<MessageEdit> editIn(const Entry& entry);
 
-/// The payload of an edit that leaves a message out.
+/// Returns the payload of an edit that leaves a message out.
 std::string leavingOut(const std::string& targetId);
 
-/// The payload of a message entry with the new content, in the dialect bough: with its role, and the call that it
-/// answers. None when the message cannot be read or answers several calls; then it stays as it is.
+/// Returns the payload of a message entry with the new content, in the dialect bough, with the role and the answered
+/// call of the original message. Returns std::nullopt when the message cannot be read or answers several calls; such a
+/// message stays unchanged.
 std::optional<std::string> editedPayload(const Entry& message, const MessageEdit& edit);
 
 }  // namespace bough::message

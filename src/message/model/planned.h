@@ -1,4 +1,4 @@
-// What a target's document will hold: the plan (plan/) makes these, the writers (dialect/) spell them out.
+// What a target's document will hold. The plan (plan/) makes these objects, the writers (dialect/) turn them into text.
 #pragma once
 
 #include <bough/message.h>
@@ -12,43 +12,44 @@
 
 namespace bough::message {
 
-/// Gemini: what the API documents as the signature of a call that has none of its own.
+/// Gemini: the documented signature for a call without a signature of its own.
 inline constexpr std::string_view kForeignCall = "skip_thought_signature_validator";
 
-/// One block to write. Every field is as the target takes it.
+/// One block to write. Every field has the form that the target accepts.
 struct OutBlock {
   BlockKind kind = BlockKind::Text;
-  bool stored = false;  ///< Request: a block of the target's dialect, written as it stands.
+  bool stored = false;  ///< In a request: a block in the target's dialect, written verbatim.
   bool isError = false;
-  bool freeform = false;  ///< Of a call that takes text, or of its result.
-  bool omitId = false;    ///< The call had no id where it was written.
-  bool sentinel = false;  ///< Gemini: the call needs a signature it cannot have.
+  bool freeform = false;  ///< A call that takes text, or its result.
+  bool omitId = false;    ///< The original call had no id.
+  bool sentinel = false;  ///< Gemini: the call needs a signature and has none.
   std::int32_t original = -1;
-  std::string_view raw{};        ///< Stored: written in place of the block's bytes.
-  const Block* block = nullptr;  ///< Media, and everything that is only spelled differently.
+  std::string_view raw{};        ///< When `stored`: text to write instead of the block's bytes.
+  const Block* block = nullptr;  ///< For media, and for everything that only has a different form.
   TextView text{};
   TextView id{};
   TextView name{};
-  std::string_view input{};           ///< Call: a raw JSON object, or a raw string, as the target takes it.
-  std::vector<TextView> texts{};      ///< Result.
-  std::vector<const Block*> media{};  ///< Result.
+  std::string_view input{};           ///< For a call: a raw JSON object or a raw string, whichever the target accepts.
+  std::vector<TextView> texts{};      ///< For a result.
+  std::vector<const Block*> media{};  ///< For a result.
 };
 
 struct OutMessage {
   Role role = Role::User;
   bool verbatim = false;
-  bool changed = false;        ///< Request: it must not be copied whole.
-  std::int32_t original = -1;  ///< When verbatim.
-  TextView roleName{};         ///< "developer", where the target knows it.
+  bool changed = false;        ///< In a request: it must not be copied as a whole.
+  std::int32_t original = -1;  ///< Set when verbatim.
+  TextView roleName{};         ///< "developer", when the target knows that role.
   std::vector<OutBlock> outBlocks{};
-  std::vector<std::pair<std::string_view, std::string_view>> members{};  ///< What else is written: names, raw values.
+  /// Further members to write: names and raw values.
+  std::vector<std::pair<std::string_view, std::string_view>> members{};
 };
 
 struct Plan {
   std::vector<OutMessage> messages;
-  OutMessage system;  ///< What goes into the request's own place for it.
+  OutMessage system;  ///< The content of the request's own member for the system prompt.
   bool hasSystem = false;
-  std::deque<std::string> texts;  ///< What blocks point into.
+  std::deque<std::string> texts;  ///< Storage that blocks point into.
 };
 
 }  // namespace bough::message

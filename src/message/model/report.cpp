@@ -106,7 +106,7 @@ void Reporter::lossy(Change change, const Original& original, const Block* block
   note(change, original, block, field, reason);
 }
 
-// Pieces of a message count as that message.
+// The pieces of a message count as one message.
 bool Reporter::isFirstLoss(const Original& original) {
   if (original.section != Section::Messages) return false;
   if (!original.entryId.empty()) return lossyEntries_.emplace(original.entryId).second;

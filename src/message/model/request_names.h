@@ -8,7 +8,7 @@
 
 namespace bough::message {
 
-/// The names a dialect's request uses. An empty one: there is no such member.
+/// The member names in a dialect's request. Empty when there is no such member.
 struct RequestNames {
   std::string_view messages;
   std::string_view system;
@@ -16,7 +16,7 @@ struct RequestNames {
 };
 RequestNames requestNames(Dialect dialect);
 
-/// Anthropic demands a limit. All of their models can answer with this many tokens.
+/// Anthropic requires a limit. All its models can answer with this many tokens.
 inline constexpr std::uint64_t kDefaultMaxTokens = 4096;
 
 }  // namespace bough::message

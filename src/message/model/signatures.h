@@ -1,5 +1,5 @@
-// Whether what proves reasoning to its provider still holds. Anthropic binds a signature to everything that stands
-// before it: system prompt, tools and messages.
+// Checks whether the signatures that prove reasoning to its provider are still valid. Anthropic binds a signature to
+// everything before it: system prompt, tools and messages.
 #pragma once
 
 #include "message/json/content_hash.h"
@@ -10,8 +10,9 @@ namespace bough::message {
 
 bool isSigned(const Original& original);
 
-/// What is before a place, put together message by message. Messages of other providers have another form each time
-/// they are converted, but always the same one: what is between two of Anthropic's counts once.
+/// The hash of everything before a position, built message by message. Each conversion may write the messages of other
+/// providers in a different form, but always the same one. So everything between two messages of Anthropic counts as
+/// one element.
 class PrefixChain {
  public:
   void add(const NodeRecord& node) { node.verbatim ? own(node.hash) : foreign(); }
@@ -33,7 +34,7 @@ class PrefixChain {
 /// Reports the signatures of an original that is in the written text, with `now` before it.
 void checkSignatures(const Original& original, const Prefix& now, Reporter& reporter);
 
-/// Reports those that are not in it.
+/// Reports the signatures that are not in the written text.
 void reportCarriedSignatures(const History& history, Dialect target, Reporter& reporter);
 
 }  // namespace bough::message

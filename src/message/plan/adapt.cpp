@@ -19,7 +19,7 @@ std::string_view kindName(const Original& original, const Block& block) {
   return toString(block.kind);
 }
 
-// A call or result of the target's own dialect that only needs another id or name keeps everything else it says.
+// Changes only the id or name in a call or result of the target's own dialect, so that everything else stays.
 bool storeRenamed(OutBlock& outBlock, std::deque<std::string>& texts) {
   const Block& block = *outBlock.block;
   if (block.idMissing || !block.raw.starts_with('{')) return false;
@@ -32,7 +32,7 @@ bool storeRenamed(OutBlock& outBlock, std::deque<std::string>& texts) {
       raw.replace(static_cast<std::size_t>(old.escaped.data() - block.raw.data()), old.escaped.size(), now.escaped);
     return inside;
   };
-  // From the last to the first, so that places stay what they were.
+  // Replaces the last one first, so that the position of the other stays valid.
   const bool nameFirst = block.name.escaped.data() < block.id.escaped.data();
   const bool done = nameFirst ? replace(block.id, outBlock.id) && replace(block.name, outBlock.name)
                               : replace(block.name, outBlock.name) && replace(block.id, outBlock.id);
@@ -42,7 +42,7 @@ bool storeRenamed(OutBlock& outBlock, std::deque<std::string>& texts) {
   return true;
 }
 
-// What a call without its result gets in the place of one.
+// Returns the text for the missing result of a call.
 std::string_view missingText(const Call& call) {
   if (!call.redacted) return "No result: the call was interrupted.";
   if (call.unreadable) {
@@ -82,7 +82,7 @@ TextView Adapter::placeholder(const Block& block) {
   return own(fmt::format("[{} not included: {}]", kind, what));
 }
 
-// A block of the target's own dialect. A citation is inside its text, except in the normalized form.
+// Adds a block of the target's own dialect. A citation is inside its text, except in the normalized form.
 void Adapter::storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
   if (!block.problem.empty()) {
     reporter_.invalid(originalAt(original), &block, block.problem);
@@ -92,7 +92,7 @@ void Adapter::storedContent(std::int32_t original, const Block& block, std::vect
   }
 }
 
-// Whether a call can stand as it was written. Chat's calls from before there were ids cannot.
+// Returns whether a call can stay as it was written. Chat's old calls without ids cannot.
 bool Adapter::isStored(const Call& call) const {
   const bool wanted = originalAt(call.original).dialect == target_ && call.occurrence == 0;
   const bool noObject = takesObjects() && !call.block->input.starts_with('{');
@@ -163,7 +163,7 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
   outBlocks.push_back(std::move(outBlock));
 }
 
-// A document of parts is written as its text, and after that the images in it.
+// A document of parts is written as its text, followed by the images in it.
 void Adapter::insideDocument(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks) {
   if (block.kind != BlockKind::Document) return;
   for (const Block& inside : block.content) content(original, inside, outBlocks);
@@ -206,7 +206,7 @@ void Adapter::reportSurrogates(const Original& from) {
   }
 }
 
-// The text of a call that takes one; elsewhere such a tool is given {"input": "…"}.
+// Returns the text of a call that takes text. For other targets such a tool gets {"input": "…"}.
 std::optional<TextView> Adapter::freeformText(const Call& call) {
   const Block& block = *call.block;
   if (block.freeform) return block.text;
@@ -234,7 +234,7 @@ void Adapter::setCall(const Call& call, OutBlock& outBlock) {
   outBlock.freeform = text && !takesObjects();
   outBlock.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
   const bool ownDialect = from.dialect == target_;
-  // A call that is spliced keeps its spelling, so its result must use the same.
+  // A call that is copied keeps the spelling of its id, so its result must use the same spelling.
   const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0) &&
                          mayKeep(history_.ids, call.block->id);
   const bool kept = call.keptId.present && !asWritten;
@@ -242,7 +242,7 @@ void Adapter::setCall(const Call& call, OutBlock& outBlock) {
                 : kept    ? call.keptId
                           : history_.ids.inTarget(target_, call.id, call.occurrence);
   const TextView name = history_.names.original(call.block->name);
-  // Chat took any name in calls from before there were ids, which are written as calls of today.
+  // Chat accepted any name in its old calls without ids, which are now written as calls of the present form.
   const bool fromBefore = target_ == Dialect::OpenaiChat && call.block->idMissing;
   const bool keepsName = ownDialect && !fromBefore && mayKeep(history_.names, call.block->name);
   outBlock.name = keepsName               ? call.block->name
@@ -347,7 +347,7 @@ OutBlock Adapter::result(const Call& call) {
       .kind = BlockKind::ToolResult, .isError = block.isError, .original = call.resultOriginal, .block = &block};
   setCall(call, outBlock);
   const bool own = originalAt(call.resultOriginal).dialect == target_ && originalAt(call.original).dialect == target_;
-  // One that names its call by the tool goes with a call from before there were ids alone.
+  // A result that names its call by the tool fits only an old call without an id.
   const bool byName = target_ == Dialect::OpenaiChat && block.idMissing;
   outBlock.stored = own && isStored(call) && !byName;
   if (outBlock.stored || (own && storeRenamed(outBlock, texts_))) return outBlock;
@@ -378,7 +378,7 @@ void Adapter::reportExtras(std::int32_t original) {
   }
   // OpenAI's two dialects share "detail".
   const bool openai = isOpenai(target_);
-  std::vector<const Block*> held;  // What is in a block of the message, at any depth.
+  std::vector<const Block*> held;  // The blocks inside a block of the message, at any depth.
   for (const Block& where : from.message.blocks) {
     for (held.push_back(&where); !held.empty();) {
       const Block& block = *held.back();

@@ -1,4 +1,4 @@
-// Turns a block of one dialect into the blocks another can hold, and reports what that costs.
+// Converts a block of one dialect to the blocks that another can hold, and reports what is lost.
 #pragma once
 
 #include <optional>
@@ -12,28 +12,29 @@ namespace bough::message {
 
 class Adapter {
  public:
-  /// `renames`: a second call of one id gets an id of its own, in the target's own dialect too.
+  /// `renames`: a second call with the same id gets another id, even in the target's own dialect.
   Adapter(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter,
           std::deque<std::string>& texts, bool renames)
       : history_(history), target_(target), options_(options), reporter_(reporter), texts_(texts), renames_(renames) {}
 
-  /// Appends the blocks of one block that is neither call nor result.
+  /// Appends the converted blocks of a block that is neither a call nor a result.
   void content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   OutBlock call(const Call& call);
   OutBlock result(const Call& call);
-  /// For a call that nobody answered.
+  /// Returns a result for a call that nobody answered.
   OutBlock missingResult(const Call& call);
-  /// Names everything a message and its blocks have that the target has no word for, and halves of characters.
+  /// Reports everything in a message and its blocks that the target cannot express, and lone surrogates.
   void reportExtras(std::int32_t original);
 
-  /// A text of our own.
+  /// Stores a text of our own.
   TextView own(std::string_view plain);
 
  private:
   void insideDocument(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   void storedContent(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
   [[nodiscard]] bool isStored(const Call& call) const;
-  /// Nothing comes back from a request, so what another server wrote in the target's dialect is made what it takes.
+  /// Nothing comes back from a request, so what another server wrote in the target's dialect is changed to what the
+  /// target accepts.
   [[nodiscard]] bool mayKeep(const Aliases& aliases, const TextView& own) const {
     return !renames_ || aliases.sendable(target_, own);
   }
@@ -44,7 +45,8 @@ class Adapter {
   void setInput(const Call& call, OutBlock& outBlock);
   [[nodiscard]] bool takesObjects() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
   TextView placeholder(const Block& block);
-  /// Whether the block was written as text: reasoning when that is wanted, and what a provider's own tools did.
+  /// Converts the block to text if required: reasoning when the options ask for it, and calls and results of a
+  /// provider's own tools.
   bool thinkingAsText(const Original& from, OutBlock& out);
   bool unknownAsText(const Original& from, const Block* where, OutBlock& out);
   void reportTitle(const Original& from, const Block& block, bool asMedia);
@@ -58,8 +60,8 @@ class Adapter {
   const ConvertOptions& options_;
   Reporter& reporter_;
   std::deque<std::string>& texts_;
-  bool renames_;                                                       // In a request, from which nothing comes back.
-  std::optional<std::unordered_set<std::string_view>> freeformTools_;  // Their names, once they are asked for.
+  bool renames_;  // True in a request, from which nothing comes back.
+  std::optional<std::unordered_set<std::string_view>> freeformTools_;  // Their names, collected on first use.
 
   [[nodiscard]] std::string_view noPlace() const;
 };

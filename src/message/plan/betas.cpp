@@ -6,14 +6,14 @@ namespace bough::message {
 namespace {
 
 struct Need {
-  std::string_view type;  // Of a block or a tool; of a tool the beginning of it.
+  std::string_view type;  // Type of a block or a tool; for a tool, the beginning of its type.
   std::string_view beta;
 };
 
 constexpr std::string_view kFiles = "files-api-2025-04-14";
 constexpr std::string_view kSystemMessages = "mid-conversation-system-2026-04-07";
 
-// As the provider's own library of November 2026 lists them.
+// As listed in the provider's own library of November 2026.
 constexpr Need kBlocks[] = {{"mcp_tool_use", "mcp-client-2025-11-20"},
                             {"mcp_tool_result", "mcp-client-2025-11-20"},
                             {"mcp_tool_listing", "mcp-client-2026-09-15"},
@@ -40,7 +40,7 @@ class Namer {
     reporter_.note(Change::Needs, original, block, "anthropic-beta", reason);
   }
 
-  // A block that is written as its provider wrote it.
+  // Checks a block that is written in its provider's form.
   void stored(const Original& original, const Block& block) {
     const bool media = block.kind == BlockKind::Image || block.kind == BlockKind::Document;
     if (media && block.source == MediaSource::FileId) need(original, &block, kFiles);

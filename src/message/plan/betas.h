@@ -1,4 +1,4 @@
-// What Anthropic takes only together with a beta header.
+// Finds what Anthropic accepts only with a beta header.
 #pragma once
 
 #include "message/model/history.h"
@@ -7,7 +7,7 @@
 
 namespace bough::message {
 
-/// Names in the report the headers that a plan for Anthropic needs.
+/// Adds the headers that a plan for Anthropic needs to the report.
 void nameBetas(const Plan& plan, const History& history, Reporter& reporter);
 
 }  // namespace bough::message

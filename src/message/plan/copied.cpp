@@ -6,12 +6,12 @@
 namespace bough::message {
 namespace {
 
-// How many messages came so far. Those that hold only results do not count: they join others.
+// Counts of messages so far. Messages with only results do not count, because they are joined with others.
 struct Seen {
-  std::int64_t messages = 0;  // All of them.
-  std::size_t written = 0;    // Those that are not copied.
-  std::size_t answers = 0;    // Of the assistant, not copied …
-  std::size_t others = 0;     // … and all the rest, copied answers too.
+  std::int64_t messages = 0;  // All messages.
+  std::size_t written = 0;    // Messages that are not copied.
+  std::size_t answers = 0;    // Assistant messages that are not copied.
+  std::size_t others = 0;     // All other messages, including copied answers.
 };
 
 bool holdsOnlyResults(const Original& original) {
@@ -55,25 +55,25 @@ class Finder {
     if (!holdsOnlyResults(original)) ++(joins ? now_.answers : now_.others);
   }
 
-  // Whether a result has no call of its own any more because what came before it in its document is gone, answers a
-  // call that gets another id, or is not right after its call any more.
+  // Returns whether a result must be written again: its call is gone together with what preceded it in its document,
+  // its call gets another id, or it no longer follows its call directly.
   [[nodiscard]] bool isMoved(const Original& original, std::int32_t answered, bool follows) const {
     if (answered < 0) return !follows || original.unpaired;
     const Call& call = pairing_.calls[static_cast<std::size_t>(answered)];
     const auto caller = static_cast<std::size_t>(call.original);
-    if (caller + 1 >= seen_.size()) return false;  // In the message itself.
+    if (caller + 1 >= seen_.size()) return false;  // The call is in the same message.
     if (call.occurrence > 0 && !copied_[caller]) return true;
     if (!copied_[caller] && !fits(call)) return true;
     if (target_ == Dialect::OpenaiResponses) return false;  // Other items may be in between.
     const Seen& before = seen_[caller + 1];
     const bool asItWas = copied_[caller] && now_.written == before.written &&
                          original.place - history_.originals[caller].place == now_.messages - before.messages;
-    // An answer that is written again joins the call's message when that is written again, too.
+    // An answer that is written again is joined with the call's message when that is also written again.
     return !asItWas && (now_.others > before.others || (copied_[caller] && now_.answers > before.answers));
   }
 
-  // Whether a result can stay as it is though its call is written again. Gemini's says the name of its tool; that of
-  // a function of Chat, from before there were ids, goes with a call of that kind.
+  // Returns whether a result can stay although its call is written again. Gemini's results contain the name of the
+  // tool. A function result of Chat's old form fits only a call of that form.
   [[nodiscard]] bool fits(const Call& call) const {
     if (target_ == Dialect::OpenaiChat) return !call.result->idMissing;
     const TextView name = history_.names.original(call.block->name);
@@ -85,10 +85,10 @@ class Finder {
   Dialect target_;
   const std::unordered_set<std::int32_t>& rewritten_;
   std::vector<bool> copied_;
-  std::vector<Seen> seen_;  // Before each original.
+  std::vector<Seen> seen_;  // By original: the counts before it.
   Seen now_;
-  std::int64_t lastPlace_ = -1;  // Of the last message that is copied.
-  bool intact_ = true;           // It and the results before it follow a message that is copied.
+  std::int64_t lastPlace_ = -1;  // Place of the last message that is copied.
+  bool intact_ = true;           // That message and the results before it follow a copied message.
   std::size_t nextResult_ = 0;
 };
 
@@ -101,7 +101,7 @@ CopiedOriginals::CopiedOriginals(const History& history, const Pairing& pairing,
   if (target == Dialect::OpenaiChat) uncopyFunctionCalls(pairing);
 }
 
-// A call from before there were ids is followed by a message of the role function, which is never written.
+// A call of the old form, without an id, is followed by a message of the role function, which is never written.
 void CopiedOriginals::uncopyFunctionCalls(const Pairing& pairing) {
   bool any = false;
   for (const Call& call : pairing.calls) {
@@ -144,14 +144,14 @@ bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const
 }
 
 void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing) {
-  std::unordered_map<std::string_view, unsigned> taken;  // Of each id, how many calls have it from their author.
+  std::unordered_map<std::string_view, unsigned> taken;  // By id: number of calls that have the id from their author.
   const auto hasItsId = [&](const Call& call) {
     return call.keptId.present || history.originals[static_cast<std::size_t>(call.original)].dialect == target;
   };
   for (Call& call : pairing.calls) {
     const bool named = call.result != nullptr && !call.result->idMissing && copied.contains(call.resultOriginal);
     if (named) call.keptId = call.result->id;
-    // Gemini's results say the name of their tool.
+    // Gemini's results contain the name of their tool.
     const bool byName = target == Dialect::Gemini && call.result != nullptr && copied.contains(call.resultOriginal);
     if (byName && !call.result->name.empty()) call.keptName = call.result->name;
     if (hasItsId(call)) taken[call.id.escaped] = std::max(taken[call.id.escaped], call.occurrence + 1);

@@ -1,4 +1,4 @@
-// Which originals of the target's own dialect go into its document as they are.
+// Decides which originals of the target's own dialect are copied unchanged into its document.
 #pragma once
 
 #include <unordered_set>
@@ -9,11 +9,11 @@
 
 namespace bough::message {
 
-/// Not those of other dialects, those of which only a part is left, and those whose results must be written again: a
-/// call must be followed by its results, under its id. And not those that are in `rewritten`, by number.
+/// An original is not copied when it is in another dialect, when only a part of it is left, when its results must be
+/// written again (a call must be followed by its results, with its id), or when its number is in `rewritten`.
 class CopiedOriginals {
  public:
-  CopiedOriginals() = default;  ///< None.
+  CopiedOriginals() = default;  ///< Copies nothing.
   CopiedOriginals(const History& history, const Pairing& pairing, Dialect target,
                   const std::unordered_set<std::int32_t>& rewritten);
 
@@ -21,11 +21,12 @@ class CopiedOriginals {
     return !copied_.empty() && copied_[static_cast<std::size_t>(index)];
   }
 
-  /// Whether messages that are copied and messages that are not follow each other, or copied ones in another order.
+  /// Returns whether copied messages are next to messages that are not copied, or copied messages come in another
+  /// order.
   [[nodiscard]] bool mixed() const;
 
-  /// Whether messages follow each other as they did in their own document, from this one up to `next` and the results
-  /// there; to the end when `next` is null.
+  /// Returns whether messages follow each other as in their own document, from this one up to `next` and the results
+  /// there; up to the end when `next` is null.
   [[nodiscard]] bool undisturbed(std::int32_t from, const Original* next) const;
 
  private:
@@ -34,12 +35,14 @@ class CopiedOriginals {
 
   const std::vector<Original>* originals_ = nullptr;
   std::vector<bool> copied_;
-  std::vector<std::size_t> breaks_;        // Up to each: messages that do not follow the one before them as they did.
-  std::vector<std::size_t> afterResults_;  // Of each: itself, or the first one after it that holds more than results.
+  // By original: number of messages so far that do not follow the same message as before.
+  std::vector<std::size_t> breaks_;
+  // By original: itself, or the first one after it that holds more than results.
+  std::vector<std::size_t> afterResults_;
 };
 
-/// Fits the ids of calls that are written again: one whose result is copied has the id of the result, and a call of
-/// another dialect has another id than those that have theirs from the target.
+/// Adjusts the ids of calls that are written again: a call whose result is copied gets the id of the result, and a call
+/// of another dialect gets an id that no call of the target's dialect has.
 void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing);
 
 }  // namespace bough::message

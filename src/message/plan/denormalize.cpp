@@ -1,4 +1,4 @@
-// denormalize: writes one message, without the history around it.
+// denormalize() writes one message, without the history around it.
 #include <bough/message.h>
 
 #include <string>
@@ -21,7 +21,7 @@ Result<Denormalized> denormalize(const Message& source, Dialect dialect) {
   }
   History history;
   Original& original = history.originals.emplace_back();
-  // Planned as if it came from elsewhere, so that it is written again even in its own dialect.
+  // Planned as if it came from another dialect, so that it is written again even in its own.
   original.dialect = source.dialect == dialect ? Dialect::Plain : source.dialect;
   original.message.role = source.role;
   original.message.roleName = source.roleName;
@@ -43,7 +43,7 @@ Result<Denormalized> denormalize(const Message& source, Dialect dialect) {
     write(system);
   }
   for (const OutMessage& each : plan.messages) {
-    // Results and items are messages of their own there.
+    // In these dialects, results and items are separate messages.
     const bool splits =
         dialect == Dialect::OpenaiResponses || (dialect == Dialect::OpenaiChat && each.role == Role::Tool);
     if (!splits || (each.role != Role::Assistant && each.role != Role::Tool)) {

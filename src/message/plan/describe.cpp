@@ -12,7 +12,7 @@ namespace {
 
 using json::Tree;
 
-// What says nothing to another model.
+// Members that mean nothing to another model.
 constexpr std::string_view kNoise[] = {"id",
                                        "status",
                                        "call_id",

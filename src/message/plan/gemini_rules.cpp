@@ -10,7 +10,7 @@
 namespace bough::message {
 namespace {
 
-// A message of the user that nobody wrote.
+// Returns a user message that nobody wrote.
 OutMessage synthetic(Plan& plan, std::string_view text, std::string_view reason, Reporter& reporter) {
   const std::string& kept = plan.texts.emplace_back(json::quoted(text));
   OutMessage out{.role = Role::User};
@@ -55,7 +55,7 @@ class GeminiRules {
     plan_.messages = std::move(arranged);
   }
 
-  // The signature of a turn is at its first call. One that is the first only now has none.
+  // The signature of a turn is at its first call. A call that has only now become the first has none.
   void signIfFirst(OutBlock& call) {
     const Original& original = history_.originals[static_cast<std::size_t>(call.original)];
     const std::string_view raw = call.block->raw;
@@ -76,7 +76,7 @@ class GeminiRules {
     return std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolCall; });
   }
 
-  // The results in a message that stays as it is; none when it has none.
+  // Returns the results in a message that stays unchanged; empty when it has none.
   [[nodiscard]] std::vector<OutBlock> storedResults(const OutMessage& out) const {
     std::vector<OutBlock> outBlocks;
     const Original& original = history_.originals[static_cast<std::size_t>(out.original)];
@@ -90,8 +90,8 @@ class GeminiRules {
     return outBlocks;
   }
 
-  // All results of a turn's calls are in one turn: those of other providers join what Gemini has of them, in the
-  // order of the calls, before everything else.
+  // All results of a turn's calls must be in one turn: those of other providers are joined with Gemini's own results,
+  // in the order of the calls, before everything else.
   void joinGeminiResults() {
     const auto mayJoin = [](const OutMessage& before, const OutMessage& out) {
       return out.verbatim && !before.verbatim && before.role == Role::Tool;
@@ -104,7 +104,7 @@ class GeminiRules {
       return outBlock.block == nullptr || call == callOf.end() ? SIZE_MAX : call->second;
     };
     std::vector<OutMessage> kept;
-    bool joined = false;  // The last one that is kept was joined, and is not in order yet.
+    bool joined = false;  // The last message in `kept` was joined and is not sorted yet.
     const auto sortLast = [&] {
       if (std::exchange(joined, false)) std::ranges::stable_sort(kept.back().outBlocks, {}, order);
     };
@@ -125,7 +125,7 @@ class GeminiRules {
     plan_.messages = std::move(kept);
   }
 
-  // Whether the messages stood like this in their own document.
+  // Returns whether the messages were adjacent in their own document.
   [[nodiscard]] bool wereNeighbours(const OutMessage& before, const OutMessage& out) const {
     if (!before.verbatim || !out.verbatim) return false;
     const auto placeOf = [&](const OutMessage& each) {

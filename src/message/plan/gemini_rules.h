@@ -1,5 +1,5 @@
-// What Gemini wants beyond alternating turns: all results of a turn's calls together, a user turn before calls, and a
-// signature at the first call of a turn.
+// What Gemini requires in addition to alternating turns: all results of a turn's calls together, a user turn before
+// calls, and a signature at the first call of a turn.
 #pragma once
 
 #include "message/model/history.h"
@@ -9,10 +9,10 @@
 
 namespace bough::message {
 
-/// Lets a plan begin with a user message that nobody wrote, because the target wants one there.
+/// Inserts a synthetic user message at the beginning of a plan, because the target requires one.
 void beginWith(Plan& plan, std::string_view text, std::string_view reason, Reporter& reporter);
 
-/// Of a request, no message stays as it is, so results need not be joined.
+/// In a request no message stays unchanged, so results need not be joined.
 void arrangeForGemini(Plan& plan, const History& history, const Pairing& pairing, bool request, Reporter& reporter);
 
 }  // namespace bough::message

@@ -18,7 +18,7 @@ class Members {
 
   void carry(OutMessage& out) {
     if (out.verbatim) return;
-    // Chat alone has members of a message that are asked for: the name of a participant, annotations.
+    // Only Chat has such members in requests: the name of a participant, annotations.
     const bool mayCarry = target_ == Dialect::OpenaiChat && out.role != Role::Tool && isOfOne(out);
     for (const OutBlock& outBlock : out.outBlocks) {
       if (outBlock.original < 0) continue;
@@ -28,7 +28,7 @@ class Members {
       if (!outBlock.stored) nameBlock(original, outBlock.block);
       if (isSpoken(outBlock))
         reporter_.lossy(Change::Altered, original, outBlock.block, "audio", "sent back by its id");
-      // A block that is the message, such as a result of Chat, has the members itself.
+      // A block that is the whole message, such as a result of Chat, contains the members itself.
       if (isMessage && outBlock.stored) continue;
       if (isDone_[static_cast<std::size_t>(outBlock.original)]) continue;
       isDone_[static_cast<std::size_t>(outBlock.original)] = true;
@@ -37,7 +37,7 @@ class Members {
   }
 
  private:
-  // Whether the answer that was spoken has more than its id, which is all that is written.
+  // Returns whether a spoken answer has more than its id, which is all that is written.
   static bool isSpoken(const OutBlock& outBlock) {
     return outBlock.stored && outBlock.block != nullptr && outBlock.block->type.escaped == "audio" &&
            outBlock.block->id.present && !outBlock.block->extras.empty();
@@ -48,10 +48,10 @@ class Members {
            std::ranges::all_of(out.outBlocks, [&](const OutBlock& each) { return each.original == first; });
   }
 
-  // What is around a message in a provider's whole response is not sent in any case.
+  // The members around a message in a provider's whole response are never sent.
   void member(OutMessage& out, const Original& original, std::string_view name, bool mayCarry) {
     const auto value = json::findMember(original.raw, name);
-    if (!value && !name.contains('\\')) return;  // A name with escapes may be there, and is named.
+    if (!value && !name.contains('\\')) return;  // A name with escapes may be there; it is only reported.
     if (mayCarry && value) {
       out.members.emplace_back(name, *value);
     } else {
@@ -69,7 +69,7 @@ class Members {
   const History& history_;
   Dialect target_;
   Reporter& reporter_;
-  std::vector<bool> isDone_;  // Its members were carried or named.
+  std::vector<bool> isDone_;  // By original: its members were carried or reported.
 };
 
 }  // namespace

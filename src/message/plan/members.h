@@ -1,4 +1,5 @@
-// What a message of the target's own dialect says beside its blocks, when it cannot be copied whole.
+// Handles the members of a message of the target's own dialect, other than its blocks, when the message cannot be
+// copied as a whole.
 #pragma once
 
 #include "message/model/history.h"
@@ -7,7 +8,7 @@
 
 namespace bough::message {
 
-/// Has these members written again where the message comes from one original; what is left out is named.
+/// Writes these members again when the message comes from one original; members that are left out are reported.
 void carryMembers(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 }  // namespace bough::message

@@ -5,7 +5,7 @@
 namespace bough::message {
 namespace {
 
-// Where a call or a result is in the plan, and the id that is written there.
+// The position of a call or a result in the plan, and the id that is written there.
 struct Place {
   std::size_t message = 0;
   std::string_view id;
@@ -53,7 +53,7 @@ class PairCheck {
     held_.push_back(held);
   }
 
-  // A result that is copied though its call is answered by one that is written.
+  // Flags a copied result whose call is already answered by a written result, or the reverse.
   void checkSecond(const OutMessage& out, std::string_view id) {
     const auto [first, isNew] = results_.try_emplace(id, &out);
     if (isNew || first->second->verbatim == out.verbatim) return;
@@ -79,14 +79,14 @@ class PairCheck {
     if (target_ == Dialect::Anthropic) checkTogether(asked->second.message, answered->second.message);
   }
 
-  // Anthropic wants the results of one message's calls in one message. Its own may have been spread.
+  // Anthropic requires the results of one message's calls in one message. Its own documents may have them in several.
   void checkTogether(std::size_t call, std::size_t result) {
     const OutMessage& first = plan_.messages[firstResults_.try_emplace(call, result).first->second];
     const OutMessage& out = plan_.messages[result];
     if (first.verbatim != out.verbatim) flag(out.verbatim ? out.original : first.original);
   }
 
-  // Whether a result is where the target looks for it.
+  // Returns whether a result is where the target looks for it.
   [[nodiscard]] bool follows(std::size_t call, std::size_t result) const {
     if (result <= call) return false;
     switch (target_) {
@@ -102,7 +102,7 @@ class PairCheck {
            copied_.undisturbed(call.original, &originalAt(call.resultOriginal));
   }
 
-  // Gemini wants as many results after a message as it has calls, all in one.
+  // Gemini requires as many results after a message as the message has calls, all in one message.
   void checkNumbers() {
     for (std::size_t i = 0; i + 1 < plan_.messages.size(); ++i) {
       if (held_[i].calls == 0 || held_[i].calls == held_[i + 1].results) continue;
@@ -131,12 +131,13 @@ class PairCheck {
   const CopiedOriginals& copied_;
   Dialect target_;
   std::unordered_map<const Block*, Place> places_;
-  std::unordered_map<std::string_view, const Call*> byId_;  // As it is written.
+  std::unordered_map<std::string_view, const Call*> byId_;  // By the id that is written.
   std::unordered_map<std::string_view, const OutMessage*> results_;
-  std::unordered_map<std::size_t, std::size_t> firstResults_;  // Of a message with calls: where the first result is.
-  std::vector<Held> held_;                                     // Of each message.
-  std::vector<std::size_t> turns_;       // Of each message: messages of one side in a row are one.
-  std::vector<std::size_t> lastOthers_;  // Up to each: the last one that holds more than results.
+  // By message with calls: the message with their first result.
+  std::unordered_map<std::size_t, std::size_t> firstResults_;
+  std::vector<Held> held_;               // By message.
+  std::vector<std::size_t> turns_;       // By message: its turn. Consecutive messages of one side are one turn.
+  std::vector<std::size_t> lastOthers_;  // By message: the last one up to it that holds more than results.
   std::size_t lastOther_ = 0;
   bool lastWasAssistant_ = false;
   std::vector<std::int32_t> broken_;

@@ -1,4 +1,5 @@
-// Whether the calls and results of a plan obey the target's API where copied originals meet messages that are written.
+// Checks whether the calls and results of a plan obey the rules of the target's API where copied originals are next to
+// messages that are written.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace bough::message {
 
-/// The copied originals that must be written again: an id beside them is there twice, or a result is not where the
-/// target looks for it. What stood like this in its own document stays.
+/// Returns the copied originals that must be written again: their id occurs a second time next to them, or a result is
+/// not where the target looks for it. Originals that had such a problem in their own document are accepted.
 std::vector<std::int32_t> brokenPairs(const Plan& plan, const History& history, const Pairing& pairing,
                                       const CopiedOriginals& copied, Dialect target);
 

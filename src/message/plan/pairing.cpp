@@ -35,13 +35,14 @@ class Pairer {
   }
 
  private:
-  // The results of a message's calls follow it. Where a message among them is hidden and nobody knows any more what it
-  // was, the calls that have no result were answered there; when they are more than such messages, perhaps not all.
+  // The results of a message's calls follow it. When one of the following messages is hidden and its content is not
+  // known any more, the calls without a result were answered there. When there are more such calls than such messages,
+  // some of them may have no answer.
   void markRedacted() {
     const std::vector<Original>& originals = history_.originals;
     if (std::ranges::none_of(originals, &Original::unknown)) return;
     struct Hidden {
-      std::size_t count = 0;  // Of hidden messages among results only.
+      std::size_t count = 0;  // Number of hidden messages, with only results between them.
       bool unreadable = false;
       bool erased = false;
     };
@@ -57,7 +58,7 @@ class Pairer {
         followed[i] = followed[i + 1];
       }
     }
-    // The items of one answer, and answers that were saved block by block, are several originals.
+    // The items of one answer, and answers that were stored block by block, are several originals.
     std::size_t end = originals.size();
     for (std::size_t i = originals.size(); i-- > 0;) {
       const bool assistant = originals[i].message.role == Role::Assistant && !originals[i].redacted;
@@ -65,7 +66,7 @@ class Pairer {
       answeredAt_.emplace_back(end);
     }
     std::ranges::reverse(answeredAt_);
-    std::unordered_map<std::size_t, std::size_t> open;  // Where results begin → how many calls have none.
+    std::unordered_map<std::size_t, std::size_t> open;  // Where results begin → number of calls without a result.
     const auto isOpen = [](const Call& call) { return call.result == nullptr && !call.redacted; };
     const auto after = [&](const Call& call) { return answeredAt_[static_cast<std::size_t>(call.original)]; };
     for (const Call& call : pairing_.calls) open[after(call)] += isOpen(call) ? 1U : 0U;
@@ -79,7 +80,7 @@ class Pairer {
     }
   }
 
-  // Two spellings of one id are one id.
+  // Two spellings of one id are the same id.
   TextView plainId(const TextView& id) {
     TextView meant = history_.ids.original(id);
     if (!meant.escaped.contains('\\')) return meant;
@@ -89,7 +90,7 @@ class Pairer {
     return meant;
   }
 
-  // A call without an id gets one from what it says, so that it is the same in every conversion.
+  // Makes an id from the content of a call that has none, so that the id is the same in every conversion.
   TextView makeId(const Block& block) {
     const std::string_view input = block.freeform ? block.text.escaped : block.input;
     const std::string seed = std::string(block.name.escaped) + '\n' + std::string(input);
@@ -124,7 +125,7 @@ class Pairer {
     return call.result == nullptr && !call.redacted;
   }
 
-  // How many calls of this id the parts of the session before this one have.
+  // Returns how many calls of this id the earlier parts of the session have.
   [[nodiscard]] unsigned countBefore(std::string_view id) const {
     if (history_.earlier == nullptr) return 0;
     const auto found = history_.earlier->ids.find(hashBytes(id));
@@ -139,13 +140,13 @@ class Pairer {
     callAt(found).result = &block;
   }
 
-  // A result that a redacted message held.
+  // Adds a result that a redacted message held.
   void addHidden(const Block& block) {
     const std::int32_t found = block.idMissing ? findByName(block) : findById(block);
     if (found >= 0) callAt(found).redacted = true;
   }
 
-  // The latest message that calls with this id and waits for it; in it, the first such call.
+  // Finds the latest message with an unanswered call of this id; returns the first such call in that message.
   std::int32_t findById(const Block& block) {
     const auto same = byId_.find(plainId(block.id).escaped);
     if (same == byId_.end()) return kOrphan;
@@ -159,7 +160,7 @@ class Pairer {
     return calls.first >= 0 ? calls.first : kDuplicate;
   }
 
-  // The first call of the latest answer that has this name and waits; without a name, the first of all.
+  // Returns the first unanswered call with this name in the latest answer; without a name, the first unanswered call.
   std::int32_t findByName(const Block& block) {
     const std::size_t count = pairing_.calls.size();
     if (recent_.from != recentFrom_) recent_ = {.from = recentFrom_, .known = recentFrom_};
@@ -178,7 +179,7 @@ class Pairer {
 
   struct Line {
     std::vector<std::int32_t> calls{};
-    std::size_t next = 0;  // None before it waits any more.
+    std::size_t next = 0;  // No call before this index is unanswered.
   };
 
   [[nodiscard]] std::int32_t firstWaiting(Line& line) const {
@@ -188,31 +189,31 @@ class Pairer {
 
   History& history_;
   Pairing pairing_;
-  std::vector<std::size_t> answeredAt_;  // Of each original: where the results of its calls begin.
+  std::vector<std::size_t> answeredAt_;  // By original: where the results of its calls begin.
   bool lastAssistant_ = false;
   std::size_t recentFrom_ = 0;
   // The calls of the latest answer, for results without an id.
   struct Recent {
     std::size_t from = 0;
-    std::size_t known = 0;  // Up to this call.
+    std::size_t known = 0;  // Calls before this index were added.
     Line all{};
     std::unordered_map<std::string_view, Line> byName{};
   };
   Recent recent_;
-  // The calls of one id are a stack of messages, each with its calls in order; those that were answered are left out
-  // when one is looked for.
+  // The calls of one id form a stack of messages, each with its calls in order. Answered calls are removed during a
+  // search.
   struct SameId {
     unsigned count = 0;
-    std::int32_t first = -1;  // Of the latest message.
+    std::int32_t first = -1;  // In the latest message.
     std::int32_t last = -1;
   };
   struct Link {
     std::int32_t next = -1;   // In the same message.
-    std::int32_t below = -1;  // Of the first in a message: the first of the message before it.
+    std::int32_t below = -1;  // For the first call in a message: the first call in the previous message.
   };
   [[nodiscard]] Link& linkAt(std::int32_t index) { return links_[static_cast<std::size_t>(index)]; }
 
-  std::vector<Link> links_;  // Of each call.
+  std::vector<Link> links_;  // By call.
   std::unordered_map<std::string_view, SameId> byId_;
   std::unordered_map<std::uint64_t, unsigned> made_;
 };
@@ -230,7 +231,7 @@ void markRepeatedCalls(Pairing& pairing) {
     const auto [first, isNew] = counts.emplace(call.id.escaped, i);
     if (isNew || call.block->idMissing) continue;
     Call& before = pairing.calls[first->second];
-    // An id that was used again after its call was answered is another call.
+    // An id that was used again after its call was answered belongs to another call.
     const bool answeredFirst = before.result != nullptr && before.resultOriginal < call.original;
     if (!same(call, before) || answeredFirst) continue;
     if (call.result == nullptr) {

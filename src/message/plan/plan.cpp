@@ -18,7 +18,7 @@ namespace bough::message {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
-// The same words whatever follows, so that a longer request begins as the shorter one did.
+// The same words whatever follows, so that a longer request has the shorter one as its beginning.
 constexpr std::string_view kBegins = "(the conversation begins here)";
 
 bool isBlank(const TextView& text) {
@@ -50,7 +50,7 @@ bool isThinking(const OutBlock& outBlock) {
 // The calls of the last messages, which wait for their results.
 struct OpenCalls {
   std::vector<std::size_t> calls{};
-  bool answersHidden = false;  // One of them was answered by a message that is redacted.
+  bool answersHidden = false;  // One of them was answered by a redacted message.
 
   void add(std::size_t call, bool isHidden) {
     calls.push_back(call);
@@ -58,7 +58,7 @@ struct OpenCalls {
   }
 };
 
-// A block as it was stored keeps what it says besides, as its citations.
+// Replaces the text of a block. A stored block keeps its other members, such as citations.
 void setText(OutBlock& outBlock, const TextView& text, std::deque<std::string>& texts) {
   const std::string_view raw = outBlock.stored ? outBlock.block->raw : std::string_view();
   const std::string_view old = outBlock.text.escaped;
@@ -73,8 +73,9 @@ void setText(OutBlock& outBlock, const TextView& text, std::deque<std::string>& 
   outBlock.text = text;
 }
 
-// The blocks of an answer that is to be copied and ends in blanks, when it was not the last of its own document: it
-// lost what came after it, so it was not its author who ended there. False when it stays as it is.
+// Replaces an answer that would be copied and ends with white space by its blocks, unless it was the last message of
+// its own document: it lost what came after it, so its author did not end there. Returns false when the answer stays
+// unchanged.
 bool takeApart(OutMessage& last, const History& history, Adapter& adapter) {
   const std::int32_t index = last.original;
   const Original& original = history.originals[static_cast<std::size_t>(index)];
@@ -129,7 +130,7 @@ class Planner {
  private:
   [[nodiscard]] bool mergesTurns() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
 
-  // Whether other items of the assistant may be between a call and its result.
+  // Returns whether other items of the assistant may be between a call and its result.
   [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
 
   void step(std::int32_t index, const Original& original) {
@@ -158,12 +159,12 @@ class Planner {
     }
   }
 
-  // A message whose content was redacted. Where it answered calls, their results end here.
+  // Handles a message whose content was redacted. If it answered calls, their results end here.
   void hidden(const Original& original) {
     if (open_.answersHidden) closeCalls(&original);
   }
 
-  // An original of the target's dialect: it goes where it is, as it is.
+  // Handles an original of the target's dialect, which is copied.
   void spliced(std::int32_t index, const Original& original) {
     if (original.section == Section::System) {
       plan_.system.verbatim = plan_.system.outBlocks.empty();
@@ -184,7 +185,7 @@ class Planner {
     }
   }
 
-  // The normalized form takes every message as it is.
+  // For the normalized form, which accepts every message unchanged.
   void whole(std::int32_t index, const Original& original) {
     OutMessage out{.role = original.message.role, .original = index, .roleName = original.message.roleName};
     for (const Block& block : original.message.blocks) {
@@ -207,7 +208,7 @@ class Planner {
     }
   }
 
-  // A message on its own: its calls are answered elsewhere, and its results belong to calls that are elsewhere.
+  // In a single message, calls are answered elsewhere, and results belong to calls that are elsewhere.
   void lonelyResult(std::int32_t index, const Block& block) {
     const Call call{.original = index, .block = &block, .id = block.id, .resultOriginal = index, .result = &block};
     OutBlock outBlock = adapter_.result(call);
@@ -229,8 +230,8 @@ class Planner {
     std::vector<OutBlock> outBlocks;
     for (const Block& block : original.message.blocks) adapter_.content(index, block, outBlocks);
     if (mergesTurns()) dropBlanks(original, outBlocks);
-    // A changed system prompt would break every signature Anthropic gave out; it also takes such messages in place.
-    // A request looks only at what came before, so that later messages do not change where this one is.
+    // A changed system prompt would invalidate every signature of Anthropic, which also accepts such messages in place.
+    // In a request, only earlier messages matter, so that later messages do not change where this one goes.
     const bool returns = request_ ? returned_ : returns_;
     const bool inPlace = target_ == Dialect::Anthropic && returns && !plan_.messages.empty();
     const bool hoists = mergesTurns() && !inPlace;
@@ -282,7 +283,7 @@ class Planner {
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }
 
-  // Where turns need not alternate, what the target's own provider wrote stays a message of its own.
+  // When turns need not alternate, messages of the target's own provider stay separate.
   [[nodiscard]] bool joinsAssistant(const Original& original) const {
     if (!mayJoin(Role::Assistant)) return false;
     const OutMessage& last = plan_.messages.back();
@@ -323,20 +324,20 @@ class Planner {
     return !plan_.messages.empty() && !plan_.messages.back().verbatim && plan_.messages.back().role == role;
   }
 
-  // Whether the last message holds something of this original.
+  // Returns whether the last message contains something of this original.
   [[nodiscard]] bool endsWith(std::int32_t index) const {
     return !plan_.messages.empty() && std::ranges::any_of(plan_.messages.back().outBlocks,
                                                           [&](const OutBlock& each) { return each.original == index; });
   }
 
-  // `joins`: to the message before, where that is one of the user.
+  // `joins`: add the blocks to the previous message if that is a user message.
   void addUserBlocks(std::vector<OutBlock> outBlocks, bool joins) {
     if (outBlocks.empty()) return;
     if (!joins || !mayJoin(Role::User)) plan_.messages.push_back({.role = Role::User});
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }
 
-  // Empty text is refused everywhere turns are merged; text of blanks only where nothing else is beside it.
+  // Targets that merge turns refuse empty text, and text of white space when nothing else is next to it.
   void dropBlanks(const Original& original, std::vector<OutBlock>& outBlocks) {
     const bool allBlank = std::ranges::all_of(
         outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::Text && isBlank(outBlock.text); });
@@ -349,7 +350,7 @@ class Planner {
     }
   }
 
-  // Puts the results of the last message's calls after it. `next` is the original that follows, if any.
+  // Adds the results of the last message's calls after it. `next` is the original that follows, if any.
   void closeCalls(const Original* next) {
     const std::vector<std::size_t> open = std::exchange(open_, {}).calls;
     if (fragment_ || open.empty()) return;
@@ -366,27 +367,28 @@ class Planner {
       }
     }
     if (results.empty()) return;
-    // Anthropic takes results and other content in one message; Gemini wants the results alone.
+    // Anthropic accepts results and other content in one message; Gemini requires results alone.
     plan_.messages.push_back(
         {.role = target_ == Dialect::Anthropic ? Role::User : Role::Tool, .outBlocks = std::move(results)});
     addUserBlocks(std::move(carried), mergesTurns());
     turnEnded_ = true;
   }
 
-  // A result that stood after something else than its call.
+  // Reports a result that came after something other than its call.
   void reportMoved(const Call& call, const Original* next) {
     const Original& from = history_.originals[static_cast<std::size_t>(call.resultOriginal)];
     if (next == nullptr || &from <= next) return;
     reporter_.note(Change::Altered, from, call.result, "tool_result", "moved after its call");
   }
 
-  // Whether a call without a result stood like this in its own document, and still does.
+  // Returns whether a call may stay without a result: it had none in its own document, and its position there is
+  // unchanged.
   [[nodiscard]] bool staysOpen(const Call& call, const Original* next) const {
     if (next == nullptr && options_.keepPendingCalls) return true;
     return copied_.undisturbed(call.original, next);
   }
 
-  // Images a result cannot hold follow in a user message.
+  // Images that a result cannot hold follow in a user message.
   void carryMedia(OutBlock& result, std::vector<OutBlock>& carried) {
     const bool cannot = target_ == Dialect::OpenaiChat || (target_ == Dialect::Anthropic && result.isError);
     if (!cannot || result.media.empty()) return;
@@ -414,14 +416,14 @@ class Planner {
 
   void startWithUser() {
     const OutMessage& first = plan_.messages.front();
-    // One that was not the first of its own document lost what came before it.
+    // If it was not the first message of its own document, what preceded it is lost.
     const bool lost = first.verbatim && history_.originals[static_cast<std::size_t>(first.original)].place > 0;
     if (first.role == Role::Assistant && (!first.verbatim || lost)) {
       beginWith(plan_, kBegins, "the target wants a user message first", reporter_);
     }
   }
 
-  // Text at the very end is taken for the start of the answer, and must not end in blanks then.
+  // Text at the very end is treated as the beginning of the answer, and then must not end with white space.
   void trimEnd() {
     if (plan_.messages.empty()) return;
     OutMessage& last = plan_.messages.back();
@@ -431,7 +433,7 @@ class Planner {
       const std::string trimmed = withoutBlanksAtEnd(text);
       if (trimmed.size() == text.size()) return;
       reporter_.note(Change::Altered, "", "text", "blanks at the very end were cut off; they come back");
-      // Reasoning must not be the last.
+      // Reasoning must not be last.
       const bool canGo = last.outBlocks.size() > 1 && !isThinking(last.outBlocks[last.outBlocks.size() - 2]);
       if (!trimmed.empty() || !canGo) {
         setText(last.outBlocks.back(), adapter_.own(trimmed.empty() ? "." : trimmed), plan_.texts);
@@ -450,17 +452,17 @@ class Planner {
   Plan plan_;
   Adapter adapter_;
   Pairing pairing_;
-  bool returns_ = false;   // Something was first written in the target's dialect.
-  bool returned_ = false;  // The same, up to the message at hand.
+  bool returns_ = false;   // Something was originally written in the target's dialect.
+  bool returned_ = false;  // The same, up to the current message.
   bool turnEnded_ = false;
-  CopiedOriginals copied_;  // None for a request, which copies nothing before it is arranged.
+  CopiedOriginals copied_;  // Empty for a request, which copies nothing before it is arranged.
   std::size_t nextCall_ = 0;
   std::size_t nextResult_ = 0;
   OpenCalls open_;
 };
 
-// What can be copied into a document where some messages are written: not those that break the target's rules there.
-// Once those are written, too, others may: each round finds some of those that are left.
+// Returns which originals can be copied into a document that also has written messages: those that do not break the
+// target's rules there. When some are no longer copied, others may break the rules, so this takes several rounds.
 CopiedOriginals withoutBroken(CopiedOriginals copied, const Pairing& pairing, History& history, Dialect target,
                               const ConvertOptions& options) {
   constexpr int kRounds = 8;

@@ -41,7 +41,7 @@ class Rules {
     for (OutMessage& out : plan_.messages) {
       if (out.verbatim || out.role != Role::Assistant) continue;
       if (target_ == Dialect::Anthropic) dropLooseThinking(out);
-      // Chat wants something to be said.
+      // Chat requires a message to have content.
       if (target_ == Dialect::OpenaiChat && std::ranges::all_of(out.outBlocks, isThinking)) {
         for (const OutBlock& outBlock : out.outBlocks) leaveOut(outBlock, "what it led to is not there");
         out.outBlocks.clear();
@@ -63,7 +63,7 @@ class Rules {
     reporter_.lossy(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
   }
 
-  // Of what was spoken, Chat takes back the id alone (carryMembers names the rest).
+  // For spoken output, Chat accepts only the id (carryMembers reports the rest).
   void sendBackById(OutMessage& out) {
     for (const OutBlock& outBlock : out.outBlocks) {
       const bool spoken = outBlock.stored && outBlock.block->type.escaped == "audio" && outBlock.block->id.present;
@@ -72,7 +72,7 @@ class Rules {
     }
   }
 
-  // A reference stands for an item that OpenAI keeps. Beside the item itself it is refused.
+  // A reference stands for an item that OpenAI stores. It is refused next to the item itself.
   void dropKnownReferences() {
     const auto isReference = [](const OutMessage& out) {
       return !out.outBlocks.empty() && out.outBlocks.front().stored &&
@@ -96,9 +96,9 @@ class Rules {
     });
   }
 
-  // Two items of one id cannot both be sent. One that says the same is left out; another one gets another id.
+  // Two items with the same id cannot both be sent. An item with the same content is left out; any other gets a new id.
   void separateRepeatedItems() {
-    // Id → hashes of what was sent under it.
+    // id → hashes of what was sent with it
     std::unordered_map<std::string_view, std::unordered_set<std::uint64_t>> seen;
     ContentHasher hasher;
     std::erase_if(plan_.messages, [&](OutMessage& out) {
@@ -118,7 +118,7 @@ class Rules {
     });
   }
 
-  // Calls need no id; the other items must have one. A message that is no list of parts is written without.
+  // Calls need no id; other items must have one. A message that is not a list of parts is written without an id.
   void giveAnotherId(OutMessage& out, const Original& original, std::size_t occurrence) {
     reporter_.note(Change::Renamed, original, nullptr, "message.id", "another item has this id");
     out.changed = true;
@@ -139,7 +139,7 @@ class Rules {
     text += '}';
     item.raw = text;
     if (!message) return;
-    // All of it is in that text.
+    // That text contains everything.
     item.kind = BlockKind::Unknown;
     out.outBlocks.resize(1);
   }
@@ -150,7 +150,8 @@ class Rules {
     return '"' + std::string(prefix) + '_' + std::string(toHex(hashBytes(seed)).view()) + '"';
   }
 
-  // Calls of a provider's own tools and their results belong together: a half is written as text.
+  // Calls of a provider's own tools belong together with their results: a half without its other half is written as
+  // text.
   void describeHalves(bool perMessage) {
     std::vector<Half> halves;
     for (std::size_t m = 0; m < plan_.messages.size(); ++m) {
@@ -163,7 +164,7 @@ class Rules {
       }
     }
     std::map<std::pair<std::size_t, std::string_view>, int> seen;  // 1: the call, 2: the result, 3: both.
-    std::map<std::string_view, std::size_t> first;  // Where an id was used first: it cannot be used again.
+    std::map<std::string_view, std::size_t> first;  // Where an id was first used; it cannot be used again.
     for (const Half& half : halves) {
       seen[{half.message, half.id}] |= half.isResult ? 2 : 1;
       first.emplace(half.id, half.message);
@@ -187,7 +188,7 @@ class Rules {
     return Half{.block = &block, .isResult = half->isResult, .id = std::move(half->id)};
   }
 
-  // An answer that was paused goes on from its open call.
+  // A paused answer continues from its open call.
   [[nodiscard]] bool isPaused(const Half& half) const {
     const Original& original = originalOf(*half.block);
     const OutMessage& last = plan_.messages.back();
@@ -212,7 +213,7 @@ class Rules {
     block.text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true};
   }
 
-  // Reasoning is only taken together with the item it led to.
+  // Reasoning is accepted only together with the item that it led to.
   void dropLonelyReasoning() {
     bool led = false;
     std::vector<OutMessage> kept;  // From the last to the first.
@@ -263,7 +264,7 @@ class Rules {
   Reporter& reporter_;
 };
 
-// Whether all blocks of an original, and nothing else, are in a message, in their order and as they were written.
+// Returns whether a message consists of exactly the blocks of an original, in order and unchanged.
 bool isWhole(const OutMessage& out, const Original& original, Dialect target) {
   std::size_t at = 0;
   for (const Block& block : original.message.blocks) {

@@ -1,18 +1,19 @@
-// What an API refuses even in messages of its own provider, when a crash or an edit tore them apart.
+// What an API refuses even in messages of its own provider, when a crash or an edit split them.
 #pragma once
 
 #include "message/plan/plan.h"
 
 namespace bough::message {
 
-/// Leaves out, and reports: reasoning without what it led to, unsigned reasoning, items that are there twice. Merges
-/// what then stands side by side.
+/// Leaves out and reports reasoning without what it led to, unsigned reasoning, and repeated items. Merges messages
+/// that are then adjacent.
 void applyRequestRules(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
-/// In messages that were edited: reasoning without a signature, or without what it led to, which Anthropic refuses.
+/// Drops reasoning from edited messages when it has no signature or when what it led to is missing, because Anthropic
+/// refuses it.
 void dropLooseThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
-/// Copies whole what stayed as it was written, and says what was put together.
+/// Copies messages as a whole when they are unchanged, and reports which messages were merged.
 void copyWhatStayed(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 }  // namespace bough::message

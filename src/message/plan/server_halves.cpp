@@ -43,7 +43,7 @@ std::optional<ServerHalf> serverHalfOf(const Block& block, Dialect dialect) {
     id = json::findString(block.raw, half == Half::Call ? "id" : "tool_use_id");
   } else if (dialect == Dialect::OpenaiResponses) {
     id = json::findString(block.raw, "call_id");
-    // The output of a local shell call names the call in its own id.
+    // The output of a local shell call has the call's id as its own id.
     if (!id) id = json::findString(block.raw, "id");
   } else if (const auto part = json::findMember(block.raw, type)) {
     id = json::findString(*part, "id");

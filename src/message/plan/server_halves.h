@@ -1,4 +1,4 @@
-// Calls of a provider's own tools and their results, which its API takes only together.
+// Calls of a provider's own tools and their results. Its API accepts them only together.
 #pragma once
 
 #include <bough/message.h>
@@ -10,10 +10,10 @@ namespace bough::message {
 
 struct ServerHalf {
   bool isResult = false;
-  std::string id;  ///< What call and result share; empty where the provider wrote none.
+  std::string id;  ///< The id that call and result share; empty when the provider wrote none.
 };
 
-/// Whether a block that is not normalized is the call of such a tool, or its result.
+/// Returns whether a block that is not normalized is the call of such a tool, or its result.
 std::optional<ServerHalf> serverHalfOf(const Block& block, Dialect dialect);
 
 }  // namespace bough::message

@@ -51,7 +51,7 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
   return written;
 }
 
-// Of a message that was put together again, the blocks that are still as they were.
+// Checks the signatures of the unchanged blocks in a message that was composed again.
 void PlanWriter::checkStored(const OutMessage& message) {
   std::int32_t last = -1;
   for (const OutBlock& block : message.outBlocks) {
@@ -61,7 +61,7 @@ void PlanWriter::checkStored(const OutMessage& message) {
   }
 }
 
-// Nothing has to come back from a request, so halves of characters, which no server takes, are replaced in it.
+// Nothing has to come back from a request, so lone surrogates, which no server accepts, are replaced.
 std::string_view PlanWriter::acceptable(const Original& original, std::string& clean) const {
   const bool none = original.tree != nullptr && !original.tree->anySurrogates();
   if (hashing_ == Hashing::Yes || none || !json::hasLoneSurrogate(original.raw)) return original.raw;
@@ -77,7 +77,7 @@ void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneStri
     sink.splice(index, item, {}, hashing_ == Hashing::Yes ? hasher_.hash(item) : 0);
     return;
   }
-  // Originals that were neighbours in their own document keep the bytes that stood between them.
+  // Originals that were adjacent in their own document keep the bytes between them.
   const bool follows = before != nullptr && before->place + 1 == original.place;
   std::string clean;
   sink.splice(index, acceptable(original, clean), follows ? original.separator : std::string_view(), hashOf(original));

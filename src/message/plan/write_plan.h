@@ -1,4 +1,4 @@
-// Writes what a plan says: the one loop over planned messages, for documents, sessions and requests.
+// Writes a plan: the one loop over planned messages, for documents, sessions and requests.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace bough::message {
 
-/// Where one planned message was written. Some dialects write several values for one.
+/// Where one planned message was written. Some dialects write several values for one message.
 struct WrittenMessage {
   std::size_t begin = 0;  ///< In the text.
   std::size_t end = 0;
@@ -24,21 +24,21 @@ class PlanWriter {
   PlanWriter(const History& history, Dialect target, Records& records, Hashing hashing)
       : history_(history), target_(target), records_(records), hashing_(hashing) {}
 
-  /// Checks the signatures of what is copied against `before`, the hashes of system prompt and tools, and of the
+  /// Checks the signatures of copied originals against `before`, the hashes of system prompt and tools, and against the
   /// messages written so far.
   void checkSignatures(const Prefix& before, Reporter& reporter) {
     chain_.prefix = before;
     reporter_ = &reporter;
   }
-  /// The same after other parts of the history, whose chain() this was.
+  /// The same after earlier parts of the history, whose chain() is `before`.
   void checkSignatures(const PrefixChain& before, Reporter& reporter) {
     chain_ = before;
     reporter_ = &reporter;
   }
   [[nodiscard]] const PrefixChain& chain() const { return chain_; }
-  /// The value of the request's own member for the system prompt.
+  /// Writes the value of the request's own member for the system prompt.
   void system(const Plan& plan, std::string& out);
-  /// Appends the messages, with separators between them. `asOneString`: the only message is a string, as Responses
+  /// Appends the messages, with separators between them. `asOneString`: the only message is a string, which Responses
   /// allows.
   std::vector<WrittenMessage> messages(const Plan& plan, std::string& out, bool asOneString = false);
 

@@ -7,7 +7,7 @@
 namespace bough::message {
 namespace {
 
-// Says of each part what it came from.
+// Collects for each part the originals that it came from.
 class OriginalsOfParts {
  public:
   explicit OriginalsOfParts(const History& history) : namedIn_(history.originals.size(), 0) {}
@@ -28,7 +28,7 @@ class OriginalsOfParts {
     last = parts_;
   }
 
-  std::vector<std::size_t> namedIn_;  // Of each original: the last part that names it, counted from 1.
+  std::vector<std::size_t> namedIn_;  // By original: the last part that names it, counted from 1.
   std::size_t parts_ = 0;
 };
 

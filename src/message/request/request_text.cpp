@@ -170,7 +170,7 @@ FilledText fillRequest(const RequestText& requestText, const SectionTexts& texts
     systemPlaced |= part.hasSlot && part.slot == Section::System;
     toolsPlaced |= part.hasSlot && part.slot == Section::Tools;
   }
-  // Sections the request text has no place for go before everything else.
+  // Sections without a place in the request text go before everything else.
   std::string inserted;
   if (texts.hasSystem && !systemPlaced) inserted += "\"" + std::string(names.system) + "\":" + texts.system + ",";
   if (texts.hasTools && !toolsPlaced) inserted += "\"" + std::string(names.tools) + "\":" + texts.tools + ",";

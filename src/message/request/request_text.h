@@ -1,4 +1,4 @@
-// Takes a document apart into the request text of its request and its sections, and puts one together again.
+// Splits a document into its sections and the text around them, and puts such a document together again.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ struct DocumentParts {
   json::Tree::Index system = json::Tree::kNone;
   json::Tree::Index tools = json::Tree::kNone;
   std::vector<json::Tree::Index> elements;
-  std::vector<std::string_view> separators;  ///< Before each element; the first has none.
-  std::size_t restOffset = 0;                ///< With a broken tree: where what could not be read begins.
+  std::vector<std::string_view> separators;  ///< Before each element; empty for the first.
+  std::size_t restOffset = 0;                ///< When the tree is broken: where the unreadable part begins.
 };
 
-/// None when the document holds no list of messages.
+/// Returns std::nullopt when the document has no list of messages.
 std::optional<DocumentParts> splitDocument(const json::Tree& tree, Dialect dialect);
 
-/// What a document is filled with. A section without text is left out, or gets the request text's empty text.
+/// The content for a document. A section without text is left out, or gets its empty text from the RequestText.
 struct SectionTexts {
   std::string system;
   std::string tools;
@@ -31,10 +31,10 @@ struct SectionTexts {
   bool hasTools = false;
 };
 
-/// A request text for a document that never had one.
+/// Returns a request text for a document that never had one.
 RequestText defaultRequest(Dialect dialect, bool bare);
 
-/// The document's text before the first message and after the last.
+/// The document's text before the first message and after the last one.
 struct FilledText {
   std::string before;
   std::string after;

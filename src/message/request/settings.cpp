@@ -16,11 +16,11 @@
 namespace bough::message {
 namespace {
 
-constexpr std::size_t kDialects = 4;  // those with a request of their own: the first ones
+constexpr std::size_t kDialects = 4;  // the dialects with their own form of request, which come first
 
 enum class Form : std::uint8_t { Number, Sampling, Flag, Stop, Effort, Budget };
 
-// Where each dialect keeps a setting, in the order of Dialect; empty: it has none.
+// The path of a setting in each dialect, in the order of Dialect; empty when the dialect does not have it.
 struct Row {
   std::string_view unit;
   std::array<std::string_view, kDialects> paths;
@@ -60,7 +60,7 @@ bool isKind(std::string_view value, json::Kind kind) {
   return !value.empty() && json::kindOf(value) == kind;
 }
 
-// "maxOutputTokens" as "max_output_tokens": Gemini takes both.
+// Converts "maxOutputTokens" to "max_output_tokens"; Gemini accepts both.
 std::string snakeCase(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -81,7 +81,7 @@ std::string camelCase(std::string_view name) {
   return out;
 }
 
-// One word may be a list of one; a target takes only so many.
+// A single word becomes a list with one element; a target accepts a limited number.
 std::optional<std::string> stopIn(Dialect target, std::string_view value) {
   const std::string list = isKind(value, json::Kind::String) ? fmt::format("[{}]", value) : std::string(value);
   if (!isKind(list, json::Kind::Array)) return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<std::string> effortIn(Dialect target, std::string_view value) {
   return json::quoted(level);
 }
 
-// The value as the target takes it; none when it does not.
+// Returns the value in the target's form; std::nullopt when the target does not accept it.
 std::optional<std::string> valueIn(Dialect target, Form form, std::string_view value) {
   switch (form) {
     case Form::Sampling:
@@ -120,14 +120,14 @@ std::optional<std::string> valueIn(Dialect target, Form form, std::string_view v
     case Form::Stop: return stopIn(target, value);
     case Form::Effort: return effortIn(target, value);
     case Form::Budget:
-      // Anthropic wants reasoning of its own before open calls then, which a converted history does not have.
+      // With a budget, Anthropic requires its own reasoning before open calls, which a converted history does not have.
       return target == Dialect::Gemini && isKind(value, json::Kind::Number) ? std::optional(std::string(value))
                                                                             : std::nullopt;
   }
   return std::nullopt;
 }
 
-// The request around the sections, with nothing in them.
+// Returns the request around the sections, with empty sections.
 std::string emptyRequest(const RequestText& requestText) {
   const FilledText text = fillRequest(requestText, {});
   std::string request = text.before + (requestText.stringInput ? "\"\"" : "") + text.after;
@@ -135,8 +135,8 @@ std::string emptyRequest(const RequestText& requestText) {
   return json::check(request) ? request : std::string("{}");
 }
 
-// `known`: a request of the target that somebody wrote. The newest models of Anthropic refuse to be told how to sample;
-// a request that does so is for an older one.
+// `known` is a request of the target that somebody wrote. The newest models of Anthropic refuse sampling settings; a
+// request that contains them is for an older model.
 void translateRows(SettingsSource& from, Dialect target, const SettingsSource* known, std::vector<Setting>& out) {
   for (const Row& row : kRows) {
     const std::string_view source = pathIn(row, from.dialect());
@@ -146,7 +146,7 @@ void translateRows(SettingsSource& from, Dialect target, const SettingsSource* k
     const bool refused =
         row.form == Form::Sampling && target == Dialect::Anthropic && (known == nullptr || known->at(place).empty());
     if (refused) from.refuse(source);
-    // Anthropic's scale of temperatures ends at 1; what a larger value would be there, nobody says.
+    // Anthropic's temperatures end at 1; a larger value has no defined equivalent.
     const bool tooHot = row.unit == "temperature" && target == Dialect::Anthropic &&
                         std::strtod(std::string(value).c_str(), nullptr) > 1;
     auto written = value.empty() || refused || tooHot ? std::nullopt : valueIn(target, row.form, value);
@@ -171,7 +171,7 @@ std::vector<Setting> translate(SettingsSource& from, Dialect target, bool hasToo
   return out;
 }
 
-// Where a dialect keeps what is translated as one.
+// Returns the path where a dialect keeps a unit.
 std::string_view placeOf(std::string_view unit, Dialect dialect) {
   for (const Row& row : kRows) {
     if (row.unit == unit) return pathIn(row, dialect);
@@ -185,7 +185,7 @@ std::string_view placeOf(std::string_view unit, Dialect dialect) {
   }
 }
 
-// {"a.b":1,"a.c":2} as {"a":{"b":1,"c":2}}, without the outer brackets.
+// Returns {"a.b":1,"a.c":2} as {"a":{"b":1,"c":2}}, without the outer braces.
 std::string members(const std::vector<Setting>& settings, std::size_t skip = 0) {
   std::string out;
   std::vector<std::string_view> done;
@@ -215,7 +215,7 @@ bool saysTheSame(std::string_view left, std::string_view right) {
   return hasher.hash(left) == hasher.hash(right);
 }
 
-// Puts a value in place of the one that is at a path of the text; false when none does.
+// Replaces the value at a path of the text; returns false when there is none.
 bool replaceIn(FilledText& text, Dialect dialect, const Setting& setting) {
   const SettingsSource whole(text.before + text.after, dialect);
   const std::string_view old = whole.at(setting.path);
@@ -325,8 +325,8 @@ std::vector<std::string> SettingsSource::unused() const {
 
 namespace {
 
-// The settings that somebody set, in the target's words; what a newer request says counts. `from` is the newest
-// request, the ones up to `oldest` are older.
+// Returns the settings that somebody set, translated for the target. A newer request takes precedence. `newest` is the
+// newest request; `older` are the others, newest first.
 std::vector<Setting> authored(SettingsSource& newest, const std::vector<const RequestText*>& older, Dialect target,
                               bool hasTools, const SettingsSource* known, History& history,
                               std::vector<std::string>& removed) {
@@ -353,7 +353,7 @@ std::vector<Setting> authored(SettingsSource& newest, const std::vector<const Re
   return out;
 }
 
-// The requests before the document's own, the newest first, as far as one of the target.
+// Returns the requests before the document's own, newest first, back to the latest one of the target.
 std::vector<const RequestText*> olderTexts(const History& history, Dialect from, Dialect target) {
   std::vector<const RequestText*> older;
   for (auto text = history.requestTexts.rbegin(); text != history.requestTexts.rend(); ++text) {

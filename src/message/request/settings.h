@@ -1,8 +1,8 @@
-// The settings of a request that another provider has as well: how long an answer may be, how random, when it stops,
-// which tools it may use, how much is thought, which form it has.
+// The settings of a request that other providers also have: how long an answer may be, how random, when it stops, which
+// tools it may use, how much the model thinks, and which form the answer has.
 //
-// A setting is a value at a path of a request ("generationConfig.topP"). What has no clear equivalent stays with its
-// provider, is named in the report, and comes back.
+// A setting is a value at a path of a request ("generationConfig.topP"). A setting without a clear equivalent stays
+// with its provider, is reported, and comes back.
 #pragma once
 
 #include <string>
@@ -14,27 +14,28 @@
 
 namespace bough::message {
 
-/// Reads the settings of one request that somebody set there, and remembers which of them found a place elsewhere. What
-/// a conversion wrote, and nobody changed, is not read: an older request says it better.
+/// Reads the settings of one request that somebody set there, and remembers which of them were translated. Unchanged
+/// settings that a conversion wrote are not read: an older request has the original values.
 class SettingsSource {
  public:
   SettingsSource(std::string request, Dialect dialect, const std::vector<Setting>& written = {});
 
   [[nodiscard]] Dialect dialect() const { return dialect_; }
   [[nodiscard]] std::string_view request() const { return request_; }
-  /// The raw value at a path, also under the other name that the dialect accepts; empty when there is none.
+  /// Returns the raw value at a path, also under the alternative name that the dialect accepts; empty when there is
+  /// none.
   [[nodiscard]] std::string_view at(std::string_view path) const;
-  /// The text of a string at a path; empty when there is none.
+  /// Returns the text of a string at a path; empty when there is none.
   [[nodiscard]] std::string textAt(std::string_view path) const;
   void use(std::string_view path) { used_.emplace_back(path); }
-  /// A part of a setting that was used has no place there.
+  /// Notes that a part of a used setting has no equivalent in the target.
   void leave(std::string_view path) { left_.emplace_back(path); }
-  /// The newest models of the target refuse it.
+  /// Notes that the newest models of the target refuse the setting.
   void refuse(std::string_view path) { refused_.emplace_back(path); }
   [[nodiscard]] bool isRefused(const std::string& path) const;
-  /// What a conversion wrote and somebody took away since.
+  /// Returns the units that a conversion wrote and somebody removed since.
   [[nodiscard]] const std::vector<std::string>& removedUnits() const { return removed_; }
-  /// The paths that were not used or were left, none below another one.
+  /// Returns the paths that were not used or only in part; none of them is inside another one.
   [[nodiscard]] std::vector<std::string> unused() const;
 
  private:
@@ -47,17 +48,17 @@ class SettingsSource {
   std::vector<std::string> removed_;
 };
 
-/// What the target is told about its tools, apart from their definitions: which of them a model may or must use.
-/// In settings_choices.cpp, as is the form of an answer.
+/// Translates which tools a model may or must use (apart from their definitions). In settings_choices.cpp, like the
+/// form of an answer.
 void translateToolChoice(SettingsSource& from, Dialect target, History& history, std::vector<Setting>& out);
 void translateFormat(SettingsSource& from, Dialect target, std::vector<Setting>& out);
 
-/// Puts what the document's settings are in the target into a request text that the target never had before; reports
-/// the rest.
+/// Adds the document's settings, translated for the target, to a request text that the target never had before. Reports
+/// the others.
 void addSettings(History& history, Dialect from, bool hasTools, RequestText& requestText, Reporter& reporter);
 
-/// Of a target that has a text of its own from earlier: values that were changed in the document since take their place
-/// in it. What was added or taken away is reported.
+/// For a target that already has a request text: values that were changed in the document since then replace those in
+/// `text`. Settings that were added or removed are reported.
 void updateSettings(History& history, Dialect from, bool hasTools, const RequestText& requestText, FilledText& text,
                     Reporter& reporter);
 

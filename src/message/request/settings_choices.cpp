@@ -1,4 +1,4 @@
-// Settings that every provider spells in its own way: which tools may be used, and the form of an answer.
+// Settings that each provider expresses in its own way: which tools may be used, and the form of an answer.
 #include <algorithm>
 #include <optional>
 
@@ -15,7 +15,7 @@ enum class Choice : std::uint8_t { Auto, None, Any, One };
 
 struct ToolChoice {
   Choice choice = Choice::Auto;
-  std::string name;                // One: the raw string.
+  std::string name;                // For Choice::One: the raw string.
   std::vector<std::string> paths;  // Where it was read.
 };
 
@@ -27,7 +27,7 @@ std::optional<Choice> choiceNamed(std::string_view word) {
   return std::nullopt;
 }
 
-// The only element of a list of strings.
+// Returns the only element of a list of strings; empty otherwise.
 std::string_view onlyElement(std::string_view list) {
   json::ArrayReader reader(list);
   const auto first = reader.next();
@@ -42,7 +42,8 @@ std::optional<ToolChoice> readGeminiChoice(const SettingsSource& from) {
   const std::string_view allowed = from.at(config + "allowedFunctionNames");
   if (allowed.empty()) return out;
   const std::string_view only = onlyElement(allowed);
-  if (only.empty() || *choice != Choice::Any) return std::nullopt;  // some of several: nobody else can say so
+  // some of several tools: no other dialect can express that
+  if (only.empty() || *choice != Choice::Any) return std::nullopt;
   out.choice = Choice::One;
   out.name = only;
   out.paths.push_back(config + "allowedFunctionNames");
@@ -64,7 +65,8 @@ std::optional<ToolChoice> readChoice(const SettingsSource& from) {
   return out.name.starts_with('"') ? std::optional(out) : std::nullopt;
 }
 
-// The name of a tool as the target has it, and whether it takes text; none when there is no such tool.
+// A tool's name in the target, and whether the tool takes text. findTool returns std::nullopt when there is no such
+// tool.
 struct NamedTool {
   std::string raw;
   bool freeform = false;
@@ -117,7 +119,8 @@ void writeChoice(Choice choice, Dialect target, std::vector<Setting>& out) {
   }
 }
 
-// Whether several calls may be in one answer; Anthropic says it inside of the choice, and the other way round.
+// Translates whether one answer may have several calls. Anthropic has this setting inside the tool choice, with the
+// opposite meaning.
 void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting>& out) {
   constexpr std::string_view kOpenai = "parallel_tool_calls";
   constexpr std::string_view kAnthropic = "tool_choice.disable_parallel_tool_use";
@@ -129,7 +132,7 @@ void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting
     out.push_back({.path = std::string(kOpenai), .json = (value == "true") != inverted ? "true" : "false"});
   } else {
     const auto type = std::ranges::find(out, std::string("tool_choice.type"), &Setting::path);
-    if (type != out.end() && type->json == "\"none\"") return;  // there it may not stand
+    if (type != out.end() && type->json == "\"none\"") return;  // not allowed with that type
     if (type == out.end()) out.push_back({.path = "tool_choice.type", .json = "\"auto\""});
     out.push_back({.path = std::string(kAnthropic), .json = value == "true" ? "false" : "true"});
   }
@@ -137,11 +140,11 @@ void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting
 }
 
 struct Format {
-  bool schema = false;  // else any JSON
-  std::string prefix;   // of the members that describe it
+  bool schema = false;  // otherwise any JSON
+  std::string prefix;   // path of the members that describe it
   std::string json;     // the schema
   std::vector<std::string> paths;
-  std::string left{};  // what of the schema has no place elsewhere
+  std::string left{};  // the part of the schema that has no equivalent elsewhere
 };
 
 std::optional<Format> readFormat(const SettingsSource& from) {

@@ -22,7 +22,7 @@ Original makeOriginal(const StoredValue& value, Section section, const json::Tre
 
 json::Tree* parse(const StoredValue& value, Section section, History& history) {
   const auto error = history.scratch.parse(value.raw, kMaxMessageValues);
-  if (!error) return &history.trees.emplace_back(history.scratch);  // A copy is as large as it has to be.
+  if (!error) return &history.trees.emplace_back(history.scratch);  // The copy is only as large as needed.
   Original& original = history.originals.emplace_back();
   original.dialect = value.dialect;
   original.section = section;
@@ -32,7 +32,7 @@ json::Tree* parse(const StoredValue& value, Section section, History& history) {
   return nullptr;
 }
 
-// A request takes {role, content} back, not the whole answer that Anthropic gave.
+// A request accepts {role, content}, but not Anthropic's whole response.
 void bareAnthropic(Original& original, History& history) {
   const json::Tree& tree = *original.tree;
   std::size_t members = 0;
@@ -47,7 +47,7 @@ json::Tree::Index firstOf(const json::Tree& tree, json::Tree::Index list) {
   return json::Tree::kNone;
 }
 
-// The message inside a provider's whole response.
+// Reduces a provider's whole response to the message inside it.
 void unwrap(Original& original, History& history) {
   const json::Tree& tree = *original.tree;
   json::Tree::Index inner = json::Tree::kNone;
@@ -139,7 +139,7 @@ void addEntry(std::string_view entryId, std::string_view type, std::string_view 
               History& history) {
   StoredValue value{.entryId = entryId, .dialect = Dialect::Plain, .raw = payload};
   if (type != "message") {
-    // The entry's own type says what it is.
+    // The type of the entry is the type of the message.
     value.raw = history.texts.emplace_back(withType(type, payload));
   }
   const json::Tree* tree = parse(value, Section::Messages, history);

@@ -1,4 +1,4 @@
-// Patience alignment: equal ends first, then values that occur once in both, then what is equal next to those.
+// Patience alignment: first equal ends, then values that occur once in both lists, then equal values next to those.
 #include "message/roundtrip/align.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ struct Anchor {
   std::size_t now;
 };
 
-// The longest run of anchors that keeps the order of both lists; they come ordered by `now`.
+// Returns the longest sequence of anchors that keeps the order of both lists; `anchors` is ordered by `now`.
 std::vector<Anchor> longestIncreasing(const std::vector<Anchor>& anchors) {
   std::vector<std::size_t> tails;
   std::vector<std::size_t> previous(anchors.size(), kUnmatched);

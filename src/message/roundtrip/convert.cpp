@@ -1,4 +1,4 @@
-// From originals to the document of a target, and the way back beside it.
+// Converts originals to the document of a target, and writes the way back.
 #include <bough/convert.h>
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ class Composer {
     return document;
   }
 
-  /// The settings that the conversion put into the document.
+  /// Returns the settings that the conversion wrote into the document.
   [[nodiscard]] const std::vector<Setting>& written() const { return written_; }
 
  private:
@@ -59,7 +59,7 @@ class Composer {
     return prefix;
   }
 
-  // `input` was one string: it is again when nothing else is to be said.
+  // If `input` was one string, it becomes one string again when there is nothing else to write.
   void messages(const Plan& plan, const RequestText& requestText, PlanWriter& writer, std::string& document) {
     const bool oneString = requestText.stringInput && plan.messages.size() == 1 && plan.messages.front().verbatim &&
                            history_.originals[static_cast<std::size_t>(plan.messages.front().original)].wholeSlot;
@@ -98,7 +98,7 @@ Result<Conversion> convertHistory(std::string_view document, Dialect from, Diale
   Conversion conversion;
   Reporter reporter(conversion.report);
   History history;
-  // A document that stays in its dialect stays as it is; so does what is known about it.
+  // A document that stays in its dialect stays unchanged, and so does its way back.
   const WayBack* used = from == to ? nullptr : wayBack;
   BOUGH_TRY(readHistory(document, from, options, used, history, reporter));
   if (from == to) {

@@ -6,13 +6,13 @@
 namespace bough::message {
 namespace {
 
-constexpr std::string_view kMark = "Error";       // A result that begins with it needs no other one …
-constexpr std::string_view kWritten = "Error: ";  // … else this is written before it.
+constexpr std::string_view kMark = "Error";       // A result that begins with this needs no prefix.
+constexpr std::string_view kWritten = "Error: ";  // The prefix for any other failed result.
 
 struct FailedResult {
-  int results = 0;  // With this id.
+  int results = 0;  // Number of results with this id.
   bool failed = false;
-  bool wasMarked = false;  // By itself.
+  bool wasMarked = false;  // The tool itself wrote the word.
 };
 
 const Block* firstText(const Block& result) {
@@ -43,7 +43,7 @@ std::set<std::string> markEditedErrors(const WayBackData& wayBack, std::vector<O
   for (Original& original : document) {
     for (Block& block : original.message.blocks) {
       const auto result = block.kind == BlockKind::ToolResult ? known.find(block.id.decode()) : known.end();
-      // Of several with one id nobody knows which it was.
+      // When several results have the same id, it is not known which one this is.
       if (result == known.end() || !result->second.failed || result->second.results > 1) continue;
       const auto text = std::ranges::find(block.content, BlockKind::Text, &Block::kind);
       const std::string_view word = result->second.wasMarked ? kMark : kWritten;

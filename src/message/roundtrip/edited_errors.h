@@ -1,4 +1,4 @@
-// Results that failed, in documents without a flag for that.
+// Failed results in documents that have no flag for a failure.
 #pragma once
 
 #include <set>
@@ -10,8 +10,8 @@
 
 namespace bough::message {
 
-/// Chat and Responses have the word Error before the text of a result that failed. Where the word is still there, gives
-/// the document's result its flag again and takes off the word that was written for it. Returns the ids of these
+/// In Chat and Responses, the text of a failed result begins with the word Error. When that word is still there, sets
+/// the flag of the document's result again and removes the word if a conversion added it. Returns the ids of these
 /// results.
 std::set<std::string> markEditedErrors(const WayBackData& wayBack, std::vector<Original>& document);
 

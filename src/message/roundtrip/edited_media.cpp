@@ -5,12 +5,12 @@
 namespace bough::message {
 namespace {
 
-using ResultPlace = std::pair<std::int32_t, std::int32_t>;  // An original, and which of its blocks.
+using ResultPlace = std::pair<std::int32_t, std::int32_t>;  // An original, and the index of one of its blocks.
 
-// What the document has of one result: the result itself is written first, then what it could not hold.
+// What the document has of one result: first the result itself, then what it could not hold.
 struct WrittenBeside {
-  std::size_t written = 0;             // Blocks beside the result.
-  std::vector<std::size_t> unchanged;  // Those of them that still say the same.
+  std::size_t written = 0;             // Number of blocks next to the result.
+  std::vector<std::size_t> unchanged;  // Those blocks that are unchanged.
   std::vector<const Block*> media;
 };
 
@@ -31,7 +31,7 @@ std::map<std::string, int> countResults(const std::vector<Original>& document) {
   return found;
 }
 
-// The results that do not come back as they were.
+// Returns the results that do not come back unchanged and have blocks next to them.
 std::map<ResultPlace, WrittenBeside> editedResults(const WayBackData& wayBack,
                                                    const std::function<bool(std::size_t leaf)>& isKept) {
   std::map<ResultPlace, WrittenBeside> found;
@@ -73,7 +73,7 @@ ReturnedMedia mediaOfEdited(const WayBackData& wayBack, const std::vector<Origin
   for (const auto& [place, beside] : edited) {
     const Block& result = *resultAt(wayBack, {.original = place.first, .place = place.second});
     const auto now = results.find(result.id.decode());
-    // Of several with one id nobody knows which it was.
+    // When several results have the same id, it is not known which one this is.
     if (beside.unchanged.size() != beside.written || now == results.end() || now->second != 1) continue;
     for (const std::size_t leaf : beside.unchanged) returned.leaves[leaf] = 1;
     for (const Block* const block : beside.media) returned.of[now->first].push_back(*block);

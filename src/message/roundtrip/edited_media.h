@@ -10,14 +10,15 @@
 
 namespace bough::message {
 
-/// What was written beside a result because the document's result could not hold it, and goes back into the result.
+/// Media that were written next to a result because the document's result could not hold them, and that go back into
+/// the result.
 struct ReturnedMedia {
-  std::vector<char> leaves;                      ///< Of each written block: it goes back, or announced what does.
-  std::map<std::string, std::vector<Block>> of;  ///< By the id of the result.
+  std::vector<char> leaves;  ///< By written block: it goes back, or it announced media that go back.
+  std::map<std::string, std::vector<Block>> of;  ///< By id of the result.
 };
 
-/// For each result of the way back that does not come back as it was (`isKept` says which do): the images that were
-/// written beside it, when all of them are still there and the document has one result with its id.
+/// For each result of the way back that does not come back unchanged (`isKept` tells which blocks do): finds the images
+/// that were written next to it, if all of them are still there and the document has exactly one result with its id.
 ReturnedMedia mediaOfEdited(const WayBackData& wayBack, const std::vector<Original>& document,
                             const std::vector<DocumentValue>& values,
                             const std::function<bool(std::size_t leaf)>& isKept);

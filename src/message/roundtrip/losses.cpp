@@ -29,12 +29,12 @@ void LossNamer::within(const Original& original, const Block& block, const Block
   for (const Block& nested : block.content) within(original, nested, where);
 }
 
-// What the document has in another form. `inside`: the block of the message that holds it.
+// Reports what the document has in another form. `inside`: the block of the message that contains `block`.
 void LossNamer::form(const Original& original, const Block& block, const Block* inside) const {
   const Block* const where = inside == nullptr ? &block : inside;
   const bool media = block.kind == BlockKind::Image || block.kind == BlockKind::Document;
   const Role role = inside == nullptr ? original.message.role : Role::Tool;
-  // As text, or as a note in its place.
+  // If not held, it was written as text, or as a note.
   const bool held = media && canHoldMedia(document_, role, block, original.dialect);
   if (media && !held) lost(original, where, toString(block.kind));
   if (media && !block.name.empty() && !canHoldTitle(document_, block, held)) {

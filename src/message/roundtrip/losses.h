@@ -1,4 +1,4 @@
-// Names what does not come back with what was edited.
+// Reports what is lost together with what was edited.
 #pragma once
 
 #include <set>
@@ -11,16 +11,16 @@
 
 namespace bough::message {
 
-/// Of what was edited in a document, names what the document did not hold, or held in another form.
+/// For edited parts of a document, reports what the document did not hold, or held in another form.
 class LossNamer {
  public:
-  /// `document`: its dialect.
+  /// `document` is the dialect of the document.
   LossNamer(Dialect document, Reporter& reporter) : document_(document), reporter_(reporter) {}
 
-  /// The results that the document says have failed.
+  /// Sets the results that are marked as failed in the document.
   void setMarkedErrors(std::set<std::string> ids) { markedErrors_ = std::move(ids); }
 
-  /// What a message, or a tool, has beside its blocks.
+  /// Reports the members of a message or a tool other than its blocks.
   void message(const Original& original) const;
   void block(const Original& original, const Block& block) const;
 

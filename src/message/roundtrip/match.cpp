@@ -60,7 +60,7 @@ class Matcher {
     for (std::uint32_t i = 0; i < node.leafCount; ++i) matches_.values[index].leaves.push_back(node.firstLeaf + i);
   }
 
-  // Inside values that changed, single blocks may still be the same.
+  // In values that changed, single blocks may be unchanged.
   void matchLeaves(const std::vector<std::size_t>& before, const std::vector<char>& matched,
                    const std::vector<std::size_t>& now) {
     std::vector<std::size_t> beforeLeaves;
@@ -94,7 +94,8 @@ class Matcher {
     for (const std::size_t index : now) dropIfOnlyDressChanged(index);
   }
 
-  // All blocks are the same but the message is not: the edit is around them (a role), so none of it is as it was.
+  // When all blocks are unchanged but the message is not, the edit is outside the blocks (a role). Then nothing of the
+  // message counts as unchanged.
   void dropIfOnlyDressChanged(std::size_t index) {
     std::vector<std::size_t>& leaves = matches_.values[index].leaves;
     if (matches_.values[index].record != kUnmatched || leaves.empty() || std::ranges::count(leaves, kUnmatched) > 0)
@@ -104,19 +105,19 @@ class Matcher {
     if (whole) std::ranges::fill(leaves, kUnmatched);
   }
 
-  // Whether a written message was the system prompt of the document it came from.
+  // Returns whether a written message was the system prompt of the document that it came from.
   [[nodiscard]] bool wasSystem(const NodeRecord& node) const {
     if (node.section != Section::Messages || node.leafCount == 0) return false;
     const std::int32_t original = records_.leaves[node.firstLeaf].original;
     return original >= 0 && wayBack_.originals[static_cast<std::size_t>(original)].section == Section::System;
   }
 
-  // What was changed, added and taken away, seen from the values that stayed.
+  // Reports what was changed, added and removed between the unchanged values.
   void reportSection(const std::vector<std::size_t>& before, const std::vector<char>& matched,
                      const std::vector<std::size_t>& now, const std::vector<std::size_t>& matches) {
     std::set<std::size_t> gapsNow;
     std::set<std::size_t> gapsBefore;
-    std::set<std::size_t> systemGaps;  // Where the system prompt was, as a message.
+    std::set<std::size_t> systemGaps;  // Gaps where the system prompt was, as a message.
     std::size_t gap = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (matched[i] != 0) gap = i + 1;
@@ -144,7 +145,7 @@ class Matcher {
         continue;
       }
       const NodeRecord& node = records_.nodes[before[i]];
-      std::int32_t last = -1;  // The blocks of one original are beside each other.
+      std::int32_t last = -1;  // The blocks of one original are adjacent.
       for (std::uint32_t k = 0; k < node.leafCount; ++k) {
         const std::int32_t original = records_.leaves[node.firstLeaf + k].original;
         if (original < 0) continue;
@@ -164,12 +165,12 @@ class Matcher {
   std::vector<Original>& document_;
   Reporter& reporter_;
   ContentHasher hasher_;
-  std::vector<std::size_t> ownerOf_;  // Of each written block: the value it is in.
+  std::vector<std::size_t> ownerOf_;  // By written block: the value that contains it.
   Matches matches_;
 };
 
-// Whether a block must stay beside the one before it: a result, which is found by its place where it has no id, and a
-// call whose result is.
+// Returns whether a block must stay next to the block before it: a result, which is found by its position when it has
+// no id, or a call whose result is found that way.
 bool staysBeside(const Original& original, std::int64_t after, std::int64_t place) {
   const std::vector<Block>& blocks = original.message.blocks;
   if (static_cast<std::size_t>(place) >= blocks.size()) return true;
@@ -209,8 +210,8 @@ std::map<std::size_t, std::vector<Cut>> findCuts(const std::vector<Original>& do
   if (std::ranges::find(values, kUnmatched, &DocumentValue::record) == values.end()) return cuts;  // Nothing is new.
   std::vector<char> seen(wayBack.originals.size(), 0);
   for (const Section section : {Section::System, Section::Messages}) {
-    std::size_t last = kUnmatched;  // The original of the last block that still says the same …
-    std::int64_t after = -1;        // … and the last of its blocks until there.
+    std::size_t last = kUnmatched;  // The original of the last unchanged block …
+    std::int64_t after = -1;        // … and the last of its blocks so far.
     bool isNew = false;             // Something new follows that block.
     for (const std::size_t index : valuesIn(document, section)) {
       isNew |= values[index].record == kUnmatched && values[index].leaves.empty();

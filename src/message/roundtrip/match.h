@@ -1,5 +1,5 @@
-// Compares a document with what was written into it: which values, and which blocks of changed values, are still the
-// same, and where something new is before or between the blocks of one original.
+// Compares a document with what was written into it: which values, and which blocks of changed values, are unchanged,
+// and where something new is before or between the blocks of one original.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,33 @@
 
 namespace bough::message {
 
-/// What became of one value of the document.
+/// The match for one value of the document.
 struct DocumentValue {
-  std::size_t record = kUnmatched;  ///< The record it equals.
-  std::vector<std::size_t> leaves;  ///< Of each of its blocks: the block record it equals.
+  std::size_t record = kUnmatched;  ///< The equal record.
+  std::vector<std::size_t> leaves;  ///< For each of its blocks: the equal block record.
 };
 
 struct Matches {
   std::vector<DocumentValue> values;
-  std::vector<char> touched;  ///< Of each original: something is in the document where it was.
+  std::vector<char> touched;  ///< By original: something is in the document where the original was.
 };
 
-/// Reports what was edited, added and removed, and marks system prompts that were edited as messages.
+/// Reports what was edited, added and removed. Marks system prompts that were edited as messages.
 Matches matchDocument(const WayBackData& wayBack, std::vector<Original>& document, Reporter& reporter);
 
-/// Blocks that are values of their own in the document.
+/// Returns the blocks that are separate values in the document.
 std::vector<const Block*> leavesOf(const Original& original);
 
-/// The places of a section's values.
+/// Returns the indexes of a section's values.
 std::vector<std::size_t> valuesIn(const std::vector<Original>& document, Section section);
 
-/// Something new is between these two blocks of an original.
+/// A point between two blocks of an original where something new was inserted.
 struct Cut {
-  std::int64_t after;  ///< -1: before all of them.
+  std::int64_t after;  ///< -1 when it is before all blocks.
   std::int64_t before;
 };
 
-/// The cuts of each original that has any.
+/// Returns the cuts of each original that has any.
 std::map<std::size_t, std::vector<Cut>> findCuts(const std::vector<Original>& document,
                                                  const std::vector<DocumentValue>& values, const WayBackData& wayBack);
 

@@ -18,10 +18,11 @@ struct PairHalf {
   bool isResult = false;
 };
 
-using Key = std::tuple<Dialect, std::string, std::size_t>;  // Of which document, its id, and where when it has none.
+// The dialect, the id, and a number of the message or turn when there is no id.
+using Key = std::tuple<Dialect, std::string, std::size_t>;
 
-// All halves of one use that come back, where some of it does not. `whereOf`: halves without an id belong together
-// where their messages have the same number.
+// Returns all halves of a use that come back when some half of that use does not. `whereOf`: halves without an id
+// belong together when their messages have the same number.
 template <typename HalfOf>
 std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const Returns& returns, HalfOf halfOf,
                                    const std::vector<std::size_t>& whereOf) {
@@ -96,7 +97,7 @@ bool isReasoningItem(const Original& original) {
          });
 }
 
-// What the API made of all that was said before is no answer, nor is what only names an item.
+// The API's own summary of the history is not an answer, and neither is a reference to an item.
 bool mayFollowReasoning(const Original& next) {
   constexpr std::string_view kOthers[] = {"compaction", "compaction_summary", "item_reference"};
   const std::vector<Block>& blocks = next.message.blocks;

@@ -1,4 +1,4 @@
-// Blocks that an API takes only together: calls and their results.
+// Blocks that an API accepts only together: calls and their results.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace bough::message {
 
-/// A block of an original, by their numbers.
+/// A block of an original, by index.
 struct BlockPlace {
   std::size_t original = 0;
   std::size_t block = 0;
 };
 
-/// Whether a block comes back as it was written.
+/// Returns whether a block comes back unchanged.
 using Returns = std::function<bool(BlockPlace place)>;
 
-/// The calls of providers' own tools and their results that would come back without their other halves. Those that were
-/// alone in their own document are not among them.
+/// Returns the calls of providers' own tools, and their results, that would come back without their other halves.
+/// Halves that were already alone in their own document are not included.
 std::vector<BlockPlace> loneServerHalves(const std::vector<Original>& originals, const Returns& returns);
 
-/// The originals with calls and results of functions that lost their other halves, likewise.
+/// Does the same for calls and results of functions, and returns the originals that contain them.
 std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& originals, const Returns& returns);
 
-/// Whether it is an item of Responses that is reasoning alone.
+/// Returns whether it is an item of Responses that contains only reasoning.
 bool isReasoningItem(const Original& original);
-/// Whether the API takes it as what such an item led to.
+/// Returns whether the API accepts `next` as what such an item led to.
 bool mayFollowReasoning(const Original& next);
 
 }  // namespace bough::message

@@ -16,25 +16,25 @@
 namespace bough::message {
 namespace {
 
-// Looks at the bytes of messages while they are indexed: whether they are UTF-8 and, where they are to be compared with
-// what was written, what they say.
+// Processes the bytes of messages while they are indexed: checks that they are UTF-8 and, when they will be compared
+// with what was written, hashes their content.
 class DocumentBytes final : public json::Tree::Observer {
  public:
   explicit DocumentBytes(bool compared) : compared_(compared) {}
 
   void completed(const json::Tree& tree, json::Tree::Index node, std::size_t depth) override {
-    // A message is in a list that is the document, or a member of it.
+    // A message is in a list that is the document, or that is a member of it.
     if (depth != (tree.isArray(0) ? 1 : 2)) return;
     checkUpTo(tree, tree.end(node));
     if (compared_) hashes_.push_back({node, hasher_.hash(tree, node)});
   }
 
-  /// Whether all of the text is UTF-8.
+  /// Returns whether the whole text is UTF-8.
   bool areUtf8(const json::Tree& tree) {
     checkUpTo(tree, tree.text().size());
     return utf8_;
   }
-  /// Of the message at `node`, if it was hashed; they must be asked for in the order of the text.
+  /// Returns the hash of the message at `node` if it was hashed. Call this in the order of the text.
   std::optional<std::uint64_t> contentHash(json::Tree::Index node) {
     while (next_ < hashes_.size() && hashes_[next_].node < node) ++next_;
     if (next_ == hashes_.size() || hashes_[next_].node != node) return std::nullopt;
@@ -42,7 +42,7 @@ class DocumentBytes final : public json::Tree::Observer {
   }
 
  private:
-  // A bracket ends every part but the last, so no character is cut.
+  // Every part except the last ends with a bracket, so no character is split.
   void checkUpTo(const json::Tree& tree, std::size_t end) {
     utf8_ = utf8_ && isUtf8(tree.text().substr(checked_, end - checked_));
     checked_ = end;
@@ -60,7 +60,7 @@ class DocumentBytes final : public json::Tree::Observer {
   std::size_t next_ = 0;
 };
 
-// What is before each signed block, for Anthropic, who binds its signatures to it.
+// Sets what precedes each signed block, because Anthropic binds signatures to it.
 void setPrefixes(const DocumentParts& parts, const json::Tree& tree, std::vector<Original>& originals) {
   if (std::ranges::none_of(originals, isSigned)) return;
   ContentHasher hasher;

@@ -1,4 +1,4 @@
-// Reads a document into a history: with its way back, into the originals it was made from.
+// Reads a document into a history; with a way back, into the originals that the document was made from.
 #pragma once
 
 #include <bough/convert.h>

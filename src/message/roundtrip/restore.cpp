@@ -19,14 +19,14 @@ namespace bough::message {
 namespace {
 
 struct Item {
-  std::int64_t key;    // The original it follows, or is.
-  std::int64_t block;  // Its place among the blocks of that original.
+  std::int64_t key;    // The original that it follows, or is.
+  std::int64_t block;  // Its position among the blocks of that original.
   std::size_t order;
   Original original;
 };
 
-// Reasoning is an item of its own in Responses. Where what it led to is gone, the API does not take it.
-// `isHostGone`: of an item, whether what it belongs to does not come back.
+// In Responses, reasoning is a separate item, which the API refuses when what it led to is gone. `isHostGone` returns
+// whether what an item belongs to does not come back.
 template <typename HostGone>
 void dropLonelyReasoning(std::vector<Item>& items, HostGone isHostGone, const LossNamer& losses) {
   std::vector<Item> left;  // From the last to the first.
@@ -77,25 +77,25 @@ class Restorer {
  private:
   static constexpr std::int64_t kAfter = std::numeric_limits<std::int64_t>::max();  // After all blocks.
 
-  // What became of one original of the way back.
+  // What happened to one original of the way back.
   struct Known {
-    std::uint32_t blocks = 0;     // How many blocks it was written as …
-    std::uint32_t unchanged = 0;  // … and how many of them still say the same.
+    std::uint32_t blocks = 0;     // Number of blocks that it was written as.
+    std::uint32_t unchanged = 0;  // Number of those blocks that are unchanged.
     bool keep = false;            // It comes back.
-    bool touched = false;         // Some form of it is still there.
+    bool touched = false;         // Some form of it is still in the document.
     bool inPlace = false;         // It became something in its own section.
-    bool partial = false;         // Not all of it comes back, but the blocks in `kept` do.
-    std::vector<char> kept;       // Of each of its blocks.
-    std::int64_t lastBlock = -1;  // The last block that was seen in the document.
+    bool partial = false;         // It comes back only in part: the blocks in `kept`.
+    std::vector<char> kept;       // By block of the original.
+    std::int64_t lastBlock = -1;  // The last block that was found in the document.
     Section section = Section::Messages;
-    std::size_t before = kUnmatched;       // The nearest of its section before it that is in place …
-    std::size_t after = kUnmatched;        // … and after it.
-    std::size_t nextInPlace = kUnmatched;  // The next from here on that is in place.
+    std::size_t before = kUnmatched;       // The nearest original before it in its section that is in place.
+    std::size_t after = kUnmatched;        // The nearest original after it in its section that is in place.
+    std::size_t nextInPlace = kUnmatched;  // The next original from here on that is in place.
     std::size_t host = kUnmatched;         // What it belongs to: itself, or a neighbour when it became nothing.
     std::int64_t lastWith = 0;             // The last original that stays with it.
     std::vector<Cut> cuts;
 
-    // The next block that was edited, after those that were seen already; -1 when there is none.
+    // Returns the next edited block after those that were found; -1 when there is none.
     [[nodiscard]] std::int64_t editedBlock() const {
       if (!partial) return -1;
       for (auto b = static_cast<std::size_t>(lastBlock + 1); b < kept.size(); ++b) {
@@ -103,7 +103,7 @@ class Restorer {
       }
       return -1;
     }
-    // The cut after the blocks that were seen already.
+    // Returns the cut after the blocks that were found.
     [[nodiscard]] const Cut* cut() const {
       const auto here =
           std::ranges::find_if(cuts, [&](Cut each) { return each.after <= lastBlock && lastBlock < each.before; });
@@ -113,7 +113,7 @@ class Restorer {
 
   // Decides which originals come back.
   void judge() {
-    std::vector<char> unchanged(records_.leaves.size(), 0);  // Of each written block: it still says the same.
+    std::vector<char> unchanged(records_.leaves.size(), 0);  // By written block: it is unchanged.
     for (const DocumentValue& value : values_) {
       for (const std::size_t leaf : value.leaves) {
         if (leaf != kUnmatched) unchanged[leaf] = 1;
@@ -158,14 +158,14 @@ class Restorer {
     }
   }
 
-  void divide(std::size_t index) {  // It comes back block by block.
+  void divide(std::size_t index) {  // the original comes back block by block
     losses_.message(wayBack_.originals[index]);
     known_[index].keep = false;
     known_[index].touched = true;
     known_[index].kept.assign(wayBack_.originals[index].message.blocks.size(), 1);
   }
 
-  // Of an original that was edited, the blocks that still say the same come back, and those that became nothing.
+  // When an original was edited, its unchanged blocks come back, and so do the blocks that became nothing.
   void keepBlocks(const std::vector<char>& unchanged) {
     const auto returns = [&](BlockPlace place) {
       const Known& known = known_[place.original];
@@ -190,8 +190,8 @@ class Restorer {
         kept[place] = 0;
       }
     }
-    // The call of a provider's own tool and its result come back together: where one of them was edited or is gone, the
-    // document's words for the other one stay.
+    // The call of a provider's own tool and its result come back together: when one of them was edited or is gone, the
+    // document's version of the other one stays.
     for (const auto [index, block] : loneServerHalves(wayBack_.originals, returns)) {
       if (known_[index].keep) divide(index);
       known_[index].kept[block] = 0;
@@ -220,7 +220,7 @@ class Restorer {
     }
   }
 
-  // The runs of blocks that come back, each as a message of its own; the plan joins them with what was edited.
+  // Adds the runs of blocks that come back, each as a message; the plan joins them with what was edited.
   void takeKept(std::size_t index) {
     const Original& original = wayBack_.originals[index];
     const std::vector<Block>& blocks = original.message.blocks;
@@ -254,7 +254,7 @@ class Restorer {
     endRun();
   }
 
-  // For each original, the nearest of its section on either side that became something there.
+  // For each original, finds the nearest originals before and after it in its section that became something there.
   void findNeighbours() {
     const std::size_t count = wayBack_.originals.size();
     auto sameSection = [&](std::size_t a, std::size_t b) {
@@ -269,7 +269,8 @@ class Restorer {
     }
   }
 
-  // The original a leafless one belongs to: what an assistant thinks belongs to what it says next.
+  // Returns the original that an original without blocks in the document belongs to. Reasoning of an assistant belongs
+  // to the answer that follows.
   [[nodiscard]] std::size_t hostOf(std::size_t index) const {
     const std::size_t after = known_[index].after;
     const bool leads = wayBack_.originals[index].message.role == Role::Assistant && after != kUnmatched &&
@@ -279,7 +280,7 @@ class Restorer {
     return before != kUnmatched ? before : after;
   }
 
-  // Whether this block of the document is only the image of something that comes back.
+  // Returns whether this block of the document only represents something that comes back.
   [[nodiscard]] bool consumed(std::size_t leaf) const {
     if (leaf == kUnmatched) return false;
     const std::int32_t original = records_.leaves[leaf].original;
@@ -289,7 +290,7 @@ class Restorer {
     return known.keep || (known.partial && place >= 0 && known.kept[static_cast<std::size_t>(place)] != 0);
   }
 
-  // From which value of the document each original came; what became nothing goes with what it belongs to.
+  // Sets from which value of the document each original came; an original that became nothing goes with its host.
   void locate() {
     for (std::size_t index = 0; index < document_.size(); ++index) {
       for (const std::size_t leaf : values_[index].leaves) {
@@ -342,9 +343,9 @@ class Restorer {
     }
   }
 
-  // What was edited goes back into the message whose other blocks were kept.
+  // Marks edited pieces that belong to the message whose other blocks were kept.
   void joinPieces() {
-    // Some dialects have the results of tools in messages of the user.
+    // Some dialects have tool results in user messages.
     const auto sideOf = [](const Item& item) {
       const Role role = item.original.message.role;
       return role == Role::Tool ? Role::User : role;
@@ -358,7 +359,7 @@ class Restorer {
     }
   }
 
-  // What is new comes after originals that became nothing and have nothing beside them that did.
+  // New values come after originals that became nothing and have no neighbour that became something.
   [[nodiscard]] std::int64_t startOf(Section section) const {
     std::int64_t start = -1;
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
@@ -369,8 +370,8 @@ class Restorer {
     return start;
   }
 
-  // For every original, the last one that stays with it: those that follow it, became nothing and belong to it, or
-  // became something elsewhere.
+  // For every original, finds the last one that stays with it: following originals that became nothing and belong to
+  // it, or that became something in another section.
   void anchors() {
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       known_[i].lastWith = static_cast<std::int64_t>(i);
@@ -387,7 +388,7 @@ class Restorer {
     const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
     if (!anyConsumed) {
       const bool known = values_[index].record != kUnmatched && records_.nodes[values_[index].record].verbatim;
-      // It knows what it followed; what became nothing after that follows both.
+      // The record says what it followed; originals after that which became nothing precede it.
       if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[values_[index].record].original);
       if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
       floor_ = anchor;
@@ -414,7 +415,7 @@ class Restorer {
     takeSubset(original, left, anchor);
   }
 
-  // What was edited takes the place of the original it replaces: after the reasoning that led to it.
+  // An edited value goes to the place of the original that it replaces: after the reasoning that led to it.
   [[nodiscard]] std::int64_t placeOfEdited(const Original& edited, std::int64_t anchor) const {
     const Section section = edited.replacesSystem ? Section::System : edited.section;
     if (edited.replacesSystem) {
@@ -424,17 +425,17 @@ class Restorer {
     }
     const Known* const at = anchor < 0 ? nullptr : &known_[static_cast<std::size_t>(anchor)];
     if (at != nullptr && (at->editedBlock() >= 0 || at->cut() != nullptr)) return anchor;
-    // What became nothing, or was moved to another section, is not between them.
+    // Originals that became nothing, or moved to another section, are skipped.
     std::size_t next = known_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
     while (next != kUnmatched && known_[next].section != section) next = known_[next + 1].nextInPlace;
     if (next == kUnmatched || known_[next].keep || !known_[next].touched) return anchor;
-    // What a person says does not take the place of an answer.
+    // A user message does not replace an answer.
     const bool answers = wayBack_.originals[next].message.role == Role::Assistant;
     const bool fits = section != Section::Messages || answers == (edited.message.role == Role::Assistant);
     return fits ? static_cast<std::int64_t>(next) : anchor;
   }
 
-  // Where something new goes among the blocks of the original at the anchor.
+  // Returns where a new value goes among the blocks of the original at the anchor.
   [[nodiscard]] std::int64_t nextEdited(std::int64_t anchor) {
     if (anchor < 0) return kAfter;
     Known& known = known_[static_cast<std::size_t>(anchor)];
@@ -456,7 +457,7 @@ class Restorer {
     blocks.clear();
   }
 
-  // A message with only these of an original's blocks.
+  // Returns a message with only these blocks of an original.
   Original partOf(const Original& original, const std::vector<const Block*>& blocks) {
     const std::string& text = history_.texts.emplace_back(subsetOf(original, blocks));
     json::Tree& tree = history_.trees.emplace_back();
@@ -481,11 +482,11 @@ class Restorer {
   History& history_;
   Reporter& reporter_;
   std::vector<DocumentValue> values_;
-  std::vector<Known> known_;  // One more than there are originals: the end.
+  std::vector<Known> known_;  // One element more than originals, for the end.
   LossNamer losses_;
   ReturnedMedia media_;
   std::vector<Item> items_;
-  std::int64_t floor_ = -1;  // The last original that something of the document came from.
+  std::int64_t floor_ = -1;  // The last original that something in the document came from.
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Reads a document back into the originals it was made from.
+// Reads a document back into the originals that it was made from.
 //
-// Without a WayBack every message is an original of the document's dialect. With one, each value of the document is
-// compared with what was written: where all blocks that an original became still say the same, the original takes their
-// place, byte for byte; synthetic blocks vanish; whatever is left is new or edited, and is an original of the
-// document's dialect itself.
+// Without a WayBack every message is an original of the document's dialect. With a WayBack, each value of the document
+// is compared with what was written. When all blocks that an original became are unchanged, the original replaces them
+// byte for byte. Synthetic blocks are dropped. Everything else is new or edited, and becomes an original of the
+// document's dialect.
 //
-// The order: originals keep the order they had, and what is new follows the block that is before it. An
-// original that became nothing (reasoning, an empty turn) stays as long as its neighbour does.
+// Originals keep their order, and new values follow the block before them. An original that became nothing (reasoning,
+// an empty turn) stays as long as its neighbour does.
 #pragma once
 
 #include <bough/convert.h>
@@ -20,15 +20,15 @@
 
 namespace bough::message {
 
-/// Replaces `documentOriginals`, all originals of the document, by those they came from. In the end history.originals
-/// holds the result.
+/// Replaces `documentOriginals`, all originals of the document, by the originals that they came from. The result is in
+/// history.originals.
 void restoreOriginals(WayBackData& wayBack, std::vector<Original> documentOriginals, History& history,
                       Reporter& reporter);
 
-/// Whether it is a response of the Responses API, with its items in it.
+/// Returns whether an original is a whole response of the Responses API, with its items in it.
 bool isWholeResponse(const Original& original);
 
-/// The text of an original with only these of its blocks.
+/// Returns the text of an original with only these of its blocks.
 std::string subsetOf(const Original& original, const std::vector<const Block*>& blocks);
 
 }  // namespace bough::message

@@ -15,7 +15,7 @@
 namespace bough::message {
 namespace {
 
-// What Anthropic's signatures are bound to: what stood before them when they were given.
+// Sets what Anthropic's signatures are bound to: what preceded them when they were issued.
 void setPrefixes(const std::vector<SessionMessage>& messages, PrefixChain& chain, History& history) {
   ContentHasher hasher;
   for (Original& original : history.originals) {
@@ -32,7 +32,7 @@ void setPrefixes(const std::vector<SessionMessage>& messages, PrefixChain& chain
   }
 }
 
-// Typed text and system messages: every context puts them where its API wants them.
+// Returns true for typed text and system messages: every context puts them where its API requires them.
 bool isNeutral(const Original& original) {
   if (!original.problem.empty()) return false;
   if (original.message.role == Role::System) return true;
@@ -52,7 +52,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::size_t before = history.originals.size();
     if (messages[i].payload.empty()) {
-      // With a way back, what is hidden is missing from the document, and its original is not restored.
+      // With a way back, hidden content is missing from the document, so its original is not restored.
       if (wayBack == nullptr) addRedacted(messages[i].entryId, messages[i].type, messages[i].hidden, history);
     } else {
       addStoredMessage(messages[i].entryId, messages[i].type, messages[i].payload, history);
@@ -74,7 +74,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
   BOUGH_TRY(auto data, readWayBack(*wayBack, history));
   std::vector<Original> originals = std::move(history.originals);
   history.originals.clear();
-  // What could not even be read has no place in the comparison; it follows what it followed before.
+  // Originals that could not be read take no part in the comparison; they keep their position.
   restoreOriginals(data, std::move(originals), history, reporter);
   return {};
 }

@@ -1,4 +1,5 @@
-// Converts the messages of a session, each stored on its own, with the exact way back that documents have (convert.h).
+// Converts the messages of a session, which are stored separately, with the same exact way back that documents have
+// (convert.h).
 #pragma once
 
 #include <bough/convert.h>
@@ -13,29 +14,31 @@
 
 namespace bough::message {
 
-/// One message of the branch that is converted.
+/// One message of the branch to convert.
 struct SessionMessage {
   std::string_view entryId;
-  std::string_view type;      ///< Of the entry.
-  std::string_view payload;   ///< Must outlive the history. Empty: it was redacted.
-  std::string_view hidden{};  ///< Of one that was redacted: its payload as it was stored; empty: it is gone.
-  std::string_view system{};  ///< The system prompt and tools in force there, raw: what signatures are bound to.
+  std::string_view type;      ///< Type of the entry.
+  std::string_view payload;   ///< Must outlive the history. Empty when the message was redacted.
+  std::string_view hidden{};  ///< For a redacted message: its payload as stored; empty when it no longer exists.
+  /// The raw system prompt and tools in force at this message; signatures are bound to them.
+  std::string_view system{};
   std::string_view tools{};
-  bool apart = false;  ///< It is never joined with the message before it, which other branches continue as well.
+  bool apart = false;  ///< Never join it with the message before it, because other branches also continue that message.
 };
 
-/// Reads the messages as originals. `origin` is that of the conversion that made the session, if one did.
-/// Damaged when it cannot be read. `chain`: what was read before, of a session that is read in parts.
+/// Reads the messages as originals. `wayBack` is that of the conversion that made the session, if any; fails with
+/// Damaged when it cannot be read. `chain` is what precedes these messages, for a session that is read in parts.
 Result<void> readSession(const std::vector<SessionMessage>& messages, const WayBack* wayBack, History& history,
                          Reporter& reporter, PrefixChain* chain = nullptr);
 
-/// Where in the result a converted message is, and what it came from.
+/// Where a converted message is in the result, and what it came from.
 struct SessionNode {
   std::size_t begin = 0;  ///< In SessionConversion::text.
   std::size_t end = 0;
-  bool verbatim = false;                  ///< As its author wrote it.
-  Dialect dialect = Dialect::Bough;       ///< The target's, except where the target is not a provider.
-  std::vector<std::int32_t> originals{};  ///< In History::originals; empty when it was added for the target's sake.
+  bool verbatim = false;             ///< Exactly as its author wrote it.
+  Dialect dialect = Dialect::Bough;  ///< The target's dialect, except for messages that belong to no provider.
+  /// Indexes in History::originals; empty when it was added because the target requires it.
+  std::vector<std::int32_t> originals{};
 };
 
 struct SessionConversion {
@@ -44,10 +47,10 @@ struct SessionConversion {
   WayBack wayBack;
 };
 
-/// Calls at the end may still be answered; until then every context gives them a result of its own.
+/// Calls at the end may still be answered; until then every context adds results for them.
 inline constexpr ConvertOptions kSessionOptions{.strict = false, .keepPendingCalls = true};
 
-/// The hash of a system prompt or of tools, raw; 0 when there are none.
+/// Returns the hash of a raw system prompt or of raw tools; 0 when there are none.
 std::uint64_t hashOfRaw(std::string_view raw);
 
 /// `system`, `tools`: those in force at the end of the branch, raw.

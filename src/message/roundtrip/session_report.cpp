@@ -32,7 +32,7 @@ void SessionReport::add(const std::vector<SessionMessage>& messages, bool isLast
   history.earlier = &calls_;
   Reporter reporter(report_);
   const std::uint64_t before = report_.messages;
-  (void)readSession(messages, nullptr, history, reporter, &read_);  // Fails for a bad way back only.
+  (void)readSession(messages, nullptr, history, reporter, &read_);  // Fails only for an invalid way back.
   report_.messages += before;
   const Plan plan = makePlan(history, target_, kSessionOptions, reporter);
   Records records;

@@ -1,4 +1,5 @@
-// What the conversion of a long session would report, part by part: a part is dropped once it was looked at.
+// The report of the conversion of a long session, computed part by part, so that each part can be dropped when it is
+// done.
 #pragma once
 
 #include <bough/convert.h>
@@ -12,23 +13,23 @@
 
 namespace bough::message {
 
-/// Reports what readSession, without a way back, and convertSession report of all parts together. Where a part ends,
-/// the messages on both sides must not be joined in any target, no result after it answers a call before it, and no
-/// call of its last turn is unanswered. Findings come part by part.
+/// Reports what readSession (without a way back) and convertSession would report for all parts together. At the end of
+/// a part, the messages on both sides must not be joined in any target, no later result may answer an earlier call, and
+/// the last turn must have no unanswered call. Findings are added part by part.
 class SessionReport {
  public:
   /// `system`, `tools`: those in force at the end of the branch, raw.
   SessionReport(Dialect target, std::string_view system, std::string_view tools, CompatibilityReport& report);
 
   void add(const std::vector<SessionMessage>& messages, bool isLast);
-  /// Lists the signatures, after the last part.
+  /// Lists the signatures. Call it after the last part.
   void joinReports();
 
  private:
   Dialect target_;
   CompatibilityReport& report_;
-  CompatibilityReport copied_;   // Of messages that are written as they are: their signatures.
-  CompatibilityReport carried_;  // Signatures of all others.
+  CompatibilityReport copied_;   // Signatures of messages that are copied unchanged.
+  CompatibilityReport carried_;  // Signatures of all other messages.
   EarlierCalls calls_;
   PrefixChain read_;
   PrefixChain written_;

@@ -1,4 +1,4 @@
-// A message of which only some blocks are left: what remains when the others were taken back to where they came from.
+// Writes a message with only some of its blocks, after the others were replaced by their originals.
 #include "message/roundtrip/restore.h"
 
 namespace bough::message {
@@ -13,7 +13,7 @@ std::string list(const std::vector<const Block*>& blocks) {
   return out + "]";
 }
 
-// A whole response, and a content of Gemini's, may say no role.
+// A whole response, and a content of Gemini, may have no role.
 std::string roleOf(const Original& original) {
   const Message& message = original.message;
   if (message.roleName.present) return std::string(message.roleName.escaped);
@@ -21,7 +21,7 @@ std::string roleOf(const Original& original) {
   return message.role == Role::System ? "system" : "user";
 }
 
-// Of a whole response: its items, each whole, or a message with those of its parts that are left.
+// Writes a whole response: its items, each either whole or as a message with the remaining parts.
 std::string responseSubset(const Original& original, const std::vector<const Block*>& blocks) {
   const json::Tree& tree = *original.tree;
   std::string items;
@@ -39,7 +39,7 @@ std::string responseSubset(const Original& original, const std::vector<const Blo
   return "{\"output\":[" + items + "]}";
 }
 
-// String content counts as one block; in a list it needs the dialect's dress.
+// String content counts as one block; in a list it needs the dialect's object around it.
 std::string dressed(const Block& block, std::string_view before) {
   return std::string(before) + std::string(block.raw) + "}";
 }

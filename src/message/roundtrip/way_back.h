@@ -1,4 +1,4 @@
-// The side data of a converted document, written and read.
+// Writes and reads the side data of a converted document.
 #pragma once
 
 #include <bough/convert.h>
@@ -12,26 +12,26 @@
 
 namespace bough::message {
 
-/// Version 1 did not say which block of an original a written block came from.
+/// Version 1 did not record from which block of an original a written block came.
 inline constexpr std::uint64_t kWayBackVersion = 2;
 
-/// The problem of an original whose bytes are not those that were stored; it is not used.
+/// The problem of an original whose bytes differ from the stored ones; such an original is not used.
 inline constexpr std::string_view kDamagedOriginal = "its bytes in the origin were changed";
 
-/// What a WayBack says. Natives point into the history's texts and trees.
+/// The content of a WayBack. Originals point into the history's texts and trees.
 struct WayBackData {
   Dialect document = Dialect::Bough;
   std::vector<Original> originals;  ///< Not normalized yet.
   std::vector<RequestText> requestTexts;
-  std::vector<Setting> written;  ///< The settings that the conversion put into the document.
+  std::vector<Setting> written;  ///< The settings that the conversion wrote into the document.
   Records records;
 };
 
-/// For a document of `target` that was written from `history`.
+/// Returns the WayBack for a document of `target` that was written from `history`.
 std::string writeWayBack(Dialect target, const History& history, const Records& records,
                          const std::vector<Setting>& written = {});
 
-/// Reads a WayBack; the aliases it knows go into `history`, which also keeps what the result points into.
+/// Reads a WayBack. Its aliases are added to `history`, which also owns what the result points into.
 Result<WayBackData> readWayBack(const WayBack& wayBack, History& history);
 
 }  // namespace bough::message

@@ -15,11 +15,11 @@ int hexDigit(char c) {
 class OriginalBytes final : public Tree::Observer {
  public:
   void completed(const Tree& tree, Tree::Index node, std::size_t depth) override {
-    // Of {"natives":[{"value":…}]}: what is there is an original, or at most hashed for nothing.
+    // In {"natives":[{"value":…}]}. Any other value at this depth is hashed in vain, which does no harm.
     if (depth == 3 && tree.stringIs(node - 1, "value")) hashes_.push_back({node, hashBytes(tree.raw(node))});
   }
 
-  /// Of an original at `node`; they must be asked for in the order of the text.
+  /// Returns the hash of an original at `node`. Call this in the order of the text.
   std::uint64_t hash(const Tree& tree, Tree::Index node) {
     while (next_ < hashes_.size() && hashes_[next_].node < node) ++next_;
     const bool known = next_ < hashes_.size() && hashes_[next_].node == node;
@@ -194,7 +194,7 @@ class WayBackReader {
     out.prefix = {.system = hashes[0], .tools = hashes[1], .messages = hashes[2]};
   }
 
-  // The index of an original, or -1; none when it is neither.
+  // Returns the index of an original, or -1; std::nullopt when it is neither.
   [[nodiscard]] std::optional<std::int32_t> originalIndex(Tree::Index node, const WayBackData& data) const {
     if (tree_.raw(node) == "-1") return -1;
     const std::uint64_t index = number(node);
@@ -202,7 +202,7 @@ class WayBackReader {
     return static_cast<std::int32_t>(index);
   }
 
-  // [section, hash, original before it] when verbatim, else [section, hash, leaf, original, leaf, original …].
+  // [section, hash, original before it] when verbatim, otherwise [section, hash, leaf, original, leaf, original …].
   bool node(Tree::Index list, WayBackData& data) const {
     std::vector<Tree::Index> parts;
     for (const Tree::Index each : tree_.elements(list)) parts.push_back(each);

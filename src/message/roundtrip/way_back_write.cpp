@@ -1,5 +1,7 @@
-// WayBack: {"boughOrigin":2,"dialect":…,"frames":[…],"natives":[…],"nodes":[…],"ids":[…],"names":[…]}.
-// Natives are in it as the JSON they are, so writing one is a copy; see docs/messages.md for the members.
+// Writes a WayBack: {"boughOrigin":2,"dialect":…,"frames":[…],"natives":[…],"nodes":[…],"ids":[…],"names":[…]}.
+//
+// `frames` are the request texts and `natives` the originals, as JSON, so writing one is a copy. docs/messages.md
+// describes the members.
 
 #include <algorithm>
 #include <charconv>
@@ -82,7 +84,7 @@ void writeRequestText(json::Writer& writer, const RequestText& requestText) {
   writer.endObject();
 }
 
-// Written by hand: there is one for every message, and most of its members need no escapes.
+// Written without a json::Writer: there is one original per message, and most of its members need no escapes.
 void writeOriginal(std::string& out, const Original& original) {
   out += "{\"dialect\":\"";
   out += toString(original.dialect);
@@ -128,14 +130,14 @@ bool holds(const std::vector<Block>& blocks, const Block* block) {
   return !blocks.empty() && !std::less{}(block, blocks.data()) && std::less{}(block, blocks.data() + blocks.size());
 }
 
-// Inside of a result, or of a document in it.
+// Returns whether a block is inside a result, or inside a document in it.
 bool holdsInside(const Block& outer, const Block* block) {
   return holds(outer.content, block) ||
          std::ranges::any_of(outer.content, [&](const Block& inner) { return holds(inner.content, block); });
 }
 
-// Which block of its original a written block came from; -1 for all of it. Blocks mostly come in their order, so the
-// search begins at `near`, the place of the one before.
+// Returns the index of the block of its original that a written block came from; -1 for the whole original. Blocks
+// usually come in order, so the search begins at `near`, the index of the previous block.
 std::int64_t placeOf(const Block* block, const Original& original, std::size_t& near) {
   const std::vector<Block>& blocks = original.message.blocks;
   if (block == nullptr) return -1;
@@ -165,7 +167,7 @@ void writeNode(std::string& out, const NodeRecord& node, const Records& records,
     out += ',';
     appendHash(out, leaf.hash);
     out += ',';
-    // -1 marks what is synthetic.
+    // -1 marks synthetic blocks.
     appendNumber(out, leaf.original < 0 ? -1 : stored[static_cast<std::size_t>(leaf.original)]);
     out += ',';
     appendNumber(out, leaf.original < 0
@@ -196,7 +198,7 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   }
   std::int32_t count = 0;
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
-    // What is in the document verbatim needs no copy, only its place among the others.
+    // An original that is verbatim in the document needs no copy, only its position among the others.
     before[i] = count - 1;
     const bool inPlace = staysVerbatim(history.originals[i], target) && inBlocks[i] == 0;
     if (inPlace || history.originals[i].redacted) continue;
