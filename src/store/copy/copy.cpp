@@ -22,7 +22,7 @@ Error differs(const StoreSide& to, const std::string& sessionId, std::uint64_t s
       .error();
 }
 
-// `copied` holds what earlier tries copied.
+// `copied` is what earlier tries copied.
 Result<void> copyOne(StoreSide& from, StoreSide& to, CopiedSession& copied, SeenSessions& seen) {
   const std::string& sessionId = copied.sessionId;
   BOUGH_TRY(const auto header, findHeader(from, sessionId));
@@ -32,10 +32,10 @@ Result<void> copyOne(StoreSide& from, StoreSide& to, CopiedSession& copied, Seen
   const std::uint64_t before = copied.copiedEntries;
   std::uint64_t present = 0;
   std::string tail;
-  bool atEnd = false;  // of what the target has
+  bool atEnd = false;  // of the target's entries
   for (std::uint64_t next = 0;;) {
     BOUGH_TRY(const auto part, readPart(from, sessionId, next));
-    // Made only now, so that a session that cannot be read leaves none in the target.
+    // Create the session only after the first read, so that an unreadable session leaves nothing in the target.
     if (next == 0) {
       BOUGH_TRY(makeSession(from, to, sessionId, *header));
       seen.add(to, sessionId);
@@ -66,7 +66,7 @@ Result<void> copyOne(StoreSide& from, StoreSide& to, CopiedSession& copied, Seen
   return {};
 }
 
-// `done` holds what earlier tries did.
+// `done` is what earlier tries copied.
 Result<std::vector<CopiedSession>> copyLineage(StoreSide& from, StoreSide& to, const std::string& sessionId,
                                                std::vector<CopiedSession>& done, SeenSessions& seen) {
   BOUGH_TRY(const auto lineage, lineageOf({&from}, sessionId));
@@ -87,7 +87,7 @@ Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to, c
   for (int tries = 1;; ++tries) {
     SeenSessions seen;
     auto copied = copyLineage(from, to, sessionId, done, seen);
-    // Somebody may remove a session from the target meanwhile.
+    // Retry when somebody has removed a session from the target meanwhile.
     if (copied || tries == kRemovalTries || !seen.explain(copied.error())) return copied;
   }
 }

@@ -17,11 +17,12 @@
 
 namespace bough {
 
-// The trash of a store, as it was read last. To read a long list for each of many sessions that are missing would take
-// forever: it is read again after a fifth as many questions as it is long, two a session, and a short one each time.
+// The trash of a store as it was last read. Reading a long list again for each of many missing sessions would take too
+// long, so a list is reused: for a fifth as many lookups as it has items. Each session needs two lookups. A short list
+// is read every time.
 struct KnownTrash {
   std::unordered_multimap<std::string, std::string> trashIds = {};  // by session
-  std::size_t answers = 0;                                          // that it is still good for
+  std::size_t answers = 0;                                          // how many more lookups it may be used for
 };
 
 }  // namespace bough
@@ -33,8 +34,8 @@ constexpr std::size_t kPartEntries = 500;
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 constexpr std::size_t kMostForks = 10'000;
 
-// Whether a fork continues an entry that could not be read then. What is loaded of a session has ids in place of such
-// names, which mean nothing in another store.
+// Returns true when a fork names the entry that it continues by a place, because that entry was unreadable. A place
+// means nothing in another store; loading the session replaces places by ids.
 bool namesPlace(const Entry& header) {
   const auto origin = readHeader(header).origin;
   return origin && offsetOfUnreadableId(origin->entryId);
@@ -78,19 +79,19 @@ Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides,
 
 namespace {
 
-// Gives a side an attachment again that it has lost. False when that cannot be.
+// Restores an attachment that a side has lost. Returns false when that is impossible.
 Result<bool> bringBack(StoreSide& side, StoredSession& session, std::uint64_t sequence, const std::string& sha256,
                        StoreSide& other) {
   AttachmentStore* const attachments = side.backend->attachments();
   const auto bytes = other.store->readAttachment(sha256);
-  // What cannot be read now is not lost.
+  // An attachment that cannot be read at the moment is not lost.
   if (!bytes && !LostPayloads::isLoss(bytes.error())) return std::unexpected(bytes.error());
   if (attachments == nullptr || !bytes) return false;
   BOUGH_TRY(auto hold, attachments->hold());
   BOUGH_TRY(attachments->put(sha256, *bytes));
   BOUGH_TRY(const auto again, session.loadOwn(sequence, 1));
   if (!again.empty() && again.front().payload == *bytes) return true;
-  // It may have been erased meanwhile: then nothing may be left of it.
+  // The entry may have been erased meanwhile: then the attachment must not stay.
   hold.reset();
   BOUGH_TRY(attachments->removeUnused({sha256}));
   return false;
@@ -104,7 +105,7 @@ Error lostAttachment(const std::string& sessionId, const Entry& entry, const std
       .error();
 }
 
-// Whether attachments of these entries came back: then they are to be read once more.
+// Returns true when attachments of these entries were restored, so that the entries must be read again.
 Result<bool> bringBackLost(StoreSide& side, StoredSession& session, std::uint64_t from,
                            const std::vector<Entry>& entries, StoreSide* other) {
   bool anyBack = false;
@@ -115,8 +116,8 @@ Result<bool> bringBackLost(StoreSide& side, StoredSession& session, std::uint64_
           ErrorCode::Damaged, fmt::format("session {}: {}", session.sessionId(), unreadableText(entry)),
           fmt::format("`bough verify {}` says more; bring the bytes back from a copy first", session.sessionId()));
     }
-    // What the store gave back of an attachment that it has is the payload itself. A payload that only looks like a
-    // reference is kept as an attachment, too.
+    // For an attachment that it has, the store returns the payload itself. Payloads that only look like a reference are
+    // stored as attachments as well, so this reference is real.
     const auto reference = readAttachmentReference(entry.payload);
     if (!reference) continue;
     const auto kept = side.store->readAttachment(*reference);
@@ -166,7 +167,7 @@ Result<std::vector<std::string>> trashIdsOf(StoreSide& side, const std::string& 
     --side.trash->answers;
   } else {
     const auto trash = side.store->listTrash();
-    if (!trash && trash.error().code == ErrorCode::Unsupported) return {};  // a backend may have none
+    if (!trash && trash.error().code == ErrorCode::Unsupported) return {};  // a backend need not have a trash
     if (!trash) return std::unexpected(trash.error());
     side.trash = std::make_shared<KnownTrash>();
     side.trash->answers = trash->size() / 5;
@@ -185,14 +186,14 @@ std::string sessionIn(std::string_view header, std::string_view name) {
   return origin ? json::findString(*origin, "sessionId").value_or("") : "";
 }
 
-// Takes what a receipt says was erased.
+// Records the ids that an erased entry or a receipt names.
 void noteErased(const Entry& entry, std::vector<std::string>& ids) {
   if (isErasedPayload(entry.payload)) ids.push_back(entry.id);
   if (entry.type != entry_type::kRedaction || !json::findMember(entry.payload, "erased")) return;
   if (auto target = json::findString(entry.payload, "entryId")) ids.push_back(std::move(*target));
 }
 
-// Of a session in the trash. Returns the one whose history it shares.
+// Records the erased entries of a session in the trash. Returns the session whose history it shares.
 Result<std::string> noteErasedInTrash(const StoreSide& side, const std::string& trashId,
                                       std::vector<std::string>& ids) {
   std::string before;
@@ -202,12 +203,13 @@ Result<std::string> noteErasedInTrash(const StoreSide& side, const std::string& 
     if (entry && entry->type == entry_type::kSessionHeader) before = sessionIn(entry->payload, "parentSession");
     return true;
   });
-  const bool isGone = !read && read.error().code == ErrorCode::NotFound;  // brought back, or removed for good
+  const bool isGone = !read && read.error().code == ErrorCode::NotFound;  // restored, or removed for good
   if (!read && !isGone) return std::unexpected(read.error());
   return before;
 }
 
-// What a store knows to be erased of a session that it lacks: from its trash, and from those whose history it shared.
+// Returns what a store knows to be erased of a session that it lacks: from its trash, and from the sessions whose
+// history it shared.
 Result<std::vector<std::string>> erasedOf(StoreSide& side, std::string sessionId) {
   std::vector<std::string> ids;
   for (std::size_t steps = 0; !sessionId.empty() && steps < kMostForks; ++steps) {
@@ -228,8 +230,8 @@ Result<std::vector<std::string>> erasedOf(StoreSide& side, std::string sessionId
   return ids;
 }
 
-// What was erased does not come back by way of a session that was thrown away afterwards, or that has its own copy of
-// what it shared.
+// Refuses erased entries: they must not come back with a session that was moved to the trash after the erasure, or that
+// has its own copy of the history it shared.
 Result<void> refuseErased(StoreSide& from, StoreSide& side, const std::string& sessionId, const Entry& header) {
   LoadQuery query{.asStored = true};
   BOUGH_TRY(query.ids, erasedOf(side, sessionId));
@@ -257,7 +259,7 @@ Result<void> makeSession(StoreSide& from, StoreSide& side, const std::string& se
     BOUGH_TRY(known, findHeader(side, sessionId));
     if (!known) return made;
   }
-  // Another copy may have made it at the same time.
+  // Another copy may have created the session at the same time.
   if (isSame(*known, header)) return {};
   if (isDetached(*known, header) || isDetached(header, *known)) {
     return fail(
@@ -302,7 +304,7 @@ bool SeenSessions::explain(const Error& error) const {
 bool isSame(const Entry& left, const Entry& right) {
   const auto parent = [](const Entry& entry) { return entry.parentId.value_or(""); };
   if (left.id != right.id || parent(left) != parent(right)) return false;
-  // Where a line could not be read when it was erased, its type and its time went with it.
+  // If a line was unreadable when it was erased, its type and its timestamp were lost.
   if (isErasedPayload(left.payload) && isErasedPayload(right.payload)) return true;
   if (left.type != right.type || left.timestamp != right.timestamp || left.runId != right.runId) return false;
   const bool samePayload = left.payload == right.payload || (left.type == entry_type::kSessionHeader &&

@@ -1,8 +1,8 @@
-// Brings two copies of a session together. Entries have ids of their own and never change, so each side gets what only
-// the other has, in the order in which it was written there: parents come first. What two sides may say differently of
-// one thing (the head, a label, the title) is then said once more, in both, by the same entry.
+// Synchronizes two copies of a session. Entries have unique ids and never change, so each side gets the entries that
+// only the other has, in the order of the other log: parents come first. When the two sides then disagree about one
+// thing (the head, a label, the title), the same new entry in both of them decides it.
 //
-// Both logs are read side by side as long as they are the same. After that, what is known of an entry (Print) is kept
+// Both logs are read side by side as long as they are equal. After that, a fingerprint of each entry (Print) is kept
 // for the side that has fewer entries left, and the other side is compared with it entry by entry.
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ using namespace copying;
 
 namespace {
 
-// 128 bits of a SHA-256: enough to tell entries apart, and small, because there may be many.
+// 128 bits of a SHA-256: enough to identify entries, and small, because there may be many.
 using Digest = std::array<char, 16>;
 
 Digest shortened(const std::string& hex) {
@@ -53,15 +53,15 @@ struct DigestHash {
   }
 };
 
-// What is kept of an entry, by the digest of its id.
+// What is kept of an entry. Stored by the digest of its id.
 struct Print {
   Digest content = {};
   bool erased = false;
   bool inBoth = false;
 };
 
-// What was erased has a receipt of its own in each store: its content does not count, nor do its type and its time,
-// which go with a line that cannot be read.
+// For an erased entry, the content, the type and the timestamp do not count: each store has its own receipt, and an
+// entry that was unreadable has lost its type and timestamp.
 Print printOf(const Entry& entry) {
   Sha256 sum;
   const auto add = [&](const std::string& part) {
@@ -79,16 +79,18 @@ Print printOf(const Entry& entry) {
   return {.content = shortened(sum.hex()), .erased = erased};
 }
 
-// Something of which each side has its own last word: the head, a label, the title, whether the session is pinned, how
-// long it lives.
+// A setting of which each side has its own last value: the head, a label, the title, whether the session is pinned, its
+// time to live.
 struct LastWord {
   std::string value;
-  std::string timestamp;  // When the value was said last, by which entry: not always the last entry of the log.
+  std::string timestamp;  // The newest time of that value, and the entry that set it: not always the last entry of the
+                          // log.
   std::string entryId;
-  std::string shownTime = {};  // Of the last entry of the log, which is what the store shows.
-  std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: when last, and by which entry
+  std::string shownTime = {};  // The time of the last entry of the log, which is what the store shows.
+  std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: its newest time, and the entry that
+                                                                         // set it
 
-  // The same value may be said again, in a log that was put together from several: the newest time counts.
+  // A log that was merged from several may set the same value more than once: the newest time counts.
   void say(std::string what, const Entry& entry, bool remember) {
     value = std::move(what);
     timestamp = entry.timestamp;
@@ -109,7 +111,7 @@ using LastWords = std::map<std::string, LastWord>;
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInfo{
     {{"title", "title"}, {"pin", "pinned"}, {"time to live", "timeToLiveMs"}}};
 
-// The members of a session_info of which each is a thing of its own, as an object of that member alone; empty: none.
+// Returns a member of a session_info as an object that contains only this member; empty when it is absent.
 std::string infoOf(const Entry& entry, std::string_view member) {
   std::string object;
   for (const std::string_view key : {member, std::string_view(member == "title" ? "titleSource" : "")}) {
@@ -122,12 +124,12 @@ std::string infoOf(const Entry& entry, std::string_view member) {
 
 using EntryIds = std::unordered_set<std::string>;
 
-// What the next entry of a log says about them. A label or a title that was redacted says nothing any more.
+// Updates the settings with the next entry of a log. A redacted label or title is ignored.
 void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
   const EntryKind kind = entryKind(entry.type);
   std::string storage;
   if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
-    // An entry of the conversation is the head by itself, and once.
+    // An entry of the conversation becomes the head by itself, once.
     words["head"].say(std::string(*head), entry, kind == EntryKind::Head);
   }
   if (!redacted.empty() && redacted.contains(entry.id)) return;
@@ -139,30 +141,30 @@ void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
   for (const auto& [what, member] : kInfo) {
     std::string value = infoOf(entry, member);
     if (value.empty()) continue;
-    // Which of the two is shown does not hang on their order.
+    // Which of the two is shown does not depend on their order.
     const bool generated = member == "title" && json::findString(entry.payload, "titleSource") == "generated";
     words[(generated ? "generated " : "") + std::string(what)].say(std::move(value), entry, true);
   }
 }
 
-// What one side has.
+// The state of one side.
 struct Side {
   StoreSide& store;
-  StoreSide& other;  // what this one has lost comes back from there
+  StoreSide& other;  // the store from which lost attachments are restored
   std::string tail = {};
-  std::uint64_t count = 0;  // of the entries that were read
+  std::uint64_t count = 0;  // entries that were read
   LastWords words = {};
   EntryIds redacted = {};
-  std::uint64_t extra = 0;  // how many of them the other lacks
-  std::uint64_t& got;       // how many it was given, also by earlier tries
+  std::uint64_t extra = 0;  // entries that the other side lacks
+  std::uint64_t& got;       // entries that this side was given, also by earlier tries
 };
 
-// A side while it is read from its beginning.
+// Reads a side from its beginning.
 class Reader {
  public:
   Reader(Side& side, const std::string& sessionId) : side_(side), sessionId_(sessionId) {}
 
-  // The next entry; null at the end.
+  // Returns the next entry; null at the end.
   Result<const Entry*> next() {
     if (at_ == part_.size()) {
       BOUGH_TRY(part_, readPart(side_.store, sessionId_, side_.count, &side_.other));
@@ -190,7 +192,7 @@ class Reader {
 
 class Sync {
  public:
-  // `result` holds what earlier tries did.
+  // `result` is what earlier tries did.
   Sync(StoreSide& left, StoreSide& right, SyncedSession& result, SeenSessions& seen)
       : left_{.store = left, .other = right, .got = result.toLeft},
         right_{.store = right, .other = left, .got = result.toRight},
@@ -203,7 +205,7 @@ class Sync {
     BOUGH_TRY(give(right_, left_));
     BOUGH_TRY(give(left_, right_));
     BOUGH_TRY(append(left_, decided));
-    for (std::string& each : decisions_) note(std::move(each));  // from here on they are what another try finds
+    for (std::string& each : decisions_) note(std::move(each));  // from here on, another try finds them decided
     return append(right_, decided);
   }
 
@@ -216,7 +218,7 @@ class Sync {
     return appendAll(side.store, result_.sessionId, entries, side.tail, side.got);
   }
 
-  // Makes the session where it is missing, after it was read: one that cannot be read leaves none in the other store.
+  // Creates the session where it is missing, after reading it: an unreadable session leaves nothing in the other store.
   Result<void> readBoth() {
     BOUGH_TRY(const auto onLeft, findHeader(left_.store, result_.sessionId));
     BOUGH_TRY(const auto onRight, findHeader(right_.store, result_.sessionId));
@@ -234,7 +236,7 @@ class Sync {
       BOUGH_TRY(makeSession(from, other.store, result_.sessionId, onLeft ? *onLeft : *onRight));
       seen_.add(other.store, result_.sessionId);
     } else {
-      // A fork that has its own copy of the shared history in one store gets it in the other.
+      // A fork that has its own copy of the shared history in one store gets one in the other as well.
       if (isDetached(*onLeft, *onRight)) return detach(right_);
       if (isDetached(*onRight, *onLeft)) return detach(left_);
       BOUGH_TRY(makeSession(left_.store, right_.store, result_.sessionId, *onLeft));
@@ -257,7 +259,7 @@ class Sync {
     }
   }
 
-  // Who removed the session from one store alone would be surprised.
+  // Tells a user who removed the session from only one store that it comes back.
   Result<void> noteTrash(StoreSide& lacking) {
     BOUGH_TRY(const auto trashed, trashIdsOf(lacking, result_.sessionId));
     if (trashed.empty()) return {};
@@ -304,7 +306,7 @@ class Sync {
 
   static Digest nameOf(const Entry& entry) { return shortened(Sha256::of(entry.id)); }
 
-  // Looks for an entry of the side with more entries among those of the other.
+  // Looks up an entry of the side with more entries among the entries of the other side.
   Result<void> match(const Entry& entry) {
     Side& many = kept_ == &left_ ? right_ : left_;
     const auto found = prints_.empty() ? prints_.end() : prints_.find(nameOf(entry));
@@ -335,7 +337,7 @@ class Sync {
     return &side == kept_ ? found != prints_.end() && !found->second.inBoth : found == prints_.end();
   }
 
-  // Calls `use` with the entries that a side had and the other lacked when they were compared, a part at a time.
+  // Calls `use` with the entries that a side had and the other lacked when they were compared, in parts.
   Result<void> eachExtra(const Side& side, const std::function<Result<void>(std::vector<Entry>)>& use) {
     if (side.extra == 0) return {};
     for (std::uint64_t next = same_; next < side.count;) {
@@ -353,8 +355,9 @@ class Sync {
     return eachExtra(from, [&](const std::vector<Entry>& entries) -> Result<void> { return append(to, entries); });
   }
 
-  // One entry for each thing of which the logs have different last words once each has what the other had: they hold
-  // the same entries then, in another order. That is so also after a sync that was cut off between the two.
+  // Returns an entry for each setting whose last values will differ after each log got the other's entries: the logs
+  // then have the same entries in a different order. That also works after a sync that was interrupted between the two
+  // stores.
   Result<std::vector<Entry>> decide() {
     EntryIds redacted = left_.redacted;
     redacted.insert(right_.redacted.begin(), right_.redacted.end());
@@ -391,7 +394,7 @@ class Sync {
     return decided;
   }
 
-  // The words of a side without those that either of them has redacted.
+  // Returns the settings of a side without the entries that either side has redacted.
   Result<LastWords> wordsOf(const Side& side, const EntryIds& redacted) {
     LastWords words;
     for (std::uint64_t next = 0; next < side.count;) {
@@ -404,14 +407,15 @@ class Sync {
     return words;
   }
 
-  // Lists of labels say when each was given. One that both stores gave to the same entry has another place in each log.
+  // Lists of labels show when each was given. A label that both stores gave to the same entry has another time in each
+  // log.
   static bool showsAnotherTime(const std::string& what, const LastWord& mine, const LastWord& theirs) {
     return what.starts_with("label ") && mine.shownTime != theirs.shownTime &&
            json::findString(mine.value, "entryId").has_value();
   }
 
-  // Every field is said, so that both stores get the same bytes. It is as old as what it repeats: a third store may
-  // have changed the same later than that, and before this sync.
+  // Sets every field, so that both stores get the same bytes. The timestamp is that of the value it repeats, because a
+  // third store may have changed the setting after that time and before this sync.
   Entry makeEntry(const std::string& what, const LastWord& word) {
     Entry entry;
     entry.id = ids_.next();
@@ -426,16 +430,16 @@ class Sync {
 
   Side left_;
   Side right_;
-  std::uint64_t same_ = 0;  // how many entries both logs begin with
-  Side* kept_ = nullptr;    // the side whose entries after those have prints
+  std::uint64_t same_ = 0;  // how many entries both logs have in common at the beginning
+  Side* kept_ = nullptr;    // the side whose remaining entries are in prints_
   std::unordered_map<Digest, Print, DigestHash> prints_;
   SyncedSession& result_;
   SeenSessions& seen_;
-  std::vector<std::string> decisions_ = {};  // notes on what was decided
+  std::vector<std::string> decisions_ = {};  // notes about what was decided
   IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
 };
 
-// `done` holds what earlier tries did.
+// `done` is what earlier tries did.
 Result<std::vector<SyncedSession>> syncLineage(StoreSide& left, StoreSide& right, const std::string& sessionId,
                                                std::vector<SyncedSession>& done, SeenSessions& seen) {
   constexpr int kTries = 5;  // somebody may append meanwhile
@@ -464,7 +468,8 @@ Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right
   for (int tries = 1;; ++tries) {
     SeenSessions seen;
     auto synced = syncLineage(left, right, sessionId, done, seen);
-    // What somebody removes from one store meanwhile comes back from the other, as if it had been in the trash before.
+    // A session that somebody removes from one store meanwhile is copied again from the other, as if it had been in the
+    // trash before.
     if (synced || tries == kRemovalTries || !seen.explain(synced.error())) return synced;
   }
 }

@@ -34,8 +34,8 @@ class LogHold final : public Hold {
   OpenLog log_;
 };
 
-// Gives all of a file to `use`, a mebibyte at a time. Each part begins with the last bytes of the one before it, so
-// that a name that crosses its end is whole in one of them.
+// Passes a whole file to `use`, in parts of one mebibyte. Each part starts with the last bytes of the previous part, so
+// that a name at the boundary is complete in one of them.
 Result<void> forEachPart(Directory& folder, const std::string& name, const std::function<void(std::string_view)>& use) {
   constexpr std::size_t kPartBytes = std::size_t{1} << 20;
   constexpr std::size_t kAgainBytes = 128;
@@ -52,7 +52,7 @@ Result<void> forEachPart(Directory& folder, const std::string& name, const std::
   }
 }
 
-// Where the log of a session may be, the place that counts first.
+// Returns where the log of a session may be, in the order of precedence.
 std::vector<std::pair<Directory*, std::string>> logPlaces(const LogFolders& folders, const std::string& sessionId) {
   std::vector<std::pair<Directory*, std::string>> places = {{folders.sessions.get(), logName(sessionId)},
                                                             {folders.archive.get(), zstdName(sessionId)},
@@ -61,7 +61,7 @@ std::vector<std::pair<Directory*, std::string>> logPlaces(const LogFolders& fold
   return places;
 }
 
-// A folder in the place of a log holds no entry.
+// Returns true when every existing place of the log is a folder, which contains no entry.
 bool isFolder(const LogFolders& folders, const std::string& sessionId) {
   bool found = false;
   for (const auto& [folder, name] : logPlaces(folders, sessionId)) {
@@ -90,7 +90,7 @@ Result<std::shared_ptr<FileBackend>> FileBackend::open(const std::string& folder
                                                        const EntrySerializer& serializer, Environment& environment) {
   BOUGH_TRY(auto store, FileStore::open(folder, options, serializer, environment));
   std::shared_ptr<FileBackend> backend(new FileBackend(std::move(store)));
-  // Whoever cannot finish it leaves it to the next one; the sessions can be read meanwhile.
+  // A process that cannot finish the erasure leaves it to the next one. The sessions can be read meanwhile.
   (void)FileErasure(*backend, *backend->store_, backend->logs_).resumeInterrupted();
   return backend;
 }
@@ -175,7 +175,7 @@ Result<void> FileBackend::storeFile(const std::string& sessionId, const std::vec
   for (std::uint32_t i = 0; i < count; ++i) seal = appendSealedLine(bytes, lines[i].text(), seal, i + 1, count);
 
   const ChangeMark mark(store_->changes, sessionId, ChangeKind::Names);
-  // Two that make the same session at once each write their own file; the name goes to the first.
+  // Two processes that create the same session at once each write their own file; the first to take the name wins.
   const std::string temporary = fmt::format("{}.{:016x}", logName(sessionId), store_->environment.random.next());
   NewFile file(*folders.sessions, temporary);
   BOUGH_TRY(file.create());
@@ -186,7 +186,8 @@ Result<void> FileBackend::storeFile(const std::string& sessionId, const std::vec
   return placed;
 }
 
-// Somebody who made the store too, and stored nothing in it, may have removed its folders since they were opened.
+// Another process that created the store as well, and stored nothing in it, may have removed its folders since they
+// were opened.
 bool FileBackend::hold() {
   if (!store_->options.create) return true;
   store_->hold = FolderHold::share(store_->root->path());
@@ -194,7 +195,7 @@ bool FileBackend::hold() {
   return sessions && sessions->linkCount > 0;
 }
 
-// Whatever is written to a log changes its size or its time, and whatever replaces it its identity.
+// A write to a log changes its size or its time, and a replacement changes its identity.
 Result<std::string> FileBackend::stamp(const std::string& sessionId) {
   BOUGH_TRY(checkSessionId(sessionId));
   const auto places = logPlaces(store_->folders, sessionId);
@@ -221,8 +222,8 @@ Result<void> FileBackend::removeIf(const std::string& sessionId, const Allowed& 
   BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, store_->options.lockTimeoutMs));
   BOUGH_TRY(allowed());
   const ChangeMark mark(store_->changes, sessionId, ChangeKind::Names);
-  // The log last: while it is there, the session is. Before it, for good, what an interrupted archiving or restoring
-  // has left: it would bring the session back.
+  // Remove the log last: the session exists as long as its log. Before that, durably remove what an interrupted
+  // archiving or restoring left, because it would bring the session back.
   for (const auto& [folder, name] : logPlaces(folders, sessionId)) {
     if (folder == nullptr || (folder == locked.folder.get() && name == locked.name)) continue;
     if (auto gone = folder->remove(name); !gone && gone.error() != ENOENT) {
@@ -290,7 +291,7 @@ Result<std::string> FileBackend::settings() {
   return orError(readWhole(**file, kMaxBytes), "read", path);
 }
 
-// Under another name first, which no other process has, so that it is there whole or as it was.
+// Writes the settings under a unique temporary name first, so that the file has either the new content or the old.
 Result<void> FileBackend::saveSettings(std::string_view text) {
   if (store_->onlyRead) return std::unexpected(*store_->onlyRead);
   const std::string path = fmt::format("{}/{}", store_->root->path(), store_folder::kSettings);

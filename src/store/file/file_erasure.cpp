@@ -35,7 +35,7 @@ Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
   BOUGH_TRY(auto journal, ErasureJournal::lock(*store_.root, store_.options.lockTimeoutMs));
   BOUGH_TRY(auto unfinished, journal.read());
   if (unfinished) {
-    // Under the same lock: whoever took it again here would wait for itself.
+    // Runs under the lock that is already held: taking the lock again here would wait forever.
     FileErasure before(backend_, store_, logs_);
     before.plan_ = std::move(*unfinished);
     BOUGH_TRY(before.work({}));
@@ -173,7 +173,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
                               });
     if ((found.changed || lacksReceipt) && !settled_.contains(place.path())) places.push_back(place);
   }
-  // What was learned on the way may be in files that were looked at before.
+  // What was learned from later files may be in files that were searched before.
   if (again) return findPlaces();
   for (const std::string& sha256 : wayBacks) {
     if (!mayGrow_) break;
@@ -181,7 +181,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
     if (!bytes && !LostPayloads::isLoss(bytes.error())) return std::unexpected(bytes.error());
     if (!bytes && bytes.error().code == ErrorCode::NotFound) continue;
     const auto isIn = [&](const std::string& trace) { return bytes->contains(trace); };
-    // Nobody can use a damaged one, and what it holds of the plan cannot be told.
+    // Nobody can use a damaged way back, and it cannot be determined what it contains of the plan.
     if (!bytes || std::ranges::any_of(traces_.telling, isIn) || wayBackHolds(plan_, *bytes)) {
       plan_.wayBacks.push_back(sha256);
     }
@@ -225,7 +225,7 @@ Result<void> FileErasure::eraseAt(const Place& place) {
   const ChangeMark mark(store_.changes, place.sessionId);
   auto done = place.isLog ? eraseLog(place, folders) : eraseBeside(place, folders);
   if (!place.isTrash) logs_.forget(place.id);
-  if (!done && isGone(done.error())) return {};  // it has moved: the next look finds it
+  if (!done && isGone(done.error())) return {};  // the file was moved: the next look finds it
   if (!done && done.error().code == ErrorCode::Damaged) {
     giveUp(place, done.error().message);
     return {};
@@ -235,7 +235,7 @@ Result<void> FileErasure::eraseAt(const Place& place) {
   return done;
 }
 
-// Looked for in every file under the lock that keeps others from adding attachments.
+// Checks every file for references, under the lock that keeps others from adding attachments.
 Result<void> FileErasure::removeAttachments() {
   std::vector<std::string> names = plan_.attachments;
   names.insert(names.end(), plan_.wayBacks.begin(), plan_.wayBacks.end());
@@ -243,7 +243,7 @@ Result<void> FileErasure::removeAttachments() {
   const std::vector<std::string> whole = names;
   BOUGH_TRY(const auto all, store_.attachments.list());
   for (const std::string& name : all) {
-    // What an interrupted writing of one left.
+    // The file of an interrupted write of one of the attachments.
     const bool unfinished = std::ranges::any_of(
         whole, [&](const std::string& sha256) { return name.size() > sha256.size() && name.starts_with(sha256); });
     if (unfinished) names.push_back(name);
@@ -272,7 +272,7 @@ Result<std::set<std::string>> FileErasure::namedAttachments() {
   return named;
 }
 
-// Lists and searches rebuild the catalog. What was set aside as damaged holds the same texts.
+// Lists and searches rebuild the catalog. A catalog that was set aside as damaged contains the same texts.
 Result<void> FileErasure::removeDerived() {
   constexpr std::string_view kNames[] = {"catalog.db.damaged", "catalog.db.damaged-wal", "catalog.db.damaged-shm",
                                          "catalog.db",         "catalog.db-wal",         "catalog.db-shm",

@@ -1,4 +1,4 @@
-// Rewrites one file of a store without what is erased.
+// Rewrites one file of a store without the erased payloads.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 namespace bough {
 namespace {
 
-// Whether a log ends in a whole batch is all that is asked.
+// Ignores all entries and problems: the scan only tells whether a log ends with a complete batch.
 class NoSink final : public ScanSink {
  public:
   void onLine(const ScannedLine& /*line*/) override {}
@@ -24,7 +24,7 @@ class NoSink final : public ScanSink {
                  std::string_view /*message*/) override {}
 };
 
-// Writes to a new file in large pieces.
+// Collects output and writes it to a new file in large pieces.
 class Pieces {
  public:
   explicit Pieces(NewFile& file) : file_(file) {}
@@ -55,7 +55,7 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
     {
       BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
       if (place.form != LogForm::Plain && log.form == LogForm::Plain) {
-        // A compressed file beside the log that counts: left by an interrupted archiving, or put there by somebody.
+        // A compressed file beside the log, left by an interrupted archiving or put there by somebody.
         BOUGH_TRY(dropCopies(folders, place.id, log));
         const auto left = place.folder->info(place.name);
         if (left || left.error() != ENOENT) {
@@ -124,8 +124,9 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   }
   std::vector<Entry> added;
   for (const ErasureTarget* const target : lacking) added.push_back(receiptOf(plan_, *target, found.headId));
-  // The index and the catalog, which may have counted damage at the end, know nothing of the new log: without a whole
-  // batch after it, it would be torn, with what is before it in its batch.
+  // The index and the catalog may have counted damage at the end of the old log, but they do not know the new one. The
+  // end of the new log therefore needs a complete batch after it; otherwise the damage and the earlier lines of its
+  // batch would count as torn.
   const bool endsOpen = added.empty() && !found.endsWhole;
   if (found.format == format && (!found.renamed.empty() || endsOpen)) added.push_back(infoOfPlaces(found));
   SealDigits seal = found.lastSeal;
@@ -144,7 +145,7 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   return true;
 }
 
-// With what it says, the log is replaced: nobody sees one without the other.
+// The entry is part of the new log, so nobody sees the log without it.
 Entry FileErasure::infoOfPlaces(const ErasedLines& found) {
   Entry info{.id = store_.ids.next(), .parentId = found.headId, .timestamp = plan_.timestamp};
   info.type = entry_type::kSessionInfo;
@@ -153,7 +154,7 @@ Entry FileErasure::infoOfPlaces(const ErasedLines& found) {
 }
 
 Result<void> FileErasure::eraseBeside(const Place& place, const LogFolders& folders) {
-  // Whoever adds torn bytes holds the log's lock. Without a log nobody does.
+  // A process that adds torn bytes holds the log's lock. Without a log, no process adds any.
   const auto locked = openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs);
   if (!locked && locked.error().code != ErrorCode::NotFound) return std::unexpected(locked.error());
   auto old = place.folder->open(place.name, OpenMode::Read);

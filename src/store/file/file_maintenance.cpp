@@ -76,8 +76,8 @@ Result<RepairReport> FileMaintenance::repair(const std::string& sessionId) {
   return report;
 }
 
-// What is left of a header that cannot be read is taken over when it names an entry that is there: the name may be what
-// was damaged.
+// Returns the origin in the rest of an unreadable header, provided that it names an existing entry: the name itself may
+// be damaged.
 Result<std::optional<ForkOrigin>> FileMaintenance::originLeft(const std::string& sessionId) {
   BOUGH_TRY(const auto seen, backend_.seenOrigin(sessionId));
   if (seen.sure || !seen.origin) return std::nullopt;

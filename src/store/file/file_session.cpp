@@ -22,7 +22,7 @@ std::size_t weightOf(const std::vector<Entry>& entries) {
   return bytes;
 }
 
-// The first entry of a log, which no other tool wrote.
+// Returns the first entry of a log. Refuses a log that another tool wrote.
 Result<Entry> firstEntry(SessionLog& log, const SessionLog::Header& line, const EntrySerializer& serializer) {
   BOUGH_TRY(Entry first, serializer.decode(line.text));
   if (first.type != entry_type::kSessionHeader && !findSeal(line.text)) {
@@ -51,7 +51,7 @@ Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, 
   if (!first && !isDamage(first.error())) return std::unexpected(first.error());
   const auto entry = first ? serializer.decode(first->text) : std::unexpected(first.error());
   if (entry && entry->type == entry_type::kSessionHeader) return SeenOrigin{.origin = readHeader(*entry).origin};
-  // Either there never was a header, or it is among what cannot be read.
+  // Either there never was a header, or it is among the unreadable bytes.
   BOUGH_TRY(const auto unread, (*log)->unreadBeginning());
   if (unread.find_first_not_of(" \t\r\n") == std::string::npos) return SeenOrigin{.sure = entry || !first};
   return SeenOrigin{.origin = originNamedIn(unread), .sure = false};
@@ -119,9 +119,9 @@ Result<SessionState> FileSession::state() {
   BOUGH_TRY(const auto open, log());
   BOUGH_TRY(auto found, stateOfLog(*open, store_.serializer));
   found.lostSession = lostSession(found.origin);
-  lastUsed_ = openLogs_.tick();  // after the sessions that were opened for it
+  lastUsed_ = openLogs_.tick();  // later than the sessions that were opened for this one
   if (found.origin && found.problemCount > 0) {
-    // Damage may have taken the entry that a head entry names. Why the history cannot be read is told where it is read.
+    // Damage may have hit the entry that a head entry names. If the history cannot be read, a read reports why.
     if (const auto shared = history()) {
       BOUGH_TRY(found.headId, open->headOfFork([&](std::string_view id) { return (*shared)->contains(id); }));
     }
@@ -139,7 +139,7 @@ Result<Entry> FileSession::header() {
   return firstEntry(*open, first, store_.serializer);
 }
 
-// Without a look at the file when nothing hints that it is another one: an append finds out under its lock.
+// Does not look at the file unless something suggests that it was replaced: the append detects that under its lock.
 Result<FileSession::Target> FileSession::target() {
   Opened& here = *opened_;
   {
@@ -174,7 +174,8 @@ Result<AppendResult> FileSession::append(AppendRequest& request) {
     if (to.origin) {
       auto history = historyOf(to.origin);
       if (!history) {
-        // The origin may have been read from a file that was replaced since: the session is detached by now.
+        // The origin may have been read from a file that was replaced since, for example because the session was
+        // detached.
         BOUGH_TRY(generation());
         BOUGH_TRY(Target now, target());
         if (now.origin == to.origin) return std::unexpected(history.error());
@@ -217,7 +218,8 @@ Result<std::unique_ptr<ChangeWatcher>> FileSession::watch() {
   return watchSessions(*store_.folders.sessions, {sessionId()});
 }
 
-// A fork asks all sessions whose history it shares, with each append: most may be closed.
+// For each append, a fork asks all sessions whose history it shares for their generation, and most of them may be
+// closed.
 std::optional<std::uint64_t> FileSession::generationOfClosed() {
   Opened& here = *opened_;
   SessionLog::Identity before;
@@ -234,7 +236,8 @@ std::optional<std::uint64_t> FileSession::generationOfClosed() {
 
 Result<std::uint64_t> FileSession::generation() {
   if (const auto known = generationOfClosed()) return *known;
-  // A fork that asks whether its history is as it was does not use it: the fork itself would be closed first.
+  // Asking for the generation does not count as use of the log. Otherwise the fork itself would be closed before the
+  // sessions whose history it shares.
   const std::uint64_t lastUsed = lastUsed_;
   BOUGH_TRY(const auto open, log());
   lastUsed_ = lastUsed;
@@ -262,7 +265,7 @@ Result<std::vector<std::uint64_t>> FileSession::ownSelect(const Selection& selec
             open->select(from, unknownType ? SIZE_MAX : selection.limit, kind, selection.newestFirst));
   std::vector<std::uint64_t> sequences(found.begin(), found.end());
   if (!unknownType) return sequences;
-  // The index does not tell types apart that bough does not know; their lines do.
+  // The index does not distinguish types that bough does not know; the lines do.
   BOUGH_TRY(const auto entries, ownRead(sequences));
   std::vector<std::uint64_t> matching;
   for (std::size_t i = 0; i < entries.size() && matching.size() < selection.limit; ++i) {

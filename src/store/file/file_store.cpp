@@ -50,7 +50,7 @@ Result<std::unique_ptr<FileStore>> FileStore::open(const std::string& folder, co
   }
   std::shared_ptr<Directory> store = std::move(*root);
 
-  // A store that cannot be written to is opened for reading, with the folders that it has.
+  // A store that cannot be written is opened for reading, with the folders that exist.
   const bool create = options.create && store->checkWritable().has_value();
   LogFolders folders;
   auto sessions = makeFolder(*store, store_folder::kSessions, create);

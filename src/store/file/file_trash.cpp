@@ -1,16 +1,16 @@
-// How a file backend moves sessions to the trash and brings them back.
+// Moves sessions of a file backend to the trash and restores them.
 //
-// The trash is the folder `trash`. A session's files go there under the name <id>~<when>, an id that no session can
-// have: `trash/a~1763164800000.jsonl` was `sessions/a.jsonl`. A file gets its new name before it loses the old one, so
-// that it has one at every moment.
+// The trash is the folder `trash`. A session's files are moved there under the name <id>~<when>, which cannot be the id
+// of a session: `trash/a~1763164800000.jsonl` was `sessions/a.jsonl`. A file gets its new name before it loses the old
+// one, so that it has a name at every moment.
 //
-// Whoever dies in between leaves a session with both names. It is shown once, where it still counts, and the next list
-// of the trash finishes that (removeSecondName), under the lock that the one who died held: a move that goes on is left
-// alone.
+// A process that dies in between leaves a session with both names. The session is shown once, where it still counts.
+// The next list of the trash finishes the move (removeSecondName), under the lock that the dead process held. A move
+// that is still running is therefore left alone.
 //
-// What lies beside the logs (torn bytes, the file of format 0) loses its name in the store after them and has it again
-// before them, with a sync in between. So while a log has its name there, the store's own file counts, if it has one:
-// the other name in the trash is only what that file was.
+// The files beside the logs (torn bytes, the file of format 0) lose their names in the store after the logs, and get
+// them back before the logs, with a sync in between. So while a log has its name in the store, the store's own file
+// beside it counts, if there is one: the file in the trash is only an earlier version.
 
 #include "store/file/file_trash.h"
 
@@ -60,11 +60,11 @@ bool isSameFile(Directory& one, const std::string& name, Directory& other, const
   return first && second && first->identity == second->identity;
 }
 
-// What an interrupted run has done already counts.
+// Links a file under a new name. What an interrupted run has already linked counts as done.
 Result<void> linkOver(Directory& from, const std::string& name, Directory& to, const std::string& newName) {
   const std::string path = fmt::format("{}/{}", from.path(), name);
   if (const auto info = from.info(name); info && !info->isRegular) {
-    // Opening it tells what it is instead.
+    // Opening the file tells what it is instead.
     const auto opened = from.open(name, OpenMode::Read);
     return std::unexpected(systemError(opened ? EISDIR : opened.error(), "move", path));
   }
@@ -87,7 +87,7 @@ Result<void> syncAll(std::initializer_list<Directory*> folders) {
 
 }  // namespace
 
-// The logs first, the one that counts last among all; then what lies beside it.
+// The logs come first, with the one that takes precedence last among them; then the files beside them.
 std::vector<FileTrash::FilePlace> FileTrash::placesOf(const std::string& sessionId, const std::string& trashId) const {
   Directory* sessions = store_.folders.sessions.get();
   Directory* archive = store_.folders.archive.get();
@@ -106,7 +106,7 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   const LogFolders& folders = store_.folders;
   BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, store_.options.lockTimeoutMs));
   BOUGH_TRY(allowed());
-  // Both would have one name in the trash. Only somebody else's hand makes two.
+  // Both files would get the same name in the trash. Two such files exist only when somebody put one there.
   if (folders.archive && folders.archive->info(gzipName(sessionId)) && folders.sessions->info(gzipName(sessionId))) {
     return fail(ErrorCode::AlreadyExists,
                 fmt::format("{0} and {1} both hold a {2}", folders.sessions->path(), folders.archive->path(),
@@ -133,7 +133,7 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
     anyBeside = anyBeside || !place.isLog;
   }
   BOUGH_TRY(syncAll({trash.get()}));
-  // In the same order: while the log that counts has its name, the session is there.
+  // Remove the names in the same order: the session exists while the log that takes precedence has its name.
   for (const FilePlace& place : places) {
     if (!place.isLog && std::exchange(anyBeside, false)) {
       BOUGH_TRY(syncAll({folders.sessions.get(), folders.archive.get()}));
@@ -148,8 +148,8 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
   return moved;
 }
 
-// Takes back what an interrupted move of the session has left in the trash, so that it is not there twice after this
-// one. The caller holds the session's lock.
+// Undoes what an interrupted move of the session left in the trash, so that the session is not there twice after this
+// move. The caller holds the session's lock.
 Result<void> FileTrash::undoInterrupted(const std::string& sessionId, const std::shared_ptr<Directory>& trash) {
   const bool hasTwoNames = std::ranges::any_of(placesOf(sessionId, sessionId), [](const FilePlace& place) {
     const auto info = place.folder->info(place.name);
@@ -179,8 +179,8 @@ Result<OpenLog> FileTrash::lockOne(const std::string& sessionId, const std::stri
   return openLocked({.sessions = trash, .archive = trash}, trashId, LockKind::Exclusive, timeoutMs);
 }
 
-// While its log has its name, the session is there, and the names in the trash go. Otherwise it is in the trash, and
-// what lay beside the log goes.
+// While the log has its name in the store, the session is in the store, and the names in the trash are removed.
+// Otherwise the session is in the trash, and the files beside its log are removed from the store.
 Result<void> FileTrash::removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash) {
   BOUGH_TRY(store_.mayWrite(found.sessionId));
   BOUGH_TRY(const auto locked, lockOne(found.sessionId, found.trashId, trash, /*timeoutMs=*/0));
@@ -213,17 +213,17 @@ Result<std::vector<TrashedSession>> FileTrash::list() {
     if (!parsed || dot == std::string::npos) continue;
     const bool isLog = name == logName(trashId) || name == zstdName(trashId) || name == gzipName(trashId);
     const auto info = (*trash)->info(name);
-    if (!info && info.error() == ENOENT) continue;  // somebody emptied it meanwhile
+    if (!info && info.error() == ENOENT) continue;  // somebody has emptied the trash meanwhile
     if (!info) return std::unexpected(systemError(info.error(), "look at", (*trash)->path() + "/" + name));
     if (info->linkCount > 1) twoNames.insert(trashId);
-    // Sorted by name, the files of one are together, the log first.
+    // The names are sorted, so the files of one session are together, the log first.
     if (!found.empty() && found.back().trashId == trashId) {
       found.back().bytes += info->sizeBytes;
     } else if (isLog) {
       found.push_back({trashId, parsed->sessionId, parsed->removedMs, info->sizeBytes});
     }
   }
-  // Whoever cannot finish it leaves it to the next who lists: it is shown where it is, once.
+  // A process that cannot finish a move leaves it to the next list. The session is shown once, where it is.
   std::erase_if(found, [&](const TrashedSession& each) {
     if (!twoNames.contains(each.trashId)) return false;
     const bool there = isThere(each.sessionId, each.trashId, **trash);
@@ -285,13 +285,13 @@ Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std:
   std::vector<FilePlace> places = placesOf(sessionId, trashId);
   std::ranges::reverse(places);
   const ChangeMark mark(store_.changes, sessionId, ChangeKind::Names);
-  // What lies beside the log first: when the log has its name again, the session is back, whole.
+  // Restore the files beside the log first: once the log has its name again, the session is back and must be complete.
   std::ranges::stable_partition(places, [](const FilePlace& place) { return !place.isLog; });
   std::set<std::string> linked;
   for (const FilePlace& place : places) {
     if (isSameFile(*place.folder, place.name, *trash, place.trashName)) linked.insert(place.trashName);
   }
-  // What lies beside the log may be another file by now, or gone.
+  // The files beside the log may have been replaced or removed by now.
   const bool wasThere = isThere(sessionId, trashId, *trash);
   bool any = wasThere;
   bool anyBeside = false;
@@ -320,7 +320,7 @@ Result<void> FileTrash::removeOne(const std::string& trashId) {
   return removeFiles(trashId);
 }
 
-// The trash first: a session is noted as removed before it leaves the trash.
+// Look in the trash first: a session is recorded as removed before it leaves the trash.
 Result<std::vector<std::string>> FileTrash::missing(std::vector<std::string> sessionIds) {
   std::unordered_set<std::string> rest(sessionIds.begin(), sessionIds.end());
   const auto trash = store_.trashFolder(false);
@@ -340,7 +340,7 @@ Result<void> FileTrash::removeFiles(const std::string& trashId) {
   if (!name || !trash) return std::unexpected(noSuchTrash(trashId));
   bool any = false;
   std::vector<FilePlace> places = placesOf(name->sessionId, trashId);
-  // The logs last: while one is there, it is listed, and who is interrupted can go on.
+  // Remove the logs last: while a log exists, the session is listed, and an interrupted removal can be repeated.
   std::ranges::reverse(places);
   for (const FilePlace& place : places) {
     auto gone = (*trash)->remove(place.trashName);

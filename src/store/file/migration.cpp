@@ -24,7 +24,7 @@
 namespace bough {
 namespace {
 
-// Collects where a log's entries stand, and what could not be read.
+// Collects the places of a log's entries, and what could not be read.
 class PlacesSink final : public ScanSink {
  public:
   struct Place {
@@ -51,11 +51,11 @@ class PlacesSink final : public ScanSink {
   std::vector<Place> places;
   std::vector<Problem> problems;
   std::unordered_set<std::string> ids;
-  std::optional<Problem> repeated;  // the first second line of an id
+  std::optional<Problem> repeated;  // the first line with an id that an earlier line has
   bool headed = false;              // the first line is a header
-  bool sealed = false;              // a line has a seal, as no draft has
+  bool sealed = false;              // a line has a seal, which drafts never have
   std::unordered_set<std::string>
-      missing;  // parents that are not an earlier entry: a fork's first one, or hidden by damage
+      missing;  // parents that no earlier entry has: before a fork's first entry, or hidden by damage
 };
 
 // Reads a log's entries one after the other.
@@ -77,12 +77,12 @@ class EntryReader {
   }
 
   [[nodiscard]] std::size_t size() const { return places_.places.size(); }
-  // There seems to be a header that cannot be read.
+  // Returns true when there seems to be a header that cannot be read.
   [[nodiscard]] bool hasLostHeader() const {
     if (places_.headed || places_.problems.empty()) return false;
     return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
   }
-  // What is before the first entry, at most 64 KiB of it.
+  // Returns the bytes before the first entry, at most 64 KiB.
   Result<std::string> unreadBeginning() {
     std::string beginning(std::min<std::uint64_t>(places_.places.front().offset, std::uint64_t{64} << 10), '\0');
     const auto got = readFully(*log_.source, 0, beginning);
@@ -90,11 +90,11 @@ class EntryReader {
     beginning.resize(*got);
     return beginning;
   }
-  // Format 0: what its header says, or that none of its lines has a seal.
+  // Returns true for format 0: no line has a seal.
   [[nodiscard]] bool isDraft() const { return !places_.sealed; }
   [[nodiscard]] bool leadsElsewhere() const { return !places_.missing.empty(); }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
-  // The first thing that reading the entries leaves out.
+  // Returns the first problem that makes reading the entries leave something out.
   [[nodiscard]] std::optional<Problem> firstLoss() const {
     return places_.problems.empty() ? places_.repeated : places_.problems.front();
   }
@@ -111,7 +111,7 @@ class EntryReader {
   }
 
  private:
-  // A line that cannot be read may still begin with its id: who names it as its parent leads nowhere else.
+  // An unreadable line may still begin with its id. A parent with that id is then not missing.
   Result<void> findLostParents() {
     constexpr std::size_t kBeginningBytes = 256;
     std::string beginning;
@@ -131,10 +131,10 @@ class EntryReader {
   std::string line_;
 };
 
-// Turns entries of an older format into entries of this one, in order.
+// Converts entries of an older format to entries of this format, in order.
 class Upgrade {
  public:
-  // `lost`: what is left of a header that cannot be read.
+  // `lost`: the rest of a header that cannot be read.
   Upgrade(std::string_view sessionId, std::string lost, std::optional<ForkOrigin> origin, int format,
           Environment& environment)
       : sessionId_(sessionId),
@@ -144,7 +144,7 @@ class Upgrade {
         now_(formatTimestamp(environment.clock.nowMs())),
         ids_(environment.clock, environment.random) {}
 
-  // The header for a log whose first entry is none.
+  // Makes the header for a log that does not begin with one.
   Entry missingHeader(const Entry& first) {
     Entry header;
     header.id = ids_.next();
@@ -159,7 +159,7 @@ class Upgrade {
       old.payload = upgradeHeaderPayload(old.payload, sessionId_, format_);
     }
     if (!parseTimestamp(old.timestamp)) {
-      // A time that cannot be read is kept beside the nearest one before it.
+      // An unreadable timestamp is kept as an extra member, and replaced by the last readable one before it.
       if (!old.timestamp.empty()) {
         if (!old.extra.empty()) old.extra += ',';
         old.extra += "\"originalTimestamp\":" + json::quoted(old.timestamp);
@@ -173,7 +173,7 @@ class Upgrade {
  private:
   std::string sessionId_;
   std::string lost_;
-  std::optional<ForkOrigin> origin_;  // of the header that is missing
+  std::optional<ForkOrigin> origin_;  // of the missing header
   int format_;
   std::string now_;
   std::string last_;
@@ -184,7 +184,7 @@ std::string referenceTo(std::string_view payload) {
   return makeAttachmentReference(Sha256::of(payload), payload.size());
 }
 
-// Keeps payloads as attachments that look like the name of one and are not.
+// Stores payloads as attachments that look like a reference but are not one.
 class LookAlikes {
  public:
   explicit LookAlikes(AttachmentFolder& attachments) : attachments_(attachments) {}
@@ -207,7 +207,7 @@ class LookAlikes {
 
  private:
   AttachmentFolder& attachments_;
-  std::unique_ptr<Hold> hold_;  // until the log that names them is there
+  std::unique_ptr<Hold> hold_;  // until the log that names them is in place
 };
 
 Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade& upgrade,
@@ -221,7 +221,7 @@ Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerialize
       text.clear();
     }
     Entry fresh = upgrade.entry(std::move(entry), i == 0);
-    // In a draft only: everything else means what it says.
+    // Only in a draft can a payload look like a reference by accident.
     if (old.isDraft()) {
       if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
     }
@@ -231,7 +231,8 @@ Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerialize
   return file.sync();
 }
 
-// Whether the new entry says everything that the old one does. Times and the header may have been completed.
+// Returns true when the new entry contains everything of the old one. Timestamps and the header may have been
+// completed.
 bool carriesOver(const Entry& old, const Entry& fresh, bool first) {
   if (old.id != fresh.id || old.parentId != fresh.parentId || old.type != fresh.type || old.runId != fresh.runId ||
       old.meta != fresh.meta || !fresh.extra.starts_with(old.extra)) {
@@ -268,7 +269,7 @@ Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string&
   auto linked = folder.link(old.name, keptName);
   if (!linked && linked.error() == EEXIST) {
     const auto there = folder.info(keptName);
-    const bool ours = there && there->identity == old.info.identity;  // an interrupted run came this far
+    const bool ours = there && there->identity == old.info.identity;  // an interrupted run did this already
     if (ours) return orError(folder.sync(), "sync", folder.path());
     return fail(ErrorCode::AlreadyExists, fmt::format("{}/{} is there already", folder.path(), keptName),
                 "move it elsewhere, then migrate again");
@@ -277,7 +278,7 @@ Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string&
   return orError(folder.sync(), "sync", folder.path());
 }
 
-// From which format to which; NewerFormat when there is no way.
+// Decides from which format to which; NewerFormat when that is impossible.
 Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std::string_view sessionId,
                                       const EntrySerializer& serializer) {
   if (old.size() == 0) {
@@ -303,7 +304,8 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
   return std::unexpected(newerFormatError(plan.fromFormat, sessionId, log.path()));
 }
 
-// A new header that says nothing of what a fork continues would cut it off, and leave what it shares to be removed.
+// Refuses to make a header without an origin for a fork: the fork would lose its history, and the shared entries might
+// be removed.
 Result<void> refuseLostOrigin(const EntryReader& old, const OpenLog& log, std::string_view sessionId) {
   if (!old.hasLostHeader() || !old.leadsElsewhere()) return {};
   return fail(ErrorCode::Damaged,
@@ -328,7 +330,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
     BOUGH_TRY(refuseLostOrigin(old, log, sessionId));
   }
   if (log.form != LogForm::Plain) {
-    // Only now that it is to be written again.
+    // Unpack the archive only now that the log will be rewritten.
     (void)log.file->unlock();
     BOUGH_TRY(restoreArchive(folders, sessionId, lockTimeoutMs));
     return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);
@@ -386,7 +388,7 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
 }
 
 Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view sessionId, int lockTimeoutMs) {
-  // Under the session's lock nobody is making such a file.
+  // Nobody creates such a file while we hold the session's lock.
   BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   Leftovers left;
   for (const auto& folder : {folders.sessions, folders.archive}) {
@@ -404,7 +406,7 @@ Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view se
       }
     }
   }
-  // Beside the log that counts a compressed one: archiving or restoring was cut off.
+  // A compressed file beside the log shows that archiving or restoring was interrupted.
   BOUGH_TRY(auto copies, dropCopies(folders, sessionId, log));
   for (const PackedCopy& copy : copies) {
     if (copy.covered) left.removed.push_back(copy.name);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxIdentities = 4096;
 
-// Most of the files that a process may open are for others.
+// Leaves most of the files that a process may open to others.
 std::size_t mostOpen() {
   constexpr std::size_t kMost = 128;
   constexpr std::size_t kShare = 8;
@@ -35,7 +35,7 @@ Result<std::shared_ptr<FileSession>> OpenLogs::session(const std::string& sessio
     }
     if (const auto found = state.identities.find(sessionId); found != state.identities.end()) identity = found->second;
   }
-  // Without the lock: a first index may take a while, and other sessions should not wait for it.
+  // Create the session without the lock: building a first index may take a while, and other sessions should not wait.
   auto session = std::make_shared<FileSession>(sessions_, store_, *this, sessionId, identity);
   BOUGH_TRY(session->log());
   const std::lock_guard lock(state.mutex);
@@ -54,7 +54,7 @@ void OpenLogs::forget(const std::string& sessionId) {
     state.identities.erase(sessionId);
     if (const auto known = state.known.find(sessionId); known != state.known.end()) {
       session = known->second.session.lock();
-      // A log that is closed takes no room: whoever looks for one to close need not look at it.
+      // A closed log needs no room, so a search for a log to close need not look at it.
       state.open.erase(session.get());
       known->second.open = nullptr;
     }
@@ -67,7 +67,8 @@ void OpenLogs::makeRoomFor(FileSession& opening) {
   std::vector<Idle> idle;
   {
     const std::lock_guard lock(state.mutex);
-    // What is not known yet is not among the open ones either: it may fail to open, or another one may be known first.
+    // A session that is not known yet is not added to the open ones: it may fail to open, or another object of the same
+    // session may become known first.
     const auto self = state.known.find(opening.sessionId());
     auto known = self != state.known.end() ? self->second.session.lock() : nullptr;
     if (known.get() == &opening && state.open.insert(&opening).second) self->second.open = std::move(known);
@@ -89,7 +90,7 @@ bool OpenLogs::closeIdle() {
   return !idle.empty();
 }
 
-// Needs the state's lock. Those first that were not used for the longest time.
+// Requires the state's lock. Returns the least recently used logs first.
 std::vector<OpenLogs::Idle> OpenLogs::takeIdle(State& state, const FileSession* except, std::size_t most) {
   std::vector<std::pair<std::uint64_t, FileSession*>> others;
   for (FileSession* each : state.open) {
@@ -110,7 +111,7 @@ std::vector<OpenLogs::Idle> OpenLogs::takeIdle(State& state, const FileSession* 
   return idle;
 }
 
-// A log's identity is taken without our lock: whoever holds a log's lock may be waiting for ours.
+// Reads a log's identity without our lock: a thread that holds a log's lock may be waiting for ours.
 void OpenLogs::close(const std::vector<Idle>& idle) {
   State& state = *state_;
   for (const Idle& each : idle) {
@@ -123,7 +124,7 @@ void OpenLogs::close(const std::vector<Idle>& idle) {
   }
 }
 
-// Needs the state's lock. Names of sessions that nobody has any more.
+// Requires the state's lock. Drops the entries of sessions that no longer have a user.
 void OpenLogs::dropExpired(State& state) {
   if (state.known.size() < 2 * state.open.size() + kMaxIdentities) return;
   std::erase_if(state.known, [](const auto& each) { return each.second.session.expired(); });

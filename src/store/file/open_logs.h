@@ -1,4 +1,4 @@
-// The sessions of a file backend by id, and which of their logs are open: only as many as may be open at a time.
+// The sessions of a file backend by id, and which of their logs are open. Limits the number of open logs.
 #pragma once
 
 #include <atomic>
@@ -16,19 +16,19 @@
 
 namespace bough {
 
-/// All calls may come from any thread.
+/// Thread-safe.
 class OpenLogs {
  public:
   OpenLogs(SharingSessions& sessions, FileStore& store) : sessions_(sessions), store_(store) {}
 
-  /// The session of that id. NotFound when there is none.
+  /// Returns the session with that id. NotFound when there is none.
   Result<std::shared_ptr<FileSession>> session(const std::string& sessionId);
-  /// The session's file was replaced or removed.
+  /// Drops what is known about a session: its file was replaced or removed.
   void forget(const std::string& sessionId);
-  /// Another log is about to be opened: closes the one that was not used for the longest time, if nobody is using it.
+  /// Called before another log is opened: closes the least recently used log, if nobody is using it.
   void makeRoomFor(FileSession& session);
-  /// Does `work`, which opens files. When the process may not open any more, the logs that nobody is using are closed,
-  /// and it is done once more.
+  /// Runs `work`, which opens files. If the process has reached its limit of open files, closes all logs that nobody is
+  /// using and runs `work` once more.
   template <typename Work>
   auto openFiles(const Work& work) -> decltype(work()) {
     auto done = work();
@@ -40,12 +40,12 @@ class OpenLogs {
  private:
   struct Known {
     std::weak_ptr<FileSession> session;
-    std::shared_ptr<FileSession> open;  ///< While its log may be open.
+    std::shared_ptr<FileSession> open;  ///< Set while its log may be open.
   };
   struct State {
     std::mutex mutex;
     std::unordered_map<std::string, Known> known;
-    std::unordered_set<FileSession*> open;                             ///< Those of `known` that are kept.
+    std::unordered_set<FileSession*> open;                             ///< Those in `known` whose log may be open.
     std::unordered_map<std::string, SessionLog::Identity> identities;  ///< Of logs that were closed to make room.
   };
   struct Idle {

@@ -1,4 +1,4 @@
-// A batch on its way through a session's group commit: it checks itself by the rules of an append when its turn comes.
+// A batch in a session's group commit. It checks itself by the rules of an append when its turn comes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace bough {
 
 class RulesWork final : public AppendWork {
  public:
-  /// `generation`: of the log, when the session's origin was read from it.
+  /// `generation` is the log's generation when the session's origin was read.
   RulesWork(SessionBatch batch, std::uint64_t generation, ChangeMark& mark, FileStore& store)
       : batch_(batch), generation_(generation), mark_(mark), store_(store) {}
 

@@ -1,4 +1,4 @@
-// One session file outside of any store: read as if it were in one, and never written.
+// One session file outside any store: read as if it were in a store, and never written.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ std::unexpected<Error> onlyRead(const std::string& path) {
               "copy it into the folder `sessions` of a store to write to it");
 }
 
-// The folder of a path, and the name in it.
+// Splits a path into its folder and its name.
 std::pair<std::string, std::string> splitPath(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
@@ -34,7 +34,7 @@ class SessionFile final : public FileBackend {
   [[nodiscard]] std::string describe() const override { return path_; }
   [[nodiscard]] Result<std::vector<std::string>> listSessions() override { return std::vector{sessionId_}; }
   [[nodiscard]] Result<std::string> settings() override { return std::string(); }
-  // Nothing is derived from it, and nothing noted beside it.
+  // Nothing is derived from this file, and nothing is stored beside it.
   [[nodiscard]] SessionTrash* trash() override { return nullptr; }
   [[nodiscard]] ChangeFeed* changes() override { return nullptr; }
 

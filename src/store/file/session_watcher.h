@@ -1,4 +1,4 @@
-// Watching sessions by the names of their files.
+// Watches sessions by the names of their files.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace bough {
 
-/// Watches these sessions of a folder of logs; all of them when there are none.
+/// Watches these sessions in a folder of logs; all sessions when the list is empty.
 Result<std::unique_ptr<ChangeWatcher>> watchSessions(Directory& folder, const std::vector<std::string>& sessionIds);
 
 }  // namespace bough

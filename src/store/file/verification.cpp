@@ -17,11 +17,11 @@
 namespace bough {
 namespace {
 
-// Gathers what the scan says and what only all entries together show: ids, parents, the header.
+// Collects the problems that the scan reports and those that only all entries together show: ids, parents, the header.
 class VerifySink final : public ScanSink {
  public:
   using IsShared = std::function<bool(std::string_view id)>;
-  // `isShared` tells the ids that a fork finds in the history it shares.
+  // `isShared` returns true for ids in the history that a fork shares.
   VerifySink(VerifyReport& report, IsShared isShared) : report_(report), isShared_(std::move(isShared)) {}
 
   void onLine(const ScannedLine& line) override {
@@ -63,7 +63,7 @@ class VerifySink final : public ScanSink {
     report_.problems.push_back({.kind = kind, .offset = offset, .bytes = bytes, .message = std::move(message)});
   }
 
-  // An entry that names another, which is not before it in the log.
+  // An entry that names an id which no earlier entry of the log has.
   struct Elsewhere {
     std::uint64_t offset;
     std::uint64_t bytes;
@@ -98,7 +98,7 @@ bool isIn(const Result<ForkHistory>& shared, std::string_view id) {
   return found && *found;
 }
 
-// What a fork continues must be there.
+// Checks that the entry that a fork continues exists.
 void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std::optional<ForkOrigin>& origin) {
   if (!origin) return;
   if (!shared) {
@@ -111,8 +111,8 @@ void checkOrigin(VerifySink& sink, const Result<ForkHistory>& shared, const std:
   }
 }
 
-// Whether the id is that of a damaged line, which is a problem of its own, or of the place of one that can be read
-// again.
+// Returns true when the id belongs to a damaged line, which is a problem by itself, or to the place of a line that is
+// readable again.
 bool isLost(SessionLog& log, const std::string& id) {
   const auto sequence = log.find(id);
   if (!sequence || !*sequence) return false;
@@ -121,7 +121,7 @@ bool isLost(SessionLog& log, const std::string& id) {
   return entries && isUnreadable(entries->front());
 }
 
-// Parents and heads that are not in the log must be in the history a fork shares.
+// Parents and heads that are not in the log must be in the history that a fork shares.
 void checkNamed(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog& log) {
   for (const auto& entry : sink.elsewhere()) {
     if (isIn(shared, entry.named) || isLost(log, entry.named)) continue;
@@ -129,7 +129,7 @@ void checkNamed(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog&
   }
 }
 
-// The entry of a line that its seal covers, or why it is none.
+// Returns the entry of a sealed line, or why it is not an entry.
 Result<Entry> entryOf(const std::string& line, const EntrySerializer& serializer) {
   if (const auto whole = json::check(line); !whole) {
     return fail(ErrorCode::Damaged, fmt::format("a sealed line is not JSON: {}", whole.error().reason));
@@ -137,7 +137,7 @@ Result<Entry> entryOf(const std::string& line, const EntrySerializer& serializer
   return serializer.decode(line);
 }
 
-// Its attachment is there and right.
+// Checks that the attachment of an entry exists and is intact.
 void checkAttachment(const Result<Entry>& entry, const std::string& line, std::uint64_t offset,
                      SharingSessions& sessions, VerifySink& sink) {
   if (!entry) return sink.add(ProblemKind::Damage, offset, line.size(), entry.error().message);

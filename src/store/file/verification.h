@@ -1,4 +1,4 @@
-// Looks at every byte of a session and says what is not as it should be. Changes nothing.
+// Checks every byte of a session and reports what is wrong. Changes nothing.
 #pragma once
 
 #include "bough/entry.h"
@@ -9,10 +9,10 @@
 
 namespace bough {
 
-/// `session`: of that log, for what it shares and its attachments.
+/// Verifies a log. `session` is the log's session, which provides its shared history and its attachments.
 Result<VerifyReport> verifyLog(SessionLog& log, SharingSession& session, const EntrySerializer& serializer);
 
-/// How many of the lines that an index has are no entries: whoever sealed them had checked nothing.
+/// Returns how many indexed lines are not entries: their seal is right, but their writer did not check them.
 Result<std::uint64_t> countNotEntries(SessionLog& log, const EntrySerializer& serializer);
 
 }  // namespace bough

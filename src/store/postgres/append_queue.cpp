@@ -17,18 +17,18 @@ constexpr Statement kAppend{"append", R"sql(
 SELECT @.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19))sql"};
 constexpr Statement kAppendStatement{"append_statement", kAppendSql};
 
-constexpr int kMostGroups = 4;  // exchanges at a time
+constexpr int kMostGroups = 4;  // exchanges that run at the same time
 constexpr std::size_t kMostAppends = 32;
 constexpr std::size_t kMostBytes = std::size_t{8} << 20;
-constexpr std::size_t kEnvelopeBytes = 256;  // about what a statement holds of an entry besides its body
+constexpr std::size_t kEnvelopeBytes = 256;  // about the size of an entry in a statement without its body
 
-// Entries that go on from the head, with ids that nobody else has.
+// Returns true when the entries continue from the head and their ids were generated for this call.
 bool isChain(const Database& database, const QueuedAppend& append) {
   return database.pool.location().append == AppendForm::Mixed && append.terms.mode == Mode::OwnIds &&
          append.plan->continuesHead();
 }
 
-// What is asked of the session, in the order of all statements.
+// Returns the conditions of an append, in the parameter order that all statements share.
 Parameters beginning(const Database& database, const QueuedAppend& append) {
   Parameters parameters;
   parameters.reserve(append.plan->bytes + append.plan->ids.size() * kEnvelopeBytes);
@@ -52,7 +52,7 @@ Call chainCall(Database& database, const QueuedAppend& append) {
   return database.call(kChain, std::move(parameters));
 }
 
-// Whether all are chains of one entry, of different sessions; they are sorted by those.
+// Returns true when all appends are chains of one entry to different sessions. They are sorted by session.
 bool areOneOfEach(const Database& database, const std::vector<QueuedAppend*>& group) {
   const auto isOne = [&](const QueuedAppend* each) { return each->plan->ids.size() == 1 && isChain(database, *each); };
   return std::ranges::all_of(group, isOne) &&
@@ -104,7 +104,8 @@ Call appendCall(Database& database, const QueuedAppend& append) {
 
 void AppendQueue::run(std::span<QueuedAppend*> appends) {
   const auto isDone = [&] { return std::ranges::all_of(appends, [](const QueuedAppend* each) { return each->done; }); };
-  // From here to the end nothing throws: others wait for the group that this thread runs, and know its appends.
+  // From here on nothing throws: other threads wait for the group that this thread runs, and the group refers to their
+  // appends.
   std::vector<QueuedAppend*> group;
   group.reserve(kMostAppends);
   std::unique_lock lock(mutex_);
@@ -137,7 +138,7 @@ void AppendQueue::run(std::span<QueuedAppend*> appends) {
 }
 
 void AppendQueue::runGroup(std::vector<QueuedAppend*>& group) {
-  // In the same order everywhere, so that two groups never wait for one another's sessions.
+  // The same order everywhere, so that two groups never wait for each other's sessions.
   std::ranges::stable_sort(group, {}, &QueuedAppend::sessionId);
   if (group.size() > 1) {
     const auto done = runTogether(group);
@@ -147,7 +148,7 @@ void AppendQueue::runGroup(std::vector<QueuedAppend*>& group) {
       return;
     }
   }
-  // One alone, or one of them makes the server refuse all: each by itself.
+  // There is only one append, or one of them made the server refuse all: run each alone.
   for (QueuedAppend* each : group) {
     const auto rows = database_.pool.run(appendCall(database_, *each));
     answer(*each, rows ? Result<std::string>(rows->empty() ? "" : rows->string(0, 0)) : std::unexpected(rows.error()));

@@ -1,6 +1,6 @@
-// Appends of many threads and sessions, combined: what waits while an exchange is under way goes together in the next
-// one, as one transaction with one commit. Each append keeps its own answer; the database's function refuses one
-// without failing the others. Appends of one plain entry each go as one statement.
+// Combines the appends of many threads and sessions. Appends that wait while an exchange is running are sent together
+// in the next one, as one transaction with one commit. Each append gets its own answer: the database's function can
+// refuse one without failing the others. An append of one plain entry is sent as one statement.
 #pragma once
 
 #include <condition_variable>
@@ -16,36 +16,36 @@
 
 namespace bough::postgres {
 
-/// How much of a batch the database looks at; see schema_functions.h.
+/// How many checks the database makes for a batch; see schema_functions.h.
 enum class Mode : std::uint8_t { Look, Looked, OwnIds };
 
-/// What a batch asks of the session, beside its entries.
+/// The conditions of a batch, besides its entries.
 struct AppendTerms {
   std::optional<std::string> expectedTail = {};
   std::optional<std::uint64_t> turn = {};
   Mode mode = Mode::Look;
 };
 
-/// One append that waits for its answer.
+/// An append that waits for its answer.
 struct QueuedAppend {
   std::string sessionId;
   AppendTerms terms = {};
   const BatchPlan* plan = nullptr;
-  Result<std::string> answer = {};  ///< What the database's function says; empty: there is no such session.
+  Result<std::string> answer = {};  ///< The answer of the database's function; empty: there is no such session.
   bool answered = false;
   bool done = false;
-  bool outOfMemory = false;  ///< Done without an answer; it may be stored.
+  bool outOfMemory = false;  ///< Finished without an answer; the batch may be stored.
 };
 
-/// The call of the function that stores a batch.
+/// Returns the call of the function that stores a batch.
 Call appendCall(Database& database, const QueuedAppend& append);
 
 class AppendQueue {
  public:
   explicit AppendQueue(Database& database) : database_(database) {}
 
-  /// Returns when all of them are answered. Throws when memory ran out before one had its answer: then it may be stored
-  /// or not, and none of them is known here any more. Any thread.
+  /// Returns when all of them are answered. Throws when memory ran out before one of them had its answer: that append
+  /// may or may not be stored, and none of them is queued any more. Thread-safe.
   void run(std::span<QueuedAppend*> appends);
 
  private:

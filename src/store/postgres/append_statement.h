@@ -1,10 +1,10 @@
-// The append as a single statement, for engines without the functions' language: `append=statement` in the URL. It
-// takes the parameters of the function `append` (schema_functions.h) and answers the same; no row means that there is
-// no such session.
+// The append as a single statement, for engines without PL/pgSQL: `append=statement` in the URL. It takes the
+// parameters of the function `append` (schema_functions.h) and returns the same answer. No row means that the session
+// does not exist.
 //
-// The session's row is locked and read as it is then, but entries are seen as they were when the statement began. An
-// entry that another client stored while this one waited is therefore missing in `d`; storing it once more breaks the
-// unique key, and the caller looks closer.
+// The statement locks the session's row and reads its current version, but it sees entries as they were when the
+// statement began. An entry that another client stored while this statement waited for the lock is therefore missing in
+// `d`. Storing it again violates the unique key, and the caller then checks in detail.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The bytes of attachments, read from the database part by part.
+// Reads the bytes of attachments from the database, part by part.
 #pragma once
 
 #include <set>
@@ -10,16 +10,16 @@
 
 namespace bough::postgres {
 
-/// What was read of some attachments, by digest. One that is in neither is missing.
+/// Attachments that were read, by digest. A digest that is in neither member is missing in the database.
 struct Attached {
   std::unordered_map<std::string, std::string> bytes;
-  std::set<std::string> damaged;  ///< Their bytes are not what the digest says.
+  std::set<std::string> damaged;  ///< Their bytes do not match the digest.
 
-  /// Why an attachment is not among the bytes.
+  /// Returns the reason why an attachment is not in `bytes`.
   [[nodiscard]] Error whyNot(const std::string& sha256) const;
 };
 
-/// One exchange. Nobody holds more than these bytes and one part.
+/// Reads these attachments with one exchange. At most these bytes and one part are in memory.
 Result<Attached> readAttached(Database& database, const std::vector<std::string>& sha256s);
 
 }  // namespace bough::postgres

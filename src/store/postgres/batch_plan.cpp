@@ -20,7 +20,7 @@ bool isAny(EntryKind /*kind*/) {
   return true;
 }
 
-// Texts that are mostly missing: none at all is NULL, which costs the server nothing.
+// Adds texts that are usually absent. If all are absent, adds NULL, which costs the server nothing.
 template <typename Texts>
 void addTexts(Parameters& parameters, const Texts& texts) {
   if (std::ranges::none_of(texts, [](const auto& text) { return text.has_value(); })) {
@@ -68,7 +68,7 @@ class Planner {
     plan_.bodies.push_back(bodyOf(line));
     plan_.bytes += plan_.bodies.back().size();
     plan_.times.push_back(-1);
-    // Of most lines the payload says nothing here, and is not looked for.
+    // In most lines the payload does not matter here, so it is not searched for.
     const bool says = isControl(kind) || mayHoldAttachmentReference(line.text());
     const auto payload = says ? json::findMember(line.text(), "payload").value_or("") : std::string_view();
     plan_.attachments.push_back(readAttachmentReference(payload));
@@ -92,10 +92,10 @@ class Planner {
     plan_.places.push_back(where);
     const bool inside = where >= 0;
     const auto up = static_cast<std::size_t>(inside ? where : 0);
-    const bool header = kind == EntryKind::SessionHeader;  // it is on no branch
+    const bool header = kind == EntryKind::SessionHeader;  // a header is on no branch
     plan_.roots.push_back(inside ? plan_.roots[up] : where == BatchPlan::kNamed ? place : where);
     plan_.steps.push_back(header ? 0 : inside ? plan_.steps[up] + 1 : 1);
-    // Entries that steer are on no run: the conversation does not go on from them.
+    // Control entries belong to no run: the conversation does not continue from them.
     const bool continues = isConversation(kind) && inside && where == fresh_;
     const bool onHead = isConversation(kind) && fresh_ == BatchPlan::kHead;
     plan_.segments.push_back(continues ? plan_.segments[up] : place);
@@ -106,7 +106,7 @@ class Planner {
     if (where == BatchPlan::kNamed) need(std::string(parent), kind, /*asParent=*/true);
   }
 
-  // An id outside the batch must be there when the batch is stored.
+  // Records an id outside the batch that must exist when the batch is stored.
   void need(const std::string& id, EntryKind by, bool asParent = false) {
     if (places_.contains(id) || (!asParent && id == head_)) return;
     const bool hides = by == EntryKind::Redaction;
@@ -134,7 +134,7 @@ class Planner {
   const std::string_view head_;
   BatchPlan plan_;
   std::unordered_map<std::string_view, std::int64_t> places_;
-  std::int64_t fresh_ = BatchPlan::kHead;  // the last entry of a run that may go on; kNone after the head was moved
+  std::int64_t fresh_ = BatchPlan::kHead;  // the last entry of a run that may continue; kNone after the head was moved
 };
 
 }  // namespace
@@ -225,7 +225,7 @@ void BatchPlan::addHead(Parameters& parameters) const {
 }
 
 std::string_view bodyOf(const BatchLines::Line& line) {
-  const std::size_t parentBytes = line.parentId().empty() ? 4 : line.parentId().size() + 2;  // null, or quoted
+  const std::size_t parentBytes = line.parentId().empty() ? 4 : line.parentId().size() + 2;  // null, or a quoted id
   return line.text().substr(kIdKey.size() + line.id().size() + kParentKey.size() + parentBytes);
 }
 

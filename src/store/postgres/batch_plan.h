@@ -1,14 +1,14 @@
 // A batch as the arrays that the database's function `append` takes (schema_functions.h).
 //
-// What depends on the stored session is not known here, so it is said relative to it:
-// - places: where each entry's parent is: a place in the batch from 0, or kRoot, kNamed (look up the id), kHead (the
+// What depends on the stored session is not known here, so the arrays describe it relative to the session:
+// - places: where each entry's parent is: a place in the batch (from 0), or kRoot, kNamed (look up the id), kHead (the
 //   session's head);
 // - roots: where the chain of parents leaves the batch: kRoot, kHead, or the place of the entry whose parent is kNamed;
-// - steps: how many entries of that chain are in the batch, this one included;
-// - segments: the place at which the entry's run begins;
-// - joins: kJoins when that run continues the run of the session's head, kMayJoin when it does so if the parent that it
+// - steps: how many entries of that chain are in the batch, this entry included;
+// - segments: the place where the entry's run begins;
+// - joins: kJoins when that run continues the run of the session's head; kMayJoin when it does so if the parent that it
 //   names is the head;
-// - needs: ids outside the batch that must exist, with the kinds that each may be of, as bits.
+// - needs: ids outside the batch that must exist, each with its permitted kinds, as bits.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct BatchPlan {
   static constexpr std::int64_t kRoot = -1;
   static constexpr std::int64_t kNamed = -2;
   static constexpr std::int64_t kHead = -3;
-  static constexpr std::int64_t kUnchanged = -4;  ///< Of headPlace.
+  static constexpr std::int64_t kUnchanged = -4;  ///< For headPlace.
   static constexpr std::int64_t kApart = 0;
   static constexpr std::int64_t kJoins = 1;
   static constexpr std::int64_t kMayJoin = 2;
@@ -43,7 +43,8 @@ struct BatchPlan {
   std::vector<std::optional<std::string>> targets;
   std::vector<std::optional<std::string>> attachments;
   std::vector<std::string_view> bodies;
-  std::vector<std::int64_t> times;  ///< Where in the body a time is that the caller did not give; -1: none is.
+  std::vector<std::int64_t> times;  ///< Where the body contains a timestamp that the caller did not give; -1: it
+                                    ///< contains none.
   std::vector<std::string> needs;
   std::vector<std::int64_t> needKinds;
   std::vector<std::int64_t> needSequences;  ///< kNamed: the entry is in the shared history, at this depth.
@@ -53,39 +54,41 @@ struct BatchPlan {
   bool headFresh = false;
   std::uint64_t bytes = 0;
 
-  /// The arrays that both functions take, in their order. One without any value is NULL.
+  /// Adds the arrays that both functions take, in their order. An array without any value is NULL.
   void addEntries(Parameters& parameters) const;
   void addNeeds(Parameters& parameters) const;
-  /// Whether each entry goes on from the one before it, and the first from the session's head or nothing; the head
-  /// follows, and nothing else is named.
+  /// Returns true when each entry continues from the one before it, and the first from the session's head or from
+  /// nothing, when the head follows them, and when the batch names nothing else.
   [[nodiscard]] bool isChain() const;
-  /// Whether it is a chain that goes on from the session's head.
+  /// Returns true when the batch is a chain that continues from the session's head.
   [[nodiscard]] bool continuesHead() const { return isChain() && places[0] == kHead; }
-  /// Kind and made time of an entry, as chain_statements.h has them.
+  /// Returns the kind of an entry and the position of its generated timestamp, in the encoding of chain_statements.h.
   [[nodiscard]] std::int64_t factOf(std::size_t place) const { return kinds[place] + 64 * (times[place] + 1); }
   void addHead(Parameters& parameters) const;
 };
 
-/// Plans lines that were prepared by the rules. A parent that is `head` is the session's head. The plan looks into the
+/// Plans lines that the rules have prepared. A parent equal to `head` is the session's head. The plan refers to the
 /// lines.
 BatchPlan planBatch(const BatchLines& lines, std::string_view head);
-/// Plans some of the lines, from `first` until a statement is large enough. Those before are stored already.
+/// Plans some of the lines, starting at `first`, until the statement is large enough. The lines before `first` are
+/// already stored.
 BatchPlan planPart(const BatchLines& lines, std::size_t first, std::string_view head);
 
-/// More goes in several statements: libpq would move what it has not sent with each packet, and both sides would hold
-/// it several times.
+/// A larger batch is sent in several statements: libpq moves all unsent data with each packet, and both sides would
+/// hold several copies of it.
 inline constexpr std::size_t kMostStatementBytes = std::size_t{4} << 20;
 
-/// Notes that the time of the entry at a place was not given: another delivery of the entry may have another one.
+/// Records that the caller gave no timestamp for the entry at a place: another delivery of the entry may have a
+/// different one.
 void noteMadeTime(BatchPlan& plan, std::size_t place);
 
-/// The kinds for which `right` holds, as bits.
+/// Returns the kinds for which `right` is true, as bits.
 std::int64_t kindBits(bool (*right)(EntryKind));
 
-/// The name of a kind that bough knows.
+/// Returns the type name of a known kind.
 std::string_view typeOf(EntryKind kind);
 
-/// The part of a line that is stored: what follows the parent's id.
+/// Returns the part of a line that is stored: everything after the parent's id.
 std::string_view bodyOf(const BatchLines::Line& line);
 
 }  // namespace bough::postgres

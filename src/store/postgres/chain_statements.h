@@ -1,11 +1,13 @@
-// How most batches are appended: entries of which each goes on from the one before it and the first from the session's
-// head, with ids that were made for the call. One statement moves the head row, if it is as it has to be, and inserts
-// the entries relative to how the row was (was_head_id, was_head_seq): RETURNING gives a row as it is afterwards.
+// How most batches are appended: each entry continues from the one before it, the first continues from the session's
+// head, and the ids were generated for the call. One statement updates the session's row, provided that the row meets
+// the conditions, and inserts the entries relative to the old values of the row. Since RETURNING only gives the new
+// values of a row, the old ones are kept in was_head_id and was_head_seq.
 //
-// If the row is not as it has to be, nothing was changed, and the function append_chain (schema_functions.h) decides
-// within the same statement: it locks the row and looks at everything. Its answer is that of `append`.
+// If the row does not meet the conditions, nothing is changed, and the function append_chain (schema_functions.h)
+// decides within the same statement: it locks the row and checks everything. Its answer is that of `append`.
 //
-// A fact of an entry is its kind and, 64 times, one more than where in its body a time is that was made (0: none is).
+// A fact of an entry is its kind, plus 64 times one more than the position of a generated timestamp in its body (0:
+// none).
 #pragma once
 
 #include "store/postgres/schema/database.h"
@@ -50,10 +52,10 @@ added AS (
       WHERE b.id IS NOT NULL)
 SELECT CASE WHEN EXISTS (SELECT 1 FROM moved) THEN '0' ELSE @.append_chain($1, $2, $3, $4, $5, $6, $7) END)sql"};
 
-// One entry for each of several sessions, which are sorted by their bytes and all different: rows are locked in the
-// order of the index, so that two groups never wait for one another, and width_bucket finds a session's place in few
-// steps. $1 sessions, $2 format, $3 expected tails, $4 turns (the greatest number for none), $5 ids, $6 facts, $7
-// bodies. The answers are in the order of the sessions.
+// One entry for each of several sessions. The sessions are all different and sorted by their bytes: rows are then
+// locked in the order of the index, so that two groups never wait for each other, and width_bucket finds a session's
+// place in few steps. $1 sessions, $2 format, $3 expected tails, $4 turns (the greatest number for none), $5 ids, $6
+// facts, $7 bodies. The answers are in the order of the sessions.
 inline constexpr Statement kChainOfEach{"chain_of_each", R"sql(
 WITH moved AS (
   UPDATE @.sessions s SET entry_count = s.entry_count + 1,

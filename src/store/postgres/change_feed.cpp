@@ -15,14 +15,14 @@
 namespace bough::postgres {
 namespace {
 
-constexpr std::chrono::milliseconds kGather{20};  // between two notifications; what is appended meanwhile goes together
-constexpr std::chrono::milliseconds kFirst{10};   // before one that comes after a pause
+constexpr std::chrono::milliseconds kGather{20};  // between two notifications, to collect the appends in between
+constexpr std::chrono::milliseconds kFirst{10};   // before a notification that follows a pause
 constexpr int kLookMs = 2000;
-constexpr std::size_t kMostPayloadBytes = 7900;  // a notification holds less than 8,000
-constexpr std::size_t kMostSessions = 10'000;    // whose notifications are counted apart
+constexpr std::size_t kMostPayloadBytes = 7900;  // a notification is limited to less than 8,000 bytes
+constexpr std::size_t kMostSessions = 10'000;    // sessions whose notifications are counted separately
 constexpr std::size_t kMostChannelBytes = 63;
 
-// A name that the server does not cut, and that no other schema of the database has.
+// Returns a channel name that the server does not cut off and that no other schema of the database has.
 std::string channelOf(const std::string& schema) {
   std::string channel = "bough_" + schema;
   return channel.size() <= kMostChannelBytes ? channel : "bough-" + Sha256::of(schema).substr(0, 32);
@@ -30,16 +30,16 @@ std::string channelOf(const std::string& schema) {
 
 }  // namespace
 
-// What watchers share with the listener; it outlives the hub while a watcher is left.
+// The data that watchers share with the listener. Outlives the hub while a watcher exists.
 struct ChangeHub::Watched {
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<std::string, std::uint64_t> versions;  // by session, counted up with each notification
+  std::map<std::string, std::uint64_t> versions;  // by session, incremented by each notification
   std::uint64_t any = 0;                          // the same for all sessions together
-  std::uint64_t all = 0;                          // counted up when any session may have changed
+  std::uint64_t all = 0;                          // incremented when any session may have changed
 
-  // Who follows one session hears of all. Beyond so many, they are forgotten and all followers look: `any` is at least
-  // what the versions add up to, so every sum grows.
+  // A follower of one session is notified of all sessions. When there are too many versions, they are dropped and all
+  // followers look. `any` is at least the sum of the versions, so every sum still grows.
   void count(std::string_view sessionId) {
     if (versions.size() >= kMostSessions) {
       all += any + 1;
@@ -86,7 +86,7 @@ class ChangeHub::Watcher final : public ChangeWatcher {
     return sum;
   }
   std::shared_ptr<Watched> watched_;
-  const std::vector<std::string> sessionIds_;  // none: all
+  const std::vector<std::string> sessionIds_;  // empty: all
   std::uint64_t seen_ = 0;
   bool woken_ = false;
 };
@@ -98,7 +98,7 @@ ChangeHub::ChangeHub(Database& database)
       watched_(std::make_shared<Watched>()) {}
 
 ChangeHub::~ChangeHub() {
-  if (::getpid() != process_) {  // the threads are the parent's
+  if (::getpid() != process_) {  // the threads belong to the parent
     if (speaker_.joinable()) speaker_.detach();
     if (listener_.joinable()) listener_.detach();
     return;
@@ -120,17 +120,17 @@ void ChangeHub::stop() {
 }
 
 void ChangeHub::note(const std::string& sessionId) {
-  if (::getpid() != process_) return;  // who listens looks by itself, too
-  // What was appended is appended, whether memory suffices to tell of it or not.
+  if (::getpid() != process_) return;  // followers also look by themselves
+  // The append has succeeded, even if memory does not suffice to announce it.
   ThreadFailure().guard([&] { noteGuarded(sessionId); });
 }
 
 void ChangeHub::noteGuarded(const std::string& sessionId) {
   const std::lock_guard lock(mutex_);
-  const bool isFirst = waiting_.empty();  // the speaker gathers the others, and is not woken for each
+  const bool isFirst = waiting_.empty();  // the speaker collects the others and is not woken for each
   waiting_.insert(sessionId);
   if (!speaker_.joinable() && !stopping_) {
-    // Without a thread nobody is told: the next change tries again, and followers look by themselves.
+    // Without the thread nobody is notified. The next change tries again, and followers look by themselves.
     if (auto started = startThread("to tell of changes", [this] { speak(); })) speaker_ = std::move(*started);
   }
   if (isFirst) noted_.notify_all();
@@ -143,7 +143,7 @@ void ChangeHub::speak() {
     noted_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     noted_.wait_until(lock, std::max(next, std::chrono::steady_clock::now() + kFirst), [&] { return stopping_; });
-    // A failure is not told, whether of the server or of memory: the followers look by themselves.
+    // A failure, of the server or of memory, is not reported: the followers look by themselves.
     ThreadFailure failure;
     failure.guard([&] { tell(lock); });
     if (!lock.owns_lock()) lock.lock();
@@ -152,7 +152,7 @@ void ChangeHub::speak() {
   }
 }
 
-// Gives up the lock before it asks the server.
+// Releases the lock before it calls the server.
 void ChangeHub::tell(std::unique_lock<std::mutex>& lock) {
   std::string payload;
   while (!waiting_.empty() && payload.size() + waiting_.begin()->size() < kMostPayloadBytes) {
@@ -199,7 +199,7 @@ void ChangeHub::listen() {
     return stopping_;
   };
   while (!stopped()) {
-    // Whatever ends this, the server or memory that runs out: the followers look, and it is tried again.
+    // Whatever ends the listening, the server or missing memory: the followers look, and listening is tried again.
     ThreadFailure().guard([&] {
       if (auto connection = database_.pool.connect()) (void)listenOn(**connection);
     });
@@ -209,14 +209,14 @@ void ChangeHub::listen() {
   }
 }
 
-// Until the connection is lost or the hub stops.
+// Listens until the connection is lost or the hub stops.
 Exchange<void> ChangeHub::listenOn(Connection& connection) {
   const std::string text = "LISTEN \"" + channel_ + '"';
   const Call call{.sql = text};
   if (auto started = connection.run(std::span(&call, 1), false, database_.pool.deadline()); !started) {
     return std::unexpected(started.error());
   }
-  wakeAll();  // what changed before we listened
+  wakeAll();  // for changes before we listened
   for (;;) {
     auto payloads = connection.waitForNotifications(wakeRead_, kLookMs);
     if (!payloads) return std::unexpected(payloads.error());

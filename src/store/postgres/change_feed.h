@@ -1,6 +1,6 @@
-// Live follow. A process that appended says so after the commit, on a connection of its own and for many appends at
-// once: a notification inside the transaction would make all commits of the database wait for one another. Who follows
-// a session listens, and looks every two seconds all the same; a lost notification costs time and nothing else.
+// Live follow. A process that has appended sends a notification after the commit, on a separate connection and for many
+// appends at once: notifications inside the transactions would make all commits of the database wait for each other. A
+// follower listens, and also looks every two seconds, so a lost notification only costs time.
 #pragma once
 
 #include <condition_variable>
@@ -19,14 +19,14 @@ namespace bough::postgres {
 class ChangeHub {
  public:
   explicit ChangeHub(Database& database);
-  /// Says what waits to be said.
+  /// Sends the notifications that are still waiting.
   ~ChangeHub();
   ChangeHub(const ChangeHub&) = delete;
   ChangeHub& operator=(const ChangeHub&) = delete;
 
-  /// A session has changed. Returns at once.
+  /// Records that a session has changed. Returns at once.
   void note(const std::string& sessionId);
-  /// Watches these sessions; all when there are none.
+  /// Watches these sessions; all sessions when the list is empty.
   Result<std::unique_ptr<ChangeWatcher>> watch(const std::vector<std::string>& sessionIds);
 
  private:
@@ -46,7 +46,7 @@ class ChangeHub {
 
   std::mutex mutex_;
   std::condition_variable noted_;
-  std::set<std::string> waiting_;  // sessions that were changed and not told of
+  std::set<std::string> waiting_;  // changed sessions that were not announced yet
   bool stopping_ = false;
   std::jthread speaker_;
   std::jthread listener_;

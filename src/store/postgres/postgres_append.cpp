@@ -1,5 +1,5 @@
-// How a batch is appended: one call of the database's function in nearly all cases, and a closer look where that says
-// so.
+// How a batch is appended: nearly always one call of the database's function; a detailed check when that function asks
+// for it.
 
 #include <algorithm>
 #include <charconv>
@@ -26,7 +26,7 @@ SELECT e.entry_id, e.parent_id, e.body, l.own, l.depth FROM @.locate($1, $2) l
 
 enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, LookCloser, LaterTurn };
 
-// What the database says: `STATUS FENCE TAIL`, or the status alone.
+// The answer of the database: `STATUS FENCE TAIL`, or only the status.
 struct Verdict {
   Status status = Status::LookCloser;
   std::uint64_t fence = 0;
@@ -41,10 +41,10 @@ struct Verdict {
   }
 };
 
-// Stands for the session's head, which only the database knows.
+// A placeholder for the session's head, which only the database knows.
 constexpr std::string_view kAssumedHead = "bough:the-head-of-the-session";
 
-// The session as it probably is: it has whatever a batch names, and none of what the batch brings.
+// The session as it probably is: it has every entry that a batch names, and none of the batch's own entries.
 class AssumedLog final : public LogView {
  public:
   explicit AssumedLog(const AppendRequest& request) {
@@ -69,7 +69,7 @@ class AssumedLog final : public LogView {
   std::string_view tail_;
 };
 
-// What was found of the ids that a batch names.
+// The entries that were found for the ids that a batch names.
 class NamedEntries final : public LogView, public SharedEntries {
  public:
   struct Named {
@@ -120,8 +120,8 @@ class NamedEntries final : public LogView, public SharedEntries {
   std::unordered_map<std::string, Named> found_;
 };
 
-// Every id that a batch names: its own, parents, what control entries speak about. What is not an id is no entry's, and
-// need not be text at all.
+// Returns every id that a batch names: its own ids, parents, and targets of control entries. Texts that are not valid
+// ids are left out: no entry has such an id, and they need not even be valid text.
 std::vector<std::string> namesIn(const AppendRequest& request) {
   std::unordered_set<std::string> names;
   for (const Entry& entry : request.entries) {
@@ -134,8 +134,8 @@ std::vector<std::string> namesIn(const AppendRequest& request) {
   return {names.begin(), names.end()};
 }
 
-// Whether a batch itself names what stands for the session's head, or a control entry names the empty id, which is the
-// head of a session without any: the database would take both for the head.
+// Returns true when a batch itself contains the placeholder for the session's head, or when a control entry names the
+// empty id, which is the head of a session without any: the database would take both for the head.
 bool looksLikeHead(const AppendRequest& request, const BatchPlan& plan) {
   return std::ranges::any_of(
              request.entries,
@@ -144,8 +144,8 @@ bool looksLikeHead(const AppendRequest& request, const BatchPlan& plan) {
                              [](const auto& target) { return target && (target->empty() || *target == kAssumedHead); });
 }
 
-// Gives entries the ids that were made for them: a repetition must not store under other ids what an attempt may have
-// stored. The lines are those of the entries that were not stored before, in their order.
+// Gives the entries the ids that were generated for them. Otherwise a retry would store under new ids what an attempt
+// may have stored. The lines are those of the entries that were not stored before, in the same order.
 void keepIds(AppendRequest& request, const BatchLines& lines) {
   std::size_t next = 0;
   for (Entry& entry : request.entries) {
@@ -155,7 +155,7 @@ void keepIds(AppendRequest& request, const BatchLines& lines) {
   }
 }
 
-// What a batch needs of the shared history is not among the session's own entries: where it is was found before.
+// Fills in the depths of needed entries from the shared history, which are not among the session's own entries.
 void takeDepths(const NamedEntries& named, BatchPlan& plan) {
   for (std::size_t i = 0; i < plan.needs.size(); ++i) {
     const NamedEntries::Named* const found = named.find(plan.needs[i]);
@@ -175,7 +175,7 @@ bool areIdsMade(const AppendRequest& request) {
   return std::ranges::all_of(request.entries, [](const Entry& entry) { return entry.id.empty(); });
 }
 
-// The append has ended the hold of the attachments that it names.
+// Drops the holds of the attachments that a batch names: the append has ended them in the database.
 void letGo(Database& database, const BatchPlan& plan) {
   const std::lock_guard lock(database.held.mutex);
   for (const auto& attachment : plan.attachments) {
@@ -185,16 +185,17 @@ void letGo(Database& database, const BatchPlan& plan) {
 
 }  // namespace
 
-// A batch on its way: what the rules made of it, and the call that stores it.
+// A batch that is being appended: the result of the rules, and the call that stores it.
 struct PostgresSession::Prepared {
   BatchLines lines;
   BatchPlan plan;
   AppendResult result;
-  bool ownIds = false;  // all ids were made here: nobody else can have stored them
+  bool ownIds = false;  // all ids were generated here, so nobody else can have stored them
   QueuedAppend queued;
 };
 
-// None when what is wrong with it depends on the session, or is for the rules to say; or when it goes in parts.
+// Returns null when an error depends on the session or is for the rules to report, and for a batch that is sent in
+// parts.
 std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendRequest& request) {
   if (needsParts(request)) return nullptr;
   auto prepared = std::make_unique<Prepared>();
@@ -219,7 +220,7 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
 Result<AppendResult> PostgresSession::resultOf(AppendRequest& request, Prepared& prepared) {
   Result<std::string>& answer = prepared.queued.answer;
   if (!answer && answer.error().code == ErrorCode::IdConflict) {
-    // Another client has just stored one of these ids, or an attempt of this call has whose answer was lost.
+    // Another client has just stored one of these ids, or an attempt of this call whose answer was lost has stored it.
     if (!prepared.ownIds) return judge(request, false);
     keepIds(request, prepared.lines);
     prepared.queued.terms.mode = Mode::Look;
@@ -269,11 +270,11 @@ std::vector<Result<AppendResult>> PostgresSession::appendAll(AppendQueue& queue,
   return results;
 }
 
-// Holds the session's row, looks at everything that the batch names, and lets the rules decide. `ownIds`: all ids were
-// made for this call.
+// Locks the session's row, loads everything that the batch names, and lets the rules decide. `ownIds`: all ids were
+// generated for this call.
 Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds) {
   Result<AppendResult> result;
-  std::optional<AppendResult> tried;  // what an earlier attempt would have returned
+  std::optional<AppendResult> tried;  // the result of an earlier attempt
   const auto work = [&](Connection& connection) -> Exchange<void> {
     const bool prepare = database_.pool.prepares();
     const auto refuse = [](Error error) -> Exchange<void> {
@@ -303,14 +304,14 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds)
                            .turn = static_cast<std::uint64_t>(session.number(0, 5))},
                           database_.serializer, database_.ids, database_.environment.clock, lines);
     if (!result) return refuse(result.error());
-    if (lines.empty() && ownIds && tried) result = *tried;  // an attempt has stored it whose answer was lost
+    if (lines.empty() && ownIds && tried) result = *tried;  // an attempt whose answer was lost has stored it
     if (!lines.empty()) {
       keepIds(request, lines);
       tried = *result;
     }
     std::string head(named.headId());
     std::size_t next = 0;
-    do {  // the last part goes with the end of the transaction
+    do {  // the last part is sent together with the COMMIT
       std::vector<Call> calls;
       BatchPlan plan;
       if (!lines.empty()) {

@@ -1,5 +1,5 @@
-// Attachments in PostgreSQL: parts of a few megabytes, by digest. One that was put is held for some time, so that no
-// sweep takes it away before the entry that names it is appended; the append itself ends that.
+// Attachments in PostgreSQL: parts of a few megabytes, by digest. A new attachment is held for some time, so that it is
+// not removed as unused before the entry that names it is appended. The append ends the hold.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ INSERT INTO @.attachments (sha256, part, bytes, held_until) VALUES ($1, $2, $3, 
   ON CONFLICT (sha256, part) DO UPDATE SET held_until = excluded.held_until)sql"};
 constexpr Statement kRelease{"attachment_release",
                              "UPDATE @.attachments SET held_until = NULL WHERE sha256 = ANY ($1)"};
-// An entry names an attachment by holding its digits, wherever it holds them.
+// An entry names an attachment when its body contains the digits anywhere.
 constexpr Statement kUnused{"attachment_unused", R"sql(
 SELECT DISTINCT a.sha256 FROM @.attachments a
   WHERE a.sha256 NOT IN (
@@ -36,7 +36,8 @@ DELETE FROM @.attachments a WHERE a.sha256 = ANY ($1)
 
 }  // namespace
 
-// put() holds an attachment in the database; the end of the last hold of this process lets go of what no append named.
+// put() holds an attachment in the database. When the last Holder of this process is destroyed, the attachments that no
+// append has named are released.
 class PostgresAttachments::Holder final : public Hold {
  public:
   explicit Holder(PostgresAttachments& attachments) : attachments_(attachments) {
@@ -57,7 +58,7 @@ class PostgresAttachments::Holder final : public Hold {
     if (left.empty()) return;
     Parameters parameters;
     parameters.texts(left);
-    // Where this fails, the time ends the hold.
+    // If this fails, the hold ends when its time is over.
     (void)attachments_.database_.run(kRelease, std::move(parameters));
   }
 
@@ -69,8 +70,8 @@ Result<std::unique_ptr<Hold>> PostgresAttachments::hold() {
   return std::make_unique<Holder>(*this);
 }
 
-// A large one takes several exchanges, so that neither memory nor the time of an exchange depends on its size. What an
-// interrupted one leaves is named by no entry: the next put completes it, or a sweep removes it.
+// A large attachment takes several exchanges, so that the memory and the time of one exchange do not depend on its
+// size. No entry names the parts that an interrupted put leaves: the next put completes them, or a sweep removes them.
 Result<void> PostgresAttachments::put(const std::string& sha256, std::string_view bytes) {
   BOUGH_TRY(checkAttachmentSize(bytes));
   std::size_t part = 0;

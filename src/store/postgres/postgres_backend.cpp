@@ -51,7 +51,7 @@ Parameters parametersOf(std::string_view text) {
   return parameters;
 }
 
-// Tells lives of one session id apart.
+// Returns a number that distinguishes successive sessions with the same id.
 std::int64_t newLife(Environment& environment) {
   return static_cast<std::int64_t>(environment.random.next() & 0x7FFFFFFE) + 1;
 }
@@ -78,7 +78,7 @@ Call createCall(Database& database, const std::string& sessionId, std::int64_t l
   return database.call(kCreate, std::move(parameters));
 }
 
-// Of the life in a row of kLockRow.
+// Returns the statements that remove the life in a row of kLockRow.
 std::vector<Call> removalOf(Database& database, const std::string& sessionId, const Rows& row) {
   std::vector<Call> calls = forgetCataloged(database, sessionId);
   for (const Statement* statement : {&kRemoveEntries, &kRemoveSession}) {
@@ -91,7 +91,7 @@ std::vector<Call> removalOf(Database& database, const std::string& sessionId, co
 
 Result<void> changeIf(Database& database, const std::string& sessionId, const Allowed& allowed,
                       const SessionChange& change) {
-  std::optional<std::int64_t> tried;  // the life that an earlier attempt has changed, perhaps
+  std::optional<std::int64_t> tried;  // the life that an earlier attempt may have changed
   auto done = database.transaction([&](Connection& connection) -> Exchange<void> {
     const Deadline deadline = database.pool.deadline();
     const bool prepare = database.pool.prepares();
@@ -131,7 +131,7 @@ PostgresBackend::PostgresBackend(std::unique_ptr<Database> database)
 
 Result<void> PostgresBackend::probe() {
   auto known = checkSchema(database_->pool, requiresClock_ ? &database_->environment.clock : nullptr);
-  // Only reading was tried: a role that may not even do that cannot use the store.
+  // Only a read was tried: a role without the right to read cannot use the store.
   if (!known && known.error().code == ErrorCode::ReadOnly) {
     known.error().code = ErrorCode::InvalidArgument;
     known.error().hint =
@@ -181,7 +181,7 @@ Result<void> PostgresBackend::create(const SessionCreation& creation) {
   return storeNew(creation.sessionId, creation.entries);
 }
 
-// The header names the origin; the database looks whether a fork can continue from it, under its row lock.
+// The header names the origin. The database checks under its row lock that a fork can continue from it.
 Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
   BOUGH_TRY(checkSessionId(sessionId));
   const HeaderInfo header = entries.empty() ? HeaderInfo{} : readHeader(entries.front());
@@ -190,7 +190,7 @@ Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::
                 fmt::format("session {} has no entry {}", header.origin->sessionId, header.origin->entryId),
                 "`bough cat` prints all entries of a session");
   };
-  if (header.origin && !isEntryId(header.origin->entryId)) {  // which a header cannot name
+  if (header.origin && !isEntryId(header.origin->entryId)) {  // a header cannot name such an entry
     BOUGH_TRY(stamp(header.origin->sessionId));
     return noEntry();
   }
@@ -215,7 +215,7 @@ Result<void> PostgresBackend::storeNew(const std::string& sessionId, const std::
   }
 }
 
-// Stores the entries as another life of the session, and removes the life before.
+// Stores the entries as a new life of the session, and removes the previous life.
 Result<void> PostgresBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
                                       const std::string& expectedTail) {
   BOUGH_TRY(const BatchLines lines, prepareFirstBatch(entries, database_->serializer));
@@ -284,7 +284,7 @@ Result<SeenOrigins> PostgresBackend::seenOrigins(const std::function<bool(const 
   return found;
 }
 
-// create() looks at the origin under its lock; nobody else needs it to stay.
+// create() checks the origin under its own lock, so nothing has to be pinned here.
 Result<std::unique_ptr<Hold>> PostgresBackend::pin(const std::string& sessionId, const std::string& /*entryId*/) {
   BOUGH_TRY(seenOrigin(sessionId));
   return std::make_unique<Hold>();
@@ -320,7 +320,8 @@ Result<std::shared_ptr<PostgresBackend>> PostgresBackend::open(const std::string
 namespace bough {
 namespace {
 
-// Where this machine keeps what it derived from the store: below $XDG_CACHE_HOME or ~/.cache, a folder for each store.
+// Returns the folder for data derived from the store on this machine: below $XDG_CACHE_HOME or ~/.cache, one folder for
+// each store.
 std::string catalogFolder(const std::string& shownUrl) {
   const std::string cache = userFolder(UserFolder::Cache);
   return cache.empty() ? "" : cache + "/bough/" + Sha256::of(shownUrl).substr(0, 16);

@@ -1,5 +1,5 @@
-// A store in PostgreSQL: what docs/scale.md tells. The rules of forks, trash and removal are those of every backend
-// that shares history (store/sharing); reading and writing are SQL.
+// A store in PostgreSQL, as described in docs/scale.md. The rules for forks, trash and removal are the common ones of
+// all backends that share history (store/sharing); reading and writing are SQL.
 #pragma once
 
 #include <memory>
@@ -54,10 +54,10 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   static Result<std::shared_ptr<PostgresBackend>> open(const std::string& url, PoolOptions options,
                                                        const EntrySerializer& serializer, Environment& environment);
 
-  /// The folder for what is derived from the sessions; without one that is kept in memory.
+  /// Sets the folder for derived data. Without a folder, derived data is kept in memory.
   void keepCatalogIn(std::string folder) { catalogFolder_ = std::move(folder); }
 
-  /// From here on probe() fails when this machine's clock and the server's are more than a day apart.
+  /// Makes probe() fail when the clocks of this machine and of the server differ by more than a day.
   void requireClock() { requiresClock_ = true; }
 
   [[nodiscard]] std::string describe() const override { return database_->shown(); }
@@ -112,21 +112,21 @@ class PostgresBackend final : public SharingBackend, public ChangeFeed, public S
   PostgresCatalog catalog_;
 };
 
-/// What happens to a session whose row is locked.
+/// A change of a session whose row is locked.
 struct SessionChange {
   std::function<std::vector<Call>(const Rows& session)> calls;
-  /// A statement that returns a row when the change of this life of the session is done. It is asked where the answer
-  /// of an earlier attempt was lost: otherwise the change would be done twice, to a session that was created since, or
-  /// its result would be taken for somebody else's.
+  /// Returns a statement that gives a row if the change was made to this life of the session. It is asked when the
+  /// answer of an earlier attempt was lost. Otherwise the change would be made twice, or to a session that was created
+  /// since, or its result would be taken for another client's.
   std::function<Call(std::int64_t life)> isDone;
 };
 
-/// Locks a session's row, asks `allowed`, and then makes the change in the same transaction. NotFound when there is no
+/// Locks a session's row, calls `allowed`, and then makes the change in the same transaction. NotFound when there is no
 /// such session.
 Result<void> changeIf(Database& database, const std::string& sessionId, const Allowed& allowed,
                       const SessionChange& change);
 
-/// Whether a session has this life, as SessionChange::isDone.
+/// Returns a statement that gives a row if a session has this life, for use as SessionChange::isDone.
 Call hasLife(Database& database, const std::string& sessionId, std::int64_t life);
 
 }  // namespace bough::postgres

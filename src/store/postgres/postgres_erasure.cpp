@@ -1,5 +1,5 @@
-// Erasing payloads for good. The rows of the entries are rewritten where they are, in sessions and in the trash, and
-// receipts are appended: all in one transaction, so nothing of it has to be finished later.
+// Erases payloads for good. Rewrites the rows of the entries in place, in sessions and in the trash, and appends the
+// receipts, all in one transaction. So nothing has to be finished later.
 
 #include <algorithm>
 #include <set>
@@ -20,7 +20,7 @@ constexpr Statement kHolding{"erase_holding", R"sql(
 SELECT e.entry_id, e.parent_id, e.body, e.session_id FROM unnest($1::text[], $2::bigint[]) AS p(session_id, life)
   JOIN @.entries e ON e.session_id = p.session_id AND e.life = p.life WHERE position($3::bytea IN e.body) > 0
   ORDER BY e.session_id, e.life, e.seq)sql"};
-// In one order, so that two erasures do not wait for each other.
+// Always in the same order, so that two erasures do not wait for each other.
 constexpr Statement kEraseLock{"erase_lock", R"sql(
 SELECT s.session_id, s.life, s.head_id, coalesce(s.trash_id, s.session_id) FROM @.sessions s
   WHERE EXISTS (SELECT 1 FROM @.entries e WHERE e.session_id = s.session_id AND e.life = s.life AND e.entry_id = ANY ($1))
@@ -29,7 +29,7 @@ constexpr Statement kEraseEntries{"erase_entries", R"sql(
 SELECT entry_id, parent_id, body FROM @.entries WHERE session_id = $1 AND life = $2 AND entry_id = ANY ($3))sql"};
 constexpr Statement kErase{"erase", R"sql(
 UPDATE @.entries SET body = $4, attachment = NULL WHERE session_id = $1 AND life = $2 AND entry_id = $3)sql"};
-// As the function `append` would store an entry that steers: on no run, and the head stays.
+// Like a control entry that the function `append` stores: it belongs to no run, and the head stays.
 constexpr Statement kReceipt{"erase_receipt", R"sql(
 INSERT INTO @.entries (session_id, life, seq, parent_seq, segment, depth, kind, entry_id, parent_id, target_id, body)
   SELECT s.session_id, s.life, s.entry_count, s.head_seq, s.entry_count, s.head_depth + 1, $3, $4, nullif(s.head_id, ''),
@@ -42,7 +42,7 @@ constexpr Statement kPresent{"erase_present", "SELECT DISTINCT sha256 FROM @.att
 
 using UseLine = std::function<Result<void>(const std::string& sessionId, const Entry& entry, std::string_view line)>;
 
-// Every entry whose line holds these words, also in the trash.
+// Calls `use` for every entry whose line contains these words, in the trash as well.
 Result<void> eachHolding(Database& database, std::string_view words, const UseLine& use) {
   std::string session;
   std::int64_t life = 0;
@@ -70,7 +70,8 @@ Result<void> eachHolding(Database& database, std::string_view words, const UseLi
   }
 }
 
-// What was made from an entry of the plan says the same, and others may have been made from that.
+// Adds entries that were converted from an entry of the plan, because they contain the same text, and entries that were
+// converted from those in turn.
 Result<void> addConverted(Database& database, ErasurePlan& plan) {
   for (bool grown = true; grown;) {
     grown = false;
@@ -96,7 +97,7 @@ Result<void> addWayBacks(Database& database, AttachmentStore& attachments, Erasu
                          const bool gone = !bytes && bytes.error().code == ErrorCode::NotFound;
                          const bool damaged = !bytes && bytes.error().code == ErrorCode::Damaged;
                          if (!bytes && !gone && !damaged) return std::unexpected(bytes.error());
-                         // Nobody can use a damaged one, and what it holds of the plan cannot be told.
+                         // Nobody can use a damaged way back, and it cannot be determined what it contains of the plan.
                          if (damaged || (bytes && wayBackHolds(plan, *bytes)))
                            plan.wayBacks.push_back(std::move(sha256));
                        }
@@ -110,7 +111,7 @@ std::vector<std::string> idsOf(const ErasurePlan& plan) {
   return ids;
 }
 
-// What becomes of one life of a session: statements, and none when it holds nothing of the plan any more.
+// Returns the statements that erase in one life of a session; none when it contains nothing of the plan any more.
 Result<std::vector<Call>> changesOf(Database& database, const ErasurePlan& plan, const Rows& lives, int row,
                                     const Rows& entries) {
   const std::string sessionId = lives.string(row, 0);
@@ -145,19 +146,19 @@ Result<std::vector<Call>> changesOf(Database& database, const ErasurePlan& plan,
     calls.push_back(database.call(kGrow, std::move(grown)));
   }
   if (calls.empty()) return calls;
-  // Its words may be in the catalog, which reads the session again.
+  // The catalog may contain words of the entries; it reads the session again.
   for (Call& call : forgetErased(database, sessionId, idsOf(plan))) calls.push_back(std::move(call));
   return calls;
 }
 
 struct Done {
-  std::vector<std::string> sessions;   // to be noted as changed
+  std::vector<std::string> sessions;   // sessions to announce as changed
   std::vector<std::string> rewritten;  // sessions and trash ids
 };
 
-// One transaction over every session that holds an entry of the plan.
+// Erases in every session that contains an entry of the plan, in one transaction.
 Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
-  Done done;  // also what an attempt has changed whose answer was lost: the next one finds nothing of it
+  Done done;  // includes the changes of an attempt whose answer was lost, which the next attempt does not find
   const auto add = [](std::vector<std::string>& names, std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   };
@@ -201,8 +202,8 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
   return done;
 }
 
-// The attachments of the plan that are there. What is gone is counted by looking: the answer of a statement that
-// removes them can be lost.
+// Returns the attachments of the plan that exist. Removed attachments are counted by comparing two such results,
+// because the answer of the statement that removes them can be lost.
 Result<std::set<std::string>> presentOf(Database& database, const ErasurePlan& plan) {
   std::vector<std::string> named = plan.attachments;
   named.insert(named.end(), plan.wayBacks.begin(), plan.wayBacks.end());
@@ -223,7 +224,7 @@ Result<ErasureReport> PostgresBackend::erase(const Erasure& erasure) {
   BOUGH_TRY(addWayBacks(*database_, attachments_, plan));
   BOUGH_TRY(const auto before, presentOf(*database_, plan));
   ErasureReport report = reportOf(plan);
-  // Until nothing is found: a fork may get its own copy meanwhile.
+  // Repeat until nothing is found: a fork may get its own copy meanwhile.
   for (;;) {
     BOUGH_TRY(const Done done, eraseAll(*database_, plan));
     if (done.rewritten.empty()) break;

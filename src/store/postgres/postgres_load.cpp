@@ -1,5 +1,5 @@
-// How a session is read: one exchange for a load, whatever it asks for, across forks, with redactions and attachments.
-// The statements of a load see one moment of the database.
+// How a session is read: any load takes one exchange, across forks, with redactions and attachments. The statements of
+// a load see the same snapshot of the database.
 
 #include <fmt/format.h>
 
@@ -18,13 +18,15 @@
 namespace bough::postgres {
 namespace {
 
-// Each gives rows (entry_id, parent_id, body, attachment, place), where place is the entry's sequence in the session's
-// order, or on a branch its place there, from 1.
-// Ordered inside, run by run: the planner does not see that these joins keep the order of the key, and would sort whole
-// sessions. {0} is ` DESC` for the last entries, {1} the same for runs, of which the leaf's comes first; {2} chooses
-// kinds; {3} is the least place that is wanted of what a fork shares.
+// Each statement returns rows (entry_id, parent_id, body, attachment, place). place is the entry's sequence in the
+// session's order or, on a branch, its place there, starting at 1.
+// The rows are sorted inside the joins, run by run: the planner does not see that these joins keep the order of the
+// key, and would sort whole sessions. {0} is ` DESC` to read from the end, {1} the same for runs, of which the leaf's
+// run comes first. {2} selects kinds. {3} is the least wanted place of the shared entries.
 //
-// What is before the wanted place is skipped, not read: along a run the depth grows by one from entry to entry and the
+// Entries before the wanted place are skipped without being read. Along a run, the depth grows by one per entry and the
+// sequence by at least one. So an entry that is n levels deeper than the first of its run is at least n sequences after
+// it.
 // sequence by one or more, so an entry is at least as many sequences after the first of its run as it is deeper.
 constexpr std::string_view kOwnRows = R"sql(
 SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
@@ -61,7 +63,8 @@ SELECT o.* FROM @.locate($1, ARRAY[coalesce(nullif($7, ''), (SELECT h.head_id FR
         AND e.seq BETWEEN r.first_seq + greatest($2 - r.first_depth, 0) AND r.last_seq AND e.depth > $2 AND e.seq > 0{2}
       ORDER BY e.seq{0}) o
   LIMIT $5)sql";
-// The least place of the shared entries that a load can give. Own entries come first among the last $5 of all kinds.
+// The least place of a shared entry that a load can return. Among the last $5 entries of all kinds, own entries come
+// first.
 constexpr std::string_view kLeast = "$2";
 constexpr std::string_view kLeastOfLast =
     "CASE WHEN $3 < 0 THEN greatest($2, s.shared_count + s.entry_count - $5) ELSE $2 END";
@@ -89,7 +92,7 @@ LoadStatement makeLoad(Source source, bool newest, bool within) {
           .sql = within ? rows : fmt::format("SELECT x.* FROM ({}) x WHERE $6 >= 0", rows)};
 }
 
-// The statements of all kinds of loads, made once.
+// Returns the statement for a kind of load. All statements are made once.
 Statement loadStatement(Source source, bool newest, bool within) {
   static const std::vector<LoadStatement> kAll = [] {
     std::vector<LoadStatement> all;
@@ -104,8 +107,8 @@ Statement loadStatement(Source source, bool newest, bool within) {
   return {.name = found.name, .sql = found.sql};
 }
 
-// What most loads ask for: all own entries from one on. A row has no place and no kind to be looked at, which saves the
-// server a tenth of its time. Without the join a plan that is made for a limit as high as this sorts the whole table.
+// The most frequent load: all own entries from a place on. Its rows have no place and no kind to check, which saves the
+// server a tenth of its time. Without the join, a plan for such a high limit would sort the whole table.
 constexpr Statement kAllRows{"load_all", R"sql(
 SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
   SELECT e.entry_id, e.parent_id, e.body, e.attachment FROM @.entries e
@@ -159,7 +162,7 @@ Error noEntry(const std::string& sessionId, const std::string& entryId) {
 
 }  // namespace
 
-// One load: what it asks the database, and what it makes of the answers.
+// One load: its questions to the database, and the result from the answers.
 class PostgresSession::Loading {
  public:
   Loading(PostgresSession& session, const LoadQuery& query)
@@ -173,7 +176,7 @@ class PostgresSession::Loading {
   }
 
  private:
-  // The kinds that a load wants, as bits, and the types that are not of a known kind; -1: all.
+  // The wanted kinds as bits (-1: all), and the wanted types that are not of a known kind.
   struct WantedTypes {
     std::int64_t kinds = -1;
     std::vector<std::string> others;
@@ -215,16 +218,16 @@ class PostgresSession::Loading {
     return database_.call(loadStatement(source, fromEnd(), within), std::move(parameters));
   }
 
-  // Entries of one statement, as they come.
+  // The entries of one statement, in the order in which they arrive.
   struct Part {
     std::vector<Entry> entries;
-    std::vector<std::uint64_t> sequences;                       // none of kAllRows
-    std::optional<std::size_t> header;                          // where among the entries
+    std::vector<std::uint64_t> sequences;                       // empty for kAllRows
+    std::optional<std::size_t> header;                          // the header's place among the entries
     std::vector<std::pair<std::size_t, std::string>> attached;  // place and digest
   };
 
-  // All statements of a load in one transaction, after the session's row and its redactions. Entries are what the first
-  // `partCount` statements give; the rows of the others are returned.
+  // Runs all statements of a load in one transaction, after those for the session's row and its redactions. The first
+  // `partCount` statements return entries; the rows of the others are returned.
   Result<std::vector<Rows>> ask(std::vector<Call> calls, std::size_t partCount) {
     parts_.assign(partCount, {});
     redactions_ = {};
@@ -249,7 +252,7 @@ class PostgresSession::Loading {
       redactions_.add(std::move(redaction));
     }
     results.erase(results.begin(), results.begin() + 3 + static_cast<std::ptrdiff_t>(partCount));
-    results.pop_back();  // of COMMIT
+    results.pop_back();  // the result of COMMIT
     return results;
   }
 
@@ -266,7 +269,7 @@ class PostgresSession::Loading {
   void add(Part& part, const Rows& rows, int row) {
     if (error_) return;
     const bool placed = rows.columns() > 4;
-    // Room for all, when all are wanted; who asks for some gets few.
+    // Reserve room for all entries only when all are wanted; a caller that wants some gets few.
     if (part.entries.empty() && query_.options.limit == SIZE_MAX && !fromEnd() && &part == &parts_.back()) {
       part.entries.reserve(ownCount_);
       if (placed) part.sequences.reserve(ownCount_);
@@ -302,7 +305,7 @@ class PostgresSession::Loading {
     return result;
   }
 
-  // A place of another life of the session is found again by the entry's id.
+  // If the position is from another life of the session, finds the place again by the entry's id.
   Result<LoadResult> runAfter() {
     const SessionPosition& position = *query_.after;
     const std::size_t limit = query_.options.limit;
@@ -372,7 +375,8 @@ class PostgresSession::Loading {
     return result;
   }
 
-  // The entries of all parts, in the session's order, as the caller wants to see them; with sequences of one part.
+  // Returns the entries of all parts in the session's order, as the caller wants to see them. Sequences are only set
+  // for a single part.
   Result<LoadResult> joined() {
     BOUGH_TRY(resolvePayloads());
     LoadResult result;
@@ -392,7 +396,8 @@ class PostgresSession::Loading {
       std::ranges::move(part.entries, std::back_inserter(result.entries));
       std::ranges::move(part.sequences, std::back_inserter(result.sequences));
     }
-    // The header comes with the own entries and belongs before the shared ones. Nobody asks for sequences there.
+    // The header arrives with the own entries but belongs before the shared ones. Sequences are not needed in this
+    // case.
     if (parts_.size() == 2 && header) {
       const auto at = result.entries.begin() + static_cast<std::ptrdiff_t>(*header);
       std::rotate(result.entries.begin(), at, at + 1);
@@ -400,7 +405,7 @@ class PostgresSession::Loading {
     return result;
   }
 
-  // Hides what was redacted, and brings attachments back: a second round trip where there are some.
+  // Hides redacted payloads and loads attachments: a second round trip when there are any.
   Result<void> resolvePayloads() {
     if (query_.asStored) return {};
     LostPayloads& lost = session_.sessions().lostPayloads();
@@ -436,7 +441,7 @@ class PostgresSession::Loading {
     return {};
   }
 
-  // The server counts an attachment as the reference to it. What will be cut is not fetched.
+  // The server counts an attachment as the size of its reference. Attachments beyond the limit are not fetched.
   void forgetBeyondLimit() {
     if (query_.options.limitBytes == SIZE_MAX || query_.options.last) return;
     std::size_t bytes = 0;
@@ -472,10 +477,10 @@ class PostgresSession::Loading {
   std::optional<std::uint64_t> life_;
   std::string headId_;
   std::size_t ownCount_ = 0;
-  bool beginsWithHeader_ = false;  // what kAllRows gives
+  bool beginsWithHeader_ = false;  // true for the rows of kAllRows
   Redactions redactions_;
   std::vector<Part> parts_;
-  std::optional<Error> error_;  // of an entry that cannot be read
+  std::optional<Error> error_;  // for an entry that cannot be read
   std::string line_;
 };
 

@@ -1,4 +1,4 @@
-// A session of an older format gets the header of the present one; its other entries are the same in both.
+// Migrates a session of an older format: its header is replaced; its other entries are the same in both formats.
 
 #include "base/try.h"
 #include "store/postgres/postgres_backend.h"
@@ -44,7 +44,7 @@ Result<MigrationResult> PostgresBackend::migrate(const std::string& sessionId) {
   };
   const auto calls = [&](const Rows& row) {
     std::vector<Call> all;
-    if (row.number(0, 6) == done.toFormat) return all;  // another client was faster
+    if (row.number(0, 6) == done.toFormat) return all;  // another client has already migrated the session
     Parameters body = ofLife(row.number(0, 8));
     body.bytes(now);
     Parameters format = ofLife(row.number(0, 8));

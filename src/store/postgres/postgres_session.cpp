@@ -76,7 +76,7 @@ SessionState stateFrom(const Rows& rows, int row) {
 
 Result<Entry> entryFrom(const EntrySerializer& serializer, const Rows& rows, int row, std::string& line) {
   const std::string_view body = rows.text(row, 2);
-  // The format of its own needs no ids to be read: the row has them.
+  // The built-in format can be read without the ids: the row contains them.
   if (&serializer == &jsonEntrySerializer() && body.starts_with(',')) {
     line.assign(1, '{').append(body, 1);
     BOUGH_TRY(Entry entry, serializer.decode(line));

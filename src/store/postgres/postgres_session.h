@@ -23,7 +23,7 @@ class PostgresSession final : public SharingSession {
     PostgresSession* session = nullptr;
     AppendRequest* request = nullptr;
   };
-  /// Appends to several sessions, in few transactions; the results are in the order of the batches.
+  /// Appends to several sessions in few transactions. The results are in the order of the batches.
   static std::vector<Result<AppendResult>> appendAll(AppendQueue& queue, const std::vector<Batch>& batches);
 
   [[nodiscard]] Result<SessionState> state() override;
@@ -62,19 +62,19 @@ class PostgresSession final : public SharingSession {
   ChangeHub& changes_;
 };
 
-/// The columns of a session's row that a state is made of, and the state.
+/// The columns of a session's row from which stateFrom makes a state.
 inline constexpr std::string_view kStateColumns =
     "s.session_id, s.entry_count, s.tail_id, s.head_id, s.origin_session, s.origin_entry, s.format, s.bytes, s.life";
 SessionState stateFrom(const Rows& rows, int row);
 
-/// An entry from a row that begins with entry_id, parent_id, body.
+/// Returns the entry of a row that begins with the columns entry_id, parent_id, body.
 Result<Entry> entryFrom(const EntrySerializer& serializer, const Rows& rows, int row, std::string& line);
 
-/// The same, put at the end of `entries`: for loads, whose entries are many. `line` may be left as it was.
+/// Appends that entry to `entries`. For loads, which have many entries. `line` is only scratch space.
 Result<void> addEntryFrom(const EntrySerializer& serializer, const Rows& rows, int row, std::string& line,
                           std::vector<Entry>& entries);
 
-/// Gives the lines of a session's life, sealed as in a file, to `line`, until it returns false.
+/// Passes the lines of a session's life to `line`, sealed as in a file, until it returns false.
 Result<void> exportLife(Database& database, const std::string& sessionId, std::int64_t life,
                         const std::function<bool(std::string_view)>& line);
 

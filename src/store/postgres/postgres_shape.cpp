@@ -1,4 +1,4 @@
-// How a tree sees a session, its labels, its own entries and ids: one exchange each.
+// The tree of a session, its labels, its own entries and ids: one exchange each.
 
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@
 namespace bough::postgres {
 namespace {
 
-// The line of a fork is followed once for all entries that a statement looks for, not once for each.
+// A fork's lineage is followed once for all entries that a statement looks for, not once for each.
 constexpr Statement kHeadPlace{"shape_head", R"sql(
 SELECT s.shared_count, s.head_seq,
     CASE WHEN s.head_seq = -2 THEN (SELECT l.depth FROM @.locate($1, ARRAY[s.head_id]) l WHERE NOT l.own LIMIT 1) END
@@ -68,8 +68,8 @@ struct PlacedLabel {
   std::uint32_t sequence = kElsewhere;
 };
 
-// In each session the last entry of a name counts. A fork has the labels that the sessions before it give to what it
-// shares, unless it says otherwise itself.
+// In each session, the last label entry of a name counts. A fork inherits the labels that earlier sessions gave to the
+// shared entries, unless its own entries say otherwise.
 Result<std::vector<PlacedLabel>> labelsFrom(const EntrySerializer& serializer, const Rows& rows) {
   std::set<std::pair<std::int64_t, std::string>> hidden;
   for (int row = 0; row < rows.size(); ++row) {
@@ -127,7 +127,7 @@ Result<SessionShape> PostgresSession::shape() {
   const Rows& head = results[1];
   if (head.empty()) return std::unexpected(database_.noSession(sessionId()));
   const auto shared = static_cast<std::uint32_t>(head.number(0, 0));
-  // A stored sequence and, when it is elsewhere, the place in the shared branch.
+  // Converts a stored sequence. For an entry in another session, the next column has its place in the shared branch.
   const auto placeOf = [&](const Rows& rows, int row, int column) {
     const std::int64_t stored = rows.number(row, column);
     if (stored == BatchPlan::kRoot) return kNoSequence;

@@ -1,4 +1,4 @@
-// The trash of a store in PostgreSQL: a session in it is a row with a trash_id, and its entries stay where they are.
+// The trash of a store in PostgreSQL: a session in the trash is a row with a trash_id; its entries stay in place.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,8 @@ constexpr Statement kMove{"trash_move", R"sql(
 UPDATE @.sessions SET trash_id = $3, trashed_ms = $4, version = version + 1 WHERE session_id = $1 AND life = $2)sql"};
 constexpr Statement kIsMoved{"trash_is_moved", R"sql(
 SELECT 1 FROM @.sessions WHERE session_id = $1 AND life = $2 AND trash_id = $3)sql"};
-// What a fork continues stays while it comes back: who moves that to the trash looks for forks under the same lock.
+// Locks the session that a fork continues while the fork is restored: a client that moves that session to the trash
+// looks for forks under the same lock.
 constexpr Statement kHoldOrigin{"trash_hold_origin", R"sql(
 SELECT 1 FROM @.sessions o WHERE o.trash_id IS NULL
   AND o.session_id = (SELECT s.origin_session FROM @.sessions s WHERE s.session_id = $1 AND s.trash_id = $2)
@@ -39,7 +40,7 @@ DELETE FROM @.entries e USING @.sessions s
 constexpr Statement kTrashRemoveSession{"trash_remove_session",
                                         "DELETE FROM @.sessions WHERE session_id = $1 AND trash_id = $2"};
 
-// A trash id is the session's id, `~` and a number, so that a look for it is a look for the session.
+// A trash id consists of the session's id, `~` and a number. So the lookup of a trash id uses the key by session.
 std::string sessionIdIn(const std::string& trashId) {
   return trashId.substr(0, trashId.rfind('~'));
 }
@@ -90,7 +91,7 @@ Result<TrashedSession> PostgresTrash::moveIf(const std::string& sessionId, const
   };
   const auto calls = [&](const Rows& row) {
     moved.bytes = static_cast<std::uint64_t>(row.number(0, 7));
-    // A session can be in the trash more than once.
+    // A session id can be in the trash more than once.
     moved.removedMs = std::max(moved.removedMs, static_cast<std::uint64_t>(row.number(0, 10) + 1));
     moved.trashId = fmt::format("{}~{}", sessionId, moved.removedMs);
     Parameters parameters = named(row.number(0, 8));
@@ -133,7 +134,7 @@ Result<void> PostgresTrash::bringBack(const std::string& trashId) {
   const bool isTaken = !done && done.error().sqlState == "23505";
   if (!done && !isTaken) return std::unexpected(database_.pool.explained(std::move(done.error())).error);
   if (done && done->back().changed() > 0) return {};
-  // Another session has the id, or an attempt of this call whose answer was lost has brought this one back.
+  // Another session has the id, or an attempt of this call whose answer was lost has restored this one.
   const std::string sessionId = sessionIdIn(trashId);
   BOUGH_TRY(const Rows back, database_.pool.run(hasLife(database_, sessionId, found.number(0, 8))));
   if (!back.empty()) return {};

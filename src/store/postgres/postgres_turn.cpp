@@ -1,4 +1,4 @@
-// Turns of a session: their numbers, and the leases that end by the server's clock.
+// The turns of a session: their numbers, and their leases, which end by the server's clock.
 
 #include "base/try.h"
 #include "store/postgres/postgres_session.h"
@@ -11,9 +11,9 @@ namespace {
 constexpr Statement kBeginTurn{"begin_turn", R"sql(
 UPDATE @.sessions SET fence = fence + 1, lease_until_ms = 0, lease_holder = ''
   WHERE session_id = $1 AND trash_id IS NULL RETURNING fence)sql"};
-// No lease lasts longer than an hour: one that seems to is from before the server's clock was set back.
-// $3 names the attempt: who repeats it because the answer was lost takes the lease that is its own already, with the
-// same number. The first attempt may reach the server after the second.
+// No lease lasts longer than an hour: one that seems to was taken before the server's clock was set back. $3 identifies
+// the attempt: a client that retries because the answer was lost gets the lease that it already has, with the same
+// number. The first attempt may reach the server after the second.
 constexpr Statement kLeaseTurn{"lease_turn", R"sql(
 WITH taken AS (
   UPDATE @.sessions SET fence = fence + (lease_holder <> $3)::int, lease_holder = $3,

@@ -1,5 +1,5 @@
-// Looks at everything that is stored of a session and says what is not as it should be. Changes nothing. All of it is
-// read as it was at one moment: a session that grows meanwhile is not damaged.
+// Checks everything that is stored of a session and reports what is wrong. Changes nothing. Reads one snapshot: a
+// session that grows meanwhile is not damaged.
 
 #include <fmt/format.h>
 

@@ -34,7 +34,8 @@ Error missing(const std::string& sha256) {
       .actualTail = {}};
 }
 
-// Whether the file holds exactly these bytes. A failed read is not a yes: the file is then replaced.
+// Returns true when the file contains exactly these bytes. Returns false after a failed read; the file is then
+// replaced.
 bool holds(File& file, std::string_view bytes) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   const auto info = file.info();
@@ -52,7 +53,7 @@ bool isHex(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// What a process that died left of one it was writing: `<64 digits>.<16 digits>.tmp`.
+// Returns true for the name of a file whose writer died: `<64 digits>.<16 digits>.tmp`.
 bool isUnfinished(std::string_view name) {
   constexpr std::size_t kDigits = 16;
   return name.size() == 64 + kDigits + 5 && isSha256(name.substr(0, 64)) && name[64] == '.' &&
@@ -83,7 +84,7 @@ Result<std::unique_ptr<Directory>> AttachmentFolder::bucket(const std::string& s
   const std::string name = sha256.substr(0, 2);
   auto opened = orError((*top)->openDirectory(name, create), "open", (*top)->path() + "/" + name);
   if (opened && create) {
-    // Though it may have been there: who made it may have died before its name was durable.
+    // Sync even if the folder existed: the process that created it may have died before its name was durable.
     if (auto synced = (*top)->sync(); !synced) {
       return std::unexpected(systemError(synced.error(), "sync", (*top)->path()));
     }
@@ -105,14 +106,14 @@ Result<std::unique_ptr<Hold>> AttachmentFolder::hold() {
   return std::make_unique<LockHold>(std::move(file));
 }
 
-// Durable when it returns: the bytes, their name, and the folders above. Bytes that are there already were synced
-// before they got their name; only the name may not be on the disk yet.
+// On return, the bytes, their name and the folders above are durable. Existing bytes were synced before they got their
+// name; only the name may not be on the disk yet.
 Result<void> AttachmentFolder::put(const std::string& sha256, std::string_view bytes) {
   BOUGH_TRY(checkAttachmentSize(bytes));
   BOUGH_TRY(auto folder, bucket(sha256, true));
   const std::string name = sha256.substr(2);
   const std::string path = fmt::format("{}/{}", folder->path(), name);
-  // Read before it is relied on: a damaged one is replaced, since these bytes are whole.
+  // Read an existing file before relying on it. A damaged one is replaced, since these bytes are intact.
   if (const auto info = folder->info(name); info && info->isRegular) {
     const auto there = folder->open(name, OpenMode::Read);
     if (there && holds(**there, bytes)) return orError(folder->sync(), "sync the folder of", path);

@@ -1,4 +1,4 @@
-// Attachments of a file store: bytes kept once, under their SHA-256.
+// Attachments of a file store: each content is stored once, under its SHA-256.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace bough {
 
-/// `attachments/sha256/ab/cdef…` below the store. All calls may come from any thread.
+/// The folder `attachments/sha256/ab/cdef…` in the store. Thread-safe.
 class AttachmentFolder {
  public:
   AttachmentFolder(std::shared_ptr<Directory> store, Environment& environment, int lockTimeoutMs);
@@ -23,12 +23,13 @@ class AttachmentFolder {
   Result<std::unique_ptr<Hold>> hold();
   Result<void> put(const std::string& sha256, std::string_view bytes);
   Result<std::string> get(const std::string& sha256);
-  /// Their hashes, and the names of those that a process died over: no entry names them, so they are unused.
+  /// Returns the hashes of all attachments, and the names of files whose writer died: no entry names those, so they are
+  /// unused.
   Result<std::vector<std::string>> list();
   Result<std::size_t> remove(const std::vector<std::string>& sha256s,
                              const std::function<Result<bool>(const std::string&)>& stillUnused);
 
-  /// Makes the removal of these durable.
+  /// Makes the removal of these attachments durable.
   Result<void> syncFoldersOf(const std::vector<std::string>& sha256s);
 
  private:
@@ -39,7 +40,7 @@ class AttachmentFolder {
   std::shared_ptr<Directory> store_;
   Environment& environment_;
   int lockTimeoutMs_;
-  std::atomic<bool> rootSynced_ = false;  // the name of sha256 is on the disk
+  std::atomic<bool> rootSynced_ = false;  // the name of the folder sha256 is on the disk
 };
 
 }  // namespace bough

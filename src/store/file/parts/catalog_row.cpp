@@ -26,7 +26,7 @@ struct Close {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
 
-// As a part of a URI.
+// Returns a path in the form that a URI requires.
 std::string escaped(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -37,7 +37,7 @@ std::string escaped(std::string_view path) {
   return out;
 }
 
-// Why a question failed.
+// Why a query failed.
 struct Refusal {
   int code = SQLITE_OK;
   Error error = {};
@@ -70,9 +70,9 @@ using Answer = std::expected<T, Refusal>;
 using Rows = std::vector<CatalogRow>;
 
 enum class Access : std::uint8_t {
-  Locked,       // as SQLite does it
-  WithoutLog,   // the file holds everything: no lock, and no file beside it
-  WithoutLocks  // the file and its write-ahead log, but no other file beside it
+  Locked,       // the usual locks of SQLite
+  WithoutLog,   // the file contains everything: no lock, and no file beside it
+  WithoutLocks  // the file and its write-ahead log, but no other file beside them
 };
 
 std::string uriOf(const std::string& path, Access access) {
@@ -91,7 +91,8 @@ std::uint64_t numberAt(sqlite3_stmt* statement, int column) {
   return static_cast<std::uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(statement, column), 0));
 }
 
-// The row of one session; all rows when it has no id. A catalog of another version has no such view, and so no rows.
+// Returns the row of one session, or all rows when the id is empty. A catalog of another version has no such view, and
+// so no rows.
 Answer<Rows> readRows(const std::string& path, Access access, std::string_view sessionId) {
   constexpr int kBusyTimeoutMs = 1000;
   std::string query = "SELECT sessionId, headerId, lastId, entries, bytes, lostId, lostEntries FROM counted ";
@@ -101,7 +102,7 @@ Answer<Rows> readRows(const std::string& path, Access access, std::string_view s
   const std::unique_ptr<sqlite3, Close> database(opened);
   if (code == SQLITE_OK) code = sqlite3_busy_timeout(opened, kBusyTimeoutMs);
   if (code == SQLITE_OK && access == Access::WithoutLocks) {
-    // Then the index of the log is in memory, and the log is left as it is.
+    // SQLite then keeps the index of the write-ahead log in memory and does not change the log.
     (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     code = sqlite3_exec(opened, "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr);
   }
@@ -128,7 +129,7 @@ Answer<Rows> readRows(const std::string& path, Access access, std::string_view s
   return rows;
 }
 
-// Another one when pages were moved from the write-ahead log into the file.
+// Returns a text that changes when pages are moved from the write-ahead log into the file.
 std::string stampOf(const std::string& path) {
   constexpr std::size_t kLogHeaderBytes = 32;
   std::error_code error;
@@ -153,8 +154,9 @@ bool hasLog(const std::string& path) {
   return std::filesystem::exists(path + "-wal", error) || error;
 }
 
-// A file without a write-ahead log holds everything. In a child of fork(2) the locks of SQLite are the parent's, and in
-// a folder that cannot be written to, or on a full disk, SQLite does not make the file that it needs for them.
+// A file without a write-ahead log contains everything. In a child of fork(2), SQLite's locks belong to the parent. In
+// a read-only folder, or on a full disk, SQLite cannot create the file that its locks need. In both cases the file is
+// read without locks.
 Answer<Rows> readOnce(const std::string& path, std::string_view sessionId) {
   if (!hasLog(path)) return readRows(path, Access::WithoutLog, sessionId);
   if (forkCount() > 0) return readWithoutLocks(path, sessionId);
@@ -173,7 +175,7 @@ Result<Rows> readCatalog(const std::string& path, std::string_view sessionId) {
   }
   if (status.type() != std::filesystem::file_type::regular) return Rows();
   auto rows = readOnce(path, sessionId);
-  // It may have been written to after we saw that nobody did.
+  // A process may have started to write after we saw no write-ahead log.
   if (!rows && rows.error().code == SQLITE_CORRUPT && hasLog(path)) rows = readOnce(path, sessionId);
   if (!rows) return std::unexpected(std::move(rows).error().error);
   return *std::move(rows);
@@ -194,7 +196,8 @@ Result<std::vector<CatalogRow>> readCatalogRows(const std::string& folder) {
 
 namespace {
 
-// Leaves what the catalog had counted where it is looked for: the next one takes it over. Best effort.
+// Keeps what the catalog had counted in the place where readers look for it; the next catalog takes it over. Best
+// effort.
 void keepCounts(sqlite3* database, const Rows& rows, const std::vector<std::string>& rewritten) {
   const auto run = [&](const char* sql) { return sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK; };
   if (rows.empty() || !run("BEGIN IMMEDIATE")) return;
@@ -217,7 +220,7 @@ void keepCounts(sqlite3* database, const Rows& rows, const std::vector<std::stri
     const auto number = [&](std::uint64_t value) {
       sqlite3_bind_int64(prepared, ++column, static_cast<sqlite3_int64>(value));
     };
-    // In a log that was written again the bytes are others.
+    // In a rewritten log the offsets are different.
     const bool isRewritten = std::ranges::find(rewritten, row.sessionId) != rewritten.end();
     text(row.sessionId);
     text(row.headerId);
@@ -247,7 +250,8 @@ bool emptyCatalog(const std::string& folder, const std::vector<std::string>& rew
   if (code != SQLITE_OK) return false;
   sqlite3_busy_timeout(opened, kBusyTimeoutMs);
   const auto run = [&](const char* sql) { return sqlite3_exec(opened, sql, nullptr, nullptr, nullptr) == SQLITE_OK; };
-  // What SQLite has seen of the file it keeps: a write-ahead log. A damaged file has nothing to see.
+  // SQLite keeps a write-ahead log only after it has read the file, so read it first. In a damaged file there is
+  // nothing to read.
   (void)run("SELECT 1 FROM sqlite_schema");
   (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr);
   const bool emptied = run("VACUUM");

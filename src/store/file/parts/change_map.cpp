@@ -16,7 +16,7 @@ constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kHeaderWords = 2;
 constexpr std::size_t kNames = kHeaderWords + std::size_t{2} * ChangeMap::kGroups;
 constexpr std::size_t kCounters = kNames + 2;
-// A slot: the change's number, when it ended, a check sum, the id padded with zeros.
+// A slot: the change's number, when it ended, a checksum, the id padded with zeros.
 constexpr std::size_t kIdWords = 13;
 constexpr std::size_t kSlotWords = 3 + kIdWords;
 constexpr std::size_t kSlots = 512;
@@ -24,7 +24,7 @@ constexpr std::size_t kWords = kCounters + kSlots * kSlotWords;
 
 using IdWords = std::array<std::uint64_t, kIdWords>;
 
-// Token: the counters as they were, then the start of the machine.
+// A token contains the counters, followed by the boot id of the machine.
 std::string makeToken(const std::vector<std::uint64_t>& words, const std::string& bootId) {
   std::string token(kCounters * sizeof(std::uint64_t), '\0');
   std::memcpy(token.data(), words.data(), token.size());
@@ -35,7 +35,7 @@ std::span<std::atomic<std::uint64_t>> slotOf(SharedWords& shared, std::uint64_t 
   return shared.words().subspan(kCounters + number % kSlots * kSlotWords, kSlotWords);
 }
 
-// Tells a slot that two writers filled at once from one that is whole.
+// Returns the checksum that detects a slot that two writers filled at once.
 std::uint64_t checkOf(std::uint64_t number, const IdWords& id) {
   std::uint64_t sum = number;
   for (const std::uint64_t word : id) sum = (sum ^ word) * 0x9e3779b97f4a7c15 + 1;
@@ -59,7 +59,7 @@ struct NameChange {
   std::string sessionId = {};
 };
 
-// None when the slot belongs to another change or is not whole.
+// Returns std::nullopt when the slot belongs to another change or is incomplete.
 std::optional<NameChange> readSlot(SharedWords& shared, std::uint64_t number) {
   const auto slot = slotOf(shared, number);
   if (slot[0].load() != number) return std::nullopt;
@@ -79,7 +79,8 @@ struct NameCounts {
   std::uint64_t ended = 0;
 };
 
-// The sessions of all changes that had not ended at `before`; none when the slots do not say all of them.
+// Returns the sessions of all changes that had not ended at `before`; std::nullopt when the slots do not contain all of
+// them.
 std::optional<std::vector<std::string>> namesSince(SharedWords& shared, NameCounts before, NameCounts now) {
   const std::uint64_t first = now.began - std::min<std::uint64_t>(now.began, kSlots) + 1;
   if (before.began + 1 < first || before.began > now.began) return std::nullopt;
@@ -91,7 +92,7 @@ std::optional<std::vector<std::string>> namesSince(SharedWords& shared, NameCoun
     if (change->ended > before.ended && change->ended <= now.ended) ++endedSince;
     if (change->ended == 0 || change->ended > before.ended) ids.push_back(std::move(change->sessionId));
   }
-  // One that ended meanwhile began too long ago.
+  // A change that ended meanwhile began so long ago that its slot was reused.
   if (endedSince != now.ended - before.ended) return std::nullopt;
   return ids;
 }
@@ -101,7 +102,7 @@ std::optional<std::vector<std::string>> namesSince(SharedWords& shared, NameCoun
 ChangeMap::ChangeMap(std::shared_ptr<Directory> root, Environment& environment)
     : root_(std::move(root)), environment_(environment) {}
 
-// FNV-1a: the same in every process forever.
+// FNV-1a, because the result must be the same in every process forever.
 std::uint32_t ChangeMap::groupOf(std::string_view sessionId) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : sessionId) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -122,7 +123,8 @@ SharedWords* ChangeMap::map() {
   auto shared = root_->share(kName, initial);
   const bool damaged = (shared && (*shared)->words()[1].load() != kVersion) || (!shared && shared.error() == EINVAL);
   if (damaged) {
-    // Another one in its place; who maps the old one is found out about when everything is looked at again.
+    // Create a new file in its place. Processes that still map the old one are detected when all sessions are looked at
+    // again.
     shared = std::unexpected(EINVAL);
     if (root_->remove(kName)) shared = root_->share(kName, initial);
   }
@@ -134,7 +136,7 @@ SharedWords* ChangeMap::map() {
 
 namespace {
 
-// `which`: 0 for what began, 1 for what ended. Returns how many changes of names that makes.
+// `which`: 0 for changes that began, 1 for those that ended. Returns the new count for changes of names.
 std::uint64_t count(SharedWords& shared, std::uint32_t group, ChangeKind kind, std::size_t which) {
   const auto words = shared.words();
   words[kHeaderWords + std::size_t{2} * group + which].fetch_add(1);
@@ -159,7 +161,7 @@ ChangeMap::Begun ChangeMap::confirmed(Begun begun, const Change& change) {
   return begun.shared == nullptr || begun.shared->intact() ? begun : countBegun(map(), change);
 }
 
-// Without another look at the file: it would have to be cut short within the moment since the last one.
+// Does not check the file again: it would have to be cut short in the moment since the last check.
 void ChangeMap::ended(Begun begun, const Change& change) {
   if (begun.shared == nullptr) return;
   const std::uint64_t ended = count(*begun.shared, change.group, change.kind, 1);
@@ -183,7 +185,7 @@ Result<ChangeSet> ChangeMap::since(std::string_view token) {
   if (shared == nullptr || bootId.empty())
     return ChangeSet{.all = true, .names = true, .ids = {}, .groups = {}, .token = {}};
   const auto words = shared->words();
-  // What ended is read before what began: a change that ends in between still looks unfinished, never finished.
+  // Read the ended counts before the begun counts: a change that ends in between then looks unfinished, never finished.
   std::vector<std::uint64_t> now(kCounters);
   now[0] = words[0].load();
   now[1] = words[1].load();

@@ -1,20 +1,23 @@
-// Which sessions may have changed, without looking at each: `<store>/changes`, a file of counters that every process
-// maps.
+// Tells which sessions may have changed without looking at each: `<store>/changes`, a file of counters that every
+// process maps into memory.
 //
-// Word 0 is a random number that tells one map from another, word 1 the version. Then come two words a group, and a
-// last pair for the making and removing of sessions: how many changes of that group began, and how many ended. A writer
-// adds to the first before it touches a session and to the second when it is done: some hundred nanoseconds. A
-// reader copies all of them into its token. A group may have changed since when its pair differs from the token's, or
-// when more changes began than ended: somebody is writing at this moment, or died while writing.
+// Word 0 is a random number that identifies this map, word 1 the version. Two words for each group of sessions follow,
+// and two more for the creation and removal of sessions: how many changes began, and how many ended. A writer
+// increments the first word before it changes a session and the second when it is done, which takes some hundred
+// nanoseconds. A reader copies all words into its token. A group may have changed since a token was made if its words
+// differ from the token's, or if more changes have begun than ended: then a process is writing at this moment, or died
+// while writing.
 //
-// So that a session which was made is found without listing the folder, the last kSlots changes of the last pair have a
-// slot each: the change's number, when it ended (as the count of changes that had ended then; 0: it has not), a check
-// sum, and the session's id. A reader takes the ids of all changes that had not ended when its token was made. Where
-// slots are used again already, or were not written to the end, it says that the folder must be listed.
+// So that a reader finds a new session without listing the folder, each of the last kSlots creations and removals has a
+// slot. A slot contains the number of the change, when it ended (as the number of changes that had ended by then; 0: it
+// has not ended), a checksum, and the session's id. A reader takes the ids of all changes that had not ended when its
+// token was made. If some of these slots were reused or not completely written, the reader reports that the folder must
+// be listed.
 //
-// After a loss of power the counters may be any older ones, so a token names the start of the machine as well. Deleting
-// the file costs one look at all sessions, and so does cutting it short: each change looks first whether the file is
-// whole, and before it ends whether it has still its name. When not, another takes its place.
+// After a power failure the counters may have any older values, so a token also contains the boot id of the machine.
+// Deleting or truncating the file only makes the next reader look at all sessions once. To notice that, each change
+// checks before it starts that the file is complete, and before it ends that the file still has its name. If not, a new
+// file replaces it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +37,7 @@ namespace bough {
 
 enum class ChangeKind : std::uint8_t { Content, Names };
 
-/// All calls may come from any thread.
+/// Thread-safe.
 class ChangeMap {
  public:
   static constexpr std::uint32_t kGroups = 4096;
@@ -43,7 +46,8 @@ class ChangeMap {
 
   static std::uint32_t groupOf(std::string_view sessionId);
   Result<ChangeSet> since(std::string_view token);
-  /// How many times sessions were made or removed; none while somebody is at it, or when nothing is counted.
+  /// Returns how often sessions were created or removed; std::nullopt while that is in progress, or when there are no
+  /// counters.
   std::optional<std::uint64_t> nameChanges();
 
  private:
@@ -51,26 +55,26 @@ class ChangeMap {
   struct Change {
     std::uint32_t group = 0;
     ChangeKind kind = ChangeKind::Content;
-    std::string sessionId = {};  ///< With Names.
+    std::string sessionId = {};  ///< Set for Names.
   };
-  /// Where a change was counted.
+  /// The map in which a change was counted.
   struct Begun {
     SharedWords* shared = nullptr;
-    std::uint64_t number = 0;  ///< Of a change of names, from 1.
+    std::uint64_t number = 0;  ///< The number of a change of names, from 1.
   };
 
-  /// Null when there is none and none can be made.
+  /// Returns null when there is no map and none can be created.
   SharedWords* map();
   Begun began(const Change& change);
   static Begun countBegun(SharedWords* shared, const Change& change);
-  /// Counts again when the file is gone where it was counted.
+  /// Counts the change again when its map has lost its name or was cut short.
   Begun confirmed(Begun begun, const Change& change);
   static void ended(Begun begun, const Change& change);
 
   struct Mapped {
     std::mutex mutex;
     std::unique_ptr<SharedWords> shared;
-    std::vector<std::unique_ptr<SharedWords>> retired;  ///< Another thread may be about to look at them.
+    std::vector<std::unique_ptr<SharedWords>> retired;  ///< Kept, because another thread may be about to read them.
     std::atomic<SharedWords*> ready = nullptr;
   };
 
@@ -79,7 +83,7 @@ class ChangeMap {
   PerProcess<Mapped> mapped_;
 };
 
-/// Stands around every change of a session.
+/// Marks a change of a session from its beginning to its end.
 class ChangeMark {
  public:
   ChangeMark(ChangeMap& map, std::string_view sessionId, ChangeKind kind = ChangeKind::Content)
@@ -88,7 +92,7 @@ class ChangeMark {
                 .kind = kind,
                 .sessionId = std::string(kind == ChangeKind::Names ? sessionId : "")},
         begun_(map.began(change_)) {}
-  /// A change of what a session holds.
+  /// Marks a change of a session's content.
   ChangeMark(ChangeMap& map, std::uint32_t group) : map_(map), change_{.group = group}, begun_(map.began(change_)) {}
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
@@ -97,7 +101,8 @@ class ChangeMark {
     ChangeMap::ended(begun_, change_);
   }
 
-  /// Looks whether others see the mark. Done at the end at the latest; who has a moment before that calls it then.
+  /// Checks that others see the mark. The destructor does so at the latest; call it earlier where there is time to
+  /// spare.
   void confirm() {
     confirmed_ = true;
     begun_ = map_.confirmed(begun_, change_);

@@ -27,7 +27,7 @@ class NullSink final : public ScanSink {
                  std::string_view /*message*/) override {}
 };
 
-// None when there is no such file; a link or a folder is none.
+// Returns std::nullopt when there is no such file, or when it is a link or a folder.
 Result<std::optional<OpenLog>> openFile(const std::shared_ptr<Directory>& folder, const std::string& name,
                                         LogForm form) {
   if (form != LogForm::Plain) {
@@ -45,7 +45,7 @@ Result<std::optional<OpenLog>> openFile(const std::shared_ptr<Directory>& folder
   return log;
 }
 
-// Without its end; empty when it is longer than any.
+// Returns the first line without its line end; empty when it is longer than any line may be.
 Result<std::string> firstLineOf(const OpenLog& log) {
   constexpr std::size_t kMostBytes = std::size_t{128} << 20;
   std::string text;
@@ -60,7 +60,8 @@ Result<std::string> firstLineOf(const OpenLog& log) {
   return {};
 }
 
-// Everything in an archive was complete when it was packed. 0 when that is one of another log.
+// Returns the number of bytes in an archive, all of which were complete when it was packed. Returns 0 when the archive
+// is of another log.
 Result<std::uint64_t> bytesIn(const OpenLog& archive, std::string_view firstLine, const EntrySerializer& serializer) {
   BOUGH_TRY(const std::string line, firstLineOf(archive));
   if (line != firstLine) return 0;
@@ -72,13 +73,13 @@ Result<std::uint64_t> bytesIn(const OpenLog& archive, std::string_view firstLine
   return state.offset;
 }
 
-// What a log's first line, which may be damaged, says of where it continues from.
+// Returns the origin in a log's first line, which may be damaged.
 std::optional<ForkOrigin> originIn(const std::string& line, const EntrySerializer& serializer) {
   const auto first = serializer.decode(bareLine(line));
   return first ? readHeader(*first).origin : originNamedIn(line);
 }
 
-// Asks one after the other, and notes the first that cannot be asked.
+// Asks one after the other, and records the first that could not be asked.
 class Asking {
  public:
   Asking(const CountingPlaces& places, const std::string& sessionId, std::string_view firstLine)
@@ -104,7 +105,8 @@ class Asking {
     if (!asked && !counted_.unasked) counted_.unasked = std::move(asked).error();
   }
 
-  // Whether the log was written to after the file was put in its place: then the file says nothing of its end.
+  // Returns true when the log was written to after the file was put in place: then the file says nothing about the end
+  // of the log.
   [[nodiscard]] bool isYoungerThan(const char* file) const {
     constexpr std::uint64_t kTickNs = 20'000'000;
     const auto put = places_.root.info(file);

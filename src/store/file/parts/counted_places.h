@@ -1,4 +1,4 @@
-// Who else in a store has counted entries of a session: its catalog, an archive beside the log, forks.
+// Asks who else in a store has counted entries of a session: the catalog, an archive beside the log, forks.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace bough {
 
-/// Where to look.
+/// The places to ask.
 struct CountingPlaces {
   Directory& root;  ///< The store's folder.
   LogFolders folders = {};
-  std::string_view trash = {};  ///< The name of the trash in it, which need not be there.
+  std::string_view trash = {};  ///< The name of the trash folder in `root`; the folder need not exist.
   const EntrySerializer& serializer;
 };
 
-/// For AskElsewhere. Uses no open log of the store, so that it can be asked under the lock of any.
+/// Implements AskElsewhere. Uses no open log of the store, so it can be called while the lock of any log is held.
 CountedElsewhere countedElsewhere(const CountingPlaces& places, const std::string& sessionId,
                                   std::string_view firstLine);
 

@@ -17,7 +17,7 @@
 namespace bough {
 namespace {
 
-// As encode would write it, for a line of a draft whose time or type encode refuses.
+// Encodes an entry like the serializer. For a line of a draft whose timestamp or type the serializer refuses.
 std::string plainText(const Entry& entry) {
   json::Writer writer;
   writer.beginObject().member("id", entry.id).key("parentId");
@@ -27,14 +27,14 @@ std::string plainText(const Entry& entry) {
   return writer.key("payload").raw(entry.payload).endObject().take();
 }
 
-// `"name"` before `:` and the quote at `at`; empty when there is none.
+// Returns the `"name"` before a `:` and the quote at `at`; empty when there is none.
 std::string_view nameBefore(std::string_view json, std::size_t at) {
   if (at < 2 || json[at - 1] != ':' || json[at - 2] != '"') return {};
   const std::size_t begin = at > 2 ? json.rfind('"', at - 3) : std::string_view::npos;
   return begin == std::string_view::npos ? std::string_view() : json.substr(begin, at - 1 - begin);
 }
 
-// The others are the same in many messages.
+// Returns false for members that have the same value in many messages.
 bool saysSomething(std::string_view name) {
   constexpr std::string_view kSame[] = {
       "role",          "type",   "dialect",     "kind",        "model",      "id",           "name",
@@ -107,7 +107,7 @@ Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, 
   return put(returns ? (line.hasEnd ? "\r\n" : "\r") : (line.hasEnd ? "\n" : ""));
 }
 
-// Where a line end was damaged, a line is several, of which some may be targets.
+// If a line end was damaged, the text contains several lines, and some of them may be targets.
 Result<void> LineEraser::content(std::string_view text, std::uint64_t offset) {
   while (const auto hit = hitIn(text, offset)) {
     if (hit->begin > 0) {
@@ -139,7 +139,7 @@ void LineEraser::notePlace(const Seal& seal) {
   count_ = seal.count;
 }
 
-// By its place, or as a copy of the whole line.
+// Finds a damaged target in a text by its place, or as a copy of the whole line.
 std::optional<LineEraser::Hit> LineEraser::hitIn(std::string_view text, std::uint64_t offset) const {
   std::optional<Hit> first;
   for (const ErasureTarget* const target : damaged_) {
@@ -154,7 +154,7 @@ std::optional<LineEraser::Hit> LineEraser::hitIn(std::string_view text, std::uin
   return first;
 }
 
-// Its place in the batch follows from the line before; its own seal may be damaged.
+// Derives the line's place in its batch from the line before, because the line's own seal may be damaged.
 Result<void> LineEraser::eraseDamaged(std::string_view text, const ErasureTarget& target) {
   found_.changed = true;
   found_.targets.insert(target.entryId);
@@ -199,7 +199,7 @@ Result<void> LineEraser::sealed(std::string_view text, const Seal& seal, std::ui
   const SealDigits repaired = std::exchange(repaired_, std::nullopt);
   const bool verified =
       digits == seal.digits || (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits);
-  // After a line without a seal, which may have had one, readers take a line as it is.
+  // After a line without a seal, which may have lost it, readers accept a line without checking its seal.
   const bool readable = verified || (std::exchange(sealLost_, false) && serializer_.decode(text).has_value());
   sealLost_ = false;
   if (!readable) {
@@ -265,7 +265,7 @@ const ErasureTarget* LineEraser::targetOf(std::string_view text, std::optional<E
     noteReadable(*entry);
     return nullptr;
   }
-  // In the session's own files the id is enough.
+  // In the session's own files the id is sufficient.
   if (sessionId_ != target->sessionId && target->damaged) found_.mayHold = true;
   if (sessionId_ != target->sessionId && Sha256::of(entry->payload) != target->storedSha256) return nullptr;
   found_.targets.insert(target->entryId);

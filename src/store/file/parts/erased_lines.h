@@ -1,9 +1,9 @@
-// Copies the lines of a log, or of a file kept beside one, with entries erased and every seal that held made again.
+// Copies the lines of a log, or of a file kept beside a log, with entries erased and with new seals.
 //
-// A line whose seal follows from the line before it gets a seal that follows from the line before it in the copy. All
-// others (no seal, damage, the first line of torn bytes) are copied as they are, so what was damaged stays damaged. A
-// damaged line that seems to hold what is erased becomes `{"erased":{"damagedBytes":n}}`, which no reader takes for an
-// entry. One that is to be erased itself becomes an erased entry.
+// A line whose seal is chained to the line before it gets a new seal that is chained to the line before it in the copy.
+// All other lines (without a seal, damaged, or the first line of torn bytes) are copied unchanged, so damage stays
+// damage. A damaged line that seems to contain erased text becomes `{"erased":{"damagedBytes":n}}`, which no reader
+// takes for an entry. A damaged line that is itself to be erased becomes an erased entry.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@
 
 namespace bough {
 
-/// Texts by which a damaged line is recognized, from the strings of the payloads that are erased.
+/// Strings from the erased payloads, by which damaged copies of them are recognized.
 struct ErasureTraces {
-  std::set<std::string> telling;  ///< Of longer ones: a line with one of these is a copy.
-  std::set<std::string> likely;   ///< Shorter ones with their names: a line with one of these may be.
+  std::set<std::string> telling;  ///< Longer strings: a line that contains one is a copy.
+  std::set<std::string> likely;   ///< Shorter strings with their member names: a line that contains one may be a copy.
 
   void merge(ErasureTraces& other) {
     telling.merge(other.telling);
@@ -36,35 +36,35 @@ struct ErasureTraces {
   [[nodiscard]] std::size_t size() const { return telling.size() + likely.size(); }
 };
 void addTraces(ErasureTraces& traces, std::string_view payload);
-/// The same for a line that cannot be read, as far as its payload can be found.
+/// The same for an unreadable line, as far as its payload can be found.
 void addTracesOfLine(ErasureTraces& traces, std::string_view line);
 
 /// What was found in a file.
 struct ErasedLines {
   bool changed = false;               ///< The copy differs.
-  std::set<std::string> targets;      ///< Ids of entries that are erased, now or before.
-  std::set<std::string> receipts;     ///< Ids of receipts that are there.
-  std::vector<Entry> madeFrom;        ///< Entries that say what erased ones said, and are not in the plan.
-  std::set<std::string> attachments;  ///< Attachments of the plan that are still named.
+  std::set<std::string> targets;      ///< Ids of entries that are erased, now or earlier.
+  std::set<std::string> receipts;     ///< Ids of the receipts in the file.
+  std::vector<Entry> madeFrom;        ///< Entries that repeat erased ones and are not in the plan.
+  std::set<std::string> attachments;  ///< Attachments of the plan that entries still name.
   std::set<std::string> wayBacks;     ///< Attachments that may be the way back of a migration.
-  ErasureTraces traces;               ///< Of payloads that are to be erased; only when nothing is copied.
-  int format = 0;                     ///< As the header says.
+  ErasureTraces traces;               ///< Of payloads that are to be erased; set only when nothing is copied.
+  int format = 0;                     ///< According to the header.
   std::string headId;
   SealDigits lastSeal;
-  std::set<std::uint64_t> namedPlaces;  ///< Of any log.
+  std::set<std::uint64_t> namedPlaces;  ///< Places in any log.
   std::map<std::string, std::string>
-      renamed;  ///< Names of places that mean others in the copy, and what they are there.
+      renamed;  ///< Names of places that have moved, and the new names.
   bool lacksLineEnd = false;
-  bool endsWhole = false;  ///< The last line ends a batch by itself, whoever has counted it.
-  bool mayHold = false;    ///< A line that stays says the same, or is a copy of what cannot be read.
+  bool endsWhole = false;  ///< The last line ends a batch, even if nobody had counted it.
+  bool mayHold = false;    ///< A line that stays repeats erased text, or is a copy of an unreadable entry.
 };
 
 class LineEraser {
  public:
   using Out = std::function<Result<void>(std::string_view)>;
 
-  /// `namedPlaces`: those that entries of the store name. `sessionId`: whose file it is. `out`: takes the copy, in
-  /// order; when it is empty, nothing is copied.
+  /// `namedPlaces`: the places that entries of the store name. `sessionId`: the session of the file. `out` receives the
+  /// copy in order; when it is empty, nothing is copied.
   LineEraser(const ErasurePlan& plan, const EntrySerializer& serializer, const ErasureTraces& traces,
              const std::set<std::uint64_t>& namedPlaces, std::string_view sessionId, Out out)
       : plan_(plan),
@@ -82,7 +82,7 @@ class LineEraser {
 
  private:
   Result<void> line(const LineReader::Line& line, ByteSource& source, std::string_view path);
-  /// A part of a line that is a damaged target.
+  /// The part of a line that is a damaged target.
   struct Hit {
     const ErasureTarget* target;
     std::size_t begin;
@@ -102,11 +102,11 @@ class LineEraser {
   }
   Result<void> copyLong(const LineReader::Line& line, ByteSource& source, std::string_view path);
 
-  /// The target that a readable line is, if it is one, and its entry; notes what the line says.
+  /// If a readable line is a target, returns the target and its entry. Records what the line says.
   const ErasureTarget* targetOf(std::string_view text, std::optional<Entry>& entry);
   void noteReadable(const Entry& entry);
   void moveHead(const LineKeys& keys, std::string_view text);
-  /// Whether a line that cannot be read seems to be a target.
+  /// Returns true when an unreadable line seems to be a target.
   bool seemsErased(std::string_view text);
   std::string textOf(const Entry& stored, const ErasureTarget& target) const;
 
@@ -116,13 +116,13 @@ class LineEraser {
   const std::string_view sessionId_;
   const Out out_;
   ErasedLines found_;
-  SealDigits before_;      // in the file
-  SealDigits repaired_;    // what the damaged line before should have ended in
+  SealDigits before_;      // digits of the last seal in the file
+  SealDigits repaired_;    // the seal that the damaged line before should have had
   bool sealLost_ = false;  // the line before has no seal
   std::vector<const ErasureTarget*> damaged_ = {};
   MovedPlaces places_;
-  bool healed_ = false;      // the line before was damaged, and is an entry now
-  std::uint32_t place_ = 0;  // of the line before in its batch
+  bool healed_ = false;      // the line before was damaged and is now an entry
+  std::uint32_t place_ = 0;  // of the line before, in its batch
   std::uint32_t count_ = 0;
 };
 

@@ -19,7 +19,8 @@ constexpr std::string_view kJournal = "erasure.json";
 constexpr std::string_view kLock = "erasure.lock";
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPlanVersion = 1;
-constexpr std::uint64_t kPlanVersionWithDamage = 2;  // programs that know nothing of it must not call it done
+constexpr std::uint64_t kPlanVersionWithDamage = 2;  // programs that do not know damaged targets must not report the
+                                                     // plan as done
 
 std::string textOf(const ErasurePlan& plan) {
   const bool hasDamage =

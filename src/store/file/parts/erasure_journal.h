@@ -1,5 +1,6 @@
-// The journal of an erasure: `<store>/erasure.json` is there from before the first file is rewritten until the last one
-// is. It holds the plan and nothing of what is erased. Whoever works holds the lock of `<store>/erasure.lock`.
+// The journal of an erasure, `<store>/erasure.json`. It exists from before the first file is rewritten until after the
+// last. It contains the plan, but nothing of what is erased. A process that erases holds the lock of
+// `<store>/erasure.lock`.
 #pragma once
 
 #include <memory>
@@ -13,12 +14,12 @@ namespace bough {
 
 class ErasureJournal {
  public:
-  /// Whether an erasure is under way, or was interrupted.
+  /// Returns true when an erasure is running or was interrupted.
   static bool exists(Directory& root);
-  /// Waits for whoever is erasing; Busy after `timeoutMs`.
+  /// Waits until no other process is erasing; Busy after `timeoutMs`.
   static Result<ErasureJournal> lock(Directory& root, int timeoutMs);
 
-  /// What an interrupted erasure was to do; none when there is none.
+  /// Returns the plan of an interrupted erasure; std::nullopt when there is none.
   Result<std::optional<ErasurePlan>> read();
   Result<void> write(const ErasurePlan& plan);
   Result<void> remove();

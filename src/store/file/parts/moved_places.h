@@ -1,8 +1,8 @@
-// The places of lines in a log that is copied with some of them longer or shorter than they were.
+// Tracks the places of lines in a log that is copied with some lines made longer or shorter.
 //
-// An entry that was written after one that could not be read may know it by its place (`unreadable:<offset>`). In the
-// copy that is another place: what the log itself says is changed, and what others say is told where it is now
-// (store/rules/renamed_places.h).
+// An entry that was written after an unreadable one may name that entry by its place (`unreadable:<offset>`). In the
+// copy, the place is different: names in the log itself are changed, and for names elsewhere the log records where the
+// places are now (store/rules/renamed_places.h).
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,30 @@
 
 namespace bough {
 
-/// So many are kept in memory: more than a store can have use for.
+/// The most places that are kept in memory: more than a store should ever need.
 inline constexpr std::size_t kMostNamedPlaces = 1'000'000;
-/// Adds the places that a line names, whichever log they are in, until they are more than that.
+/// Adds the places, in any log, that a line names, until there are more than kMostNamedPlaces.
 void addNamedPlaces(std::set<std::uint64_t>& places, std::string_view line);
-/// Fails when they are more: where each of them is in a log that is written again could not be told. `path` names the
-/// last of them.
+/// Fails when there are more places than that, because it would be unknown where each of them is in a rewritten log.
+/// `path` is where the last of them is named.
 Result<void> checkNamedPlaces(const std::set<std::uint64_t>& places, std::string_view path);
 
 class MovedPlaces {
  public:
-  /// `named`: the places that matter.
+  /// `named`: the places to track.
   explicit MovedPlaces(const std::set<std::uint64_t>& named) : named_(named) {}
 
-  /// What began at this offset of the file comes next. Of a line that may hold several entries, `bytes` of it.
+  /// Records that the copy of what begins at this offset of the file comes next. `bytes` is more than 1 for a line that
+  /// may contain several entries.
   void begin(std::uint64_t offset, std::uint64_t bytes = 1);
-  /// So many bytes were added to the copy.
+  /// Records that this many bytes were added to the copy.
   void addWritten(std::size_t bytes) { written_ += bytes; }
 
-  /// The id that an entry has in the copy: another one only when it is the id of a place in the file.
+  /// Returns an entry's id in the copy. It differs only when the id names a place in the file.
   [[nodiscard]] std::string idInCopy(std::string id) const;
-  /// A line with the places in the copy.
+  /// Returns a line with the places of the copy.
   [[nodiscard]] std::string in(std::string line) const;
-  /// Where the places are that are others now, by the names that they had.
+  /// Returns the new names of places that have moved, by their old names.
   [[nodiscard]] std::map<std::string, std::string> renamed() const;
 
  private:

@@ -12,7 +12,7 @@ constexpr std::size_t kLongestId = 256;
 
 }  // namespace
 
-// Two who remove at once would write at the same place, so each holds the file's lock.
+// Holds the file's lock, because two processes that remove sessions at once would write at the same place.
 SysResult<void> noteRemoved(Directory& root, const std::string& sessionId) {
   constexpr int kLockTimeoutMs = 1000;
   auto file = root.open(kRemovedName, OpenMode::OpenOrCreate);
@@ -21,7 +21,7 @@ SysResult<void> noteRemoved(Directory& root, const std::string& sessionId) {
   const FileLock lock(**file);
   const auto info = (*file)->info();
   if (!info) return std::unexpected(info.error());
-  // A line that a crash cut short ends here; nobody has an id like that.
+  // The first line end terminates a line that a crash cut short; no session has such an id.
   if (auto written = writeFully(**file, info->sizeBytes, "\n" + sessionId + "\n"); !written) return written;
   return (*file)->sync();
 }

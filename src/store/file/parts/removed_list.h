@@ -1,5 +1,6 @@
-// The ids of sessions that were removed for good: `removed` in the store's folder, one a line. A session that a catalog
-// has counted and that is neither in the store, nor in the trash, nor named here was removed past bough.
+// The ids of sessions that were removed for good: the file `removed` in the store's folder, one id per line. If a
+// catalog has counted a session that is neither in the store, nor in the trash, nor in this file, it was removed
+// without bough.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace bough {
 
-/// Adds an id. The caller removes the session afterwards, and does so too when this fails: a full disk must not keep
-/// anybody from making space.
+/// Adds an id. The caller removes the session afterwards, even when this fails: a full disk must not keep anybody from
+/// freeing space.
 SysResult<void> noteRemoved(Directory& root, const std::string& sessionId);
 
-/// Erases from `ids` those that are named.
+/// Removes the recorded ids from `ids`.
 SysResult<void> eraseRemoved(Directory& root, std::unordered_set<std::string>& ids);
 
 }  // namespace bough

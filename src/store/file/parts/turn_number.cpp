@@ -20,7 +20,7 @@ std::string turnPath(Directory& root, const std::string& sessionId) {
   return fmt::format("{}/{}/{}", root.path(), kTurns, sessionId);
 }
 
-// A number of kDigits digits at a place, with a blank or a line's end after it.
+// Reads a number of kDigits digits at a position, followed by a blank or a line end.
 std::optional<std::uint64_t> numberAt(std::string_view text, std::size_t at) {
   if (text.size() <= at + kDigits || (text[at + kDigits] != ' ' && text[at + kDigits] != '\n')) return std::nullopt;
   std::uint64_t number = 0;
@@ -38,9 +38,9 @@ Result<TurnState> readTurn(Directory& root, const std::string& sessionId) {
   if (!file && file.error() == ENOENT) return TurnState{};
   const auto text = file ? readWhole(**file, kMostTurnBytes) : std::unexpected(file.error());
   if (!text) return std::unexpected(systemError(text.error(), "read", turnPath(root, sessionId)));
-  if (text->empty()) return TurnState{};  // made, and not written before a crash
+  if (text->empty()) return TurnState{};  // created, but not written before a crash
   if (const auto turn = numberAt(*text, 0)) {
-    // What follows is the end of a lease. A crash may have cut it off, and then nobody holds the session any more.
+    // The end of a lease may follow. If a crash has cut it off, nobody holds the session.
     return TurnState{.turn = *turn, .leaseUntilMs = numberAt(*text, kDigits + 1).value_or(0)};
   }
   return fail(ErrorCode::Damaged, fmt::format("{} does not hold the number of a turn", turnPath(root, sessionId)),
@@ -55,7 +55,7 @@ Result<void> writeTurn(Directory& root, const std::string& sessionId, const Turn
   if (!folder) return failed(folder.error());
   auto file = (*folder)->open(sessionId, OpenMode::OpenOrCreate);
   if (!file) return failed(file.error());
-  // Always as long as before: a write that is cut off leaves a number, not a piece of one.
+  // The text always has the same length: an interrupted write leaves a whole number, not a part of one.
   const std::string text = fmt::format("{:020} {:020}\n", turns.turn, turns.leaseUntilMs);
   for (std::size_t at = 0; at < text.size();) {
     const auto wrote = (*file)->writeAt(at, std::string_view(text).substr(at));

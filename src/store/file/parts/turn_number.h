@@ -1,6 +1,6 @@
-// The turns of a session: a small file of the session's name in the folder `turns` below the store's root. It holds the
-// number of the last turn that has begun and, if that turn has a lease, when it ends. It is read and written while the
-// session's lock is held. A file that is missing stands for 0.
+// The turns of a session: a small file named after the session in the folder `turns` of the store. It contains the
+// number of the last turn that has begun and, if that turn has a lease, when the lease ends. It is read and written
+// while the session's lock is held. A missing file means turn 0.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace bough {
 
 Result<TurnState> readTurn(Directory& root, const std::string& sessionId);
-/// Durably.
+/// Writes the state durably.
 Result<void> writeTurn(Directory& root, const std::string& sessionId, const TurnState& turns);
-/// Part of removing a session for good.
+/// Removes the file, as part of removing a session for good.
 void removeTurn(Directory& root, const std::string& sessionId);
 
-/// Begins the next turn, or takes, renews or ends the lease of one, when the session's lock is held; writes nothing to
-/// the log.
+/// Begins the next turn, or takes, renews or ends the lease of a turn, under the session's lock. Writes nothing to the
+/// log.
 class TurnWork final : public AppendWork {
  public:
   TurnWork(Directory& root, const std::string& sessionId, Clock& clock, std::optional<TurnLease> lease = {})
@@ -38,7 +38,7 @@ class TurnWork final : public AppendWork {
   Directory& root_;
   const std::string& sessionId_;
   Clock& clock_;
-  const std::optional<TurnLease> lease_;  // none: the turn begins whoever holds the session
+  const std::optional<TurnLease> lease_;  // std::nullopt: the turn begins even if another turn holds the session
   Result<std::uint64_t> result_;
 };
 

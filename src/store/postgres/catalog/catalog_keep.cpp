@@ -1,4 +1,4 @@
-// How the catalog's tables follow the sessions.
+// How the catalog's tables are brought up to date with the sessions.
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@
 namespace bough::postgres {
 namespace {
 
-// `weight` sums up what is new, session by session; what is little comes along: the header, and the entries from
-// `first` on.
+// `weight` adds up the size of what is new, session by session. As long as it is small, the header and the entries from
+// `first` on are returned as well.
 constexpr Statement kOutdated{"catalog_outdated", R"sql(
 WITH ids AS MATERIALIZED (
   SELECT s.session_id FROM @.sessions s WHERE NOT s.cataloged AND s.trash_id IS NULL AND s.session_id > $1
@@ -47,10 +47,10 @@ SELECT f.session_id, f.life, f.version, (SELECT count(*) FROM ids), c.indexed, c
 constexpr int kFirstSummaryColumn = 7;
 constexpr int kFirstStateColumn = kFirstSummaryColumn + kSummaryColumns;
 constexpr int kMayKeepColumn = kFirstStateColumn + 9;
-// What comes along, and what waits for the next question.
+// Limits for what is returned as well, and for what waits for the next query.
 constexpr std::size_t kLittleBytes = 1'000'000;
 constexpr std::size_t kFewSessions = 50;
-// False when nobody has kept as much as this.
+// Returns false when nobody has stored as much as this.
 constexpr Statement kKeep{"catalog_keep", R"sql(
 SELECT CASE WHEN @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
                                 $21, $22, $23, $24, $25) THEN true
@@ -59,9 +59,9 @@ SELECT CASE WHEN @.catalog_keep($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $1
 constexpr Statement kForgetSession{"catalog_forget", "DELETE FROM @.catalog_sessions WHERE session_id = $1"};
 constexpr Statement kForgetAnswers{"catalog_forget_answers", "DELETE FROM @.catalog_answers WHERE session_id = $1"};
 constexpr Statement kForgetTexts{"catalog_forget_texts", "DELETE FROM @.catalog_texts WHERE session_id = $1"};
-// What has to be read again stays until that is done, with `taken` 0: others list, search and find keys meanwhile. Only
-// what was erased goes at once: texts, answers, and a title that came from it. The third text in `rest` names the entry
-// of the title.
+// A row that has to be read again stays until that is done, with `taken` 0, because others list, search and find keys
+// meanwhile. Only erased data is removed at once: texts, answers, and a title that came from an erased entry. The third
+// text in `rest` names the title's entry.
 constexpr Statement kForgetErasedRow{"catalog_forget_erased", R"sql(
 WITH RECURSIVE parts AS (
   SELECT 0 AS place, NULL::bytea AS part, c.rest FROM @.catalog_sessions c WHERE c.session_id = $1
@@ -85,11 +85,12 @@ constexpr Statement kForgetErasedTexts{"catalog_forget_erased_texts",
                                        "DELETE FROM @.catalog_texts WHERE session_id = $1 AND entry_id = ANY ($2)"};
 constexpr Statement kNotCataloged{"catalog_not",
                                   "UPDATE @.sessions SET cataloged = false WHERE session_id = $1 AND cataloged"};
-// A rebuild goes from id to id: an append to one of these sessions waits until they are done.
+// A rebuild proceeds page by page in the order of ids. An append to a session of the current page waits until the page
+// is done.
 constexpr Statement kLastOfPage{"catalog_page", R"sql(
 SELECT max(p.session_id) FROM (SELECT s.session_id FROM @.sessions s WHERE s.session_id > $1 AND s.trash_id IS NULL
                                  ORDER BY s.session_id LIMIT 1000) p)sql"};
-// Nobody keeps anything of them meanwhile, which would be taken for what is to be read again.
+// Locks the sessions of a page: otherwise others could store data meanwhile that would then be marked to be read again.
 constexpr Statement kHoldPage{"catalog_hold", R"sql(
 SELECT count(*) FROM (SELECT 1 FROM @.sessions s WHERE s.session_id > $1 AND s.session_id <= $2 AND s.trash_id IS NULL
                         ORDER BY s.session_id FOR NO KEY UPDATE) p)sql"};
@@ -108,10 +109,10 @@ constexpr Statement kForgetGoneTexts{"catalog_forget_gone_texts", R"sql(
 DELETE FROM @.catalog_texts c WHERE NOT EXISTS
   (SELECT 1 FROM @.catalog_sessions s WHERE s.session_id = c.session_id))sql"};
 
-// The different words of one text that the server's index takes: it has room for 1 MB of them.
+// The limit for the different words of one text: the server's index accepts 1 MB of them.
 constexpr std::size_t kMostWordBytes = 1'000'000;
 
-// So many questions are refused for a session: the catalog may be unable to read it again.
+// After this many refused queries for a session, the catalog may be unable to read the session again.
 constexpr int kMostRefusals = 3;
 
 struct Stamp {
@@ -119,7 +120,7 @@ struct Stamp {
   std::int64_t version = 0;
 };
 
-// As PostgresBackend::stamp makes it; none is of version -1, which no session has.
+// Parses a stamp of PostgresBackend::stamp. An empty stamp gets version -1, which no session has.
 Stamp parseStamp(std::string_view text) {
   Stamp stamp;
   const char* const end = text.data() + text.size();
@@ -188,7 +189,7 @@ Call keepCall(Database& database, const CatalogChange& change) {
   return database.call(kKeep, std::move(parameters));
 }
 
-// None when it did not come along.
+// Returns std::nullopt when the growth was not returned with the row.
 Result<std::optional<SessionGrowth>> growthFrom(const EntrySerializer& serializer, const Rows& rows, int row) {
   constexpr int kHeader = kMayKeepColumn + 1;
   constexpr int kIds = kHeader + 3;
@@ -291,11 +292,11 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
     session.indexed = static_cast<std::uint64_t>(rows.number(row, 4));
     if (!rows.isNull(row, 5)) session.tips = rows.texts(row, 5);
     session.rest = rows.string(row, 6);
-    // What cannot be read is the catalog's to say.
+    // The catalog itself reports what cannot be read.
     if (auto growth = growthFrom(database_.serializer, rows, row)) session.growth = std::move(*growth);
   }
   if (!rows.empty()) mayKeep_ = rows.truth(0, kMayKeepColumn);
-  // Of those that were looked at, what is not outdated was kept by somebody.
+  // A session in the range that was looked at and that is not outdated was stored by somebody.
   std::set<std::string_view> named;
   for (const CatalogedSession& session : found.sessions) named.insert(session.summary.sessionId);
   const bool isLastPage = found.total <= found.sessions.size();
@@ -321,7 +322,7 @@ Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
     unkept_.erase(waitingFor_.back());
   }
   for (const Call& call : waiting_) bytes += call.parameters.totalBytes();
-  // Words do not wait: what is redacted before the next question must not be found by it.
+  // Words are sent at once: if they waited, the next query could find what is redacted before it.
   const bool anyText = std::ranges::any_of(changes, [](const CatalogChange& change) { return !change.texts.empty(); });
   if (!anyText && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
   BOUGH_TRY(runAfterWaiting({}));
@@ -334,8 +335,8 @@ Result<void> PostgresCatalog::forgetAll() {
   waiting_.clear();
   waitingFor_.clear();
   unkept_.clear();
-  // Each by itself, because they look through all of the catalog, and first: when this ends in between, nothing that a
-  // session has is gone, and whatever somebody keeps at the same time is read again after that.
+  // Each statement runs alone, because it scans the whole catalog. They run first: if this is interrupted, no data of
+  // an existing session is lost, and whatever others store at the same time is read again later.
   for (const Statement* statement : {&kForgetGoneSessions, &kForgetGoneAnswers, &kForgetGoneTexts}) {
     BOUGH_TRY(database_.run(*statement, {}));
   }

@@ -1,4 +1,4 @@
-// Rows of the catalog as values, and how a statement about them is put together.
+// Converts rows of the catalog to values, and composes statements about them.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace bough::postgres {
 namespace {
 
-// A pattern for LIKE that is held by whatever holds the text.
+// Returns a LIKE pattern that matches every text that contains `text`.
 std::string patternOf(std::string_view text) {
   std::string pattern = "%";
   for (const char c : text) {
@@ -64,7 +64,7 @@ void Composed::require(const SessionFilter& filter) {
   }
   if (filter.named) require(fmt::format("c.title_source > {}", static_cast<int>(TitleSource::Message)));
   if (!filter.title.empty()) {
-    // Accents do not count; only a database of UTF-8 can take them off.
+    // Accents do not count. Only a UTF-8 database can remove them.
     require(
         fmt::format("CASE getdatabaseencoding() WHEN 'UTF8' THEN regexp_replace(normalize(c.title, NFD), {}, '', 'g') "
                     "ELSE c.title END ILIKE {}",

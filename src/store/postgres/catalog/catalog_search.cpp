@@ -1,6 +1,6 @@
-// Full-text search. The index (GIN) finds the entries that have the words, whatever their order; `folded`, the words
-// one after the other, each between two blanks, tells whether they are in the order that is wanted, and how often.
-// PostgreSQL's own phrases would end after 16,383 words of a text.
+// Full-text search. The index (GIN) finds the entries that contain the words, in any order. `folded` contains the words
+// in their order, each between two blanks; it tells whether the words are in the wanted order, and how often.
+// PostgreSQL's own phrase search is limited to the first 16,383 words of a text.
 
 #include <fmt/format.h>
 
@@ -12,22 +12,22 @@
 namespace bough::postgres {
 namespace {
 
-// More entries with one word than this do not make it less telling.
+// A word in more entries than this counts as no less significant.
 constexpr int kMostCounted = 10'000;
-// Of so many sessions the mean length of texts is taken.
+// The mean length of texts is taken from at most this many sessions.
 constexpr int kMostMeasured = 100'000;
 
-// A term as conditions of catalog_texts as `t`.
+// A term as conditions on catalog_texts as `t`.
 struct TermSql {
   std::string found;
-  std::string times;  // how often it is there
+  std::string times;  // how often the term occurs
 };
 
 TermSql sqlOf(const SearchWords::Term& term, Composed& select) {
   std::string query;
   std::string phrase;
   for (const std::string& word : term.words) {
-    // Words are letters and digits; see tokenizer.h. What is not would end the quotation.
+    // Words consist of letters and digits; see tokenizer.h. Other characters could end the quoted text.
     std::string quoted = word;
     std::ranges::replace_if(quoted, [](char c) { return c == '\'' || c == '\\'; }, ' ');
     query += fmt::format("{}'{}'", query.empty() ? "" : " & ", quoted);
@@ -44,7 +44,7 @@ TermSql sqlOf(const SearchWords::Term& term, Composed& select) {
   return sql;
 }
 
-// The order that bm25 gives, as SQLite's search has it. Of texts that are equally good the newest comes first.
+// Returns the bm25 score, as in the SQLite search. Of texts with equal scores, the newest comes first.
 std::string scoreOf(std::size_t place) {
   return fmt::format(
       "greatest(ln(greatest((z.n - h{0}.n + 0.5) / (h{0}.n + 0.5), 1.0)), 0.000001) * f.f{0} * 2.2 / "
@@ -52,7 +52,7 @@ std::string scoreOf(std::size_t place) {
       place);
 }
 
-// What was redacted after the catalog took it in. Only sessions that have changed since are looked at.
+// Excludes texts that were redacted after the catalog read them. Only checks sessions that have changed since.
 constexpr std::string_view kNotRedactedSince =
     "NOT EXISTS (SELECT 1 FROM @.sessions s JOIN @.entries e ON e.session_id = s.session_id AND e.life = s.life "
     "WHERE s.session_id = t.session_id AND s.trash_id IS NULL AND NOT s.cataloged AND e.kind >= 12 AND e.kind = 15 "

@@ -25,7 +25,7 @@ Composed selectSessions(std::string_view columns) {
   return select;
 }
 
-// `limit` and `skip` of a statement, at most what a bigint holds.
+// Adds `limit` and `skip` to a statement, limited to what a bigint can hold.
 void addLimit(Composed& select, std::size_t limit, std::size_t skip) {
   select.sql += fmt::format(" LIMIT {}", select.number(limit));
   if (skip > 0) select.sql += fmt::format(" OFFSET {}", select.number(skip));
@@ -42,7 +42,7 @@ struct SortKey {
   bool isAscending = false;
 };
 
-// Tokens are summed up as numeric: what a log says they are may not fit a bigint.
+// Tokens are summed as numeric: the numbers in a log may exceed a bigint.
 std::vector<SortKey> sortKeys(ListOrder order) {
   std::vector<SortKey> keys;
   switch (order) {
@@ -66,7 +66,7 @@ std::vector<SortKey> sortKeys(ListOrder order) {
   return keys;
 }
 
-// Adds `spent`: what each session cost, where a model has a price.
+// Adds `spent`: the cost of each session, as far as its models have prices.
 void joinCosts(Composed& select, const ListOptions& options, const std::vector<std::string>& models) {
   const PriceTable& prices = options.prices == nullptr ? PriceTable::builtIn() : *options.prices;
   std::string rows;
@@ -108,7 +108,7 @@ std::vector<SessionSummary> summariesFrom(const Rows& rows) {
   return found;
 }
 
-// What the sessions of a selection used, model by model, the most output first.
+// Returns what the selected sessions used per model, the largest output first.
 Composed modelsOf(Composed ids) {
   ids.sql = fmt::format(
       "SELECT u.session_id, u.model, {} FROM @.catalog_answers u WHERE u.session_id IN ({}) GROUP BY u.session_id, "
@@ -203,7 +203,7 @@ Result<std::optional<std::string>> PostgresCatalog::currentSession(std::string_v
   return rows.string(0, 0);
 }
 
-// All ways at once: that is one round trip.
+// Tries all ways at once, which takes one round trip.
 Result<NameMatch> PostgresCatalog::findByName(std::string_view name, std::size_t limit) {
   using Kind = NameMatch::Kind;
   NameMatch match;
@@ -215,7 +215,7 @@ Result<NameMatch> PostgresCatalog::findByName(std::string_view name, std::size_t
   byKey.require("c.key = " + byKey.text(name));
   byKey.sql += kNewestMade;
   addLimit(byKey, 1, 0);
-  // Ids are ASCII: everything that begins with the name lies between it and it with the greatest letter after it.
+  // Ids are ASCII, so all ids with this prefix are between the name and the name followed by the greatest character.
   Composed byBeginning = selectSessions(summaryColumns());
   byBeginning.require("c.session_id >= " + byBeginning.text(name));
   byBeginning.require("c.session_id < " + byBeginning.text(std::string(name) + "\x7F"));
@@ -243,7 +243,7 @@ Result<std::vector<UsageSum>> PostgresCatalog::usage(const UsageOptions& options
   const bool needsSession = options.by == UsageBy::Session || options.by == UsageBy::Key ||
                             options.by == UsageBy::Branch || !options.session.empty() || !options.agent.empty() ||
                             !options.key.empty() || !options.cwd.empty() || !options.writtenBy.empty();
-  // An answer that several sessions hold counts once, in that one of the chosen sessions whose id comes first.
+  // An answer that is in several sessions counts once: for the one of the chosen sessions with the smallest id.
   Composed select;
   select.sql = fmt::format(
       "SELECT u.place::text, u.model, {}, sum(CASE WHEN u.certain THEN 0 ELSE 1 END)::bigint, max(u.title), "
@@ -285,7 +285,7 @@ Result<std::vector<ExpiredSession>> PostgresCatalog::expired(std::uint64_t nowMs
   const std::string life = defaultTimeToLiveMs
                                ? fmt::format("coalesce(c.time_to_live_ms, {})", select.number(*defaultTimeToLiveMs))
                                : "c.time_to_live_ms";
-  // A damaged session is nothing to tidy away unseen.
+  // A damaged session must not be removed without anybody seeing it.
   select.require(fmt::format("NOT c.pinned AND c.condition <> {}", static_cast<int>(SessionCondition::Damaged)));
   select.require(fmt::format("greatest(c.active_ms, c.created_ms) <= {} - {}", select.number(nowMs), life));
   select.sql += " ORDER BY c.active_ms, c.session_id";

@@ -1,9 +1,9 @@
 // The catalog of a store in PostgreSQL: lists, search, usage and retention are SQL over the tables catalog_sessions,
-// catalog_answers and catalog_texts. What is in them is read from the sessions by the catalog itself (source_intake)
-// and handed over with keep(). An append only notes that its session is not cataloged.
+// catalog_answers and catalog_texts. The catalog itself reads the sessions (source_intake) and passes the content of
+// these tables to keep(). An append only marks its session as not cataloged.
 //
-// A list after a session has grown is two round trips: outdated() brings along what is new when it is little, and what
-// keep() was given goes with the next question.
+// A list after a session has grown takes two round trips: outdated() also returns the new entries when they are few,
+// and the changes from keep() are sent with the next query.
 #pragma once
 
 #include <map>
@@ -21,7 +21,8 @@ namespace bough::postgres {
 class PostgresCatalog final : public CatalogSource {
  public:
   explicit PostgresCatalog(Database& database) : database_(database) {}
-  /// What waits is sent, unless this is the child of a fork. A failure costs nothing: the sessions are still outdated.
+  /// Sends the waiting changes, except in the child of a fork. A failure does no harm: the sessions are still marked as
+  /// outdated.
   ~PostgresCatalog() override;
 
   [[nodiscard]] Result<std::vector<SessionSummary>> list(const ListOptions& options) override;
@@ -38,45 +39,49 @@ class PostgresCatalog final : public CatalogSource {
   [[nodiscard]] Result<void> forgetAll() override;
 
  private:
-  /// What waits and the question, in one round trip and one transaction. Conflict when others have kept less of a
-  /// session than this process has seen: it has to be read again first, or the answer would not have all of it.
+  /// Sends the waiting changes and the query in one round trip and one transaction. Conflict when others have stored
+  /// less of a session than this process has seen: the session has to be read again first, otherwise the answer would
+  /// be incomplete.
   Result<std::vector<Rows>> ask(std::vector<Call> calls);
   Result<Rows> ask(Call call);
-  // The connections are the parent's, and a thread of it may have held the mutex.
+  // Fails in the child of a fork(2): the connections belong to the parent, and one of its threads may have held the
+  // mutex.
   [[nodiscard]] Result<void> notInChild() const;
-  // With the mutex held.
+  // Requires the mutex.
   Result<std::vector<Rows>> runAfterWaiting(std::vector<Call> calls);
   Result<void> allKept();
-  // The sessions after an id, up to another one, are to be read again.
+  // Marks the sessions after one id, up to another id, to be read again.
   Result<void> forgetPage(const std::string& after, const std::string& last);
 
   Database& database_;
-  std::mutex mutex_;                     // held while what waited is on its way: a question must not be faster
-  std::vector<Call> waiting_;            // of keep()
-  std::vector<std::string> waitingFor_;  // the session of each
-  std::map<std::string, int> unkept_;    // sessions to be read again, and how many questions were refused for each
+  std::mutex mutex_;                     // held while waiting changes are sent, so that no query overtakes them
+  std::vector<Call> waiting_;            // from keep()
+  std::vector<std::string> waitingFor_;  // the session of each waiting call
+  std::map<std::string, int> unkept_;    // sessions to be read again, and how many queries were refused for each
   const unsigned forks_ = forkCount();
-  bool mayKeep_ = false;  // whether this role has the right and the server takes writes, as outdated() saw last
+  bool mayKeep_ = false;  // this role may write and the server accepts writes, as last seen by outdated()
 };
 
-/// Forgets what the catalog keeps of a session: part of the transaction that takes the session away.
+/// Returns statements that remove what the catalog stores about a session. Part of the transaction that removes the
+/// session.
 std::vector<Call> forgetCataloged(Database& database, const std::string& sessionId);
-/// Forgets what it keeps of these entries, and has the session read again: part of the transaction that erases them.
+/// Returns statements that remove what the catalog stores about these entries and that make it read the session again.
+/// Part of the transaction that erases the entries.
 std::vector<Call> forgetErased(Database& database, const std::string& sessionId, const std::vector<std::string>& ids);
 
-/// A statement that is put together from pieces, with the values that they need.
+/// A statement that is composed of pieces, with its parameters.
 class Composed {
  public:
   std::string sql;
   Parameters parameters;
 
-  /// The place of a value in the statement: `$1`, `$2` …
+  /// Adds a value and returns its placeholder in the statement: `$1`, `$2` …
   std::string text(std::string_view value);
   std::string number(std::uint64_t value);
 
   /// Adds ` WHERE …` or ` AND …`.
   void require(std::string_view condition);
-  /// What a filter asks of catalog_sessions as `c`, except its times.
+  /// Adds the conditions of a filter on catalog_sessions as `c`, except its times.
   void require(const SessionFilter& filter);
 
   [[nodiscard]] Call call(const Database& database);
@@ -85,21 +90,21 @@ class Composed {
   bool hasWhere_ = false;
 };
 
-/// The statement that list() sends, without the one for models. `models` are those that there are; they are only needed
-/// to sort by cost.
+/// Returns the statement that list() sends, without the one for models. `models` are the existing models, which are
+/// only needed to sort by cost.
 Composed selectSorted(std::string_view columns, const ListOptions& options,
                       const std::vector<std::string>& models = {});
 
-/// The columns of a SessionSummary, of catalog_sessions as `c`.
+/// Returns the columns of a SessionSummary, for catalog_sessions as `c`.
 std::string_view summaryColumns();
 inline constexpr int kSummaryColumns = 33;
-/// Reads them, from a column on.
+/// Reads these columns from a row, starting at `column`.
 SessionSummary summaryFrom(const Rows& rows, int row, int column = 0);
-/// The numbers (without tokens) and texts of a summary, in the order of the function catalog_keep.
+/// Return the texts and the numbers (without tokens) of a summary, in the order of the function catalog_keep.
 std::vector<std::string> summaryTexts(const SessionSummary& summary);
 std::vector<std::int64_t> summaryNumbers(const CatalogedSession& session);
 
-/// What fits a bigint.
+/// Returns the number, limited to what a bigint can hold.
 std::int64_t fitting(std::uint64_t number);
 
 }  // namespace bough::postgres

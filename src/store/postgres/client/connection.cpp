@@ -15,7 +15,7 @@
 namespace bough::postgres {
 namespace {
 
-// In libpq's messages after the severity of what a server says, whatever its language.
+// In libpq's messages, this follows the severity of a message from the server, in any language.
 constexpr std::string_view kServerSpeaks = ":  ";
 
 int leftMs(Deadline deadline) {
@@ -23,7 +23,7 @@ int leftMs(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
 }
 
-// For one host, in seconds. PGCONNECT_TIMEOUT is the user's word; libpq takes no less than 2.
+// Returns the timeout for one host, in seconds. PGCONNECT_TIMEOUT takes precedence; libpq's minimum is 2.
 std::string connectTimeout(Deadline deadline) {
   if (const char* const wanted = std::getenv("PGCONNECT_TIMEOUT")) return wanted;
   return fmt::format("{}", std::clamp(leftMs(deadline) / 1000, 2, 5));
@@ -36,7 +36,7 @@ struct FinishAttempt {
 };
 using Attempt = std::unique_ptr<PGconn, FinishAttempt>;
 
-// Begins to connect. What a server says meanwhile, libpq would print.
+// Starts to connect. Suppresses notices of the server, which libpq would print.
 Attempt startAttempt(const char* const* keywords, const char* const* values) {
   Attempt attempt(libpq().PQconnectStartParams(keywords, values, /*expand_dbname=*/1));
   if (attempt == nullptr) throw std::bad_alloc();
@@ -44,7 +44,7 @@ Attempt startAttempt(const char* const* keywords, const char* const* values) {
   return attempt;
 }
 
-// Whether the attempt came to an end in time, good or bad.
+// Waits for the attempt to end, successfully or not. Returns false when the deadline has passed.
 bool isAttemptOver(PGconn* attempt, Deadline deadline) {
   if (libpq().PQstatus(attempt) == CONNECTION_BAD) return true;
   PostgresPollingStatusType status = PGRES_POLLING_WRITING;
@@ -58,7 +58,7 @@ bool isAttemptOver(PGconn* attempt, Deadline deadline) {
   return true;
 }
 
-// What holds for an attempt, wherever it was said: in the URL, the environment or a service file.
+// Settings of a connection attempt from any source: the URL, the environment or a service file.
 struct Patience {
   bool hasSeveralHosts = false;
   std::chrono::seconds timeout = std::chrono::hours(1);
@@ -81,8 +81,9 @@ Patience patienceOf(PGconn* attempt) {
   return patience;
 }
 
-// A host, or one of the addresses of its name, that does not answer keeps libpq from the next one, unless it is left to
-// wait itself. That begins anew: the only server is not asked twice because it is slow.
+// Connects within the deadline. A host, or one address of its name, that does not answer keeps libpq from trying the
+// next one, unless libpq does the waiting itself (PQconnectdbParams). That call starts from the beginning, so it is not
+// used when the only server is just slow.
 PGconn* connectInTime(const char* const* keywords, const char* const* values, Deadline deadline) {
   constexpr std::chrono::seconds kSoon{2};
   const auto begin = std::chrono::steady_clock::now();
@@ -100,8 +101,8 @@ PGconn* connectInTime(const char* const* keywords, const char* const* values, De
   return attempt.release();
 }
 
-// Connects again to hear the SQLSTATE of a refusal: libpq tells it only in place of the server's words, which may be in
-// any language. Empty when there is none.
+// Connects again to learn the SQLSTATE of a refusal: libpq reports it only in place of the server's message, which may
+// be in any language. Returns an empty text when there is none.
 std::string refusalState(const char* const* keywords, const char* const* values, Deadline deadline) {
   const Attempt asking = startAttempt(keywords, values);
   libpq().PQsetErrorVerbosity(asking.get(), PQERRORS_SQLSTATE);
@@ -116,10 +117,10 @@ std::string refusalState(const char* const* keywords, const char* const* values,
 
 Exchange<std::unique_ptr<Connection>> Connection::open(const Location& location, Deadline deadline) {
   std::unique_ptr<Connection> made(new Connection(location));
-  // The last of two equal keywords counts, so the URL wins over the first two and loses to the others. libpq turns to
-  // the next of several hosts when one does not answer in time.
+  // Of two equal keywords the last one counts, so the URL overrides the first two and is overridden by the others.
+  // libpq tries the next of several hosts when one does not answer in time.
   const std::string patience = connectTimeout(deadline);
-  // A pooler refuses `replication`, also when it is off: it is sent only to take back what the URL says.
+  // A pooler refuses `replication` even when it is off, so it is sent only to override the URL.
   const std::array<const char*, 6> keywords{"fallback_application_name",
                                             "connect_timeout",
                                             "dbname",
@@ -157,7 +158,7 @@ void Connection::dropNotifications() {
 }
 
 void Connection::abandon() {
-  // PQfinish would say goodbye on the socket that the parent still uses. The memory is given up.
+  // PQfinish would send a message on the socket that the parent still uses. The memory is leaked.
   if (connection_ != nullptr) ::close(libpq().PQsocket(connection_));
   connection_ = nullptr;
 }
@@ -214,7 +215,8 @@ Exchange<void> Connection::send(const Call& call, bool prepared, bool preparing)
   return {};
 }
 
-// Reads while it writes: otherwise both sides could wait for one another. As long as bytes go, the server is not late.
+// Reads while it writes; otherwise both sides could wait for each other. The deadline is extended as long as bytes are
+// sent.
 Exchange<void> Connection::flush(Deadline& deadline) {
   const auto patience = deadline - std::chrono::steady_clock::now();
   for (;;) {
@@ -227,7 +229,7 @@ Exchange<void> Connection::flush(Deadline& deadline) {
   }
 }
 
-// As long as bytes come, the server is not late.
+// Waits for the next result. The deadline is extended as long as bytes arrive.
 Exchange<PGresult*> Connection::nextResult(Deadline& deadline, std::chrono::nanoseconds patience) {
   while (libpq().PQisBusy(connection_) != 0) {
     if (auto ready = waitFor(POLLIN, deadline); !ready) return std::unexpected(ready.error());
@@ -239,7 +241,7 @@ Exchange<PGresult*> Connection::nextResult(Deadline& deadline, std::chrono::nano
 
 Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool prepare, Deadline deadline) {
   if (connection_ == nullptr) return std::unexpected(lost({}));
-  // The server would end the connection, which looks like one that was lost.
+  // The server would close the connection, which would look like a lost connection.
   constexpr std::size_t kMostMessageBytes = 1'000'000'000;
   const auto large =
       std::ranges::find_if(calls, [](const Call& call) { return call.parameters.totalBytes() > kMostMessageBytes; });
@@ -256,7 +258,8 @@ Exchange<std::vector<Rows>> Connection::run(std::span<const Call> calls, bool pr
   };
   std::vector<Answer> expected;
   std::set<std::string_view> preparing;
-  // libpq moves all that it still has to send each time that the socket takes a part of it.
+  // With each part that the socket accepts, libpq moves all the data that it has not sent yet. So the queue is kept
+  // short.
   constexpr std::size_t kMostQueuedBytes = 256 << 10;
   std::size_t queuedBytes = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {

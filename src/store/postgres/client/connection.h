@@ -1,5 +1,5 @@
-// One connection to PostgreSQL. Statements are sent in pipeline mode, so that any number of them costs one round trip,
-// and are one transaction unless they say otherwise.
+// One connection to PostgreSQL. Statements are sent in pipeline mode, so that any number of them takes one round trip.
+// They form one transaction unless they say otherwise.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ namespace bough::postgres {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// A statement with its parameters. `name` is what it is prepared as; empty: it is not prepared. With a `sink` it gets
-/// the rows, and the result has none.
+/// A statement with its parameters. It is prepared under `name`; not prepared when that is empty. With a `sink`, the
+/// rows go to the sink, and the result has none.
 struct Call {
   std::string_view name;
   std::string_view sql;
@@ -35,16 +35,17 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Sends all statements, then waits for all results: one round trip. When one fails, none has changed anything.
+  /// Sends all statements, then waits for all results: one round trip. If one fails, none of them has changed anything.
   Exchange<std::vector<Rows>> run(std::span<const Call> calls, bool prepare, Deadline deadline);
   /// Waits for a notification, or for `wakeFd` to become readable. Returns the payloads.
   Exchange<std::vector<std::string>> waitForNotifications(int wakeFd, int timeoutMs);
-  /// Whether a transaction is open: statements that begin one leave it open when one of them fails.
+  /// Returns true while a transaction is open. Statements that begin a transaction leave it open when one of them
+  /// fails.
   [[nodiscard]] bool isInTransaction() const;
-  /// Forgets notifications that nobody here waits for: a pooler passes on those of others.
+  /// Discards notifications that nobody here waits for: a pooler passes on those of other clients.
   void dropNotifications();
 
-  /// Lets go of the connection without a word to the server: for the child of a fork, which shares the socket.
+  /// Drops the connection without telling the server: for the child of a fork(2), which shares the socket.
   void abandon();
 
  private:
@@ -61,7 +62,7 @@ class Connection {
   const Location& location_;
   PGconn* connection_ = nullptr;
   std::set<std::string, std::less<>> prepared_;
-  bool sent_ = false;  // something of the current exchange may have reached the server
+  bool sent_ = false;  // part of the current exchange may have reached the server
 };
 
 }  // namespace bough::postgres

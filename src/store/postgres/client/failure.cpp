@@ -14,7 +14,7 @@ constexpr const char* kNoConnectionHint =
     "the server has no free connection: raise max_connections, or the CONNECTION LIMIT of the role or database; retry";
 constexpr const char* kSameIdsHint = "repeat the call with the same entry ids: what was stored is recognized";
 
-// One line of what libpq or the server says.
+// Returns a message of libpq or the server as one line.
 std::string oneLine(const Location& location, std::string_view words) {
   std::string line = withoutSecrets(location, std::string(words));
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
@@ -29,13 +29,13 @@ Failure make(Trouble trouble, ErrorCode code, std::string message, std::string h
 constexpr std::string_view kReadOnlyTransaction = "25006";
 
 struct Meaning {
-  std::string_view state;  // the SQLSTATE, or the beginning of it
+  std::string_view state;  // the SQLSTATE, or a prefix of it
   Trouble trouble;
   ErrorCode code;
   const char* hint;
 };
 
-// The first that fits counts.
+// The first match counts.
 constexpr std::array<Meaning, 27> kMeanings{{
     {"40", Trouble::Repeat, ErrorCode::Busy, "retry"},
     {"55P03", Trouble::Repeat, ErrorCode::Busy, "another client holds the session; retry"},
@@ -81,7 +81,7 @@ constexpr std::array<Meaning, 27> kMeanings{{
 Failure connectFailure(const Location& location, std::string_view words, std::string_view state) {
   const std::string line = oneLine(location, words);
   const std::string message = fmt::format("cannot connect to {}: {}", location.shown, line);
-  // Words of libpq, and of a server that speaks English.
+  // Looks for words of libpq, and of a server whose messages are in English.
   const auto says = [&](auto... some) { return (line.contains(some) || ...); };
   if (state.starts_with("28") || says("authentication failed", "no password supplied", "pg_hba.conf") ||
       (line.contains("role \"") && line.contains("does not exist"))) {
@@ -96,7 +96,7 @@ Failure connectFailure(const Location& location, std::string_view words, std::st
     return make(Trouble::Refused, ErrorCode::NotFound, message,
                 "create the database with `createdb`, or correct the URL");
   }
-  if (line.starts_with("invalid ")) {  // of an option, before anybody was asked
+  if (line.starts_with("invalid ")) {  // an invalid option, reported before any server was asked
     return make(Trouble::Refused, ErrorCode::InvalidArgument, message, "correct the options of the URL");
   }
   if (says("unsupported startup parameter")) {
@@ -118,7 +118,7 @@ Failure connectFailure(const Location& location, std::string_view words, std::st
   if (state == "53300" || says("too many clients", "connection slots")) {
     return make(Trouble::LostBefore, ErrorCode::Unavailable, message, kNoConnectionHint);
   }
-  // A server that answers, and will take a connection soon.
+  // A server that answers, and will soon accept a connection.
   const bool soon = state.starts_with("57P") || says("starting up", "shutting down", "recovery");
   return make(soon ? Trouble::LostBefore : Trouble::Unreachable, ErrorCode::Unavailable, message,
               "check that the server runs and the URL is right; retry");
@@ -151,8 +151,8 @@ bool isOfOtherSchema(const Failure& failure) {
   constexpr std::string_view kRights = "42501";
   constexpr std::string_view kNamesAndRights = "42";  // tables, columns, functions and types that a statement names
   constexpr std::array<std::string_view, 3> kOthers{
-      "3F000",   // no such schema
-      "0A000",   // a prepared statement would give other columns than before
+      "3F000",   // the schema does not exist
+      "0A000",   // a prepared statement would return other columns than before
       "23502"};  // a column that this program does not know must not be null
   const std::string_view state = failure.sqlState;
   return (state.starts_with(kNamesAndRights) && state != kRights) || std::ranges::find(kOthers, state) != kOthers.end();

@@ -1,4 +1,4 @@
-// Why an exchange with the server failed: what the caller is told, and what the pool does about it.
+// Why an exchange with the server failed: the error for the caller, and what the pool should do about it.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace bough::postgres {
 
 enum class Trouble : std::uint8_t {
-  Refused,        ///< The server said no; the connection is good.
-  Repeat,         ///< A serialization failure or a deadlock: nothing was done, and the same statements may succeed.
+  Refused,        ///< The server refused; the connection is good.
+  Repeat,         ///< A serialization failure or a deadlock: nothing was done; a retry may succeed.
   NotPrepared,    ///< A pooler does not keep prepared statements: nothing was done.
-  Unreachable,    ///< Nobody answers there. Worth a wait only where somebody did before.
+  Unreachable,    ///< No server answers. Worth waiting for only if one answered before.
   LostBefore,     ///< The connection was lost, and nothing was done.
-  LostInBetween,  ///< The connection was lost, and whether it was done is unknown.
+  LostInBetween,  ///< The connection was lost; it is unknown whether anything was done.
   Late,           ///< The deadline has passed.
 };
 
@@ -30,18 +30,21 @@ struct Failure {
 template <typename T>
 using Exchange = std::expected<T, Failure>;
 
-/// No connection could be made; `words` are libpq's, `state` is the server's SQLSTATE where it is known.
+/// Returns the failure for a connection that could not be made. `words` is libpq's message, `state` the server's
+/// SQLSTATE if known.
 Failure connectFailure(const Location& location, std::string_view words, std::string_view state = {});
-/// A connection was lost; `sent`: after something had been sent.
+/// Returns the failure for a lost connection. `sent`: something had already been sent.
 Failure lostFailure(const Location& location, std::string_view words, bool sent);
 Failure timeoutFailure(const Location& location, bool sent);
-/// The class of SQLSTATEs for what is more than the server takes.
+/// The class of SQLSTATEs for exceeded limits of the server.
 inline constexpr std::string_view kTooLarge = "54";
-/// The server refused a statement with a SQLSTATE.
+/// Returns the failure for a statement that the server refused with a SQLSTATE.
 Failure sqlFailure(const Location& location, std::string_view state, std::string_view words);
-/// Whether a statement of this program and the schema do not agree: something is missing there, or is of another kind.
+/// Returns true when a statement of this program does not match the schema: something is missing there, or has another
+/// type.
 bool isOfOtherSchema(const Failure& failure);
-/// What sqlFailure returned, from a primary whose settings make transactions read-only: no other server will do it.
+/// Adapts a result of sqlFailure that came from a primary whose settings make transactions read-only: no other server
+/// will accept the statement.
 Failure ofReadingDatabase(Failure failure);
 
 }  // namespace bough::postgres

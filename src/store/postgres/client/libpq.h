@@ -1,5 +1,5 @@
-// libpq, loaded with the first connection. With the libraries that it needs, it would make the start of every command
-// longer, and only stores on PostgreSQL use it.
+// Loads libpq with the first connection. Linking libpq and the libraries it needs would slow down the start of every
+// command, and only stores on PostgreSQL use it.
 #pragma once
 
 #include <libpq-fe.h>
@@ -25,10 +25,10 @@ struct Libpq {
 #undef BOUGH_LIBPQ_MEMBER
 };
 
-/// The loaded library. Unsupported when this system has none, or one that is too old.
+/// Returns the loaded library. Unsupported when this system has none, or only a version that is too old.
 Result<const Libpq*> loadLibpq();
 
-/// The same, after loadLibpq has succeeded.
+/// Returns the loaded library, after loadLibpq has succeeded.
 const Libpq& libpq();
 
 }  // namespace bough::postgres

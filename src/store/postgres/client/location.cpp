@@ -14,7 +14,7 @@ namespace bough::postgres {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSchemes{"postgresql://", "postgres://"};
-constexpr std::size_t kMostSchemaBytes = 63;  // of a name in PostgreSQL
+constexpr std::size_t kMostSchemaBytes = 63;  // the limit for names in PostgreSQL
 constexpr const char* kUrlHint =
     "write postgresql://USER@HOST/DATABASE; the password belongs in ~/.pgpass, or with %40 for @ and %2F for / into "
     "the URL";
@@ -29,8 +29,8 @@ bool hasOurScheme(std::string_view location) {
   return std::ranges::any_of(kSchemes, [&](std::string_view scheme) { return location.starts_with(scheme); });
 }
 
-// An address, though not one that we can use: `mysql://…`, `POSTGRESQL://…`, `postgresql:/…`, or libpq's `host=…
-// password=…`. Taken for a folder, its password would be in the name of that folder, and in messages.
+// Returns true for an address that we cannot use: `mysql://…`, `POSTGRESQL://…`, `postgresql:/…`, or libpq's `host=…
+// password=…`. If it were taken for a folder, its password would be in the name of that folder and in messages.
 bool looksLikeAddress(std::string_view location) {
   location.remove_prefix(std::min(location.find_first_not_of(" \t\r\n"), location.size()));
   if (location.starts_with("postgres:") || location.starts_with("postgresql:")) return true;
@@ -45,8 +45,8 @@ bool looksLikeAddress(std::string_view location) {
   return std::ranges::any_of(kKeywords, [&](std::string_view keyword) { return location.starts_with(keyword); });
 }
 
-// Where the user and the password end: at the first `@`, or where there is none before the first `/`. libpq reads it
-// so.
+// Returns the end of the user and password: the first `@`, or without one the first `/`. libpq parses it in the same
+// way.
 std::size_t endOfUser(std::string_view url) {
   return std::min(url.find_first_of("@/", url.find("://") + 3), url.size());
 }
@@ -59,8 +59,8 @@ bool isPort(std::string_view port) {
   return port.find_first_not_of("0123456789,") == std::string_view::npos;
 }
 
-// Whether a password that is not encoded cuts the URL elsewhere than its writer meant, `u:pass/word@host`: then parts
-// of it would be taken for a host, a port, a database or an option, and shown.
+// Returns true when a password that is not encoded splits the URL in the wrong place, as in `u:pass/word@host`. Parts
+// of the password would then be taken for a host, a port, a database or an option, and be shown.
 bool isCutByPassword(std::string_view url) {
   const std::size_t end = endOfUser(url);
   if (url.substr(0, queryOf(url)).find('@', end + 1) != std::string_view::npos) return true;
@@ -69,7 +69,7 @@ bool isCutByPassword(std::string_view url) {
   return noUser && hosts.contains(':') && !isPort(hosts.substr(hosts.rfind(':') + 1));
 }
 
-// Takes an option out of a URL's query.
+// Removes an option from a URL's query and returns its value.
 std::string takeOption(std::string& url, std::string_view name) {
   const std::size_t query = queryOf(url);
   if (query == std::string::npos) return {};
@@ -95,7 +95,7 @@ bool isSecret(std::string_view keyword) {
   return keyword == "password" || keyword == "sslpassword" || keyword == "passfile";
 }
 
-// A part of a URL as a URL has it: a name may hold what would end it there.
+// Encodes a part of a URL: a name may contain characters that would end the part.
 std::string encoded(std::string_view part) {
   std::string text;
   for (const char c : part) {
@@ -106,12 +106,12 @@ std::string encoded(std::string_view part) {
   return text;
 }
 
-// A folder of sockets is encoded, an address of IPv6 in brackets.
+// A folder of sockets is encoded; an IPv6 address is put in brackets.
 std::string hostInUrl(std::string_view host) {
   return host.contains(':') && !host.contains('/') ? fmt::format("[{}]", host) : encoded(host);
 }
 
-// `a:1,b:2` of the hosts `a,b` and the ports `1,2`; one port is that of all hosts.
+// Returns `a:1,b:2` for the hosts `a,b` and the ports `1,2`. A single port applies to all hosts.
 std::string hostsAndPorts(std::string_view hosts, std::string_view ports) {
   const bool own = ports.contains(',');
   std::string shown;
@@ -128,7 +128,7 @@ std::string hostsAndPorts(std::string_view hosts, std::string_view ports) {
   return shown;
 }
 
-// The name of the option that libpq does not know; empty when something else is wrong with the URL.
+// Returns the name of an option that libpq does not know; empty when another part of the URL is wrong.
 std::string unknownOption(std::string_view problem) {
   constexpr std::string_view kUnknown = "invalid URI query parameter: \"";
   if (!problem.starts_with(kUnknown)) return {};
@@ -168,9 +168,9 @@ Result<Location> parseLocation(std::string_view url) {
   const std::unique_ptr<PQconninfoOption, decltype(libpq().PQconninfoFree)> options(
       libpq().PQconninfoParse(location.url.c_str(), &problem), libpq().PQconninfoFree);
   const std::string unknown = options || problem == nullptr ? std::string() : unknownOption(problem);
-  libpq().PQfreemem(problem);  // it may repeat what is secret
+  libpq().PQfreemem(problem);  // it may contain secrets
   const bool cut = isCutByPassword(location.url);
-  // An option that holds `@` may be the end of such a password.
+  // An option that contains `@` may be the end of such a password.
   if (!unknown.empty() && !cut && !url.substr(std::min(queryOf(url), url.size())).contains('@')) {
     return fail(ErrorCode::InvalidArgument, fmt::format("the URL of the database has an unknown option: {}", unknown),
                 "use schema, append, or an option of libpq, such as sslmode or connect_timeout");

@@ -11,10 +11,11 @@
 namespace bough::postgres {
 namespace {
 
-// How long a server that never answered is tried: it may just have been started.
+// How long a server that never answered is retried: it may just have been started.
 constexpr std::chrono::milliseconds kFirstTries{1000};
 
-// Waits longer each time, and not the same time as others that failed together.
+// Returns a pause that grows with each attempt. It is random, so that clients that failed together do not retry
+// together.
 std::chrono::milliseconds pause(int attempt) {
   thread_local std::minstd_rand chance{std::random_device{}()};
   const int longest = std::min(5 << std::min(attempt, 8), 1000);
@@ -39,14 +40,14 @@ thread_local unsigned Use::count_ = 0;
 
 Pool::Pool(Location location, PoolOptions options)
     : location_(std::move(location)), options_(options), process_(::getpid()) {
-  idle_.reserve(options_.connections);  // giving one back never fails
+  idle_.reserve(options_.connections);  // so that returning a connection never fails
 }
 
 Pool::~Pool() {
   forgetParent();
 }
 
-// In the child of a fork(2) the connections are still the parent's.
+// In the child of a fork(2) the connections still belong to the parent.
 void Pool::forgetParent() {
   if (::getpid() == process_) return;
   for (const auto& connection : idle_) connection->abandon();
@@ -59,7 +60,8 @@ Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
   {
     std::unique_lock lock(mutex_);
     forgetParent();
-    // Who has one and needs another does not wait for others that may do the same: it gets one beyond the limit.
+    // A thread that has a connection and needs another must not wait for threads that may do the same. It gets one
+    // beyond the limit.
     const auto free = [&] { return !idle_.empty() || open_ < options_.connections || Use::hasOne(); };
     if (!returned_.wait_until(lock, deadline, free)) return std::unexpected(timeoutFailure(location_, false));
     if (!idle_.empty()) {
@@ -74,7 +76,7 @@ Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
     if (!made) giveBack(nullptr);
     if (made) reached_ = true;
     return made;
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     giveBack(nullptr);
     throw;
   }
@@ -84,7 +86,7 @@ bool Pool::isOfParent() const {
   return ::getpid() != process_;
 }
 
-// Without a connection: one was lost.
+// Takes back a connection, or null for one that was lost.
 void Pool::giveBack(std::unique_ptr<Connection> connection) {
   const std::lock_guard lock(mutex_);
   if (connection && open_ <= options_.connections) {
@@ -106,7 +108,7 @@ Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& u
   try {
     const Use counted;
     done = use(**connection);
-  } catch (...) {  // no memory: what is left of the answer is never read
+  } catch (...) {  // out of memory: the rest of the answer is never read
     giveBack(nullptr);
     throw;
   }
@@ -119,7 +121,7 @@ Exchange<void> Pool::tryOnce(const std::function<Exchange<void>(Connection&)>& u
 }
 
 Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& use, Deadline end) {
-  bool unknown = false;  // whether an earlier attempt may have been done
+  bool unknown = false;  // an earlier attempt may have been done
   const Deadline firstEnd = std::min(end, std::chrono::steady_clock::now() + kFirstTries);
   for (int attempt = 0;; ++attempt) {
     const auto begun = std::chrono::steady_clock::now();
@@ -131,7 +133,7 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
     unknown |= failure.trouble == Trouble::LostInBetween;
     const auto wait = failure.trouble == Trouble::NotPrepared ? std::chrono::milliseconds(0) : pause(attempt);
     const bool final = failure.trouble == Trouble::Refused || failure.trouble == Trouble::Late;
-    // What the server has refused is certain. Another try whose answer comes too late would leave it unknown.
+    // A refusal by the server is certain. A retry whose answer comes too late would make the outcome unknown.
     const auto needed = failure.trouble == Trouble::Repeat ? wait + 2 * lasted : wait;
     const bool patient = reached_ || failure.trouble != Trouble::Unreachable;
     if (final || std::chrono::steady_clock::now() + needed >= (patient ? end : firstEnd)) {

@@ -1,6 +1,6 @@
-// The connections of one store. An exchange takes one, and repeats itself on another when the server was lost, a
-// failover was under way or two transactions got in each other's way: every exchange of this folder may be repeated,
-// because what it stores is recognized by its ids. A server that never answered is told of at once.
+// The connections of one store. An exchange takes a connection, and is repeated on another one when the server was
+// lost, during a failover, or when two transactions conflicted. Every exchange in this folder may be repeated, because
+// what it stores is recognized by its ids. A server that never answered is reported at once.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,9 @@
 namespace bough::postgres {
 
 struct PoolOptions {
-  std::size_t connections = 8;                ///< That are kept. A thread that uses one may get another beyond them.
-  std::chrono::milliseconds timeout{30'000};  ///< For one exchange with all its repetitions.
+  std::size_t connections = 8;                ///< How many are kept. A thread that already uses one may get another
+                                              ///< beyond this limit.
+  std::chrono::milliseconds timeout{30'000};  ///< For one exchange with all its retries.
 };
 
 class Pool {
@@ -32,28 +33,30 @@ class Pool {
 
   [[nodiscard]] const Location& location() const { return location_; }
 
-  /// Runs the statements in one transaction and one round trip, again if it has to. Any thread.
+  /// Runs the statements in one transaction and one round trip, with retries. Thread-safe.
   Result<std::vector<Rows>> run(std::span<const Call> calls);
   Result<Rows> run(Call call);
-  /// The same; the failure says more than the error.
+  /// The same, but returns the Failure, which says more than the error.
   Exchange<std::vector<Rows>> exchange(std::span<const Call> calls);
 
-  /// Lends one connection to `use`, which may exchange more than once on it; again when that could not be finished.
+  /// Lends a connection to `use`, which may make several exchanges on it. Calls `use` again when it could not be
+  /// finished.
   Exchange<void> withConnection(const std::function<Exchange<void>(Connection&)>& use);
 
-  /// What to tell in place of a refusal that comes of another schema than this program's; asked only after one.
+  /// Sets a function that explains a refusal when the schema is not the one that this program expects. Called only
+  /// after such a refusal.
   void explainWith(std::function<std::optional<Error>()> whyOther) { whyOther_ = std::move(whyOther); }
-  /// A failure of exchange(), so explained. What the other calls return is.
+  /// Returns a failure of exchange() with that explanation. The other calls return explained errors already.
   Failure explained(Failure failure) const;
 
-  /// A connection of the caller's own, for one that listens or keeps a transaction open.
+  /// Returns a connection for the caller alone, to listen on it or to keep a transaction open.
   Exchange<std::unique_ptr<Connection>> connect();
   [[nodiscard]] Deadline deadline() const { return std::chrono::steady_clock::now() + options_.timeout; }
 
-  /// Whether this is the child of a fork(2), and the pool was the parent's.
+  /// Returns true in the child of a fork(2) when the pool belongs to the parent.
   [[nodiscard]] bool isOfParent() const;
 
-  /// Whether statements are prepared: not after a pooler has lost some.
+  /// Returns true when statements are prepared: no longer after a pooler has lost some.
   [[nodiscard]] bool prepares() const { return prepare_; }
 
  private:
@@ -69,10 +72,10 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Connection>> idle_;
-  std::size_t open_ = 0;  // idle ones and those in use
+  std::size_t open_ = 0;  // idle connections and those in use
   pid_t process_;
   std::atomic<bool> prepare_ = true;
-  std::atomic<bool> reached_ = false;  // whether there ever was a connection
+  std::atomic<bool> reached_ = false;  // true after the first successful connection
 };
 
 }  // namespace bough::postgres

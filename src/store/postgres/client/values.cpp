@@ -10,7 +10,7 @@
 namespace bough::postgres {
 namespace {
 
-// From PostgreSQL's pg_type.dat; they never change.
+// From PostgreSQL's pg_type.dat. These numbers never change.
 constexpr Oid kBool = 16;
 constexpr Oid kBytea = 17;
 constexpr Oid kInt8 = 20;
@@ -48,8 +48,8 @@ void forEachElement(std::string_view array, Use use) {
   }
 }
 
-// What the server takes as text: UTF-8 without NUL. What is stored as text elsewhere is that already; what is only
-// looked for may be anything, and a replaced byte is in no id.
+// Appends a text in the form that the server accepts: UTF-8 without NUL. Stored texts already have that form. A text
+// that is only searched for may be anything; a replaced byte matches no id.
 void addText(std::string_view text, std::string& out) {
   const bool clean = isUtf8(text);
   if (clean && text.find('\0') == std::string_view::npos) {

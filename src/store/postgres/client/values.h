@@ -1,4 +1,4 @@
-// Parameters and results of statements, in PostgreSQL's binary form: no byte is escaped or converted on the way.
+// Parameters and results of statements in PostgreSQL's binary form: no byte is escaped or converted.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace bough::postgres {
 
-/// A count or place as a value of PostgreSQL's types; one that is too large becomes the largest there is.
+/// Converts a count or a place to a PostgreSQL type. A value that is too large becomes the largest possible one.
 inline std::int64_t bigint(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
 }
@@ -23,15 +23,15 @@ inline std::int64_t integer(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX));
 }
 
-/// The parameters of one statement, in order. The texts are copied; in one that is not UTF-8, and for each NUL, another
-/// character takes the place of what PostgreSQL does not take.
+/// The parameters of one statement, in order. Texts are copied. Bytes that PostgreSQL does not accept (NUL, and in a
+/// text that is not UTF-8 all that are not ASCII) are replaced.
 class Parameters {
  public:
   Parameters& text(std::string_view value);
   Parameters& bytes(std::string_view value);
   Parameters& number(std::int64_t value);
   Parameters& truth(bool value);
-  Parameters& nothing();  ///< NULL, of the type that the statement says.
+  Parameters& nothing();  ///< NULL, with the type that the statement expects.
   Parameters& textOrNothing(const std::optional<std::string>& value) { return value ? text(*value) : nothing(); }
   /// Arrays. An element without a value is NULL.
   Parameters& texts(std::span<const std::optional<std::string_view>> values);
@@ -39,7 +39,7 @@ class Parameters {
   Parameters& byteTexts(std::span<const std::string_view> values);
   Parameters& numbers(std::span<const std::int64_t> values);
 
-  /// Room for so many bytes altogether, and for about as many values as an append has.
+  /// Reserves room for `bytes` bytes in total, and for about as many values as an append has.
   void reserve(std::size_t bytes) {
     constexpr std::size_t kValues = 20;
     data_.reserve(bytes);
@@ -51,7 +51,7 @@ class Parameters {
   [[nodiscard]] std::size_t totalBytes() const { return data_.size(); }
   [[nodiscard]] const std::vector<Oid>& types() const { return types_; }
   [[nodiscard]] const std::vector<int>& lengths() const { return lengths_; }
-  /// Where each begins; good until another is added.
+  /// Returns where each parameter begins; valid until another is added.
   [[nodiscard]] std::vector<const char*> pointers() const;
 
  private:
@@ -78,17 +78,17 @@ class Rows {
   [[nodiscard]] int columns() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] bool isNull(int row, int column) const;
-  /// A text or bytea; empty for NULL. Good as long as this lives.
+  /// Returns a text or bytea; empty for NULL. Valid as long as this object.
   [[nodiscard]] std::string_view text(int row, int column) const;
   [[nodiscard]] std::string string(int row, int column) const { return std::string(text(row, column)); }
-  /// Of int2, int4, int8 or boolean; 0 for NULL.
+  /// Returns an int2, int4, int8 or boolean; 0 for NULL.
   [[nodiscard]] std::int64_t number(int row, int column) const;
   [[nodiscard]] bool truth(int row, int column) const { return number(row, column) != 0; }
   /// The elements of an array of integers.
   [[nodiscard]] std::vector<std::int64_t> numbers(int row, int column) const;
   /// The elements of an array of texts; NULL is empty.
   [[nodiscard]] std::vector<std::string> texts(int row, int column) const;
-  /// How many rows a change was about.
+  /// Returns the number of rows that a statement changed.
   [[nodiscard]] std::uint64_t changed() const;
 
  private:
@@ -98,10 +98,11 @@ class Rows {
   std::unique_ptr<PGresult, Clear> result_;
 };
 
-/// Takes the rows of a statement while they arrive, so that nobody holds them all.
+/// Receives the rows of a statement as they arrive, so that they are never all in memory.
 struct RowSink {
-  std::function<void()> restart;               ///< Before the first row, and again when the exchange is repeated.
-  std::function<void(const Rows& rows)> take;  ///< The next of them.
+  std::function<void()> restart;               ///< Called before the first row, and again when the exchange is
+                                               ///< repeated.
+  std::function<void(const Rows& rows)> take;  ///< Receives the next rows.
 };
 
 }  // namespace bough::postgres

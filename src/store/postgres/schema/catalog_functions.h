@@ -1,4 +1,4 @@
-// The function that keeps what the catalog took in.
+// The function that stores the catalog's data about a session.
 #pragma once
 
 #include <array>
@@ -6,7 +6,8 @@
 
 namespace bough::postgres {
 
-// Keeps what was taken in of a session (CatalogSource::keep). False when it is not as the caller has seen it.
+// Stores what the catalog has read of a session (CatalogSource::keep). Returns false when the session or its row is not
+// as the caller has seen it.
 inline constexpr std::array<std::string_view, 1> kCatalogFunctions{R"sql(
 CREATE OR REPLACE FUNCTION @.catalog_keep(
   p_session text, p_life bigint, p_version bigint, p_taken_before bigint, p_indexed_before bigint, p_texts text[],

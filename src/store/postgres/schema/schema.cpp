@@ -21,7 +21,7 @@ constexpr const char* kInitHint = "run `bough store init` with a role that may c
 
 constexpr std::string_view kLockVersion = "SELECT 1 FROM @.settings WHERE name = 'schema_version' FOR UPDATE";
 
-// Fails, and with it the transaction, when another program has changed the version before the lock was had.
+// Fails, and the transaction with it, when another program has changed the version before we got the lock.
 constexpr std::string_view kSameVersion =
     "SELECT 1 / count(*) FROM @.settings WHERE name = 'schema_version' AND value = '{}'";
 
@@ -73,8 +73,8 @@ Result<void> checkClock(const Pool& pool, std::uint64_t mineMs, std::uint64_t se
               "set the clock that is wrong, then try again: times of entries and retention depend on it");
 }
 
-// Statements of one text, which a prepared statement cannot hold together. None of ours has `;` before a line's end
-// except at the end of a statement, and functions are whole texts of their own.
+// Splits a text into statements, because a prepared statement cannot contain several. In our texts, `;` at the end of a
+// line always ends a statement; each function is a separate text.
 std::vector<std::string> statementsOf(std::string_view text) {
   std::vector<std::string> statements;
   while (true) {
@@ -86,7 +86,7 @@ std::vector<std::string> statementsOf(std::string_view text) {
   return statements;
 }
 
-// Whether the schema is there, without our tables: who owns it may fill it, and often may not create one.
+// Returns true when the schema exists but our tables do not: its owner may fill it, but often may not create a schema.
 Result<bool> hasSchema(Pool& pool) {
   const std::string sql = fmt::format("SELECT 1 FROM pg_namespace WHERE nspname = '{}'", pool.location().schema);
   BOUGH_TRY(const Rows rows, pool.run({.sql = sql}));
@@ -101,7 +101,7 @@ Error ofInit(Error error, int version) {
   return error;
 }
 
-// SQL_ASCII keeps bytes as they are. Any other encoding than UTF8 refuses letters, and so titles and words.
+// SQL_ASCII keeps bytes as they are. Every encoding other than UTF8 refuses some letters, and so titles and words.
 Result<void> checkEncoding(Pool& pool) {
   BOUGH_TRY(const Rows rows, pool.run({.sql = "SELECT current_setting('server_encoding')"}));
   const std::string encoding = rows.string(0, 0);
@@ -154,11 +154,11 @@ std::vector<std::string> grantsTo(std::string_view role, std::string_view rights
   grant("SELECT ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
   if (writes) {
     grant("INSERT ON @.sessions, @.entries, @.attachments");
-    // The head row and nothing else of a session: an entry can be neither changed nor removed.
+    // A writer may update the head row of a session and nothing else: it can neither change nor remove an entry.
     grant(
         "UPDATE (entry_count, bytes, tail_id, head_id, head_seq, head_segment, head_depth, head_fresh, was_head_id, "
         "was_head_seq, fence, lease_until_ms, lease_holder, version, changed_at, cataloged) ON @.sessions");
-    // It is derived from the sessions, and can be rebuilt.
+    // The catalog is derived from the sessions, and can be rebuilt.
     grant("INSERT, UPDATE, DELETE ON @.catalog_sessions, @.catalog_answers, @.catalog_texts");
     grant("UPDATE (held_until) ON @.attachments");
   }
@@ -167,7 +167,7 @@ std::vector<std::string> grantsTo(std::string_view role, std::string_view rights
   return texts;
 }
 
-// New tables and columns need new rights: whoever had some on the entries gets those of the same kind again.
+// New tables and columns need new rights: each role that had rights on the entries gets the same kind of rights again.
 Result<std::vector<std::string>> renewedRights(Pool& pool) {
   const std::string& schema = pool.location().schema;
   const std::string sql = inSchema(R"sql(
@@ -199,7 +199,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
     if (!there) texts.push_back("CREATE SCHEMA IF NOT EXISTS " + quotedName(pool.location().schema));
   }
   const auto add = [&](std::string_view sql) { texts.push_back(inSchema(sql, pool.location().schema)); };
-  if (report.before > 0) {  // one at a time
+  if (report.before > 0) {  // only one program at a time
     add(kLockVersion);
     add(fmt::format(kSameVersion, report.before));
   }
@@ -214,7 +214,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
       fmt::format("INSERT INTO @.settings (name, value) VALUES ('schema_version', '{}') "
                   "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                   kSchemaVersion));
-  if (report.before > 0 && report.before < kSchemaVersion) {  // with the upgrade, or not at all
+  if (report.before > 0 && report.before < kSchemaVersion) {  // in the same transaction as the upgrade
     BOUGH_TRY(auto rights, renewedRights(pool));
     std::ranges::move(rights, std::back_inserter(texts));
   }
@@ -222,7 +222,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
   for (const std::string& text : texts) calls.push_back({.name = "", .sql = text, .parameters = {}});
   auto done = pool.exchange(calls);
   if (done) return report;
-  // Somebody else may have created or upgraded it at the same time.
+  // Another program may have created or upgraded the schema at the same time.
   if (const auto now = storedVersion(pool); now && *now != report.before) {
     if (*now > kSchemaVersion) return std::unexpected(newerSchema(pool, *now));
     if (*now == kSchemaVersion) return SchemaReport{.before = *now};
@@ -236,7 +236,7 @@ Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rig
                 "choose reader, writer or keeper");
   }
   const std::string& schema = pool.location().schema;
-  // One at a time: the server refuses to change the rights of one table twice at once.
+  // One at a time: the server refuses two concurrent changes of the rights of one table.
   const std::string lock = inSchema(kLockVersion, schema);
   const std::vector<std::string> texts = grantsTo(role, rights, schema);
   std::vector<Call> calls{{.sql = lock}};

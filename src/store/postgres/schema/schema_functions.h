@@ -1,4 +1,4 @@
-// The functions in the database. They are replaced each time the schema is created or upgraded.
+// The functions in the database. They are replaced whenever the schema is created or upgraded.
 #pragma once
 
 #include <array>
@@ -6,19 +6,21 @@
 
 namespace bough::postgres {
 
-// batch_plan.h says what the parameters mean; p_numbers holds seven numbers an entry: place, root, steps, segment,
-// joins, kind, and where a time is that was made. p_mode: 0 everything is looked at; 1 the caller has looked, and holds
-// the row; 2 the ids were made for this call, so nobody has stored them except an attempt of this call whose answer was
-// lost: then the unique key refuses the batch.
+// batch_plan.h explains the parameters. p_numbers contains seven numbers per entry: place, root, steps, segment, joins,
+// kind, and the position of a generated timestamp. p_mode: 0 everything is checked; 1 the caller has checked and holds
+// the row's lock; 2 the ids were generated for this call, so only an attempt of this call whose answer was lost can
+// have stored them: the unique key then refuses the batch.
 //
-// The answer is a text, `STATUS FENCE TAIL` or the status alone. The status: 0 stored, 1 the whole batch was stored
-// before, 2 the tail is another one, 3 there is no such session, 4 the caller has to look closer (it may be refused), 5
-// a later turn has begun than p_fence (NULL: no turn). Duplicates are looked for while the session's row is locked: the
-// lock is written to the log of the server, so that also this answer waits for the synchronous standby.
+// The answer is a text, `STATUS FENCE TAIL` or only the status. The status: 0 stored, 1 the whole batch was already
+// stored, 2 the tail is not the expected one, 3 there is no such session, 4 the caller has to check in detail (the
+// batch may be refused), 5 a later turn than p_fence has begun (NULL: no turn). Duplicates are looked for while the
+// session's row is locked: the lock is written to the server's log, so this answer also waits for the synchronous
+// standby.
 //
-// Entries of which each goes on from the one before it and the first from the session's head (p_chain), as most batches
-// are, take a shorter way: the head row is moved in one statement, if it is as it has to be, and they are inserted
-// relative to how the row was (was_head_id, was_head_seq). Otherwise nothing is changed, and the longer way decides.
+// Most batches are chains: each entry continues from the one before it, and the first from the session's head
+// (p_chain). They take a shorter way: one statement updates the session's row if the row meets the conditions, and the
+// entries are inserted relative to the old values of the row (was_head_id, was_head_seq). Otherwise nothing is changed,
+// and the longer way decides.
 inline constexpr std::array<std::string_view, 3> kAppendFunctions{
     R"sql(
 CREATE OR REPLACE FUNCTION @.append(
@@ -190,7 +192,8 @@ BEGIN
   RETURN '0';
 END $$;
 )sql",
-    // A chain of entries that go on from the head, with ids made for this call (chain_statements.h): the longer way.
+    // A chain of entries that continues from the head, with ids generated for this call (chain_statements.h): the
+    // longer way.
     R"sql(
 CREATE OR REPLACE FUNCTION @.append_chain(
   p_session text, p_format bigint, p_expected text, p_fence bigint, p_ids text[], p_facts bigint[], p_bodies bytea[])
@@ -258,10 +261,10 @@ BEGIN
 END $$;
 )sql"};
 
-// How many rows they give is said: the planner would count on a thousand, find the statement costly, and compile it
-// first.
+// The functions declare how many rows they return. Otherwise the planner would assume a thousand, consider the
+// statement expensive, and compile it first.
 inline constexpr std::array<std::string_view, 6> kReadFunctions{
-    // The session itself and those that its history leads through, the nearest first.
+    // The session itself and the sessions that its history leads through, the nearest first.
     R"sql(
 CREATE OR REPLACE FUNCTION @.lineage(p_session text)
 RETURNS TABLE (level integer, session_id text, life integer, origin_session text, origin_entry text)
@@ -275,8 +278,8 @@ LANGUAGE sql STABLE ROWS 2 AS $$
       WHERE up.level < 10000)
   SELECT * FROM up $$;
 )sql",
-    // An entry that a batch names: an own one, or what the caller has found in the shared history. p_numbers holds
-    // three numbers a name: the kinds that it may be of, -2 when it is in the shared history, and its depth there.
+    // An entry that a batch names: an own entry, or one that the caller has found in the shared history. p_numbers
+    // contains three numbers per name: the permitted kinds, -2 if it is in the shared history, and its depth there.
     R"sql(
 CREATE OR REPLACE FUNCTION @.known(p_session text, p_life integer, p_id text, p_ids text[], p_numbers bigint[])
 RETURNS TABLE (seq integer, segment integer, depth integer)
@@ -288,9 +291,9 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     WHERE w.id = p_id AND p_numbers[3 * w.n - 1] = -2
   LIMIT 1 $$;
 )sql",
-    // The runs of the branch that ends in an entry, the leaf's run first, until they hold p_most entries. A step of the
-    // walk goes to the run before, or, where that is in another session, one session up: a row without a sequence has
-    // not found there what it looks for.
+    // The runs of the branch that ends in an entry, the leaf's run first, until they contain p_most entries. Each step
+    // of the walk goes to the previous run or, if that is in another session, one session up. A row without a sequence
+    // means that the entry was not found in that session.
     R"sql(
 CREATE OR REPLACE FUNCTION @.runs(p_session text, p_life integer, p_leaf integer, p_most bigint)
 RETURNS TABLE (session_id text, life integer, first_seq integer, last_seq integer)
@@ -323,8 +326,8 @@ BEGIN
   SELECT w.session_id, w.life, w.first, w.seq FROM walk w WHERE w.first IS NOT NULL;
 END $$;
 )sql",
-    // The runs of what a session shares, the nearest first; none when it is not a fork. Those that hold only entries
-    // of a lower depth than p_least are left out.
+    // The runs of a session's shared history, the nearest first; none when the session is not a fork. Runs whose
+    // entries all have a depth below p_least are left out.
     R"sql(
 CREATE OR REPLACE FUNCTION @.shared_runs_from(p_session text, p_least integer)
 RETURNS TABLE (session_id text, life integer, first_seq integer, last_seq integer)
@@ -350,15 +353,15 @@ BEGIN
   END LOOP;
 END $$;
 )sql",
-    // All of them.
+    // All runs of the shared history.
     R"sql(
 CREATE OR REPLACE FUNCTION @.shared_runs(p_session text)
 RETURNS TABLE (session_id text, life integer, first_seq integer, last_seq integer)
 LANGUAGE sql STABLE ROWS 4 AS $$
   SELECT * FROM @.shared_runs_from(p_session, 0) $$;
 )sql",
-    // Where entries of these ids are: own ones, and those of the shared history. A long line of forks is only followed
-    // for what is not an own entry, and as far as the sessions that have it.
+    // The places of the entries with these ids, own or shared. A long lineage of forks is followed only for ids that
+    // are not own entries, and only as far as the sessions that contain them.
     R"sql(
 CREATE OR REPLACE FUNCTION @.locate(p_session text, p_ids text[])
 RETURNS TABLE (session_id text, life integer, seq integer, depth integer, own boolean)

@@ -1,4 +1,4 @@
-// The steps that create the tables, from one version to the next. A step that was released is never changed.
+// The steps that create the tables, from one version to the next. A released step is never changed.
 #pragma once
 
 #include <array>
@@ -66,10 +66,12 @@ CREATE TABLE @.settings (
   value text NOT NULL
 );
 )sql",
-    // Keys of entries: without statistics the planner took the key of sequences for an entry's id, too, because its
-    // first two columns were the same, and read whole sessions. So the second column is what is looked for.
+    // Keys of entries: without statistics, the planner used the key of sequences for an entry's id as well, because the
+    // first two columns of both keys were the same, and read whole sessions. So the second column is now the one that
+    // is looked up.
     //
-    // The catalog: what is derived from the sessions. `cataloged` is false from the first append after a session was
+    // The catalog: data derived from the sessions. `cataloged` is false from the first append after the catalog has
+    // read a session; an update that does not change it touches no index.
     // taken in; an update that leaves it as it was touches no index.
     R"sql(
 ALTER TABLE @.entries DROP CONSTRAINT entries_pkey, ADD PRIMARY KEY (session_id, seq, life);
@@ -154,8 +156,8 @@ CREATE TABLE @.catalog_texts (
 );
 CREATE INDEX catalog_texts_words ON @.catalog_texts USING gin (words);
 )sql",
-    // The head before the last append of one entry: what that append needs of the row that it changes. Functions that
-    // take fewer parameters replace the others.
+    // The head before the last append of one entry, which that append needs from the row it changes. Functions with
+    // fewer parameters replace the old ones.
     R"sql(
 ALTER TABLE @.sessions ADD COLUMN was_head_id text NOT NULL DEFAULT '', ADD COLUMN was_head_seq integer NOT NULL DEFAULT -1;
 DROP FUNCTION IF EXISTS @.append(text, bigint, text, bigint, boolean, text[], text[], bigint[], bigint[], bigint[],
@@ -165,12 +167,12 @@ DROP FUNCTION IF EXISTS @.create_session(text, bigint, bigint, text, text, bigin
   bigint[], bigint[], bigint[], bigint[], text[], text[], text[], bytea[], bigint, text, boolean, bigint);
 DROP FUNCTION IF EXISTS @.known(text, integer, text, text[], bigint[], bigint[]);
 )sql",
-    // The lease of the latest turn, by the server's clock, and which attempt took it.
+    // The lease of the latest turn, by the server's clock, and the attempt that took it.
     R"sql(
 ALTER TABLE @.sessions ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0, ADD COLUMN lease_holder text NOT NULL DEFAULT '';
 )sql",
-    // Other functions: what append_one did, a statement does; forks are read from a place on. Which of the tokens
-    // written to a cache were for an hour: the catalog is read again.
+    // Changed functions: a statement replaces append_one, and forks are read from a place on. A new column counts the
+    // tokens that were written to a cache for an hour, so the catalog is read again.
     R"sql(
 DROP FUNCTION IF EXISTS @.append_one(text, bigint, text, bigint, bigint, text, text, bigint, bigint, bigint, bigint, bigint,
   bigint, bytea, boolean, bigint);
@@ -182,8 +184,8 @@ DELETE FROM @.catalog_texts;
 UPDATE @.sessions SET cataloged = false WHERE cataloged;
 )sql"};
 
-// For a new or upgraded store: long bodies are compressed by lz4, which takes a fraction of the time that the usual way
-// takes. A server may be built without it, and other engines may not know it: they keep their own way.
+// For a new or upgraded store: compresses long bodies with lz4, which takes a fraction of the time of the default. A
+// server may be built without lz4, and other engines may not know it; they keep their default.
 inline constexpr std::string_view kFastCompression = R"sql(
 DO $$
 BEGIN
