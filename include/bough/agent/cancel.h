@@ -1,8 +1,8 @@
-// A request to stop, seen by everything that can take long: streams, waits between retries, tools.
+// A request to stop, which everything that can take long checks: streams, waits between retries, tools.
 //
-// The program owns one token a conversation and gives it to Chat, to Agent, or to a provider and the tools of its own.
-// What works looks at it at least every few tens of milliseconds and then ends what it is doing: a stream that broke
-// off is an aborted Answer, a tool that was stopped a result that says so.
+// The program owns one token per conversation and passes it to Chat, to Agent, or directly to a provider and to its own
+// tools. Code that runs checks the token at least every few tens of milliseconds and then stops: a stream that broke
+// off becomes an aborted Answer, and a tool that was stopped returns a result that says so.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,19 @@
 
 namespace bough::agent {
 
-/// Set from any thread, or from a signal handler; looked at often by whoever works. Neither copied nor moved: it must
-/// outlive everything that was given a reference to it.
+/// A flag that any thread or a signal handler may set, and that running code checks often. It can be neither copied nor
+/// moved, and must outlive everything that holds a reference to it.
 class CancelToken {
  public:
-  /// Asks to stop; stays set until reset(). Takes no lock and allocates nothing: safe in a signal handler.
+  /// Requests a stop; the request stays until reset(). Takes no lock and allocates nothing, so it is safe in a signal
+  /// handler.
   void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
-  /// Takes the request back. For between two turns: whoever is still stopping for it would go on.
+  /// Withdraws the request. Call it only between two turns: code that is still stopping would continue.
   void reset() noexcept { requested_.store(false, std::memory_order_relaxed); }
-  /// Costs one load from memory, and orders nothing else.
+  /// Returns true when a stop was requested. Costs one relaxed load, which orders no other memory access.
   [[nodiscard]] bool requested() const noexcept { return requested_.load(std::memory_order_relaxed); }
 
-  /// Waits for this time; false when it was cut short by a request, which takes at most 10 ms to notice.
+  /// Waits for this time. Returns false when a request ended the wait early; it notices a request within 10 ms.
   [[nodiscard]] bool sleepFor(std::chrono::milliseconds time) const {
     constexpr std::chrono::milliseconds kLook{10};
     for (const auto end = std::chrono::steady_clock::now() + time; !requested();) {
