@@ -1,13 +1,13 @@
-// The folder the tools work in, and every way of theirs to a file.
+// The folder that the tools work in, and all their access to files.
 //
-// A path is resolved once, to a Place: an open folder and the names below it. Both the question to the user and the
-// work use that Place. Below the open folder no link is followed, so nothing that changes after the question was asked
-// can lead the work to another file.
+// A path is resolved once, to a Place: an open folder and the names below it. The question to the user and the work
+// itself use the same Place. Below the open folder no link is followed, so a change made after the question cannot
+// redirect the work to another file.
 //
-// A WorkingFolder is a value: copies share the open folder, and all const calls may come from any thread. Errors carry
-// the path as the user knows it. Besides what each call names: ReadOnly (no permission), NoSpace, InvalidArgument (a
-// name that is too long), Damaged (a link, a pipe or a folder is where it must not be) and Io, which is retryable when
-// only descriptors are missing.
+// A WorkingFolder is a value: copies share the open folder, and any thread may make const calls. Errors show the path
+// as the user knows it. Besides the errors that each call names, calls return ReadOnly (no permission), NoSpace,
+// InvalidArgument (a name is too long), Damaged (an unexpected link, pipe or folder) and Io, which is retryable when
+// the process has only run out of descriptors.
 #pragma once
 
 #include <bough/error.h>
@@ -32,12 +32,12 @@ class Descriptor {
     return *this;
   }
   ~Descriptor() { close(); }
-  /// Stays the Descriptor's; -1 when nothing is open.
+  /// Returns the descriptor, which this object still owns; -1 when nothing is open.
   [[nodiscard]] int get() const { return number_; }
   [[nodiscard]] bool isOpen() const { return number_ >= 0; }
-  /// Gives the descriptor away: the caller closes it.
+  /// Releases the descriptor to the caller, who must close it.
   [[nodiscard]] int release() { return std::exchange(number_, -1); }
-  /// Does nothing when nothing is open. Errors are lost: sync what must be kept before.
+  /// Closes the descriptor; does nothing when nothing is open. Errors are lost, so sync important data first.
   void close() {
     if (number_ >= 0) ::close(number_);
     number_ = -1;
@@ -47,55 +47,56 @@ class Descriptor {
   int number_;
 };
 
-/// Where a path leads. Keeps that folder open: as long as there is a Place, renaming folders above it leads nowhere
-/// else. The file itself need not exist.
+/// The target of a path. Keeps its folder open: while the Place exists, renaming a folder above it does not change the
+/// target. The file itself need not exist.
 struct Place {
-  std::shared_ptr<const Descriptor> folder = {};  ///< Open; the last part of the path that is surely a folder.
-  std::vector<std::string> names = {};  ///< Below it: folders to make, then the file. Empty: the folder itself.
-  std::string path = {};                ///< Absolute, without links: for the question and for messages.
-  bool inside = false;                  ///< Whether it is the working folder or below it.
+  std::shared_ptr<const Descriptor> folder = {};  ///< Open; the last part of the path known to be a folder.
+  std::vector<std::string> names = {};  ///< Below it: folders to create, then the file. Empty: the folder itself.
+  std::string path = {};                ///< Absolute, without links: for questions and messages.
+  bool inside = false;                  ///< It is the working folder or below it.
 };
 
-/// An open folder, and what may be done with files from there. The static calls take any Place, inside of it or not:
-/// who must stay inside looks at Place::inside first.
+/// An open folder, and file operations that start there. The static calls accept any Place; callers that must stay
+/// inside the folder check Place::inside first.
 class WorkingFolder {
  public:
-  /// Opens a folder, following links. Fails with NotFound when there is no such folder, InvalidArgument when it is not
-  /// one.
+  /// Opens a folder, following links. Fails with NotFound when it does not exist, and with InvalidArgument when it is
+  /// not a folder.
   [[nodiscard]] static Result<WorkingFolder> open(const std::string& path);
 
-  /// Absolute and without links, as it was when it was opened.
+  /// Returns the absolute path without links, as it was when the folder was opened.
   [[nodiscard]] const std::string& path() const { return root_; }
-  /// The folder itself, whatever its path leads to meanwhile. Stays open as long as a copy of this object is there.
+  /// Returns the folder itself, whatever its path leads to now. It stays open while a copy of this object exists.
   [[nodiscard]] int descriptor() const { return folder_->get(); }
 
-  /// Finds the place of a path that a model gave; relative paths begin in the working folder. Links on the way are
-  /// followed now, and only now. What is not there is no failure: it is part of Place::names. InvalidArgument when the
-  /// path is empty, longer than 4,096 bytes or holds a zero byte.
+  /// Resolves a path that a model gave; relative paths start in the working folder. Links on the way are followed now
+  /// and never again. A missing file is not an error: it becomes part of Place::names. InvalidArgument when the path is
+  /// empty, longer than 4,096 bytes, or contains a zero byte.
   [[nodiscard]] Result<Place> resolve(std::string_view given) const;
 
-  /// Opens a regular file to read; never waits, as opening a pipe may. Fails with NotFound, or InvalidArgument when it
-  /// is not a regular file.
+  /// Opens a regular file for reading. Never blocks, as opening a pipe could. Fails with NotFound, or with
+  /// InvalidArgument when it is not a regular file.
   [[nodiscard]] static Result<Descriptor> openFile(const Place& place);
-  /// Opens a folder to list. Fails with NotFound, or Damaged when it is not a folder.
+  /// Opens a folder for listing. Fails with NotFound, or with Damaged when it is not a folder.
   [[nodiscard]] static Result<Descriptor> openFolder(const Place& place);
   struct Content {
-    std::string bytes = {};       ///< From the beginning.
-    std::uint64_t sizeBytes = 0;  ///< Of the whole file, when it was opened.
+    std::string bytes = {};       ///< The start of the file.
+    std::uint64_t sizeBytes = 0;  ///< Size of the whole file when it was opened.
   };
-  /// Reads at most `limitBytes` of a file, and says how many bytes it has. Fails as openFile does.
+  /// Reads at most `limitBytes` of a file, and returns the file's size. Fails as openFile does.
   [[nodiscard]] static Result<Content> read(const Place& place, std::size_t limitBytes);
-  /// The SHA-256 of all of a file, however long it is, as 64 hex digits. Reads it 64 KiB at a time.
+  /// Returns the SHA-256 of a whole file of any size, as 64 hex digits. Reads 64 KiB at a time.
   [[nodiscard]] static Result<std::string> digest(const Place& place);
-  /// Replaces a file, or makes it and its folders: whole or not at all, and on disk when the call returns. A file that
-  /// was there keeps its permissions; it is another one afterwards, so other names of it keep what it held. Fails with
-  /// InvalidArgument when a folder or something that is not a regular file is there; folders that were made for it go
-  /// again. Costs the bytes once more on disk while it writes, and a sync of the file and of each folder on the way.
+  /// Replaces a file, or creates it and its folders: completely or not at all, and on disk when the call returns. An
+  /// existing file keeps its permissions. The new content is a new file, so other hard links still have the old
+  /// content. Fails with InvalidArgument when a folder or another non-regular file is there; folders that were created
+  /// for it are removed again. While it writes, it needs disk space for a second copy; it syncs the file and each
+  /// folder on the way.
   [[nodiscard]] static Result<void> write(const Place& place, std::string_view bytes);
-  /// Removes a regular file; on disk when the call returns. Fails with NotFound, or InvalidArgument when it is not a
-  /// regular file.
+  /// Removes a regular file; on disk when the call returns. Fails with NotFound, or with InvalidArgument when it is not
+  /// a regular file.
   [[nodiscard]] static Result<void> remove(const Place& place);
-  /// Removes a folder below this one. False when it is not empty, not there, not a folder, or not below this one.
+  /// Removes a folder below this one. Returns false when it is not empty, missing, not a folder, or not below this one.
   [[nodiscard]] Result<bool> removeEmptyFolder(const std::string& path) const;
 
  private:
