@@ -24,7 +24,7 @@ using agent::EventKind;
 
 constexpr std::size_t kResultLines = 8;
 
-// "bash  echo hi", "read  src/main.cpp": the tool and what matters most of its arguments.
+// Returns the tool and its most important argument: "bash  echo hi", "read  src/main.cpp".
 std::string callLine(const AgentEvent& event) {
   std::string what;
   for (const char* name : {"command", "path", "pattern"}) {
@@ -53,7 +53,7 @@ std::string firstFew(const std::string& text) {
   return out;
 }
 
-// Lines of a diff in colors.
+// Colors the lines of a diff.
 std::string styledDiff(std::string_view text) {
   Highlighter colors("diff");
   std::string out;
@@ -66,9 +66,10 @@ std::string styledDiff(std::string_view text) {
   return out;
 }
 
-// The beginning of a question that does not fit on the screen, so that it is seen together with the choices.
+// Repeats the beginning of a question that is too long for the screen, so that the user sees it together with the
+// choices.
 std::string reminder(const std::string& question, const std::string& diff) {
-  constexpr std::size_t kChoices = 4;  // rows
+  constexpr std::size_t kChoices = 4;  // rows for the choices
   const Screen::Size size = Screen::size();
   const std::string all = text::withoutTabs(question + "\n" + diff);
   if (rowsBeforeEnd(all, size.width) + kChoices < size.height) return {};
@@ -100,7 +101,7 @@ void TextListener::showResult(const AgentEvent& event) {
   }
   if (!event.isError && diff != std::string::npos) {
     std::string indented;
-    // After the first line, which the call has told: notes may come before the diff.
+    // Skip the first line, which repeats the call; notes may come before the diff.
     const std::size_t begin = event.text.find('\n') + 1;
     for (const char c : text::printableLines(std::string_view(event.text).substr(begin))) indented += c;
     printText(styledDiff(indented));
@@ -187,8 +188,8 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
   return *answer != 'n';
 }
 
-// The first letter of one of `words`. A line that is neither a word nor its first letter decides nothing: it may have
-// been typed for something else before the question came.
+// Returns the first letter of one of `words`. Any other line decides nothing: it may have been typed for something else
+// before the question appeared.
 std::optional<char> TextListener::choose(const std::string& question, const std::vector<std::string_view>& words) {
   std::string letters;
   for (const std::string_view word : words) letters += fmt::format("{}{}", letters.empty() ? "" : ", ", word.front());
@@ -230,7 +231,7 @@ void JsonListener::onEvent(const AgentEvent& event) {
   if (event.kind == EventKind::Retry) writer.member("waitMs", event.waitMs);
   if (event.kind == EventKind::AssistantMessage || event.kind == EventKind::TurnEnd) {
     writer.member("durationMs", event.durationMs);
-    // Zeros would say that it used nothing.
+    // Zeros would mean that no tokens were used.
     const bool isUnknown = event.withoutUsage > 0 && saysNothing(event.usage);
     if (isUnknown) writer.key("usage").raw("null");
     if (!isUnknown) writeUsage(writer, event.usage);

@@ -1,4 +1,4 @@
-// What a chat shows: as text for people, or as JSON lines for programs.
+// Shows what happens in a chat: as text for people, or as JSON lines for programs.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,16 @@
 
 namespace bough::cli {
 
-/// Asks the user a question and returns the line of the answer; none when there is nobody to ask, or no answer.
+/// Asks the user a question and returns the line of the answer; std::nullopt when nobody can be asked or nobody
+/// answered.
 using Ask = std::function<std::optional<std::string>(const std::string& question)>;
 
-/// For people. The answer goes to stdout; on a terminal what happens besides too, else to stderr. Elsewhere than on a
-/// terminal an answer is printed when it is whole: what came of one that broke off and is tried again is not part of
-/// it.
+/// Shows a chat to people. The answer goes to stdout. Other events go to stdout on a terminal, otherwise to stderr.
+/// Without a terminal, an answer is printed only when it is complete, so that the pieces of an answer that broke off
+/// and was retried do not appear in the output.
 class TextListener final : public agent::Listener {
  public:
-  /// `folder` is where a lasting permission holds; `allowed` are permissions that hold already.
+  /// `folder` is where a lasting permission applies; `allowed` holds the permissions given already.
   explicit TextListener(Ask ask, std::string folder = {}, std::set<std::string> allowed = {})
       : ask_(std::move(ask)), folder_(std::move(folder)), allowed_(std::move(allowed)) {}
   void onEvent(const agent::AgentEvent& event) override;
@@ -39,15 +40,15 @@ class TextListener final : public agent::Listener {
   Ask ask_;
   MarkdownStream markdown_;
   WordWrap thinking_;
-  std::string held_;  ///< What came of an answer that is printed when it is whole.
+  std::string held_;  ///< The part received of an answer that will be printed when complete.
   bool inText_ = false;
   bool inThinking_ = false;
   std::string folder_;
   std::set<std::string> allowed_;     ///< Permissions that need no question any more.
-  std::set<std::string> diffsShown_;  ///< Calls whose change was part of the question.
+  std::set<std::string> diffsShown_;  ///< Calls whose question already showed the change.
 };
 
-/// Every event is one line: {"schema":1,"event":…}.
+/// Prints every event as one line: {"schema":1,"event":…}.
 class JsonListener final : public agent::Listener {
  public:
   void onEvent(const agent::AgentEvent& event) override;

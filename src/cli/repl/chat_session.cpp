@@ -32,14 +32,14 @@ Result<void> catchUp(Catalog& catalog) {
                                  progress.update(state.doneSessions);
                                  return true;
                                }});
-  // Another process may be at it: what is known is enough then.
+  // Another process may hold the catalog; the known data is enough then.
   if (!done && done.error().code != ErrorCode::Busy) return std::unexpected(done.error());
   return {};
 }
 
-// Whether nothing that was said follows the place where the chat goes on.
+// Returns true when nothing was said after the place where the chat continues.
 bool isAtTheEnd(const OpenedChat& opened) {
-  constexpr std::size_t kLast = 16;  // labels and titles may follow it
+  constexpr std::size_t kLast = 16;  // labels and titles may follow the place
   const auto entries = opened.store->loadSessionEntries(opened.chat->sessionId(), {.last = kLast});
   if (!entries) return false;
   for (const Entry& entry : std::views::reverse(*entries)) {
@@ -53,7 +53,7 @@ std::unexpected<Error> noSessionIn(const std::string& folder) {
               "`bough chat` begins one; `bough ls` lists those of other folders");
 }
 
-// The session that was used last in the folder, empty ones only where there is no other.
+// Returns the session used last in the folder. Returns an empty session only when there is no other.
 Result<std::string> lastSessionIn(Catalog& catalog, const std::string& folder) {
   constexpr std::size_t kMost = 1'000;
   BOUGH_TRY(const auto rows, catalog.list({.filter = {.cwd = folder}, .limit = kMost, .models = false}));
@@ -111,7 +111,7 @@ ExitCode CancelOnSignal::exitCode() {
 }
 
 std::uint64_t countTurns(const OpenedChat& opened) {
-  constexpr std::size_t kMessages = 5'000;  // a longer branch is not read for a number
+  constexpr std::size_t kMessages = 5'000;  // a longer branch is not read just for a number
   const auto row = opened.catalog->session(opened.chat->sessionId());
   const std::uint64_t known = row ? row->userMessages : 0;
   if (row && !row->origin && row->branches <= 1 && isAtTheEnd(opened)) return known;
@@ -133,7 +133,7 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
   } else if (choice.last) {
     BOUGH_TRY(id, lastSessionIn(*out.catalog, out.chat->folder()));
   } else if (!choice.fresh) {
-    // One conversation a folder, unless a key says whose it is.
+    // One conversation per folder, unless a key selects the conversation.
     const bool byFolder = options.key == agent::kDefaultKey;
     BOUGH_TRY(auto current, out.catalog->currentSession(options.key, byFolder ? out.chat->folder() : std::string()));
     id = current.value_or("");
@@ -157,7 +157,7 @@ Result<void> beginSession(OpenedChat& opened) {
 void leaveSession(OpenedChat& opened) {
   const agent::StartingPoint begun = std::exchange(opened.begun, {});
   if (begun.sessionId.empty()) return;
-  // Refused when somebody has written into it: then it stays.
+  // Fails when another process has written into the session; then the session stays.
   (void)opened.store->maintenance().remove({.sessionId = begun.sessionId, .expectedTail = begun.tailId});
 }
 

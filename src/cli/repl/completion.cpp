@@ -1,4 +1,4 @@
-// What Tab completes in the line of a chat.
+// Tab completion in the input line of a chat.
 
 #include <algorithm>
 #include <filesystem>
@@ -15,8 +15,8 @@ bool isHidden(std::string_view name) {
   return name.starts_with('.');
 }
 
-// Files and folders, at any depth, whose names hold what was typed. Folders that hold what programs have made are left
-// out, and so is what comes after many entries.
+// Returns files and folders, at any depth, whose names contain the typed text. Skips folders of generated files, and
+// stops after many entries.
 std::vector<std::string> filesNamed(const std::filesystem::path& folder, std::string_view typed) {
   constexpr std::size_t kMostEntries = 20'000;
   static const std::set<std::string_view> kMade = {"node_modules", "target", "build", "dist", "__pycache__", "venv"};
@@ -38,8 +38,8 @@ std::vector<std::string> filesNamed(const std::filesystem::path& folder, std::st
   return found;
 }
 
-// Where the name of a file begins that a prompt sends with it (`@FILE`, `@"two words"`): its @, if the cursor is in
-// one.
+// Returns where a file name begins that the prompt sends (`@FILE`, `@"two words"`): the place of its @, if the cursor
+// is in such a name.
 std::optional<std::size_t> sentFile(std::string_view line) {
   for (std::size_t at = line.rfind('@'); at != std::string_view::npos;
        at = at == 0 ? at - 1 : line.rfind('@', at - 1)) {
@@ -86,7 +86,7 @@ std::optional<Completion> completeSentFile(const std::string& folder, std::strin
   Completion out{.replacedBytes = word.size(), .candidates = {}};
   for (const std::string& file : files) {
     const bool quotes = isQuoted || file.find_first_of(" \t") != std::string::npos;
-    // Inside a folder it goes on.
+    // For a folder, the name continues after the slash.
     const char* end = quotes && !file.ends_with('/') ? "\"" : "";
     out.candidates.push_back((quotes ? "@\"" : "@") + file + end);
   }

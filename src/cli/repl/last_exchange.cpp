@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kQuestionLines = 4;
 constexpr std::size_t kAnswerLines = 12;
 
-// The texts of a message, of the user's own what was typed; empty for tool calls, results and thinking.
+// Returns the texts of a message, for the user's messages the typed text; empty for tool calls, results and thinking.
 std::string textOf(const Entry& entry, std::string_view speaker) {
   const EntryView view = viewEntry(entry);
   if (!view.isMessage || view.speaker != speaker) return {};
@@ -29,7 +29,7 @@ std::string textOf(const Entry& entry, std::string_view speaker) {
   return out;
 }
 
-// The end of an answer, as the chat showed it: that is where the conversation goes on.
+// Returns the end of an answer, formatted as in the chat, because the conversation continues from there.
 std::string endOf(std::string_view answer) {
   std::string shown = markdownForTerminal(text::printableLines(answer), terminalWidth(), 2);
   while (shown.starts_with('\n')) shown.erase(0, 1);
@@ -45,7 +45,7 @@ std::string endOf(std::string_view answer) {
          shown.substr(begin);
 }
 
-// The first lines of a text, each cut to the width, after a mark.
+// Returns the first lines of a text, each cut to the width, after a mark.
 std::string someLines(std::string_view text, std::size_t most, std::string_view mark) {
   std::string out;
   const std::size_t width = std::max<std::size_t>(terminalWidth(), 20) - 4;
@@ -71,7 +71,7 @@ std::string endedEarly(std::string_view reason) {
 std::string lastExchange(const OpenedChat& opened) {
   const agent::StartingPoint& at = opened.chat->place();
   if (at.headId.empty()) return {};
-  // Nearly always the first few entries hold it; a turn with many calls of tools takes more.
+  // The last few entries nearly always contain it; a turn with many tool calls needs more.
   for (const std::size_t count : {50U, 1'000U}) {
     const auto entries = opened.chat->store().loadSessionEntries(at.sessionId, {.last = count, .branch = at.headId});
     if (!entries) return {};

@@ -30,7 +30,7 @@ void printOpened(const OpenedChat& opened, bool json) {
   }
 }
 
-// Asks on the terminal, if there is one, though the answer goes elsewhere.
+// Asks on the terminal, if stdin is one, even when the answer goes elsewhere.
 std::optional<std::string> askOnTerminal(Input& input, const std::string& question) {
   if (!stdinIsTerminal()) return std::nullopt;
   printQuestion(question);
@@ -39,7 +39,8 @@ std::optional<std::string> askOnTerminal(Input& input, const std::string& questi
   return std::string((*line)->text);
 }
 
-// One line, and those that follow while a backslash is at the end. None at the end of the input.
+// Reads one line, and the following lines as long as each ends in a backslash. Returns std::nullopt at the end of the
+// input.
 Result<std::optional<std::string>> nextPrompt(Input& input) {
   std::optional<std::string> prompt;
   for (;;) {
@@ -51,13 +52,13 @@ Result<std::optional<std::string>> nextPrompt(Input& input) {
   }
 }
 
-// What is piped to a chat that has a prompt already is context for that prompt.
+// Reads piped input as the context of the prompt.
 Result<std::string> pipedContext(Input& input) {
   struct stat info{};
   const bool piped =
       ::fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode));
   if (!piped) return std::string();
-  // Many programs leave a pipe open that nobody will write to.
+  // Many programs leave a pipe open without ever writing to it.
   constexpr int kFirstMs = 3'000;
   constexpr int kLastMs = 27'000;
   pollfd ready{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
@@ -87,7 +88,7 @@ Result<ExitCode> sayOnce(OpenedChat& opened, Input& input, const std::string& pr
   return report.problem.empty() ? kDone : kProblem;
 }
 
-// The lines of stdin: commands of the chat, and what is to be said.
+// Processes the lines of stdin: commands of the chat, and messages.
 class PipedLines {
  public:
   PipedLines(const Context& context, const ChatRequest& request, OpenedChat& opened)
@@ -108,7 +109,7 @@ class PipedLines {
   }
 
  private:
-  // With --json, what a command prints is one event.
+  // With --json, the output of a command is one event.
   Result<void> runCommand(const TypedLine& typed, const std::string& line) {
     if (!context_.json) return dispatch(typed);
     Result<void> done;
@@ -124,7 +125,7 @@ class PipedLines {
     return done;
   }
 
-  // What is piped may come from anywhere: a `!` in it does not run programs unasked.
+  // Piped input may come from anywhere, so a `!` in it does not run programs without permission.
   Result<void> dispatch(const TypedLine& typed) {
     if (typed.kind == TypedLine::Kind::Command) return commands_.run(typed.text);
     if (allowAll_) return commands_.runShell(typed.text);
@@ -158,13 +159,13 @@ Result<ExitCode> runOpened(const Context& context, const ChatRequest& request, O
   printOpened(opened, context.json);
   auto resumed = opened.chat->resume(request.finishOnly ? agent::ResumeWhat::AlsoMessages : agent::ResumeWhat::Own);
   if (!resumed && request.finishOnly) return std::unexpected(resumed.error());
-  // An old turn that cannot be finished is closed by that: it does not keep back what is to be said now.
+  // An old turn that cannot be finished is thereby closed, so that it does not block the new prompt.
   if (!resumed) printError(resumed.error(), context.json);
   if (resumed && resumed->aborted) return CancelOnSignal::exitCode();
   if (request.finishOnly) return kDone;
   if (!request.prompt.empty()) {
     auto said = sayOnce(opened, input, request.prompt);
-    // What keeps back an old turn may keep back this one, and was told already.
+    // The cause that blocked the old turn may block this one as well, and was reported already.
     if (!said && !resumed && said.error().message == resumed.error().message) return kProblem;
     return said;
   }

@@ -22,7 +22,7 @@ void addText(std::vector<PickerLine>& out, std::string_view text, std::size_t wi
     const bool isEdge = isFirst || rest.find_first_not_of('\n') == std::string_view::npos;
     if (line.empty() && isEdge) continue;
     isFirst = false;
-    // A very narrow preview is narrower than what Markdown is rendered for: it is cut.
+    // Markdown has a minimum width; in a narrower preview its lines are cut.
     const bool fits = shownWidth(line) <= width;
     out.push_back({.text = fits ? std::string(line) : withoutEscapes(line), .isPainted = fits});
   }
@@ -33,7 +33,7 @@ void addText(std::vector<PickerLine>& out, std::string_view text, std::size_t wi
 std::vector<PickerLine> previewOf(const Entry& entry, std::size_t width) {
   std::vector<PickerLine> out;
   for (const EntryPart& part : viewEntry(entry).parts) {
-    const bool isFile = !out.empty() && isSent(part.text);  // the prompt names it
+    const bool isFile = !out.empty() && isSent(part.text);  // the prompt already names the file
     if (part.kind == BlockKind::Text && !isFile) addText(out, part.text, width);
     if (part.kind == BlockKind::ToolCall) {
       const std::string call = fmt::format("● {}  {}", part.name, briefArguments(part.text));

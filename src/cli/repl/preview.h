@@ -1,4 +1,4 @@
-// Conversations in the previews of pickers.
+// Renders conversations for the previews of pickers.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace bough::cli {
 
-/// What was said in an entry, rendered as `bough show` renders it, in lines of at most `width` columns. Calls of tools
-/// have a line of their own; results have none.
+/// Renders the text of an entry like `bough show`, in lines of at most `width` columns. Each tool call takes one line;
+/// results are left out.
 std::vector<PickerLine> previewOf(const Entry& entry, std::size_t width);
 
 }  // namespace bough::cli

@@ -24,7 +24,7 @@
 namespace bough::cli {
 namespace {
 
-// Where typed lines are kept; a store that is not a folder has no place for them.
+// Returns the file for typed lines; empty for a store that is not a folder.
 std::string historyFile(const Context& context) {
   const std::string location = context.resolvedLocation();
   return context.backend || isPostgresLocation(location) ? "" : fmt::format("{}/{}", location, kTypedHistory);
@@ -32,10 +32,10 @@ std::string historyFile(const Context& context) {
 
 constexpr int kLookMs = 20;
 
-// A question that the thread of the turn has for the user, who types in another one.
+// A question that the turn's thread asks the user, who types in another thread.
 class Questions {
  public:
-  /// From the turn. None when the turn was stopped meanwhile.
+  /// Called by the turn. Returns std::nullopt when the turn was stopped meanwhile.
   std::optional<std::string> ask(const std::string& question, const agent::CancelToken& cancel) {
     {
       const std::lock_guard lock(mutex_);
@@ -46,14 +46,15 @@ class Questions {
     std::unique_lock lock(mutex_);
     while (!answer_ && !cancel.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kLookMs));
     open_ = false;
-    if (!answer_) printText("\n");  // nobody has ended the line of the question
+    if (!answer_) printText("\n");  // the line of the question is still open
     return std::exchange(answer_, {});
   }
-  /// From the terminal: true when the line was the answer to a question.
+  /// Returns true while a question waits for its answer.
   [[nodiscard]] bool isOpen() {
     const std::lock_guard lock(mutex_);
     return open_ && !answer_;
   }
+  /// Called for a typed line. Returns true when the line was the answer to a question.
   bool answer(const std::string& line) {
     const std::lock_guard lock(mutex_);
     if (!open_ || answer_) return false;
@@ -105,7 +106,7 @@ class Repl {
     return options;
   }
 
-  // What waits comes first; then the user is asked.
+  // Returns the first waiting line, otherwise asks the user.
   std::optional<std::string> nextLine() {
     if (!queue_.empty()) {
       std::string line = std::move(queue_.front());
@@ -156,8 +157,8 @@ class Repl {
               [&] { *outcome ? commands_->showStatus(**outcome) : report(std::unexpected(outcome->error())); });
   }
 
-  // A turn or a command has a thread of its own; meanwhile lines are read: answers to its questions, commands that end
-  // it, and what is to be said next. `tell` comes after it.
+  // Runs a turn or a command in its own thread. Meanwhile reads lines: answers to questions, commands that end the
+  // turn, and the next messages. Calls `tell` afterwards.
   void runBeside(const std::function<void()>& work, const std::function<void()>& tell) {
     std::atomic<bool> over{false};
     std::optional<std::string> switching;
@@ -197,7 +198,7 @@ class Repl {
     }
   }
 
-  // Whatever the next command leads to, it is not what they were typed for. They can be found by Up.
+  // The waiting lines were not meant for the place to which the next command leads. Up brings them back.
   std::string dropQueue() {
     if (queue_.empty()) return {};
     const std::size_t others = queue_.size() - 1;
@@ -225,7 +226,8 @@ class Repl {
   std::unique_ptr<ReplCommands> commands_;
   std::unique_ptr<LineEditor> editor_;
   std::deque<std::string> queue_;
-  std::string draft_;  ///< What the next line begins with: typed while the model answered, or chosen in the tree.
+  std::string draft_;  ///< The text with which the next line begins: typed while the model answered, or chosen in the
+                       ///< tree.
 };
 
 }  // namespace

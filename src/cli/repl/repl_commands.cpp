@@ -51,15 +51,15 @@ std::string nameOf(std::string_view line) {
   return std::string(line.substr(0, line.find_first_of(" \t\n")));
 }
 
-// What people who come from other agents type.
+// Names that users of other agents type.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"/exit", "/quit"},   {"/q", "/quit"},     {"/clear", "/new"},       {"/resume", "/sessions"}, {"/rm", "/delete"},
     {"/rename", "/name"}, {"/usage", "/cost"}, {"/branches", "/branch"}, {"/log", "/history"}};
 
-// The command that a line means, by the name that /help lists.
+// Returns the command that a line means, by the name that /help lists.
 std::string commandOf(std::string_view line) {
   std::string name = nameOf(line);
-  // With a session's name it opens that one.
+  // With a session's name, /resume opens that session.
   if (name == "/resume" && line.find_first_not_of(" \t\n", name.size()) != std::string_view::npos) return "/switch";
   const auto* const other =
       std::ranges::find(kOtherNames, std::string_view(name), &std::pair<std::string_view, std::string_view>::first);
@@ -81,10 +81,10 @@ void keepMatching(Completion& out, std::string_view typed, std::string candidate
   if (candidate.starts_with(typed)) out.candidates.push_back(std::move(candidate));
 }
 
-// Sessions by their ids and, where one is the key's only session, by their keys; each with its title.
+// Adds sessions by their ids, and by their keys if unique; each with its title.
 void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
   constexpr std::size_t kMost = 200;
-  (void)catalog.catchUp();  // what is known already is enough
+  (void)catalog.catchUp();  // the known sessions are enough
   const auto sessions = catalog.list({.filter = {}, .limit = kMost});
   if (!sessions) return;
   const auto add = [&](const std::string& name, const SessionSummary& session) {
@@ -97,7 +97,7 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
   for (const SessionSummary& each : *sessions) add(each.key, each);
 }
 
-// On a narrow terminal the explanation has its own lines.
+// On a narrow terminal, the explanation has separate lines.
 void printHelp(std::string_view name, std::string_view takes, std::string_view help) {
   constexpr std::size_t kNarrow = 60;
   if (stdoutIsTerminal() && terminalWidth() < kNarrow) {
@@ -114,11 +114,12 @@ void printNextTurn(agent::Chat& chat) {
   if (next) printFitted(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
 }
 
-// The open session by its id and its title.
+// Returns the id and title of the open session.
 std::string shownSession(const OpenedChat& opened) {
   const std::string& id = opened.chat->sessionId();
   auto row = opened.catalog->session(id);
-  if (!row && opened.catalog->catchUp({.leaveDue = true})) row = opened.catalog->session(id);  // it was made just now
+  // It was created just now.
+  if (!row && opened.catalog->catchUp({.leaveDue = true})) row = opened.catalog->session(id);
   if (!row) return exactId(id);
   std::vector<SessionSummary> rows = {std::move(*row)};
   titleForks(*opened.catalog, rows);
@@ -164,7 +165,7 @@ bool ReplCommands::endsTurn(std::string_view line) {
 }
 
 Result<void> ReplCommands::run(const std::string& typed) {
-  // Titles, labels and the like are stored.
+  // Titles, labels and other arguments are stored.
   const std::string line = chat().withoutKeys(typed);
   if (line != typed) printMessage(styled(Style::Dim, "a key in the command was replaced by [key]"));
   const std::string name = nameOf(line);
@@ -247,7 +248,7 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
   return {};
 }
 
-// A number is one of the list that this chat showed last, whatever other terminals list.
+// A number refers to the last list of this chat, whatever other terminals list.
 Result<std::string> ReplCommands::findSession(const std::string& name) {
   if (name.empty()) return fail(ErrorCode::InvalidArgument, "no session was named", "/sessions lists them");
   const auto number = numberIn(name.starts_with('@') ? name.substr(1) : name, 0);
@@ -267,7 +268,7 @@ Result<void> ReplCommands::open(const std::string& id) {
   BOUGH_TRY(opened_.damage, tellOfDamage(context_, chat().store(), id));
   BOUGH_TRY(chat().open(id));
   if (id != opened_.begun.sessionId) leaveSession(opened_);
-  (void)opened_.catalog->catchUp();  // for the number of turns only
+  (void)opened_.catalog->catchUp();  // only for the number of turns
   opened_.restoredTurns = countTurns(opened_);
   printFitted(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
   printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
@@ -283,7 +284,7 @@ Result<void> ReplCommands::runShell(const std::string& command) {
   std::size_t shownBytes = 0;
   const auto show = [&](std::string_view lines, Style style) {
     shownBytes += lines.size();
-    if (lines.ends_with('\n')) lines.remove_suffix(1);  // printLine ends it
+    if (lines.ends_with('\n')) lines.remove_suffix(1);  // printLine adds the line end
     printLine(styled(style, text::printableLines(lines)));
   };
   BOUGH_TRY(const auto outcome, chat().runCommand(command, [&](std::string_view lines) { show(lines, Style::Dim); }));
@@ -292,7 +293,7 @@ Result<void> ReplCommands::runShell(const std::string& command) {
   } else if (shownBytes > outcome.text.size()) {
     printFitted(styled(Style::Dim, "(the model reads the beginning and the end of it)"));
   }
-  // How it ended is the last line.
+  // The last line says how the command ended.
   if (shownBytes > 0 && outcome.isError) show(outcome.text.substr(outcome.text.rfind('\n') + 1), Style::Red);
   return {};
 }
@@ -395,7 +396,7 @@ Result<void> ReplCommands::help(const std::string& words) {
   } else {
     const std::string name = words.starts_with('/') ? words : "/" + words;
     const auto row = std::ranges::find(rows(), commandOf(name), &Row::name);
-    if (row == rows().end()) return run(name);  // which says so
+    if (row == rows().end()) return run(name);  // run() reports the unknown command
     print(*row);
     return {};
   }
@@ -411,7 +412,7 @@ Result<void> ReplCommands::help(const std::string& words) {
   return {};
 }
 
-// What the command line can do as well is done by it.
+// Runs features that the command line has as well through the command line.
 Result<void> ReplCommands::runCommandLine(std::vector<std::string> words) const {
   if (!context_.storeLocation.empty()) words.insert(words.begin(), {"--store", context_.storeLocation});
   (void)context_.runCommand(std::move(words));

@@ -1,4 +1,4 @@
-// The commands of the REPL, those that begin with a slash.
+// The slash commands of the REPL.
 #pragma once
 
 #include <string>
@@ -16,21 +16,21 @@ class ReplCommands {
 
   /// Runs a line that begins with a slash.
   Result<void> run(const std::string& typed);
-  /// Runs a command that the user typed (`!command`) and shows what it prints; the model reads it in the next turn.
+  /// Runs a command that the user typed (`!command`) and shows its output; the model reads the output in the next turn.
   Result<void> runShell(const std::string& command);
-  /// Whether a line is a command that must stop a running turn: it leaves the session, or the place in it.
+  /// Returns true for a command that must stop a running turn, because it leaves the session or the place in it.
   static bool endsTurn(std::string_view line);
-  /// What a command wants the next line to begin with; empty for most.
+  /// Returns the text with which a command wants the next line to begin; usually empty.
   std::string takeDraft() { return std::exchange(draft_, {}); }
-  /// After /quit.
+  /// Returns true after /quit.
   [[nodiscard]] bool isOver() const { return over_; }
 
-  /// Says which session is open, and how much there is of it.
+  /// Shows which session is open, and its size.
   void showOpened();
-  /// One line: model, tokens, cost, branch.
+  /// Shows one line: model, tokens, cost, branch.
   void showStatus(const agent::TurnReport& report);
 
-  /// Commands, and what each of them takes: sessions, models, levels, files.
+  /// Completes commands and their arguments: sessions, models, levels, files.
   Completion complete(std::string_view line);
 
  private:
@@ -65,14 +65,14 @@ class ReplCommands {
 
   const Context& context_;
   OpenedChat& opened_;
-  std::vector<std::string> listed_;  ///< What /sessions showed last: numbers mean these.
+  std::vector<std::string> listed_;  ///< The last list of /sessions; numbers refer to it.
   std::string draft_;
   double costUsd_ = 0;
   bool costKnown_ = true;
   bool over_ = false;
 };
 
-/// The providers that can be used, with the models that are known by name; then what the others need.
+/// Prints the usable providers with the models known by name, then what the other providers need.
 void printModels(const std::vector<agent::OwnProvider>& own);
 
 }  // namespace bough::cli

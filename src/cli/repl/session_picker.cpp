@@ -31,14 +31,14 @@ constexpr std::size_t kTextHits = 200;
 
 struct SessionRow {
   SessionSummary summary;
-  std::string trashId{};  // in the trash under this name
+  std::string trashId{};  // its name in the trash, if it is there
 };
 
 std::string failureText(const Error& error) {
   return text::printable(error.hint.empty() ? error.message : fmt::format("{} → {}", error.message, error.hint));
 }
 
-// Who says what, for the preview.
+// Adds an entry to the preview, with its speaker.
 void addEntry(std::vector<PickerLine>& out, const Entry& entry, std::size_t width) {
   const EntryView view = viewEntry(entry);
   if (!view.isMessage) return;
@@ -56,7 +56,7 @@ class SessionRows final : public PickerSource {
 
   [[nodiscard]] const SessionRow& row(std::size_t number) const { return rows_[number]; }
 
-  static constexpr std::size_t kAskedColumns = 24;  // so that the question fits 50 columns
+  static constexpr std::size_t kAskedColumns = 24;  // so that the question fits into 50 columns
 
   [[nodiscard]] std::string title() const override { return "Sessions"; }
   [[nodiscard]] std::size_t size() const override { return rows_.size(); }
@@ -67,7 +67,7 @@ class SessionRows final : public PickerSource {
                        rows_[number].trashId.empty() ? "" : "\ntrash", FuzzyFilter::kIds, each.sessionId);
   }
 
-  // Its title; of a session in which nothing was said, its id.
+  // Returns the session's title, or its id if nothing was said in it.
   [[nodiscard]] std::string nameAt(std::size_t number) const {
     const std::string title = text::printable(displayTitle(rows_[number].summary));
     return title.empty() ? shortId(rows_[number].summary.sessionId) : title;
@@ -97,7 +97,7 @@ class SessionRows final : public PickerSource {
       }
     }
     const std::size_t head = lines.size();
-    // The end of a conversation says where it is.
+    // Show the end of the conversation, because that is where it continues.
     const std::size_t room = height > head ? height - head : 0;
     const std::size_t from = conversation.size() - std::min(room, conversation.size());
     lines.insert(lines.end(), conversation.begin() + static_cast<std::ptrdiff_t>(from), conversation.end());
@@ -111,7 +111,7 @@ class SessionRows final : public PickerSource {
     return false;
   }
 
-  // What the search index knows. It is brought up to date as long as nobody types.
+  // Searches the index, and brings it up to date as long as the user types nothing.
   std::vector<std::size_t> findInText(const std::string& typed) override {
     (void)catalog_.catchUp({.search = true, .progress = [](const CatchUpProgress&) { return !Screen::hasInput(); }});
     std::string query;
@@ -162,7 +162,7 @@ class SessionRows final : public PickerSource {
     if (!rows.empty()) last_ = {.activeMs = rows.back().activeMs, .sessionId = rows.back().sessionId};
     titleForks(catalog_, rows);
     for (SessionSummary& each : rows) {
-      // Rows move when somebody appends between two looks.
+      // Rows move when another process appends between two reads.
       if (!numbers_.emplace(each.sessionId, rows_.size()).second) continue;
       rows_.push_back({.summary = std::move(each)});
     }
@@ -204,14 +204,14 @@ class SessionRows final : public PickerSource {
     return lines;
   }
 
-  // The session as it is now.
+  // Returns the current head of the session.
   Result<std::string> headOf(const std::string& sessionId) {
     BOUGH_TRY(const auto state, store_.sessionState(sessionId));
     if (!state.headId.empty()) return state.headId;
     return fail(ErrorCode::NotFound, "nothing has been said in it yet");
   }
 
-  // The fork takes the place of its session in the list, which is selected; the session comes after it.
+  // The fork takes the row of its session, which is selected; the session follows it.
   std::string fork(std::size_t number) {
     SessionRow row = rows_[number];
     const auto head = headOf(row.summary.sessionId);
@@ -258,12 +258,12 @@ class SessionRows final : public PickerSource {
   Catalog& catalog_;
   std::uint64_t now_ = nowMs();
   PriceTable table_ = readPrices("").value_or(PriceTable::builtIn());
-  std::map<std::string, std::string> prices_;  ///< What the next turn of a session will cost, in words.
+  std::map<std::string, std::string> prices_;  ///< Texts about the cost of the next turn.
   std::vector<SessionRow> rows_;
-  std::map<std::string, std::size_t> numbers_;  ///< By session.
+  std::map<std::string, std::size_t> numbers_;  ///< Row numbers, by session.
   std::map<std::pair<std::string, std::size_t>, std::vector<PickerLine>> previews_;
   bool complete_ = false;
-  std::optional<ListPlace> last_ = {};  // of the rows so far
+  std::optional<ListPlace> last_ = {};  // the last row so far
   bool trashLoaded_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Picks a session: all of a store, with a preview of each conversation.
+// Lets the user pick a session of a store, with a preview of each conversation.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace bough::cli {
 
-/// The session that was chosen; none when the user went away. `selected` is where the picker begins; may be empty.
-/// Forks, labels, deletes and restores sessions when the user asks for it.
+/// Returns the session that the user chose, or std::nullopt when the user left. The picker begins at `selected`, which
+/// may be empty. On request it forks, labels, deletes and restores sessions.
 Result<std::optional<std::string>> pickSession(SessionStore& store, Catalog& catalog, const std::string& selected);
 
 }  // namespace bough::cli

@@ -20,14 +20,14 @@
 namespace bough::cli {
 namespace {
 
-// What the command line says comes first. The model of the settings is for sessions that have used none; so is
-// BOUGH_MODEL, which comes before it.
+// The command line has precedence. The model of the settings applies only to sessions that have used none; so does
+// BOUGH_MODEL, which has precedence over the settings.
 Result<void> applySettings(const Settings& settings, ChatRequest& request) {
   agent::ChatOptions& options = request.options;
   if (environmentVariable("BOUGH_MODEL").empty()) options.defaultModel = settings.model;
   options.defaultThinking = settings.thinking;
   if (!options.systemPrompt && !settings.system.empty()) {
-    // A file is named from where the settings are, wherever the chat begins.
+    // The path of a file is relative to the settings, wherever the chat begins.
     const std::string_view name = std::string_view(settings.system).substr(1);
     const bool isBeside = settings.system.starts_with('@') && !name.starts_with('/') && !name.starts_with("~/");
     const auto folder = std::filesystem::path(settingsPath()).parent_path();
@@ -60,7 +60,7 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
 
 }  // namespace
 
-// `@FILE` is what that file holds.
+// `@FILE` stands for the content of that file.
 Result<std::string> textOrFile(const std::string& given, const std::string& name) {
   if (!given.starts_with('@')) return given;
   constexpr std::size_t kMost = std::size_t{1} << 20;

@@ -1,4 +1,4 @@
-// Starts a chat, as `bough chat` and `bough resume` do: on a terminal as a REPL, else with what is piped to it.
+// Starts a chat for `bough chat` and `bough resume`: a REPL on a terminal, otherwise a chat with piped input.
 #pragma once
 
 #include <set>
@@ -11,19 +11,19 @@ namespace bough::cli {
 struct ChatRequest {
   agent::ChatOptions options{};
   ChatChoice choice{};
-  std::string prompt{};             ///< Said first; may be empty.
-  std::string folder{};             ///< Where the tools work, absolute; startChat sets it.
+  std::string prompt{};             ///< The first message; may be empty.
+  std::string folder{};             ///< The absolute path where the tools work; startChat sets it.
   std::set<std::string> allowed{};  ///< Permissions that the settings give in that folder.
   bool promptOnly = false;          ///< -p: print the answer to the prompt and end.
-  bool finishOnly = false;  ///< Only finish a turn that was interrupted, or answer what another program appended.
+  bool finishOnly = false;          ///< Only finish an interrupted turn, or answer a message of another program.
 };
 
 Result<ExitCode> startChat(const Context& context, ChatRequest request);
 
-/// A text as it was given, or with `@FILE` what that file holds. `name` is for the message.
+/// Returns a text as it was given, or for `@FILE` the content of that file. `name` is for error messages.
 Result<std::string> textOrFile(const std::string& given, const std::string& name);
 
-/// Without a terminal: the prompt, with stdin as its context, or without a prompt each line of stdin.
+/// Runs a chat without a terminal: one prompt, with stdin as its context, or each line of stdin as a prompt.
 Result<ExitCode> runPipedChat(const Context& context, const ChatRequest& request);
 
 }  // namespace bough::cli

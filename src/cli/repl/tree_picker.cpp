@@ -16,7 +16,7 @@
 namespace bough::cli {
 namespace {
 
-constexpr std::size_t kMostNodes = 10'000;  // the newest of them
+constexpr std::size_t kMostNodes = 10'000;  // only the newest ones are shown
 constexpr std::size_t kGraphemes = 200;
 constexpr std::size_t kMostIndent = 12;
 
@@ -28,12 +28,12 @@ struct PlaceRow {
   std::string marks{};
 };
 
-// The nodes from the root down: where branches part, the older ones come first, moved to the right.
+// Returns the nodes from the root down. Where branches part, the older ones come first, indented.
 std::vector<PlaceRow> rowsOf(const SessionTree& tree) {
   std::vector<PlaceRow> rows;
   std::vector<PlaceRow> waiting;
   const auto push = [&](const std::vector<Sequence>& children, std::size_t indent) {
-    // The last one goes on below its parent; what was pushed last is taken first.
+    // The last child continues below its parent. The stack returns the node pushed last first.
     for (std::size_t i = children.size(); i-- > 0;) {
       const bool last = i + 1 == children.size();
       waiting.push_back({.node = children[i], .indent = indent + (last ? 0 : 1), .beginsBranch = !last});
@@ -53,7 +53,7 @@ bool isSpoken(const EntrySummary& summary) {
   return summary.speaker == "user" || summary.speaker == "assistant";
 }
 
-// Whether an entry comes shortly after another one on its branch.
+// Returns true when an entry comes shortly after another one on its branch.
 bool follows(const SessionTree& tree, Sequence node, Sequence earlier) {
   constexpr int kMost = 16;
   for (int step = 0; step < kMost && node != kNoSequence; ++step) {
@@ -87,7 +87,7 @@ class PlaceRows final : public PickerSource {
         all[i].marks += marks;
         rows_.push_back(std::move(all[i]));
       } else if (!rows_.empty() && follows(tree, all[i].node, rows_.back().node)) {
-        rows_.back().marks += marks;  // a chat gives the name to the end of the turn
+        rows_.back().marks += marks;  // a chat puts the label on the end of the turn
       }
     }
     if (rows_.empty()) return fail(ErrorCode::NotFound, "nothing has been said yet", "type a message first");
@@ -95,7 +95,7 @@ class PlaceRows final : public PickerSource {
     return {};
   }
 
-  /// Where to begin.
+  /// Returns the row where the picker begins.
   [[nodiscard]] std::size_t head() const { return head_.value_or(0); }
   [[nodiscard]] const PlaceRow& row(std::size_t number) const { return rows_[number]; }
 
@@ -141,7 +141,8 @@ class PlaceRows final : public PickerSource {
   }
 
  private:
-  // The head is mostly after the last answer, at an entry that nobody said. None when all was said later.
+  // Finds the row of the head. The head is usually after the last answer, at an entry without text. It has no row when
+  // everything was said after it.
   void findHead(const SessionTree& tree, Sequence node) {
     std::unordered_map<Sequence, std::size_t> places;
     for (std::size_t i = 0; i < rows_.size(); ++i) places.emplace(rows_[i].node, i);
@@ -152,11 +153,11 @@ class PlaceRows final : public PickerSource {
   SessionStore& store_;
   std::string sessionId_;
   std::vector<PlaceRow> rows_;
-  std::optional<std::size_t> head_;  // its row
+  std::optional<std::size_t> head_;  // the row of the head
   bool leftOut_ = false;
 };
 
-// What the user said in an entry; empty when it was somebody else.
+// Returns what the user said in an entry; empty for other speakers.
 std::string saidIn(const Entry& entry) {
   const EntryView view = viewEntry(entry);
   if (!view.isMessage || view.speaker != "user") return {};
@@ -176,7 +177,7 @@ Result<std::optional<PickedPlace>> pickPlace(SessionStore& store, const std::str
   if (!chosen) return std::nullopt;
   BOUGH_TRY(const Entry entry, store.loadEntry(sessionId, rows.row(chosen->row).summary.entryId));
   PickedPlace place{.headId = entry.id, .text = saidIn(entry), .fork = chosen->action == 'f'};
-  // What was said is said again, changed or not: from before it.
+  // A message of the user is to be sent again, perhaps edited, so continue before it.
   if (!place.text.empty()) place.headId = entry.parentId.value_or("");
   return place;
 }

@@ -1,4 +1,4 @@
-// Picks a place in the running session: all of its branches as one tree.
+// Lets the user pick a place in the running session, whose branches are shown as one tree.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 namespace bough::cli {
 
 struct PickedPlace {
-  std::string headId{};  ///< Where the conversation goes on; empty: before its first entry.
-  std::string text{};    ///< What the user said there: to be edited and said again. Empty for other entries.
-  bool fork = false;     ///< In a new session that begins there.
+  std::string headId{};  ///< Where the conversation continues; empty: before its first entry.
+  std::string text{};    ///< What the user said there, to be edited and sent again. Empty for other entries.
+  bool fork = false;     ///< Continue in a new fork that begins there.
 };
 
-/// The place that was chosen; none when the user went away.
+/// Returns the place that the user chose, or std::nullopt when the user left.
 Result<std::optional<PickedPlace>> pickPlace(SessionStore& store, const std::string& sessionId,
                                              const std::string& headId);
 

@@ -1,4 +1,4 @@
-// What a line means that was typed into a chat, or piped to it.
+// Interprets a line that was typed into a chat or piped to it.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct TypedLine {
   std::string text{};
 };
 
-/// `//` and `!!` at the beginning of a line stand for a slash and an exclamation mark that are said. A path is said: no
-/// command has a second slash in its name.
+/// `//` and `!!` at the beginning of a line stand for a literal slash and exclamation mark. A path is a message,
+/// because no command's name contains a second slash.
 inline TypedLine readTypedLine(std::string_view line) {
   using enum TypedLine::Kind;
   if (line.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};

@@ -29,8 +29,8 @@ constexpr const char* kPasteMarksOff = "\033[?2004l";
 constexpr std::string_view kPasteBegin = "[200~";
 constexpr std::string_view kPasteEnds = "\033[201~";
 
-// How many bytes the key at the beginning of `bytes` has sent after its Escape: `[`, parameters and a final byte, or
-// `O` and one byte. 0: it was Escape itself, or Alt with a character. Nothing: they have not all come yet.
+// Returns how many bytes a key has sent after its Escape: `[`, parameters and a final byte, or `O` and one byte.
+// Returns 0 for Escape itself and for Alt with a character, and std::nullopt while bytes are missing.
 std::optional<std::size_t> keyBytes(std::string_view bytes) {
   if (bytes.empty()) return std::nullopt;
   if (bytes.front() != '[' && bytes.front() != 'O') return 0;
@@ -40,7 +40,7 @@ std::optional<std::size_t> keyBytes(std::string_view bytes) {
   return std::nullopt;
 }
 
-// The end of a text, as much as fits.
+// Returns the end of a text that fits into `columns`.
 std::string endOf(const std::string& text, std::size_t columns) {
   std::string_view rest = text;
   while (text::displayWidth(rest) > columns) {
@@ -65,7 +65,7 @@ TypedLines::~TypedLines() {
   (void)::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
-// Also after Ctrl-Z, when the shell has set the terminal for itself.
+// Sets the terminal's mode; also needed after Ctrl-Z, when the shell has changed it.
 void TypedLines::listen() {
   termios now{};
   if (!isTerminal_ || ::tcgetattr(STDIN_FILENO, &now) != 0) return;
@@ -79,8 +79,8 @@ void TypedLines::listen() {
   if (nextShown_) showNextLine();
 }
 
-// The answer goes on the line of the question. What was being typed when that was asked is no answer to it: it comes
-// back afterwards.
+// Switches between the message and the answer to a question. The answer goes on the question's line. Text that was
+// being typed when the question came is not an answer to it: it is put aside and comes back afterwards.
 void TypedLines::takeTurns(bool asked) {
   if (asked == isAnswer_) return;
   isAnswer_ = asked;
@@ -92,7 +92,7 @@ void TypedLines::takeTurns(bool asked) {
     aside_ = std::exchange(line_, {});
     isAnswered_ = false;
   } else {
-    if (!isAnswered_) line_.clear();  // the beginning of an answer to a question that is gone
+    if (!isAnswered_) line_.clear();  // an unfinished answer to a question that is gone
     line_.insert(0, std::exchange(aside_, {}));
     answerColumns_ = 0;
     show();
@@ -101,9 +101,9 @@ void TypedLines::takeTurns(bool asked) {
 
 std::optional<std::string> TypedLines::next() {
   listen();
-  // What came together with an answer is for the next question, which may not be open yet.
+  // Bytes that arrived together with an answer are for the next question, which may not be open yet.
   takeTurns(asked_() || (isAnswered_ && !bytes_.empty()));
-  // What comes while a question is on the screen is an answer, however soon.
+  // Bytes that arrive while a question is on the screen are an answer, however early.
   if (bytes_.empty() && receive(kPollMs)) takeTurns(asked_());
   bool changed = false;
   while (!bytes_.empty()) {
@@ -120,7 +120,7 @@ std::optional<std::string> TypedLines::next() {
     if (byte != '\n' && byte != '\r') {
       changed = take(byte) || changed;
       isAnswered_ = isAnswered_ && !asked_();
-      // What is typed after it may be an answer, on the line of the question, however fast it comes.
+      // The next text may be an answer on the question's line, even if it is typed fast.
       if (line_.empty() && shown_) show();
       continue;
     }
@@ -148,8 +148,8 @@ bool TypedLines::receive(int waitMs) {
   return got > 0;
 }
 
-// Nobody moves about in a line that is typed beside an answer: arrows and other such keys do nothing. Whether the line
-// is another one now.
+// Handles a key that sends several bytes. Such keys, for example arrows, do nothing, because the cursor cannot move in
+// a line that is typed beside an answer. Returns true when the line has changed.
 bool TypedLines::takeKey() {
   std::optional<std::size_t> size = keyBytes(bytes_);
   while (!size && receive(kEscapeMs)) size = keyBytes(bytes_);
@@ -161,7 +161,7 @@ bool TypedLines::takeKey() {
   return true;
 }
 
-// Alt with a character: Alt-Enter begins another line of the same message, Alt-Backspace erases a word.
+// Handles Alt with a character: Alt-Enter begins a new line of the same message, Alt-Backspace erases a word.
 bool TypedLines::takeAlt(char byte) {
   const bool isEnter = byte == '\n' || byte == '\r';
   const bool isErase = byte == kBackspace || byte == kDelete;
@@ -172,7 +172,7 @@ bool TypedLines::takeAlt(char byte) {
   return true;
 }
 
-// What is pasted is one text, however many lines it has; its last line end sends nothing.
+// Pasted text is one text, however many lines it has; its last line end sends nothing.
 void TypedLines::takePaste() {
   std::size_t end = 0;
   for (std::size_t from = 0; (end = bytes_.find(kPasteEnds, from)) == std::string::npos;) {
@@ -189,7 +189,7 @@ void TypedLines::takePaste() {
   line_ += files.empty() ? text : files;
 }
 
-// Whether the line is another one now.
+// Returns true when the line has changed.
 bool TypedLines::take(char byte) {
   if (byte == '\t') return completeLine();
   candidates_.clear();
@@ -207,7 +207,7 @@ bool TypedLines::take(char byte) {
   return true;
 }
 
-// An answer to a question is a letter: nothing completes it.
+// Answers to questions are single letters, so they are not completed.
 bool TypedLines::completeLine() {
   if (isAnswer_) return false;
   const Completion found = complete_(line_);

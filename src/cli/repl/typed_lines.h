@@ -1,7 +1,7 @@
-// Lines that are typed while the model answers.
+// Reads lines that the user types while the model answers.
 //
-// The terminal does not echo them. What is typed is shown on a line of its own below the answer, which goes on: the two
-// never mix.
+// The terminal does not echo them. Typed text is shown on a separate line below the growing answer, so the two never
+// mix.
 #pragma once
 
 #include <termios.h>
@@ -14,23 +14,24 @@
 
 namespace bough::cli {
 
-/// While it lives, stdin is read key by key.
+/// While this object lives, stdin is read key by key.
 class TypedLines {
  public:
-  /// `asked` says whether what is typed answers a question, which is on the screen already. The line begins with
-  /// `draft`: what was typed before, and not sent. `complete` is for Tab.
+  /// `asked` returns true when typed text answers a question that is already on the screen. The line begins with
+  /// `draft`: text that was typed before and not sent. `complete` is for Tab.
   TypedLines(std::function<bool()> asked, Complete complete, std::string draft = {});
   ~TypedLines();
   TypedLines(const TypedLines&) = delete;
   TypedLines& operator=(const TypedLines&) = delete;
 
-  /// Waits a moment; gives the next complete line, if there is one. It holds line ends when several were pasted.
+  /// Waits a moment and returns the next complete line, if there is one. The line contains line ends when several lines
+  /// were pasted.
   std::optional<std::string> next();
-  /// Shows, while nothing is typed, what will be said after this turn.
+  /// While nothing is typed, shows the message that will be sent after this turn.
   void showNext(std::string line);
-  /// Whether a question was open when the line began that next() has given.
+  /// Returns true when a question was open as the line that next() returned was begun.
   [[nodiscard]] bool isAnswer() const { return isAnswer_; }
-  /// What was typed and not sent; the line editor goes on with it.
+  /// Returns the text that was typed and not sent; the line editor continues with it.
   [[nodiscard]] std::string rest() const { return isAnswer_ ? aside_ : line_; }
 
  private:
@@ -49,16 +50,16 @@ class TypedLines {
   Complete complete_;
   termios before_{};
   bool isTerminal_ = false;
-  std::string bytes_;  ///< Read, not looked at yet.
+  std::string bytes_;  ///< Bytes read but not processed yet.
   std::string line_;
-  std::string aside_;              ///< What was being typed when a question came.
-  std::string candidates_;         ///< What the end of the line may be, after Tab; until the next key.
+  std::string aside_;              ///< The text that was being typed when a question came.
+  std::string candidates_;         ///< The candidates shown after Tab, until the next key.
   std::string next_;               ///< See showNext.
-  std::size_t answerColumns_ = 0;  ///< What is shown of an answer to a question.
-  bool isAnswer_ = false;          ///< What is typed answers a question.
-  bool isAnswered_ = false;        ///< An answer to it was given.
+  std::size_t answerColumns_ = 0;  ///< The width of the answer shown on the question's line.
+  bool isAnswer_ = false;          ///< Typed text answers a question.
+  bool isAnswered_ = false;        ///< The question was answered.
   bool shown_ = false;             ///< The line is on the screen.
-  bool nextShown_ = false;         ///< What comes next is.
+  bool nextShown_ = false;         ///< The next message is on the screen.
 };
 
 }  // namespace bough::cli
