@@ -1,4 +1,4 @@
-// The commands, one a file, and the list of them.
+// The commands, one per file, and the list of them.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace bough::cli {
 
-// Each command has a namespace of its own, so that all can name their parts alike.
+// Each command has its own namespace, so that all of them can use the same names for their parts.
 // clang-format off
 namespace chat_command { Command define(); }
 namespace new_command { Command define(); }
@@ -59,10 +59,10 @@ namespace version_command { Command define(); }
 namespace schema_command { Command define(); }
 // clang-format on
 
-/// All commands, in the groups and the order of the help.
+/// Returns all commands, in the groups and the order of the help.
 std::vector<CommandGroup> commandGroups();
 
-/// `bough` alone.
+/// Runs `bough` without a command.
 Result<ExitCode> showHome(const Context& context);
 
 }  // namespace bough::cli

@@ -1,5 +1,5 @@
-// What the shells need to complete a command line. The scripts only pass on what was typed: what can follow it is found
-// here, from the commands' definitions and the sessions of the store.
+// Completes command lines for shells. The scripts only pass on the typed words; the candidates are found here, from the
+// commands' definitions and the sessions of the store.
 
 #include <algorithm>
 
@@ -31,14 +31,14 @@ Words optionNames(const Definitions& options, bool notes) {
   return names;
 }
 
-// The option that wants the next word as its value; null when `word` is none.
+// Returns the option that takes the next word as its value; null when `word` is not such an option.
 const Option* taking(const Definitions& options, const std::string& word) {
   const auto found = std::ranges::find_if(
       options, [&](const Option& option) { return !option.isArgument() && !option.isFlag() && option.isCalled(word); });
   return found == options.end() ? nullptr : &*found;
 }
 
-// What can be in place of the last of `words`, which come after the command's name.
+// Returns candidates for the last of `words`, which follow the command's name.
 Words candidatesOf(const Context& context, const Command& command, const Definitions& everywhere, const Words& words,
                    bool notes) {
   Definitions options = everywhere;
@@ -72,7 +72,7 @@ Words candidatesOf(const Context& context, const Command& command, const Definit
   return {};
 }
 
-// The store that the words before the last one name. The shell has not replaced a ~ yet.
+// Returns the store that the words before the last one name. The shell has not expanded ~ yet.
 std::string namedStore(const Words& words) {
   constexpr std::string_view kAssigned = "--store=";
   std::string named;
@@ -86,7 +86,7 @@ std::string namedStore(const Words& words) {
   return named;
 }
 
-// What can be in place of the last of `words`. Options that every command has may come before the command.
+// Returns candidates for the last of `words`. Global options may come before the command.
 Words candidates(Context context, Words words, bool notes) {
   if (const std::string store = namedStore(words); !store.empty()) context.storeLocation = store;
   Context given;
@@ -127,7 +127,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   const bool notes = options.shell != "bash" && !context.json;
   Words found = candidates(context, options.words, notes);
-  // A line break or an escape sequence, as a key or an agent's name may hold, is nothing to put on a command line.
+  // Leave out candidates with line breaks or escape sequences, as keys and agents' names may have them: they must not
+  // get onto a command line.
   std::erase_if(found, [&](const std::string& candidate) {
     const std::string_view word = std::string_view(candidate).substr(0, notes ? candidate.find('\t') : SIZE_MAX);
     return !candidate.starts_with(options.words.back()) || text::printable(word) != word;

@@ -1,13 +1,13 @@
-// A candidate may hold blanks, quotes, dollars or what else people write into a label: it is inserted so that the shell
-// reads it as that one word, also within quotes that were begun, and never as something to run.
+// Inserts candidates safely. A candidate may hold blanks, quotes, dollars, or anything else that people write into a
+// label. It is inserted so that the shell reads it as that one word, also within open quotes, and never as a command.
 
 #include "cli/commands/about/completion_scripts.h"
 
 namespace bough::cli::completion_command {
 namespace {
 
-// Bash inserts what it is given as it is. It wants only what comes after the last : or =, or after the last quote that
-// was opened, so the line is read here as bash will read it. A ! is an event of the history also in double quotes.
+// Bash inserts candidates unchanged. It expects only the text after the last : or =, or after the last opened quote, so
+// the script parses the line as bash will parse it. A ! is a history event even in double quotes.
 constexpr std::string_view kBash = R"(_bough() {
   local line=${COMP_LINE:0:COMP_POINT} word="" quote="" before="" inside="" found char quoted
   local -i i start=${#line}-${#2} begun=0
@@ -66,7 +66,7 @@ _bough() {
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bough "$@"; else compdef _bough bough; fi
 )";
 
-// Fish would add files to every list.
+// Without this, fish would add files to every list.
 constexpr std::string_view kFish = R"(function __bough_complete
   set -l typed (commandline -opc)
   set -l word

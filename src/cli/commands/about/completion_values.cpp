@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::size_t kMostSessions = 1'000;
 
-// What a shell shows beside a session, and its place among the most recent ones.
+// What a shell shows beside a session, and the session's rank among the most recent ones.
 struct SessionNote {
   std::size_t place = SIZE_MAX;
   std::string text = {};
 };
 
-// When sessions were used, and their titles. Nothing for what the catalog does not know yet, since somebody is waiting
-// for a key.
+// Returns when sessions were used, and their titles. Leaves out sessions that the catalog does not know yet, because
+// the user is waiting for a key.
 std::map<std::string, SessionNote> sessionNotes(const Context& context) {
   std::map<std::string, SessionNote> notes;
   auto view = openCatalogView(context, false, WhenBehind::Leave);
@@ -43,8 +43,8 @@ std::map<std::string, SessionNote> sessionNotes(const Context& context) {
   return notes;
 }
 
-// As lists show them, since that is what people have before their eyes; as a whole where the beginning of an id was
-// typed, or where two would be alike. A note follows after a tab, where the shell shows one.
+// Returns short ids, as lists show them. Returns whole ids if the beginning of an id was typed, or if two short ids are
+// equal. A note follows after a tab if the shell shows notes.
 Words sessionNames(const Context& context, const Typed& typed) {
   auto store = context.openStore();
   if (!store) return {};
@@ -81,7 +81,7 @@ Words entryNames(const Context& context, const std::string& sessionName) {
   return names;
 }
 
-// A value of each session: its key, its agent, its models. Each once, in the order of the sessions.
+// Returns one property of all sessions (key, agent, models), without repetition, in the order of the sessions.
 template <typename Take>
 Words ofSessions(const Context& context, bool models, Take take) {
   auto view = openCatalogView(context, false, WhenBehind::Leave);
@@ -96,7 +96,7 @@ Words ofSessions(const Context& context, bool models, Take take) {
   return found;
 }
 
-// Of providers that can be used now.
+// Returns the models of providers that can be used now.
 Words modelNames() {
   const auto settings = readSettings();
   Words names;
@@ -109,7 +109,7 @@ Words modelNames() {
   return names;
 }
 
-// A list with commas: what can come after the last of them.
+// Completes the last element of a list with commas.
 Words agentLists(const Typed& typed) {
   const std::string before = typed.word.substr(0, typed.word.rfind(',') + 1);
   Words names = agentChoices();
@@ -134,7 +134,7 @@ Words timesFor(const Option& option) {
   return ages;
 }
 
-// Of options whose values are neither choices nor sessions nor entries.
+// Returns values for options that take neither choices nor sessions nor entries.
 Words optionValues(const Option& option, const Context& context, const Typed& typed) {
   const bool makes = typed.command == "new" || typed.command == "fork";
   if (option.name == "--key" && !makes)

@@ -19,7 +19,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   Input input;
   while (!outputClosed()) {
     const auto line = input.nextLine();
-    if (!line && line.error().code == ErrorCode::InvalidArgument) {  // it is too long
+    if (!line && line.error().code == ErrorCode::InvalidArgument) {  // the line is too long
       printJsonLine(serve::McpServer::refuse(line.error()));
       BOUGH_TRY(const auto more, input.skipLine());
       if (!more) break;

@@ -29,7 +29,7 @@ struct Options {
   bool all = false;
 };
 
-// How much of a piece of UTF-8 is whole characters.
+// Returns how many bytes of a piece of UTF-8 form whole characters.
 std::size_t wholeCharacters(std::string_view text) {
   constexpr std::size_t kLongest = 4;
   for (std::size_t back = 1; back < kLongest && back <= text.size(); ++back) {
@@ -41,7 +41,7 @@ std::size_t wholeCharacters(std::string_view text) {
   return text.size();
 }
 
-// Where the pieces of an export go: a new file, or standard output.
+// The target of an export: a new file, or standard output.
 class Output {
  public:
   static Result<Output> open(const std::string& path) {
@@ -71,10 +71,11 @@ class Output {
 
  private:
   std::unique_ptr<NewFile> file_;
-  std::shared_ptr<std::string> cut_ = std::make_shared<std::string>();  // a character of which the rest is to come
+  // The beginning of a character that is not complete yet.
+  std::shared_ptr<std::string> cut_ = std::make_shared<std::string>();
 };
 
-// For a tool that is not an agent.
+// Exports for a tool that is not an agent.
 Result<ExitCode> exportTrace(const Context& context, const NamedSession& session, const Options& options,
                              const std::string& at) {
   BOUGH_TRY(const auto entries, TranscriptSource::open(*session.store, session.sessionId));
@@ -101,7 +102,7 @@ Result<ExitCode> exportTrace(const Context& context, const NamedSession& session
   return kDone;
 }
 
-// Whether nothing is there: before the first of several files is written.
+// Fails when the path exists. Checked before the first of several files is written.
 Result<void> checkNew(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
@@ -109,7 +110,7 @@ Result<void> checkNew(const std::string& path) {
               "nothing is overwritten; name another folder");
 }
 
-// All branches, as files that continue one another, into a folder.
+// Exports all branches into a folder, as files that continue one another.
 Result<ExitCode> exportTree(const Context& context, const NamedSession& session, const Options& options,
                             const std::string& at) {
   BOUGH_TRY(const auto entries, TranscriptSource::open(*session.store, session.sessionId));
@@ -129,7 +130,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     }
     files = all;
     TranscriptHome anywhere = transcriptHome();
-    anywhere.home = "/";  // only the names of the files are wanted
+    anywhere.home = "/";  // only the names of the files are needed
     for (const TranscriptFacts& file : files) {
       BOUGH_TRY(const auto place, placeForTranscript(anywhere, file));
       paths.push_back(options.output + place.path.substr(place.path.rfind('/')));

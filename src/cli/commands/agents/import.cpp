@@ -32,7 +32,7 @@ struct Options {
 
 struct Source {
   std::string path;
-  bool asked = false;  ///< Named itself, not found in a folder: then a file of nobody is an error.
+  bool asked = false;  ///< Named by the user, not found in a folder: then a file of no known agent is an error.
 };
 
 bool isAgent(const std::string& name) {
@@ -59,7 +59,7 @@ Result<void> openInto(const Context& context, std::unique_ptr<SessionStore>& sto
 
 using UseSource = std::function<bool(Source&&)>;
 
-// Of a name of an agent, a file, or a folder with files: each file, until `use` returns false. Returns whether every
+// Passes each file of an agent, a folder, or a single file to `use`, until `use` returns false. Returns true if every
 // folder could be read.
 Result<bool> eachSource(const std::string& name, const UseSource& use) {
   const auto useFound = [&](FoundTranscript&& file) { return use({.path = std::move(file.path)}); };
@@ -108,26 +108,26 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
   if (!text.empty()) printMessage("note: " + text);
 }
 
-// What was told of files that are watched: they grow often, and what cannot be imported is tried again and again.
+// What was already reported about watched files: they grow often, and failed imports are retried again and again.
 struct Told {
-  std::unordered_map<std::string, std::uint64_t> damage;  // by path; told again when it grows, too
-  std::unordered_set<std::string> failures;               // since the last time that all was well
+  std::unordered_map<std::string, std::uint64_t> damage;  // by path; reported again when the damage grows
+  std::unordered_set<std::string> failures;               // since everything last succeeded
 };
 
 class Importing {
  public:
-  // `watched`: says nothing of sessions without anything new, and the same damage and failure once.
+  // With `watched`, prints nothing for unchanged sessions, and reports the same damage or failure only once.
   Importing(const Context& context, std::unique_ptr<SessionStore>& store, Told* watched = nullptr)
       : context_(context), store_(store), watched_(watched) {}
 
-  // Imports it with others, soon. False when there is no use in going on.
+  // Imports the source soon, together with others. Returns false when continuing is pointless.
   bool add(Source&& source) {
     group_.push_back(std::move(source));
     return group_.size() < kGroup || importGroup();
   }
 
-  // The rest; then, one after the other, those that continue another session, which must be there before, and further
-  // files of a session.
+  // Imports the rest. Then imports, one after the other, files that continue another session, which must be imported
+  // first, and further files of the same session.
   void importRest() {
     if (!group_.empty() && !importGroup()) return;
     while (!waiting_.empty() && !outputClosed()) {
@@ -143,11 +143,11 @@ class Importing {
   }
 
   [[nodiscard]] std::size_t failed() const { return failed_; }
-  // Whether the file was imported, or is of no agent.
+  // Returns true when the file was imported, or belongs to no known agent.
   [[nodiscard]] bool isDone(const std::string& path) const { return done_.contains(path); }
 
  private:
-  // A store keeps what it wrote last of each session in memory; many sessions would take much of it.
+  // A store keeps the latest writes of each session in memory, which would add up over many sessions.
   static constexpr std::size_t kGroup = 16;
 
   void giveUp() {
@@ -199,7 +199,7 @@ class Importing {
     print(done, path, context_.json, isNews);
   }
 
-  // Leaves no store when it cannot be opened again.
+  // Reopens the store. If that fails, no store is left.
   bool refresh() {
     const auto closed = store_->close();
     if (!closed) noteFailure(closed.error());
@@ -210,7 +210,7 @@ class Importing {
     return false;
   }
 
-  // A file that is watched may go before it is read.
+  // A watched file may disappear before it is read.
   [[nodiscard]] bool hasVanished(const std::string& path) const {
     std::error_code error;
     return watched_ != nullptr && !isInDatabase(path) && !fs::exists(path, error);
@@ -226,7 +226,7 @@ class Importing {
   Told* watched_;
   std::vector<Source> group_;
   std::vector<Source> waiting_;
-  bool isLater_ = false;  // those that waited are being imported
+  bool isLater_ = false;  // the files that waited are now being imported
   std::uint64_t unknown_ = 0;
   std::string example_;
   std::size_t failed_ = 0;
@@ -251,7 +251,7 @@ std::vector<std::string> importWatched(const Context& context, std::unique_ptr<S
   return failed;
 }
 
-// Until it is ended.
+// Runs until it is stopped.
 Result<ExitCode> watch(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore(/*create=*/true));
   Told told;
@@ -264,7 +264,7 @@ Result<ExitCode> watch(const Context& context, const Options& options) {
   return code;
 }
 
-// One file, into the session of this id.
+// Imports one file into the session with this id.
 Result<ExitCode> importAs(const Context& context, const Options& options) {
   std::error_code error;
   const bool isOneFile = options.sources.size() == 1 && !isAgent(options.sources.front()) &&
@@ -287,7 +287,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "import needs a file, a folder or an agent",
                 "bough import claude-code; `bough help import` lists the agents");
   }
-  // Names are checked before anything is imported, and a store is made only when there is something for it.
+  // Check the names before importing anything, and create a store only when there is something to store.
   for (const std::string& name : options.sources) BOUGH_TRY(checkSource(name));
   std::unique_ptr<SessionStore> store;
   Importing importing(context, store);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files to be imported, and the sessions that some file has.
+// The files to import, and the sessions that a file has claimed.
 class Work {
  public:
   Work(SessionStore& store, const std::vector<std::string>& paths)
@@ -30,7 +30,7 @@ class Work {
   std::vector<Result<ImportResult>> results() { return std::move(results_); }
 
  private:
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20;  // a file may be one line
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20;  // a file may be a single line
 
   static std::uint64_t sizeOf(const std::string& path) {
     std::error_code error;

@@ -9,12 +9,12 @@
 
 namespace bough::cli {
 
-/// One after the other.
+/// Imports one file after the other.
 std::vector<Result<ImportResult>> importInTurn(SessionStore& store, const std::vector<std::string>& paths);
 
-/// By several threads, as long as the files together are small enough for the memory. Of several files of one session
-/// only the first is imported; the others fail with Conflict, and so does a file that continues another session. They
-/// are for importInTurn.
+/// Imports with several threads, as long as the files together fit into the memory limit. Of several files of one
+/// session, only the first is imported; the others fail with Conflict, and so does a file that continues another
+/// session. Pass these to importInTurn.
 std::vector<Result<ImportResult>> importAtOnce(SessionStore& store, const std::vector<std::string>& paths);
 
 }  // namespace bough::cli

@@ -30,15 +30,15 @@ struct Options {
   bool uninstall = false;
 };
 
-// Where systemd looks for the services of a user.
+// Returns the folder where systemd looks for a user's services.
 Result<std::string> serviceFolder() {
   if (const auto config = userFolder(UserFolder::Config); !config.empty()) return config + "/systemd/user";
   return fail(ErrorCode::InvalidArgument, "there is no folder for user services",
               "set HOME, or XDG_CONFIG_HOME, to an absolute path");
 }
 
-// A word of a unit file. Line breaks and other control characters have no safe form there. systemd takes `$` for a
-// variable only in arguments of a command.
+// Returns a word for a unit file. Fails for line breaks and other control characters, which have no safe form there.
+// systemd expands `$` only in arguments of a command.
 Result<std::string> unitWord(const std::string& text, bool isArgument = false) {
   std::string out = "\"";
   for (const char c : text) {
@@ -53,7 +53,8 @@ Result<std::string> unitWord(const std::string& text, bool isArgument = false) {
   return out + "\"";
 }
 
-// The variables that say where agents keep their sessions, as far as they are set here: a service has none of them.
+// Returns the variables that say where agents keep their sessions, if they are set here: a service inherits none of
+// them.
 std::map<std::string, std::string> agentVariables() {
   std::map<std::string, std::string> found;
   TranscriptHome home = transcriptHome();
@@ -90,7 +91,7 @@ Result<std::string> serviceText(const Context& context) {
   return text;
 }
 
-// None when there is no such file.
+// Returns std::nullopt when the file does not exist.
 Result<std::optional<std::string>> readService(const std::string& path) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(path, error))) return std::optional<std::string>();
@@ -129,7 +130,7 @@ Result<ExitCode> install(const Context& context, const std::string& folder) {
   return kDone;
 }
 
-// Also the link that `systemctl enable` makes: it would point to nothing.
+// Also removes the link that `systemctl enable` makes, which would dangle.
 Result<ExitCode> uninstall(const Context& context, const std::string& folder) {
   const std::string path = folder + "/" + std::string(kName);
   BOUGH_TRY(const auto present, readService(path));

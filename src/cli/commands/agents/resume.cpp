@@ -31,11 +31,11 @@ struct Options {
 struct Resumed {
   MadeTranscript made;
   TranscriptPlace place;
-  bool isThere = false;      // the file exists and holds just this
-  std::string instead = {};  // a file of the same session that holds something else
+  bool isThere = false;      // the file exists and has exactly this content
+  std::string instead = {};  // a file of the same session with other content
 };
 
-// What a session says of its folder is not checked: it may have come from anywhere.
+// The folder that a session records is not checked otherwise: the session may come from anywhere.
 bool isAbsolute(const std::string& folder) {
   return folder.starts_with('/');
 }
@@ -52,15 +52,16 @@ std::string folderOfFile(const TranscriptFacts& facts, const std::string& cwd) {
   return place ? std::filesystem::path(place->path).parent_path().string() : std::string();
 }
 
-// Whether the agent finds a session of this file when it is started in the file's own folder: it looks by the folder
-// alone, unless it keeps all sessions together.
+// Returns true when the agent, started in the file's folder, finds the session of this file. Most agents look only in
+// the files of that folder; some keep all sessions together.
 bool isWhereAgentLooks(const TranscriptFacts& file, const std::string& path) {
   if (folderOfFile(file, "/a") == folderOfFile(file, "/b")) return true;
   return !file.cwd.empty() && std::filesystem::path(path).parent_path() == folderOfFile(file, file.cwd);
 }
 
-// The agent's file of a session that is not where bough would put it: written in another time zone, or by the agent
-// itself; when the session names no folder of its own (`mayMove`), in another folder. Empty when there is none.
+// Returns the agent's file for a session that is not where bough would put it: written in another time zone, or by the
+// agent itself; or, when the session records no folder (`mayMove`), stored for another folder. Empty when there is no
+// such file.
 std::string fileElsewhere(const TranscriptFacts& facts, bool mayMove) {
   constexpr std::size_t kInName = 8;  // of the id
   std::string found;
@@ -74,7 +75,7 @@ std::string fileElsewhere(const TranscriptFacts& facts, bool mayMove) {
     if (!other || other->agent != facts.agent || other->sessionId != facts.sessionId) return false;
     return (mayMove || other->cwd == facts.cwd) && isWhereAgentLooks(*other, path);
   };
-  // Agents without folders of their own have no such file.
+  // For an agent without session folders the walk finds nothing.
   (void)eachTranscript(transcriptHome(), {facts.agent}, [&](FoundTranscript&& file) {
     if (isOfSession(file.path)) found = std::move(file.path);
     return found.empty();
@@ -82,16 +83,16 @@ std::string fileElsewhere(const TranscriptFacts& facts, bool mayMove) {
   return found;
 }
 
-// Where the agent looks for the session. A file that is there is compared with what would be written; it is never
-// changed.
+// The place where the agent looks for the session. An existing file is compared with the new content and never changed.
 class Target {
  public:
-  // `mayMove`: a file in another folder than that of the facts may be the session's, too.
+  // `mayMove`: a file for another folder than that of the facts may also be the session's.
   Target(bool dryRun, bool mayMove) : dryRun_(dryRun), mayMove_(mayMove) {}
 
   Result<void> begin(const TranscriptFacts& facts) {
     BOUGH_TRY(place_, placeForTranscript(transcriptHome(), facts));
-    // Some agents keep their sessions in the project's folder. A session is not believed so far that it is made.
+    // Some agents keep their sessions in the project's folder. That folder is not created just because a session names
+    // it.
     if (place_.path.starts_with(facts.cwd + "/") && isFolderMissing(facts.cwd)) {
       return fail(ErrorCode::NotFound, fmt::format("the session's folder {} is gone", text::printable(facts.cwd)),
                   "--cwd-map OLD=NEW names another");
@@ -123,20 +124,21 @@ class Target {
     return file_->add(piece);
   }
 
-  // What is there already has its own.
+  // An existing transcript already has its own side files.
   Result<void> keepBeside(const std::string& agent, const std::string& name, std::string_view bytes) const {
     if (!isFree_ || dryRun_) return {};
     return keepBesideTranscript(agent, place_.path, name, bytes);
   }
 
-  // Puts the new file into its place.
+  // Moves the new file into place.
   Result<void> save() { return file_ ? file_->save() : Result<void>(); }
 
   [[nodiscard]] const TranscriptPlace& place() const { return place_; }
   [[nodiscard]] bool holdsOther() const { return holdsOther_; }
-  // That of the file, when it is another one than the session's.
+  // Returns the folder of the file, if it differs from the session's.
   [[nodiscard]] const std::string& otherFolder() const { return otherFolder_; }
-  // After the last piece. The agent may have packed its file.
+  // Call after the last piece. Returns true when the existing file has the same content; the agent may have compressed
+  // the file.
   [[nodiscard]] bool holdsSame() {
     if (isFree_ || holdsOther_) return false;
     Sha256 held;
@@ -161,23 +163,22 @@ class Target {
   bool holdsOther_ = false;
   TranscriptPlace place_;
   std::string otherFolder_;
-  Sha256 wanted_;  // of what would be written
+  Sha256 wanted_;  // of the new content
   std::unique_ptr<NewFile> file_;
 };
 
-// What the session is to the agent.
+// Returns the facts of the session for the agent.
 Result<TranscriptFacts> factsFor(SessionStore& store, const std::string& sessionId, const std::string& agent) {
   BOUGH_TRY(const auto entries, TranscriptSource::open(store, sessionId));
   return factsForExport(store, sessionId, agent, entries);
 }
 
-// Nothing is overwritten: where the agent has a file of the session that holds something else, the session gets
-// another id there.
+// Overwrites nothing: if the agent has a file of the session with other content, the session gets a new id there.
 Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish, bool dryRun) {
   constexpr unsigned kMostCopies = 1'000;
   BOUGH_TRY(const auto agents, factsFor(store, sessionId, wish.agent));
-  const bool mayMove = agents.cwd.empty();  // it then gets the present one
-  // A subagent's session is continued under an id of its own.
+  const bool mayMove = agents.cwd.empty();  // the session then gets the current folder
+  // A subagent's session is continued under a new id.
   if (!placeForTranscript(transcriptHome(), agents)) ++wish.copy;
   std::string instead;
   while (wish.copy < kMostCopies) {
@@ -194,7 +195,7 @@ Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, 
       BOUGH_TRY(target.save());
       return Resumed{.made = std::move(*made), .place = target.place(), .isThere = isThere, .instead = instead};
     }
-    // A session without a folder got that of the time when it was written.
+    // A session without a folder got the folder that was current when it was written.
     if (wish.folder.empty() && !target.otherFolder().empty()) {
       wish.folder = target.otherFolder();
       continue;
@@ -206,7 +207,7 @@ Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, 
               "remove those that are not needed");
 }
 
-// Also for a file that is there already: the agent's list may have refused it the last time, or lost it since.
+// Also announces an existing file: the agent's list may have refused it last time, or lost it since.
 Result<void> announce(const Resumed& resumed) {
   auto announced = announceTranscript(transcriptHome(), resumed.made.facts, resumed.place.path);
   if (announced) return {};
@@ -244,7 +245,7 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
   printLine(folder + place.command);
 }
 
-// In the chat of bough itself.
+// Continues the session in bough's own chat.
 Result<ExitCode> continueHere(const Context& context, const Options& options) {
   if (options.dryRun || !options.at.empty() || !options.cwdMap.empty()) {
     return fail(ErrorCode::InvalidArgument, "--at, --dry-run and --cwd-map need --in AGENT",

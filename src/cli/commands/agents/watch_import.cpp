@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
-// Some file systems tell nothing, and an agent's folder may appear later: so now and then everything is looked at.
+// Some file systems send no notifications, and an agent's folder may appear later, so everything is checked from time
+// to time.
 constexpr int kLookAgainMs = 600'000;
 // A file may be in use, the store full, or its server restarting.
 constexpr int kTryAgainMs = 60'000;
@@ -34,13 +35,13 @@ constexpr int kTryAgainMs = 60'000;
 constexpr int kLeastRestMs = 1'000;
 constexpr int kMaxRestMs = 60'000;
 
-// The file that holds a session: of one in a database, the database.
+// Returns the file that holds a session; for a session in a database, the database.
 std::string fileOf(const std::string& path) {
   const std::size_t mark = path.find(".sqlite#");
   return mark == std::string::npos ? path : path.substr(0, path.find('#', mark));
 }
 
-// Ctrl-C and SIGTERM as something that can be waited for.
+// Makes Ctrl-C and SIGTERM available as a descriptor that can be polled.
 class StopSignals {
  public:
   StopSignals() {
@@ -109,7 +110,7 @@ class Watching {
  private:
   using State = std::pair<std::uintmax_t, std::int64_t>;  // size and time
 
-  // What else changes meanwhile. Reading a long session takes a while, so it is not read all the time.
+  // Collects further changes for a while. Reading a long session takes time, so it is not read after every change.
   Result<TreeWatcher::Changed> changesMeanwhile() {
     TreeWatcher::Changed all;
     const auto end =
@@ -121,13 +122,13 @@ class Watching {
                 orError(watcher_->wait(static_cast<int>(left), stop_.descriptor()), "watch", "the agents' folders"));
       all.all = all.all || more.all;
       all.paths.insert(more.paths.begin(), more.paths.end());
-      if (!more.all && more.paths.empty()) return all;  // the time is over, or it is to end
+      if (!more.all && more.paths.empty()) return all;  // the time is over, or a stop was requested
     }
   }
 
   Result<void> lookAtAll() {
     nextLook_ = SteadyClock::now() + std::chrono::milliseconds(kLookAgainMs);
-    failed_.clear();  // they are found again
+    failed_.clear();  // the walk finds them again
     std::set<std::string> found;
     const auto take = [&](FoundTranscript&& file) {
       constexpr std::size_t kAtOnce = 1'000;
@@ -163,11 +164,11 @@ class Watching {
     });
   }
 
-  // Of a database: those of its sessions that changed.
+  // Adds the path; for a database, those of its sessions that changed.
   void noteChanged(const std::string& file, std::vector<std::string>& changed) {
     if (file.ends_with(".sqlite")) {
       const auto sessions = transcriptsInDatabase(file);
-      if (!sessions) return;  // in use; it is told again when it changes
+      if (!sessions) return;  // in use; its next change is reported again
       for (const FoundTranscript& session : *sessions) {
         const State state{session.sizeBytes, static_cast<std::int64_t>(session.modifiedNs)};
         if (isNews(session.path, state)) changed.push_back(session.path);
@@ -179,7 +180,7 @@ class Watching {
     if (!error && isNews(file, state)) changed.push_back(file);
   }
 
-  // Of very many files only hashes are kept.
+  // Stores only hashes, because there may be very many files.
   bool isNews(const std::string& path, const State& state) {
     const std::uint64_t stamp = std::hash<std::string>{}(fmt::format("{} {} {}", path, state.first, state.second));
     return std::exchange(seen_[std::hash<std::string>{}(path)], stamp) != stamp;
@@ -189,7 +190,7 @@ class Watching {
     std::vector<std::string> changed;
     for (const std::string& path : paths) {
       std::error_code error;
-      // A database's log is beside it.
+      // A database's log is in a file beside it.
       const std::string file = path.ends_with(".sqlite-wal") ? path.substr(0, path.size() - 4) : path;
       if (isWanted(file) && !fs::is_symlink(file, error)) noteChanged(file, changed);
     }
@@ -210,7 +211,7 @@ class Watching {
   StopSignals stop_;
   std::unique_ptr<TreeWatcher> watcher_;
   std::unordered_map<std::uint64_t, std::uint64_t> seen_;  // by the hash of a path
-  std::set<std::string> failed_;                           // to be tried again
+  std::set<std::string> failed_;                           // to be retried
   SteadyClock::time_point nextLook_;
   int lastImportMs_ = 0;
 };

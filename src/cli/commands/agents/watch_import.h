@@ -1,4 +1,4 @@
-// `bough import --watch`: imports again whatever changes in the agents' folders.
+// `bough import --watch`: imports sessions again when they change in the agents' folders.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace bough::cli {
 
-/// Returns those that could not be imported.
+/// Imports files and returns those that could not be imported.
 using ImportFiles = std::function<std::vector<std::string>(const std::vector<std::string>& paths)>;
 
-/// Imports all sources, and again whatever changes, until Ctrl-C or SIGTERM. `import` brings in some files and prints a
-/// line for each that had something new; those that it returns could not be imported now, and are tried again after a
-/// minute. `sources`: agents, folders and files; all agents when there are none.
+/// Imports all sources, and every later change, until Ctrl-C or SIGTERM. `import` imports some files and prints a line
+/// for each that had something new; files that it returns are retried after a minute. `sources` are agents, folders and
+/// files; if empty, all agents.
 Result<ExitCode> watchAndImport(const std::vector<std::string>& sources, const ImportFiles& import);
 
 }  // namespace bough::cli

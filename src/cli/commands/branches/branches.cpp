@@ -37,7 +37,7 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
   printJsonLine(writer.endArray().endObject().text());
 }
 
-// On a wide terminal there is room for more of what was said last.
+// On a wide terminal there is room for more of the last message.
 Result<void> readMore(SessionStore& store, const std::string& session, const SessionTree& tree,
                       std::vector<BranchListing>& listed) {
   const std::size_t graphemes = saidGraphemes(kLastMessageGraphemes);

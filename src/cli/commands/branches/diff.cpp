@@ -31,16 +31,16 @@ struct Options {
   bool full = false;
 };
 
-// A branch, by the entry it ends in. The other one may be in another store.
+// A branch, given by its last entry. The other branch may be in another store.
 struct Side {
   NamedSession named;
   std::string entryId;  // empty in an empty session
-  std::string name;     // what it is called in text
+  std::string name;     // how the text output calls it
 
   [[nodiscard]] Result<Session> session() const { return named.store->session(named.sessionId); }
 };
 
-// Gives the entries at these sequences to `use`, until the output is closed.
+// Passes the entries at these sequences to `use`, until the output is closed.
 template <typename Use>
 Result<void> forEachEntry(const Side& side, const std::vector<Sequence>& nodes, Use use) {
   BOUGH_TRY(const auto session, side.session());
@@ -126,10 +126,11 @@ Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff
   return kDone;
 }
 
-// The branch that an entry's name means; without one the head's. An empty session has an empty branch.
+// Resolves an entry's name to its branch; without a name, returns the head's branch. An empty session has an empty
+// branch.
 Result<Side> resolveSide(NamedSession named, const std::string& entry) {
   Side side{.named = std::move(named), .entryId = {}, .name = {}};
-  const bool isTitled = !side.named.isCopy;  // a copy would be read once more for its title
+  const bool isTitled = !side.named.isCopy;  // a copy would have to be read again for its title
   side.name = isTitled ? idAndTitle(*side.named.store, side.named.sessionId) : exactId(side.named.sessionId);
   if (entry.empty()) {
     BOUGH_TRY(auto state, side.named.store->sessionState(side.named.sessionId));
@@ -142,7 +143,7 @@ Result<Side> resolveSide(NamedSession named, const std::string& entry) {
 
 using Sides = std::pair<Side, Side>;
 
-// The other session is compared by its head, unless an entry of it is named.
+// The other session is compared by its head, unless one of its entries is named.
 Result<Sides> compareSessions(const Context& context, const NamedSession& first, const std::string& name,
                               const std::string& left, const std::string& otherName, const std::string& right) {
   NamedSession second = first;
@@ -172,13 +173,13 @@ Result<Sides> openBoth(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "there is nothing to compare with",
                 "name an entry of another branch, or another session with --with");
   }
-  // With one entry named, it is compared with the head.
+  // A single named entry is compared with the head.
   const bool one = options.right.empty();
   auto named = resolveSide(first, options.left);
   if (!named && one) {
-    // What is not an entry may be a session: `bough diff @1 @2`.
+    // A name that is not an entry may be a session: `bough diff @1 @2`.
     auto sessions = compareSessions(context, first, options.session, "", options.left, "");
-    // A label may have a slash, but hardly the ending of a file.
+    // A label may contain a slash, but hardly ends like a session file.
     if (sessions || sessions.error().code != ErrorCode::NotFound || isSessionFileName(options.left)) return sessions;
   }
   if (!named) return std::unexpected(named.error());

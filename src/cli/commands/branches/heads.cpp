@@ -20,7 +20,7 @@ struct Options {
   std::string session;
 };
 
-// What was said last there: a head is mostly after the sums of a turn, which nobody said.
+// Returns the last message at a head, because a head is usually after the totals of a turn, which have no text.
 EntrySummary summaryOf(SessionStore& store, const std::string& session, const std::string& entryId,
                        std::size_t graphemes) {
   constexpr int kMostSteps = 8;

@@ -31,7 +31,7 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
   printJsonLine(writer.endArray().endObject().text());
 }
 
-// What an entry says; of bookkeeping, such as the sums of a turn, what was said before it.
+// Returns the text of an entry; for bookkeeping entries, such as turn totals, the message before it.
 EntrySummary saidAt(SessionStore& store, const std::string& session, const std::string& entryId) {
   const std::size_t graphemes = saidGraphemes(50);
   const auto entry = store.loadEntry(session, entryId);

@@ -29,7 +29,7 @@ struct Options {
   bool full = false;
 };
 
-// "0.5 s", "12 s", "3:05", "2:03:05": as on a stopwatch.
+// Formats a time as on a stopwatch: "0.5 s", "12 s", "3:05", "2:03:05".
 std::string clockText(std::uint64_t ms) {
   if (ms < 10'000) return fmt::format("{}.{} s", ms / 1000, ms % 1000 / 100);
   const std::uint64_t seconds = ms / 1000;
@@ -64,7 +64,7 @@ void printStep(const ReplayStep& step, std::size_t total, const Options& options
   printLine(fmt::format("{}  {}{}", styled(Style::Dim, place + " " + time), said, mark));
 }
 
-// What the person at --step wants next.
+// What the user chooses next in --step mode.
 enum class Wish : std::uint8_t { Next, Continue, Fork, Quit };
 
 Result<Wish> ask(Input& input) {

@@ -62,7 +62,7 @@ void writeNode(json::Writer& writer, const SessionTree& tree, Sequence node, con
   writer.memberOrNull("problem", tree.isOrphan(node) ? toString(problem->kind) : "").endObject();
 }
 
-// All entries, in log order, each with its parent: a tree of any depth without nesting.
+// Prints all entries in log order, each with its parent, so that a tree of any depth needs no nesting.
 Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, const SessionTree& tree) {
   const auto describe = describeEntries(store, sessionId);
   std::string out;
@@ -77,7 +77,7 @@ Result<ExitCode> printJson(SessionStore& store, const std::string& sessionId, co
   writer.member("branchCount", tree.leaves().size());
   writer.member("problemCount", tree.problems().size()).key("entries").beginArray();
   for (Sequence from = 0; from < tree.entryCount() && !outputClosed(); from += kPart) {
-    // Each entry and, after them all, its parent, for the parent's id.
+    // The entries, followed by their parents, whose ids are needed.
     std::vector<Sequence> nodes;
     for (Sequence node = from; node < std::min<std::size_t>(from + kPart, tree.entryCount()); ++node) {
       if (tree.isNode(node)) nodes.push_back(node);
@@ -112,7 +112,7 @@ Result<ExitCode> draw(SessionStore& store, const std::string& sessionId, const S
     };
     look.width = terminalWidth();
     look.ids = look.ids || look.width >= kColumnsForIds;
-    // Ids that a program has chosen may be of any length.
+    // Ids chosen by a program may have any length.
     constexpr std::size_t kIdColumns = 20;
     look.shortId = [whole = options.ids](const std::string& id) {
       return whole ? shortId(id) : text::excerptToWidth(shortId(id), kIdColumns);

@@ -27,7 +27,7 @@
 namespace bough::cli::context_command {
 namespace {
 
-constexpr std::uint64_t kWhatModelsRead = UINT64_MAX;  // The budget when none is given; 0 is no budget.
+constexpr std::uint64_t kWhatModelsRead = UINT64_MAX;  // the budget when none is given; 0 means no limit
 
 struct Options {
   std::string session;
@@ -37,8 +37,8 @@ struct Options {
   bool explain = false;
 };
 
-// Prints the JSON that holds the request of a context, without a second copy of its messages. `write` gives that JSON
-// for a request without messages.
+// Prints the JSON that contains a context's request, without copying its messages. `write` returns that JSON for a
+// request without messages.
 void printWithMessages(bough::Context& built, const std::function<std::string(const std::string& request)>& write) {
   const std::string messages = std::exchange(built.messages, "[]");
   const std::string request = built.requestJson();
@@ -84,7 +84,7 @@ void printStepJson(const PrefixStep& step) {
   printJsonLine(writer.endObject().text());
 }
 
-// One row a request: what it sends again as it was, and what is new.
+// Prints one row per request: what it repeats unchanged, and what is new.
 void printSteps(const std::vector<PrefixStep>& steps) {
   using enum Table::Align;
   Table table({{.title = "request"},
@@ -135,9 +135,10 @@ ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
   return breaks == 0 ? kDone : kProblem;
 }
 
-// That of the branch's last answer: the next request goes there. Anthropic's where nobody has answered.
+// Returns the dialect of the branch's last answer, because the next request goes there; Anthropic's when there is no
+// answer.
 Result<Dialect> dialectOf(SessionStore& store, const std::string& session, const std::string& at) {
-  for (const std::size_t last : {std::size_t{8}, std::size_t{200}}) {  // Entries may be long.
+  for (const std::size_t last : {std::size_t{8}, std::size_t{200}}) {  // entries may be long, so begin with a few
     BOUGH_TRY(const auto entries, store.loadSessionEntries(session, {.last = last, .branch = at}));
     for (const Entry& entry : std::views::reverse(entries)) {
       const auto message = holdsMessage(entry) ? normalizeEntry(entry) : std::unexpected(Error{});
@@ -148,15 +149,15 @@ Result<Dialect> dialectOf(SessionStore& store, const std::string& session, const
   return Dialect::Anthropic;
 }
 
-// The largest window of all models in the table: nobody reads more.
+// Returns the largest window of all models in the table; no model reads more.
 Result<std::uint64_t> largestWindow() {
   BOUGH_TRY(const auto table, agent::ModelTable::read(environmentVariable("BOUGH_MODELS")));
   const auto largest = std::ranges::max_element(table.rows(), {}, &agent::ModelFacts::windowTokens);
   return largest == table.rows().end() ? agent::ModelFacts().windowTokens : largest->windowTokens;
 }
 
-// Of a branch that is longer than any model's window, only the end; all of a newest turn that is longer by itself.
-// `build`: makes something of these options.
+// Builds only the end of a branch that exceeds every model's window, but never less than the whole newest turn. `build`
+// makes the result from these options.
 template <typename Build>
 auto within(ContextOptions wanted, std::uint64_t budget, const Build& build) -> decltype(build(wanted)) {
   if (budget != kWhatModelsRead) {
@@ -167,7 +168,7 @@ auto within(ContextOptions wanted, std::uint64_t budget, const Build& build) -> 
   BOUGH_TRY(wanted.budgetTokens, largestWindow());
   auto built = build(wanted);
   if (built || built.error().code != ErrorCode::InvalidArgument) return built;
-  // A message that --strict refuses is an error however much is read.
+  // A message that --strict refuses is an error, whatever the budget is.
   if (std::exchange(wanted.strict, false) && build(wanted)) return built;
   wanted.strict = strict;
   wanted.budgetTokens.reset();

@@ -39,7 +39,7 @@ Result<std::string> readDocument(const std::string& path) {
   return text;
 }
 
-// What is beside the input when it was converted before.
+// Reads the side data that an earlier conversion wrote next to the input.
 Result<std::string> readWayBack(const std::string& path) {
   auto text = readNamedFile(path, kMaxBytes);
   if (text && isBlank(*text)) text = fail(ErrorCode::InvalidArgument, fmt::format("{} is empty", path));
@@ -47,7 +47,7 @@ Result<std::string> readWayBack(const std::string& path) {
   return text;
 }
 
-// "model, metadata": the settings that only come back on the way back.
+// Returns the settings that only the way back restores: "model, metadata".
 std::string settingsLeft(const CompatibilityReport& report) {
   std::string names;
   for (const Finding& finding : report.findings) {
@@ -57,7 +57,7 @@ std::string settingsLeft(const CompatibilityReport& report) {
   return names;
 }
 
-// What a person wants to know: how much came back, what the target cannot hold, what was wrong.
+// Prints a summary for people: how much was restored, what the target cannot hold, what was wrong.
 void printReport(const CompatibilityReport& report, const Options& options, bool keptWayBack) {
   printMessage(fmt::format(
       "{}, {} to {}: {}{}", counted(report.messages, "message"), options.from, options.to, lossText(report, options.to),
@@ -104,10 +104,10 @@ Result<ExitCode> run(const Context& context, Options options) {
   if (options.output.empty()) {
     printJsonLine(converted->document);
   } else {
-    // The side data first: a document without it would be mistaken for one that needs none.
+    // Write the side data first: a document without it would look like one that needs none.
     BOUGH_TRY(writeOutputFile(options.output + ".origin", converted->wayBack.json, existingWayBack));
     if (const auto written = writeOutputFile(options.output, converted->document, existing); !written) {
-      // Without its document it would be taken for the way back of another one.
+      // Without its document, the side data could be mistaken for that of another document.
       if (existingWayBack == Existing::Refused) std::filesystem::remove(options.output + ".origin", status);
       return std::unexpected(written.error());
     }

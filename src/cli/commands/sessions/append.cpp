@@ -13,7 +13,7 @@
 namespace bough::cli::append_command {
 namespace {
 
-// Everything on stdin is one batch in memory.
+// All of stdin is one batch, held in memory.
 constexpr std::uint64_t kMaxInputBytes = std::uint64_t{1} << 30;
 constexpr const char* kLeastEntry =
     R"(an entry is at least {"type":"message","payload":{…}}; leave out what you do not know)";
@@ -25,7 +25,7 @@ struct Options {
   std::string text;
 };
 
-// One line of input. Unlike in a log, a parent that is left out is not the same as null.
+// Parses one line of input. Unlike in a log, a missing parent is not the same as null.
 Result<Entry> readEntry(const Input::Line& line) {
   if (const auto valid = json::check(line.text); !valid) {
     return fail(ErrorCode::InvalidArgument,
@@ -51,7 +51,7 @@ Result<Entry> readEntry(const Input::Line& line) {
   return entry;
 }
 
-// The entries, and where each of them is in the input.
+// The entries, and the place of each in the input.
 struct Batch {
   struct Place {
     std::uint64_t line = 0;
@@ -82,7 +82,7 @@ Result<Batch> readInput() {
   }
 }
 
-// An entry that the store refused is told by its place in the input.
+// Reports an entry that the store refused by its place in the input.
 Error withPlace(Error error, const Batch& batch) {
   if (error.batchPlace == 0 || error.batchPlace > batch.places.size()) return error;
   const std::string unnamed = fmt::format("entry {} of the batch: ", error.batchPlace);
@@ -92,7 +92,7 @@ Error withPlace(Error error, const Batch& batch) {
   return error;
 }
 
-// A message that no provider has written.
+// Makes a message that no provider has written.
 Entry typedMessage(const std::string& role, const std::string& text) {
   Entry entry;
   entry.type = entry_type::kMessage;
@@ -103,7 +103,7 @@ Entry typedMessage(const std::string& role, const std::string& text) {
   return entry;
 }
 
-// `--text -`: all of stdin, without the line breaks at its end.
+// For `--text -`, reads all of stdin, without the line breaks at its end.
 Result<std::string> typedText(const std::string& given) {
   if (given != "-") return given;
   if (::isatty(STDIN_FILENO) != 0) printMessage("type the text, then press Ctrl-D; Ctrl-C appends nothing");

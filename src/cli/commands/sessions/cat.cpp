@@ -12,7 +12,7 @@ namespace {
 
 Result<ExitCode> run(const Context& context, const std::string& name) {
   BOUGH_TRY(auto session, openForReading(context, name));
-  std::uint64_t broken = 0;  // lines that were sealed as they are
+  std::uint64_t broken = 0;  // lines that were sealed but are not valid JSON
   auto done = session.store->exportSession(session.sessionId, [&](std::string_view line) {
     if (!json::check(line)) ++broken;
     printJsonLine(line);
@@ -24,7 +24,7 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
     printMessage(fmt::format("{} not JSON; `bough verify {}` says where",
                              counted(broken, "line here is", "lines here are"), exactId(session.sessionId)));
   }
-  if (broken > 0 || state.problemCount > 0) return kProblem;  // some lines are missing here
+  if (broken > 0 || state.problemCount > 0) return kProblem;  // some lines are missing in the output
   if (state.trailingBytes > 0) {
     printMessage(fmt::format("the last {} not a complete entry; if nothing is writing now, run `bough verify {}`",
                              counted(state.trailingBytes, "byte is", "bytes are"), session.sessionId));

@@ -14,7 +14,7 @@
 namespace bough::cli::chat_command {
 namespace {
 
-constexpr const char* kPick = "?";  // --resume without a session
+constexpr const char* kPick = "?";  // the value of --resume without a session
 
 struct Options {
   ChatRequest request;

@@ -40,9 +40,9 @@ sigset_t stopSignals() {
   return signals;
 }
 
-// Ends the following in good order on Ctrl-C, on a request to terminate, and when nobody reads what is printed any more
-// (`bough follow … | grep -m 1 done`): a thread waits for them, and for nothing else. The signals must be blocked
-// before any other thread begins, which would die by them otherwise.
+// Stops following in an orderly way on Ctrl-C, on a termination request, and when the reader of the output is gone
+// (`bough follow … | grep -m 1 done`). A separate thread waits for these events only. The signals must be blocked
+// before any other thread starts; otherwise they would end the process.
 class StopOnSignal {
  public:
   StopOnSignal() = default;
@@ -50,7 +50,7 @@ class StopOnSignal {
     BOUGH_TRY(waiter_, startThread("to wait for Ctrl-C", [&follower] {
                 const sigset_t signals = stopSignals();
                 const int arrived = ::signalfd(-1, &signals, SFD_CLOEXEC);
-                // Of the output only errors are waited for: those of a pipe come when its reader has gone.
+                // Polls stdout only for errors: a pipe reports one when its reader is gone.
                 pollfd waiting[] = {{.fd = arrived, .events = POLLIN, .revents = 0},
                                     {.fd = STDOUT_FILENO, .events = 0, .revents = 0}};
                 int number = 0;
@@ -86,7 +86,7 @@ Result<std::string> startOf(SessionStore& store, const std::string& session, con
     if (entry == from) return entry;
     BOUGH_TRY(const auto named, store.loadEntry(session, entry));
     if (!holdsLine(named, from)) return entry;
-    // The answer has grown since that line was its last: it is shown again, whole.
+    // The answer has grown since that line was its last one, so show it again as a whole.
     BOUGH_TRY(const auto sequence, store.sequenceOf(session, entry));
     BOUGH_TRY(const auto before, store.loadEntriesAt(session, {sequence - 1}));
     return before.front().id;
@@ -95,12 +95,12 @@ Result<std::string> startOf(SessionStore& store, const std::string& session, con
   return state.tailId;
 }
 
-// What an entry of another agent's file was made from.
+// The source of an entry from another agent's file.
 enum class MadeFrom : std::uint8_t {
   Line,
-  TornLine,  // the beginning of a line that its program is still writing; the whole line comes after it
-  File,      // what the file says of its session
-  Nothing,   // it is of bough itself
+  TornLine,  // an incomplete line that its program is still writing; the whole line follows later
+  File,      // metadata of the file about its session
+  Nothing,   // it is bough's own entry
 };
 
 MadeFrom madeFrom(const Entry& entry) {
@@ -110,8 +110,9 @@ MadeFrom madeFrom(const Entry& entry) {
   return json::findMember(*transcript, "torn") == "true" ? MadeFrom::TornLine : MadeFrom::Line;
 }
 
-// Where a later following of the file can begin. When the file has grown and is read again, the other entries come
-// after its new lines, or not at all: whoever began there would miss lines.
+// Returns the entry from which a later `follow` of the file can begin: the last one made from a complete line. When the
+// grown file is read again, other entries move after the new lines or disappear, so starting from them would miss
+// lines.
 Result<std::string> lastLine(SessionStore& store, const std::string& session) {
   constexpr std::uint64_t kMostOthers = 16;  // one of each kind, for each of a few files
   LoadOptions wanted;
@@ -145,7 +146,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(growing.emplace_back(), followTranscript(session, files[i], stamps[i]));
   }
   BOUGH_TRY(auto start, startOf(*session.store, session.sessionId, options.from));
-  std::string line = options.from == "@start" ? std::string() : start;  // the last one that was seen, of a file
+  // For a file: the entry of the last line that was seen.
+  std::string line = options.from == "@start" ? std::string() : start;
   if (!files.empty() && options.from.empty()) {
     BOUGH_TRY(line, lastLine(*session.store, session.sessionId));
   }

@@ -1,4 +1,4 @@
-// `bough` alone: where the store is, the sessions used last, what needs attention, and what to type next.
+// `bough` without a command: where the store is, the recent sessions, what needs attention, and what to type next.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ constexpr std::size_t kSessionsShown = 8;
 struct Home {
   std::string location;
   bool made = false;      // whether there is a store
-  bool numbered = false;  // whether @N means what is shown
+  bool numbered = false;  // whether @N refers to the shown list
   std::uint64_t total = 0;
   std::vector<SessionSummary> recent;
   std::vector<SessionSummary> attention;  // missing, damaged or unfinished
@@ -48,12 +48,12 @@ Result<void> fill(SessionStore& store, Catalog& catalog, bool json, Home& home) 
   }
   std::vector<std::string> shown;
   for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
-  // Numbers are a convenience: where they cannot be kept, the page is shown all the same. A program sees none.
+  // Numbers are a convenience: if they cannot be stored, the page is shown anyway. Programs do not see them.
   home.numbered = !json && rememberListing(store, shown).has_value();
   return {};
 }
 
-// Its number where it has one, which is shorter.
+// Returns a session's number if it has one, because that is shorter than its id.
 std::string shortName(const Home& home, const SessionSummary& row) {
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
@@ -141,7 +141,7 @@ Result<ExitCode> showHome(const Context& context) {
     if (!context.json && !home.recent.empty() && canPick()) {
       BOUGH_TRY(const auto chosen, pickSession(*view->store, *view->catalog, ""));
       if (!chosen) return kDone;
-      view = std::unexpected(Error{});  // the chat opens the store for itself
+      view = std::unexpected(Error{});  // the chat opens the store itself
       return startChat(context, {.choice = {.session = *chosen}});
     }
   } else if (view.error().code != ErrorCode::NotFound) {

@@ -47,8 +47,8 @@ struct Options {
   std::string prices;
 };
 
-// Whose session it is, and not which of the agent's own agents had it. A session may be in files of several agents:
-// those that were asked for are named.
+// Returns the agent to which a session belongs, not the agent's subagent that wrote it. If a session is in files of
+// several agents, returns those that were asked for.
 std::string agentOf(const SessionSummary& row, const std::vector<std::string>& wanted) {
   std::string named;
   for (std::string_view rest = row.writtenBy; !rest.empty();) {
@@ -74,7 +74,7 @@ Cost costOf(const SessionSummary& row) {
   return sum;
 }
 
-// Without figures nobody said what was used: that is not nothing.
+// Missing figures mean unknown usage, not zero.
 bool hasFigures(const SessionSummary& row) {
   return !saysNothing(row.tokens);
 }
@@ -91,14 +91,14 @@ void writeModels(json::Writer& writer, const SessionSummary& row) {
   writer.endArray();
 }
 
-// The session's folder was there once.
+// Returns true when the session's folder no longer exists.
 bool isFolderGone(const SessionSummary& row) {
   std::error_code error;
   return row.cwd.starts_with('/') && !std::filesystem::is_directory(row.cwd, error) &&
          (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory);
 }
 
-// What the agent's own list says of a session that was imported: a JSON object, or empty.
+// Returns what the agent's own list says about an imported session: a JSON object, or an empty string.
 std::string metadataOf(SessionStore& store, const std::string& sessionId) {
   constexpr std::size_t kMostFacts = 1'000;
   auto facts = store.loadSessionEntries(sessionId, {.last = kMostFacts, .type = std::string(entry_type::kSessionInfo)});
@@ -107,7 +107,7 @@ std::string metadataOf(SessionStore& store, const std::string& sessionId) {
   return facts->empty() ? "" : importedFacts(*facts).metadata;
 }
 
-// What is read from a session itself, and not from its row.
+// Facts that are read from the session itself, not from its row.
 struct Inside {
   std::string metadata{};
   std::optional<NextTurn> next{};
@@ -167,7 +167,7 @@ Inside lookInside(SessionStore& store, const SessionSummary& row, const PriceTab
   return inside;
 }
 
-// For the first rows: reading very many takes too long.
+// Reads the first rows only: reading very many takes too long.
 std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
                                const PriceTable& prices) {
   constexpr std::size_t kMost = 1'000;
@@ -195,8 +195,8 @@ void printJson(const std::string& location, std::uint64_t total, const std::vect
   printJsonLine(writer.endArray().endObject().text());
 }
 
-// What a fork has lost with a session that it continues, directly or not. Only where one of them is damaged is its log
-// looked at.
+// Returns what a fork has lost with a session that it continues, directly or indirectly. Reads a log only when that
+// session is damaged.
 std::string lostOrigin(Catalog& catalog, SessionStore& store, const SessionSummary& fork) {
   std::set<std::string> seen{fork.sessionId};
   for (auto origin = fork.origin; origin && seen.insert(origin->sessionId).second;) {
@@ -224,7 +224,7 @@ void nameLostOrigin(Catalog& catalog, SessionStore& store, SessionSummary& row) 
   row.problem += (row.problem.empty() ? "" : "; ") + lost;
 }
 
-// Somebody has to decide about damage and about what was set aside, so the list names such sessions each time.
+// Names sessions with damage or with bytes that were set aside, each time: the user has to decide about them.
 bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
   for (SessionSummary& row : rows) {
     if (row.condition == SessionCondition::Missing) {
@@ -248,7 +248,7 @@ std::uint64_t messagesOf(const SessionSummary& row) {
   return row.userMessages + row.assistantMessages + row.toolMessages + row.systemMessages;
 }
 
-// Of a fork, the messages that it has added to the history it shares: that is another session's.
+// For a fork, counts only the messages added to the shared history, which belongs to another session.
 std::string messagesText(const SessionSummary& row) {
   return fmt::format("{}{}", row.origin ? "+" : "", messagesOf(row));
 }
@@ -287,7 +287,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
                    {{.title = "agent", .spare = 1}, {.title = "project", .spare = 2, .cuttable = true}});
     if (!longForm) columns.insert(columns.begin() + 4, Table::Column{.title = "tokens", .align = Right, .spare = 3});
   }
-  // A column of its own goes before what the next turn costs; in the state it would push that out.
+  // Its own column, before the cost of the next turn: as part of the state it would push that cost out.
   const bool hasGone = longForm && !isOfAgents && std::ranges::any_of(rows, isFolderGone);
   if (hasGone) columns.insert(columns.end() - 1, Table::Column{.title = "folder", .spare = 3});
   const bool hasMetadata = std::ranges::any_of(inside, [](const Inside& each) { return !each.metadata.empty(); });
@@ -344,7 +344,7 @@ std::vector<std::string> orderNames() {
   return names;
 }
 
-// So that @N means what was shown to a person. A list without anything changes nothing.
+// Makes @N refer to the list shown to a person. An empty list changes nothing.
 void remember(const Context& context, SessionStore& store, const std::vector<SessionSummary>& rows, bool isOfAgents) {
   constexpr std::size_t kMost = 1000;
   std::vector<std::string> shown;
@@ -365,7 +365,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                                       SessionCondition::Damaged, SessionCondition::Missing}) {
     if (options.state == toString(each)) filter.condition = each;
   }
-  // Costs are only worked out where they are shown: most lists are without.
+  // Compute costs only where they are shown; most lists show none.
   const bool models = context.json || options.longForm || options.sort == "cost" || !options.agents.empty();
   if (!models && !options.prices.empty()) {
     return fail(ErrorCode::InvalidArgument, "--prices needs a list with costs",
@@ -376,11 +376,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (isOfAgents) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  // One more than is shown says whether there are more; counting them all would take longer than the list.
+  // One row more than is shown tells whether there are more; counting all would take longer than the list.
   constexpr std::uint64_t kMost = 1'000'000'000;
   const std::size_t limit = options.all ? kMost : std::min(options.limit, kMost);
   const catalog::NewestRows newest{.filter = filter, .limit = limit + 1};
-  // JSON says how many there are.
+  // JSON output contains the total number.
   const bool isOfNewest = options.sort == "active" && !options.reverse && !options.all && !context.json;
   BOUGH_TRY(auto view,
             isOfAgents ? openAgentsView(options.agents, isOfNewest ? &newest : nullptr) : openCatalogView(context));
@@ -394,7 +394,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const bool more = rows.size() > limit;
   if (more) rows.resize(limit);
   remember(context, *view.store, rows, isOfAgents);
-  // What another agent's session continues may be in a file that was not read.
+  // The session that another agent's session continues may be in a file that was not read.
   for (SessionSummary& row : rows) {
     if (!isOfAgents) nameLostOrigin(*view.catalog, *view.store, row);
   }
@@ -409,7 +409,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (rows.empty()) {
     BOUGH_TRY(auto any, view.catalog->count());
     if (any == 0) {
-      BOUGH_TRY(const auto stored, view.store->listSessions());  // a catalog that is out of date may know none of them
+      BOUGH_TRY(const auto stored, view.store->listSessions());  // an outdated catalog may know none of them
       printMessage(isOfAgents ? "no sessions of other agents are on this machine"
                    : stored.empty()
                        ? "no sessions yet; `bough new` makes one"

@@ -34,7 +34,7 @@ struct Options {
   std::string session;
   std::vector<std::string> roles;
   std::vector<std::string> dashWords;
-  std::uint64_t limit = 0;  // not given
+  std::uint64_t limit = 0;  // 0: not given
   std::uint64_t around = 0;
   std::string branch;
   bool fixed = false;
@@ -48,12 +48,13 @@ struct Options {
   }
 };
 
-// Sessions of other agents are searched in their files.
+// Returns true when other agents' sessions are searched, in their files.
 bool isOutside(const Options& options) {
   return !options.agents.empty() && options.session.empty();
 }
 
-// What the shell took out of quotation marks is a phrase; so is what follows a dash.
+// Restores phrases: a word with blanks was in quotation marks before the shell removed them. The same applies after a
+// dash.
 std::string queryOf(const Options& options) {
   const auto quoted = [](const std::string& word, bool alone) {
     const bool phrase = word.find(' ') != std::string::npos && word.find('"') == std::string::npos;
@@ -67,7 +68,7 @@ std::string queryOf(const Options& options) {
   return query;
 }
 
-// Best first; of equals the newest.
+// Best first; equal hits newest first.
 void orderHits(std::vector<SearchHit>& hits) {
   std::ranges::stable_sort(hits, [](const SearchHit& left, const SearchHit& right) {
     constexpr double kSame = 1e-6;
@@ -76,7 +77,7 @@ void orderHits(std::vector<SearchHit>& hits) {
   });
 }
 
-// A hit whose text cannot be read any more is shown without it.
+// A hit whose text cannot be read any more is shown without the text.
 void tellOfMissingTexts(const std::vector<SearchHit>& hits) {
   const auto isMissing = [](const SearchHit& hit) { return hit.excerpt.empty(); };
   const auto first = std::ranges::find_if(hits, isMissing);
@@ -108,19 +109,19 @@ Result<catalog::ScanQuery> textQueryOf(const Options& options) {
   return matcher.scan();
 }
 
-// Sessions, the newest first, more and more at a time: what was found in the first of them is shown at once.
+// Lists sessions, newest first, in pages of growing size, so that hits in the first sessions are shown at once.
 class SessionPages {
  public:
   SessionPages(const CatalogView& view, SessionFilter filter) : view_(view), filter_(std::move(filter)) {
-    filter_.sinceMs = filter_.untilMs = {};  // these ask for entries
+    filter_.sinceMs = filter_.untilMs = {};  // these filter entries, not sessions
   }
 
-  // Empty when there are no more.
+  // Returns an empty list when there are no more.
   Result<std::vector<std::string>> next() {
     std::vector<std::string> sessions;
     if (size_ == 0) return sessions;
     if (view_.behind && !view_.isDatabase) {
-      // The catalog does not know all of them yet.
+      // The catalog does not know all sessions yet.
       size_ = 0;
       return catalog::sessionsByFile(*view_.store, filter_);
     }
@@ -147,10 +148,10 @@ std::string titleOf(const CatalogView& view, const std::string& sessionId) {
   return row ? row->title : "";
 }
 
-// Shows a hit as soon as it is found; null: later, with the others.
+// Shows a hit as soon as it is found; null: all hits are shown at the end.
 using ShowHit = std::function<void(const SearchHit&)>;
 
-// The text of sessions themselves, the newest session first.
+// Searches the text of the sessions themselves, newest session first.
 Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::ScanQuery& query,
                                     const SessionFilter& filter, const Options& options, std::size_t limit,
                                     const ShowHit& show = {}, std::size_t mostSessions = SIZE_MAX) {
@@ -182,10 +183,10 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
   }
 }
 
-// Finds at most so many.
+// Returns at most `limit` hits.
 using Find = std::function<Result<std::vector<SearchHit>>(std::size_t limit)>;
 
-// Of what is found, the entries of one branch: more and more is looked for until enough of it is in the branch.
+// Returns only hits on one branch. Searches with growing limits until enough hits are on the branch.
 Result<std::vector<SearchHit>> findInBranch(SessionStore& store, const std::string& session, const std::string& branch,
                                             std::size_t wanted, const Find& find) {
   constexpr std::size_t kGrowth = 8;
@@ -206,7 +207,7 @@ Result<std::vector<SearchHit>> findInBranch(SessionStore& store, const std::stri
   }
 }
 
-// A query of words, the index or not.
+// Searches for words, with or without the index.
 Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                                          const Options& options, std::size_t limit, const ShowHit& show = {},
                                          std::size_t mostSessions = SIZE_MAX) {
@@ -224,7 +225,7 @@ Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::str
   return hits;
 }
 
-// What is read for a guess where there is no index, the newest sessions: nobody waits for a guess.
+// The limit for guesses without an index: only the newest sessions are read, because nobody should wait for a guess.
 constexpr std::size_t kGuessedSessions = 2'000;
 
 Result<bool> isFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
@@ -233,10 +234,10 @@ Result<bool> isFound(const CatalogView& view, const std::string& query, const Se
   return !hits.empty();
 }
 
-// The word most like `word` in the texts themselves; of those that are as much like it the most frequent one.
+// Returns the word in the sessions' texts that is most similar to `word`; of equally similar words the most frequent.
 std::string similarInTexts(const CatalogView& view, const std::string& word, const SessionFilter& filter,
                            const Options& options) {
-  constexpr std::size_t kMost = 100;  // entries that are looked at
+  constexpr std::size_t kMost = 100;  // entries to examine
   const auto matcher = TextMatcher::misspelled(word);
   if (!matcher) return {};
   catalog::ScanQuery asked = matcher->scan();
@@ -255,8 +256,8 @@ std::string similarInTexts(const CatalogView& view, const std::string& word, con
   return best;
 }
 
-// The query with the words that are nowhere replaced; without the index, or for Chinese, whose characters are words of
-// their own in it. Empty when that is no other query.
+// Returns the query with words that occur nowhere replaced. Used without the index, and for Chinese, because the index
+// treats each Chinese character as a word. Empty when nothing changes.
 std::string similarByScan(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                           const Options& options) {
   constexpr std::size_t kMostWords = 4;
@@ -276,7 +277,7 @@ std::string similarByScan(const CatalogView& view, const std::string& query, con
   return other == query ? "" : other;
 }
 
-// With a query that was perhaps meant, if it finds something.
+// Suggests a query that was perhaps meant, if that query finds something.
 void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                      const Options& options) {
   const auto suggest = [&](const std::string& other) {
@@ -288,7 +289,7 @@ void sayNothingFound(const CatalogView& view, const std::string& query, const Se
   if (!options.fixed && !options.regex) {
     const bool isAscii = std::ranges::all_of(query, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (suggest(withoutOperators(query)) || suggest(withBeginnings(query))) return;
-    // Only a folder has the index in a file.
+    // Only a store in a folder has the index in a file.
     const bool indexed = !view.behind && !isOutside(options);
     const auto similar = indexed ? catalog::similarQuery(view.store->folder(), query)
                                  : Result<std::string>(fail(ErrorCode::NotFound, "there is no index"));
@@ -315,7 +316,7 @@ AroundOf aroundOf(const CatalogView& view, const Options& options) {
 
 Result<void> checkOptions(const Options& options) {
   if (options.words.empty() && options.dashWords.empty()) {
-    // The list is optional, so the word after --agents is one.
+    // The value of --agents is optional, so the word after it was taken as the value.
     return fail(ErrorCode::InvalidArgument, "WORDS is required",
                 options.agents.empty() || options.agents == "all"
                     ? "`bough help search` explains it"
@@ -355,7 +356,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (isOutside(options)) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
-  // --strict looks into every session first.
+  // --strict checks every session first.
   const WhenBehind whenBehind = context.strict ? WhenBehind::TakeIn : WhenBehind::Leave;
   BOUGH_TRY(auto view, isOutside(options) ? openAgentsView(options.agents)
                        : options.session.empty()
@@ -368,7 +369,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                           .cwd = filter.cwd,
                           .session = filter.session,
                           .writtenBy = filter.writtenBy}));
-  constexpr std::size_t kCounted = 200'000;  // entries of sessions, in memory
+  constexpr std::size_t kCounted = 200'000;  // the limit for counting hits, which are in memory
   const std::size_t limit = options.sessionsWith ? kCounted : options.shown() + 1;
   const AroundOf around = aroundOf(view, options);
   std::optional<Pager> pager;  // begins with the first hit
@@ -388,7 +389,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto hits, options.branch.empty() ? find(limit)
                                               : findInBranch(*view.store, filter.session, options.branch, limit, find));
   pager.reset();
-  // After the scan, which needs every core. The copy of another agent's file is gone with this command.
+  // Start this after the scan, which needs every core. The copy of another agent's file is removed with this command.
   if (view.behind && !view.isStuck && view.passing == nullptr) takeInBesides(view);
   if (options.sessionsWith && hits.size() >= kCounted) {
     printMessage(

@@ -8,7 +8,7 @@
 namespace bough::cli {
 namespace {
 
-// Nobody reads the sums of a turn or a change of model between two messages.
+// Skips entries such as turn totals and model changes, which do not help to read the messages.
 bool isShownAround(const SessionTree& tree, Sequence node) {
   const EntryKind kind = tree.kind(node);
   return kind == EntryKind::Message || kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary ||
@@ -30,7 +30,7 @@ Sequence lastChild(const SessionTree& tree, Sequence node) {
   return last;
 }
 
-// `isEnd`: nothing comes after the leaf.
+// With `isEnd`, nothing after the leaf is returned.
 std::vector<Sequence> nodesAfter(const SessionTree& tree, Sequence node, std::size_t count, Sequence leaf, bool isEnd) {
   std::vector<Sequence> nodes;
   const bool leadsThere = leaf != kNoSequence && tree.commonAncestor(node, leaf) == node;

@@ -1,4 +1,4 @@
-// The messages around an entry that a search found.
+// Reads the messages around an entry that a search found.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@
 namespace bough::cli {
 
 struct Around {
-  std::vector<EntrySummary> before = {};  // in the order of the conversation, as after
+  std::vector<EntrySummary> before = {};  // both in the order of the conversation
   std::vector<EntrySummary> after = {};
 };
 
-/// At most `count` messages on each side. After it come those of the branch that ends in `leaf` (empty: the head's),
-/// where the entry is in that, else those of the branch that was written to last. Of a hit in a title there are none.
+/// Returns at most `count` messages before and after the hit. The messages after it are those of the branch that ends
+/// in `leaf` (empty: the head's branch) if the entry is on that branch, otherwise those of the branch written to last.
+/// Empty for a hit in a title.
 Result<Around> readAround(SessionStore& store, const SearchHit& hit, std::size_t count, const std::string& leaf = {});
 
-/// Of the session that the hit is in, wherever that lies. Empty: nobody asked for it.
+/// Reads around a hit in the hit's own session, wherever that is stored. Empty when not requested.
 using AroundOf = std::function<Result<Around>(const SearchHit&)>;
 
 }  // namespace bough::cli

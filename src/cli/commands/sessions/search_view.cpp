@@ -21,7 +21,7 @@
 namespace bough::cli {
 namespace {
 
-// The excerpt's pieces, told apart by whether they were found.
+// Splits the excerpt into matches and the text between them.
 template <typename Use>
 void forEachPiece(std::string_view excerpt, Use use) {
   bool found = false;
@@ -54,7 +54,7 @@ std::vector<std::string> plainWords(std::string_view query) {
   return plain ? words : std::vector<std::string>();
 }
 
-// Indented by two, also where a terminal is too narrow for one line.
+// Prints lines indented by two, also when a narrow terminal needs several lines.
 void printIndented(const std::vector<Span>& spans) {
   constexpr std::size_t kIndent = 2;
   if (!stdoutIsTerminal()) {
@@ -66,7 +66,7 @@ void printIndented(const std::vector<Span>& spans) {
   for (const std::string& line : wrapSpans(spans, columns, columns)) printLine("  " + line);
 }
 
-// What was found is coloured, or in brackets without colors.
+// Colors the matches; without colors, puts them in brackets.
 std::vector<Span> marked(std::string_view excerpt) {
   std::vector<Span> spans;
   forEachPiece(excerpt, [&](std::string_view piece, bool found) {
@@ -84,7 +84,7 @@ void printAround(const std::vector<EntrySummary>& messages) {
   }
 }
 
-// What is found is shown, also where its surroundings cannot be read.
+// A hit is shown even when the messages around it cannot be read.
 Around aroundOrNote(const AroundOf& aroundOf, const SearchHit& hit) {
   if (!aroundOf) return {};
   auto around = aroundOf(hit);
@@ -102,7 +102,8 @@ void writeAround(json::Writer& writer, std::string_view key, const std::vector<E
   writer.endArray();
 }
 
-// A title is short: a part of a word is enough. Empty unless it holds all of them; each is marked where it is first.
+// Matches parts of words, because a title is short. Returns the title with the first occurrence of each part marked;
+// empty unless the title contains all of them.
 std::string partsIn(std::string_view title, const std::vector<std::string>& parts) {
   const std::string lower = inLowerCase(title);
   std::vector<std::pair<std::size_t, std::size_t>> places;
@@ -125,7 +126,8 @@ std::string partsIn(std::string_view title, const std::vector<std::string>& part
   return done == 0 ? std::string() : out.append(title.substr(done));
 }
 
-// Whether a text has one of these words, or a word that begins with one: most texts do not, and need no other look.
+// Returns true when a text has one of these words, or a word that begins with one. Most texts have none and need no
+// further check.
 bool holdsAnchor(std::string_view text, const std::vector<std::string>& anchors) {
   bool holds = false;
   catalog::eachWord(text, [&](std::string_view word) {
@@ -146,7 +148,7 @@ std::string joinPhrases(std::string_view excerpt, std::string_view query) {
   const std::string wanted = inLowerCase(query);
   std::vector<std::pair<std::string, bool>> pieces;
   forEachPiece(excerpt, [&](std::string_view piece, bool found) {
-    // found, blanks, found: one when the query has them in a row.
+    // Joins match, blanks, match if the query has both in a row.
     if (found && pieces.size() >= 2 && pieces.back().first.find_first_not_of(" \n\t") == std::string::npos &&
         pieces[pieces.size() - 2].second) {
       const std::string joined = pieces[pieces.size() - 2].first + " " + std::string(piece);
@@ -178,7 +180,7 @@ void printHits(const std::vector<SearchHit>& hits, const AroundOf& aroundOf) {
     printLine(fmt::format("{}{}", styled(Style::Bold, ids[i]), entry));
     std::vector<Span> about = {{.text = fmt::format("[{}]  {}", hit.role, formatAge(hit.timeMs, now))}};
     if (!hit.title.empty() && hit.role != "title") {
-      // What was found matters more: the title has the rest of the line.
+      // The match is more important; the title gets the rest of the line.
       constexpr std::size_t kLeast = 8;
       const std::size_t taken = spansWidth(about) + 4;
       const std::size_t room = terminalWidth() > taken + kLeast ? terminalWidth() - taken : kLeast;
@@ -260,11 +262,11 @@ Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view q
   BOUGH_TRY(const auto wanted, catalog::scanForWords(query));
   BOUGH_TRY(const auto excerptOf, wanted.matcher());
   const std::vector<std::string> words = plainWords(query);
-  // The beginning of the first message is the title of many sessions: it is found as a message.
+  // Many sessions take their title from the beginning of the first message; such text is found as a message.
   ListOptions options{.filter = filter, .limit = kPage, .models = false};
   options.filter.named = true;
   BOUGH_TRY(auto rows, catalog.list(options));
-  // Of very many titles the list chooses those that hold the word.
+  // Among very many titles, let the list select those that contain the word.
   if (rows.size() == kPage && wanted.anchors.size() == 1) {
     options.filter.title = words.empty() ? wanted.anchors.front() : words.front();
     BOUGH_TRY(rows, catalog.list(options));
@@ -296,7 +298,7 @@ std::string withBeginnings(std::string_view query) {
 std::string withoutOperators(std::string_view query) {
   std::string out;
   bool isOther = false;
-  bool isNext = false;  // of NOT
+  bool isNext = false;  // the word after NOT
   for (const std::string& word : plainWords(query)) {
     const bool isOperator = word == "AND" || word == "NOT" || word == "NEAR" || word == "&&";
     isOther |= isOperator;

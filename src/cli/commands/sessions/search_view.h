@@ -1,4 +1,4 @@
-// What a search found, for people and for programs.
+// Prints search results for people and for programs.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace bough::cli {
 
-/// Joins what was found in a row where the query asked for it in a row: a phrase is marked as one.
+/// Marks consecutive matches as one phrase if the query contains them in the same sequence.
 std::string joinPhrases(std::string_view excerpt, std::string_view query);
 
 void printHits(const std::vector<SearchHit>& hits, const AroundOf& aroundOf);
 void printHitsJson(const std::vector<SearchHit>& hits, bool more, const AroundOf& aroundOf);
-/// At most so many sessions, each once, in the order of its best entry, with how many were found in it.
+/// Prints at most `limit` sessions, each once, in the order of their best hits, with the number of hits in each.
 void printSessionsWith(const std::vector<SearchHit>& hits, std::size_t limit, bool json);
 
-/// Hits in titles that somebody gave; a hit has no entry.
+/// Searches titles that users gave; these hits have no entry.
 Result<std::vector<SearchHit>> searchTitles(Catalog& catalog, std::string_view query, const SessionFilter& filter,
                                             std::size_t limit);
-/// The query with * after each word, for when nothing was found; empty when that is no other query.
+/// Returns the query with * after each word, for a retry when nothing was found; empty when that changes nothing.
 std::string withBeginnings(std::string_view query);
-/// `one AND other`, `one NOT other` and `one NEAR other` as this search writes them: `one other` and `one -other`.
-/// Empty when there is no such word.
+/// Converts `one AND other`, `one NOT other` and `one NEAR other` to this search's syntax: `one other` and `one
+/// -other`. Empty when the query has no such operator.
 std::string withoutOperators(std::string_view query);
 
 }  // namespace bough::cli

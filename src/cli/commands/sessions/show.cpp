@@ -23,7 +23,7 @@
 namespace bough::cli::show_command {
 namespace {
 
-// Entries in memory at a time.
+// The limit for entries in memory.
 constexpr std::size_t kPart = 500;
 constexpr std::size_t kPartBytes = std::size_t{64} << 20;
 
@@ -38,7 +38,7 @@ struct Options {
   std::string format;
 };
 
-// What is part of the conversation as people follow it; the rest is shown with --all.
+// The types that belong to the conversation; the others are shown with --all.
 constexpr std::string_view kTold[] = {entry_type::kMessage, entry_type::kCompactionSummary, entry_type::kBranchSummary,
                                       entry_type::kModelChange, kUnreadableType};
 
@@ -56,7 +56,7 @@ bool foldsCalls(EntryFormat format) {
   return format == EntryFormat::Text || format == EntryFormat::Terminal;
 }
 
-// What it takes to print the entries of one session.
+// Everything needed to print the entries of one session.
 struct Printing {
   Printing(SessionStore& store, const std::string& session, const Context& command, const Options& given,
            const LoadOptions& wanted)
@@ -71,7 +71,7 @@ struct Printing {
   IdPainter paintId;
 };
 
-// `next`: where the entries that follow these begin; none after the last.
+// `next` is where the following entries begin; std::nullopt after the last ones.
 void printEntries(const std::vector<Entry>& entries, Printing& printing, std::optional<std::uint64_t> next) {
   auto& [context, options, names, folding, paintId] = printing;
   std::vector<const Entry*> shown;
@@ -104,14 +104,14 @@ Result<void> printHead(SessionStore& store, const std::string& session, const st
   return {};
 }
 
-// The offset of the line in another agent's file that an entry was made from.
+// Returns the offset of the line in another agent's file from which an entry was made.
 std::optional<std::uint64_t> lineOffset(const Entry& entry) {
   const auto transcript = json::findMember(entry.payload, "transcript");
   return transcript ? json::findUnsigned(*transcript, "at") : std::nullopt;
 }
 
-// The entry before those that the line of the summary brings along: Codex writes what a summary keeps once more into
-// its line. Empty when there are none.
+// Codex repeats the messages that a summary keeps in the summary's own line. Returns the entry before these copies;
+// empty when there are none.
 Result<std::string> entryBeforeCopies(SessionStore& store, const std::string& session, const Entry& summary) {
   const auto first = json::findString(summary.payload, "firstKeptEntryId");
   if (json::findMember(summary.payload, "summaryAfterKept") != "true" || !first) return std::string();
@@ -120,7 +120,7 @@ Result<std::string> entryBeforeCopies(SessionStore& store, const std::string& se
   return kept->parentId.value_or("");
 }
 
-// What the last summary on the branch continues from: the end of what it sums up.
+// Returns the last entry that the branch's last summary covers.
 Result<std::string> entryBeforeCompaction(SessionStore& store, const std::string& session, const std::string& leaf) {
   LoadOptions wanted;
   wanted.branch = leaf;
@@ -135,7 +135,7 @@ Result<std::string> entryBeforeCompaction(SessionStore& store, const std::string
   return before.empty() ? *summaries.front().parentId : before;
 }
 
-// The end of another agent's file that is no whole record, as an entry that cannot be read. What an import notes comes
+// Returns the incomplete record at the end of another agent's file as an unreadable entry. Notes of the import come
 // after it.
 Result<std::optional<Entry>> tornEnd(SessionStore& store, const std::string& session, const std::string& leaf) {
   constexpr std::size_t kNear = 8;

@@ -47,7 +47,7 @@ constexpr std::pair<const char*, UsageBy> kWays[] = {
     {"session", UsageBy::Session}, {"key", UsageBy::Key},     {"model", UsageBy::Model},
     {"branch", UsageBy::Branch},   {"block", UsageBy::Block}, {"folder", UsageBy::Folder}};
 
-// In the form that --prices reads.
+// Prints prices in the form that --prices reads.
 ExitCode printPrices(const PriceTable& table, bool json) {
   json::Writer writer;
   writer.beginObject().member("schema", 1).key("prices").beginArray();
@@ -95,8 +95,8 @@ void print(const UsageReport& report, const Context& context, const Options& opt
   if (!unknown.empty()) printMessage(unknown);
 }
 
-// Much that the list of the agents' sessions does not have yet is summed up from the files themselves, where that can
-// be done. None when it cannot.
+// Sums up usage directly from the agents' files when much is missing in the list of the agents' sessions. Returns
+// std::nullopt when that is not possible or not needed.
 Result<std::optional<UsageReport>> scanUsage(const Options& options, const SessionFilter& filter, UsageOptions wanted) {
   constexpr std::uint64_t kMuch = std::uint64_t{16} << 20;
   const bool isByTime = wanted.by == UsageBy::Day || wanted.by == UsageBy::Week || wanted.by == UsageBy::Month;
@@ -121,8 +121,8 @@ Result<std::optional<UsageReport>> scanUsage(const Options& options, const Sessi
   return sumUsage(std::move(scanned->answers), wanted);
 }
 
-// What was given as a session may be a folder. A name that can be both is a session's, except one or two characters
-// with which some id happens to end.
+// The session argument may be the name of a folder. A name that could be both means the session, unless it is only the
+// last one or two characters of some id.
 Result<Options> withFolder(const Context& context, Options options) {
   const std::string& name = options.session;
   if (name.empty() || !isFolderName(name)) return options;
@@ -135,9 +135,9 @@ Result<Options> withFolder(const Context& context, Options options) {
   return options;
 }
 
-// Rows of sessions that have no title of their own get the one that lists show.
+// Gives sessions without a title the title that lists show.
 void titleSessions(Catalog& catalog, std::vector<UsageRow>& rows) {
-  std::size_t most = 1'000;  // questions to the catalog
+  std::size_t most = 1'000;  // the limit for questions to the catalog
   for (UsageRow& row : rows) {
     if (!row.title.empty()) continue;
     if (most-- == 0) return;
@@ -203,7 +203,7 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
   return report;
 }
 
-// Whether nothing was used at all, or nothing that was asked for.
+// Says whether nothing was used at all, or only nothing that matches the options.
 Result<void> tellOfNothing(const Context& context, const Options& options, const PriceTable& prices) {
   Options others = options;
   others.by = "model";

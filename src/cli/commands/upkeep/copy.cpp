@@ -32,7 +32,7 @@ struct SyncOptions {
   std::vector<std::string> sessions;
 };
 
-// A store in memory is gone with the command, and with it whatever was copied there.
+// A store in memory ends with the command, and everything copied into it would be lost.
 Result<StoreSide> openSide(const std::string& location, bool create) {
   if (location == "memory:") {
     return fail(ErrorCode::InvalidArgument, "a store in memory ends with this command",
@@ -41,7 +41,7 @@ Result<StoreSide> openSide(const std::string& location, bool create) {
   StoreOptions options;
   options.create = create;
   auto opened = StoreSide::open(location, options);
-  // Neither --store nor `bough new` has to do with it.
+  // The usual hint about --store and `bough new` does not apply here.
   const bool isNone = !opened && opened.error().code == ErrorCode::NotFound && !location.contains("://");
   if (isNone) {
     opened.error().hint =
@@ -50,7 +50,7 @@ Result<StoreSide> openSide(const std::string& location, bool create) {
   return opened;
 }
 
-// Two names may mean one folder.
+// Two names may refer to the same folder.
 Result<void> refuseSame(const std::string& one, const std::string& other) {
   std::error_code error;
   if (one != other && !std::filesystem::equivalent(one, other, error)) return {};
@@ -58,7 +58,7 @@ Result<void> refuseSame(const std::string& one, const std::string& other) {
               fmt::format("{} and {} are the same store", shownLocation(one), shownLocation(other)), "name two stores");
 }
 
-// A store, and the words by which somebody named it.
+// A store, and the location that the user gave for it.
 struct NamedSide {
   StoreSide& side;
   std::string location;
@@ -68,7 +68,7 @@ bool isWhole(const SessionState& state) {
   return state.problemCount == 0 && state.lostPayloads == 0 && state.lostSession.empty();
 }
 
-// The session, or the nearest of those whose history it shares, that is damaged; empty: none.
+// Returns the first damaged session among this one and those whose history it shares; empty when there is none.
 std::string damagedIn(SessionStore& store, const std::string& id) {
   std::set<std::string> seen;
   for (std::string at = id; seen.insert(at).second;) {
@@ -81,12 +81,12 @@ std::string damagedIn(SessionStore& store, const std::string& id) {
   return {};
 }
 
-// What to do when one store has a damaged copy and the other a whole one; empty: none of the two.
+// Returns the advice for a session that is damaged in one store and intact in the other; empty in all other cases.
 std::string wayBack(const NamedSide& damaged, const NamedSide& whole, const std::string& id) {
   constexpr std::size_t kMostNames = 16;
   const std::string lost = damagedIn(*damaged.side.store, id);
   if (lost.empty()) return {};
-  // Its forks share what cannot be read, so they go and come back with it.
+  // Its forks share the unreadable history, so they are removed and restored together with it.
   std::vector<std::string> names{lost};
   bool hasMore = false;
   for (std::size_t i = 0; i < names.size(); ++i) {

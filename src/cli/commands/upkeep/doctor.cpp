@@ -29,10 +29,10 @@ namespace {
 
 struct Scope {
   bool deep = false;
-  bool canAskCatalog = true;  // what the sessions held once
+  bool canAskCatalog = true;  // whether the catalog can tell what the sessions once held
 };
 
-// What is wrong with the log of a session, by its state alone or with every byte checked.
+// Checks the log of a session: its state only, or every byte.
 std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, const Result<SessionState>& state,
                                   const std::string& id, const Scope& scope) {
   const bool deep = scope.deep;
@@ -45,7 +45,7 @@ std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, co
   if (deep) {
     auto report = store.verifySession(id);
     if (!report) return bad(report.error().message, report.error().hint, report.error().retryable);
-    // What follows the last complete batch is told apart.
+    // Bytes after the last complete batch are reported separately.
     const auto torn = std::ranges::count(report->problems, ProblemKind::Torn, &Problem::kind);
     problems = report->problemCount - static_cast<std::uint64_t>(torn);
   }
@@ -53,14 +53,14 @@ std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, co
     return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactId(id)));
   if (const auto lost = lostHistoryOf(store, *state)) return bad("it continues " + lost->what, lost->advice);
   const auto missing = missingFromLog(store, id);
-  if (!missing && !scope.canAskCatalog) return std::nullopt;  // which is told once, and is not the session's fault
+  if (!missing && !scope.canAskCatalog) return std::nullopt;  // reported once elsewhere; it is not the session's fault
   if (!missing) {
     return bad("whether it held more once is not known: " + missing.error().message, missing.error().hint, true);
   }
   if (!missing->empty()) {
     return bad(*missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
   }
-  // The catalog has read every line, of which the state knows little more than where it is.
+  // The catalog has read every line; the state knows little more than where the lines are.
   if (const auto row = titles.row(id); row && row->condition == SessionCondition::Damaged && !deep) {
     return bad(row->problem, fmt::format("`bough verify {}`", exactId(id)));
   }
@@ -76,7 +76,7 @@ Diagnosis ofTail(const SessionState& state, const std::string& name) {
           .isOpen = state.trailingInDoubt};
 }
 
-// Each trouble of a session by itself: one does not hide another.
+// Reports each problem of a session separately, so that none hides another.
 Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::string& id, const Scope& scope) {
   const auto state = store.sessionState(id);
   Diagnoses found;
@@ -98,7 +98,7 @@ Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::st
   return found;
 }
 
-// Of so many sessions.
+// Sums up the check of `count` sessions.
 Diagnosis verdict(std::size_t count, std::size_t damaged, std::size_t unread, std::size_t open, bool deep) {
   const std::string checked = deep ? "; every byte was checked" : "";
   if (count == 0) return {.what = "there are no sessions yet", .advice = {}};
@@ -151,7 +151,7 @@ void checkSessions(SessionStore& store, const Scope& scope, Diagnoses& findings)
   std::ranges::move(found, std::back_inserter(findings));
 }
 
-// Sessions of which no log is left.
+// Reports sessions whose log is gone.
 void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>& missing, Diagnoses& findings) {
   if (!missing) {
     findings.push_back(
@@ -167,8 +167,8 @@ void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>
   }
 }
 
-// A store whose settings cannot be read keeps sessions for longer or shorter than its owner said; with a person's own,
-// the chat does not start and no price is known.
+// Checks that the settings can be read. Without the store's settings, sessions would be kept too long or too short;
+// without the user's, the chat does not start and prices are unknown.
 void checkSettings(SessionStore& store, Diagnoses& findings) {
   const auto own = readSettings();
   const auto settings = store.settings();
@@ -211,7 +211,7 @@ void checkCatalog(SessionStore& store, bool deep, Diagnoses& findings) {
                         .what = fmt::format("the catalog is damaged: {}", each),
                         .advice = "`bough reindex` rebuilds it from the sessions, which are not affected"});
   }
-  // A catalog that had to be made elsewhere is not the one that others find.
+  // A catalog that had to be made elsewhere is not the one that other processes find.
   if (damage->empty() && (*catalog)->notes().empty()) {
     findings.push_back(
         {.what = deep ? "the catalog agrees with the sessions" : "the catalog is up to date", .advice = {}});
@@ -249,7 +249,7 @@ Result<Diagnoses> examine(const Context& context, SessionStore& store, const Opt
     findings.push_back({.what = fmt::format("the store {} can be reached", shownLocation(location)), .advice = {}});
   }
   checkSettings(store, findings);
-  Diagnoses ofCatalog;  // it is brought up to date first: what it says of a session counts
+  Diagnoses ofCatalog;  // the catalog is updated first, because checks of sessions use it
   checkCatalog(store, options.deep, ofCatalog);
   const auto missing = missingSessions(store);
   checkSessions(store, {.deep = options.deep, .canAskCatalog = missing.has_value()}, findings);

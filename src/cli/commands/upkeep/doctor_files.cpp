@@ -36,7 +36,7 @@ void checkSpace(const std::string& location, Diagnoses& findings) {
                          : Diagnosis{.what = fmt::format("{} are free on the disk", formatBytes(free)), .advice = {}});
 }
 
-// A store that only lets itself be read may be meant to be one; nobody should learn it from the next append.
+// A read-only store may be intended, but the user should not learn of it from the next append.
 void checkReach(const std::string& location, Diagnoses& findings) {
   const std::string shown = shownLocation(location);
   for (const std::string& folder : {location, location + "/sessions"}) {
@@ -52,8 +52,8 @@ void checkReach(const std::string& location, Diagnoses& findings) {
   findings.push_back({.what = fmt::format("the store {} can be reached", shown), .advice = {}});
 }
 
-// Removes the file of a session that was never created, unless somebody is at it: such a file changes or goes within a
-// second.
+// Removes the file of a session that was never created, unless a process is just creating it: such a file changes or
+// disappears within a second.
 bool removeAbandoned(const std::filesystem::path& file) {
   std::error_code error;
   const auto written = std::filesystem::last_write_time(file, error);
@@ -63,7 +63,7 @@ bool removeAbandoned(const std::filesystem::path& file) {
   return std::filesystem::last_write_time(file, error) == written && !error && std::filesystem::remove(file, error);
 }
 
-// Of a file that an interrupted write left among the sessions; none for any other name.
+// Describes a file that an interrupted write left among the sessions; std::nullopt for any other name.
 std::optional<Diagnosis> unfinished(SessionStore& store, const std::filesystem::path& folder, const std::string& name,
                                     bool fix) {
   if (!name.ends_with(".tmp")) return std::nullopt;
@@ -86,11 +86,11 @@ std::optional<Diagnosis> unfinished(SessionStore& store, const std::filesystem::
   return std::nullopt;
 }
 
-// What a folder holds, in the order of names. A folder that cannot be listed to its end is a finding.
+// Returns the contents of a folder, sorted by name. Adds a finding when the folder cannot be listed completely.
 std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::path& folder, Diagnoses& findings) {
   std::vector<std::filesystem::directory_entry> files;
   std::error_code error;
-  // Not a range: its step throws.
+  // Not a range-based loop, because its increment throws.
   for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
     files.push_back(*each);
   }
@@ -104,7 +104,7 @@ std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::pat
   return files;
 }
 
-// Files that lie among the sessions and are none of bough's.
+// Reports files among the sessions that do not belong to bough.
 void checkForeign(SessionStore& store, const std::string& location, bool fix, Diagnoses& findings) {
   constexpr std::string_view kOurs[] = {".jsonl", ".idx", ".torn", ".v0", ".jsonl.zst", ".jsonl.gz"};
   const std::filesystem::path sessions = std::filesystem::path(location) / "sessions";
@@ -115,7 +115,7 @@ void checkForeign(SessionStore& store, const std::string& location, bool fix, Di
       return name.ends_with(ending) && isSessionId(std::string_view(name).substr(0, name.size() - ending.size()));
     });
     if (ours && file.is_regular_file(error)) continue;
-    // Whatever else is in the place of a log is told of with the sessions.
+    // Anything else in place of a log is reported with the sessions.
     if (ours && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"))) continue;
     if (auto left = unfinished(store, sessions, name, fix)) {
       findings.push_back(std::move(*left));
@@ -127,8 +127,7 @@ void checkForeign(SessionStore& store, const std::string& location, bool fix, Di
   }
 }
 
-// Opening the store finishes an erasure that was interrupted. One that is still there is under way, or cannot be
-// finished.
+// Opening the store completes an interrupted erasure. If one still exists, it is either running or cannot be completed.
 void checkErasure(const std::string& location, Diagnoses& findings) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::path(location) / "erasure.json", error)) return;
@@ -138,7 +137,7 @@ void checkErasure(const std::string& location, Diagnoses& findings) {
        .advice = "wait if another process is erasing; else `bough erase` of any of them says what is wrong"});
 }
 
-// It is the only one to say whether what a crash left at the end of a log was complete once.
+// Only that catalog can tell whether the bytes that a crash left at the end of a log were a complete batch.
 void checkDamagedCatalog(const std::string& location, Diagnoses& findings) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::path(location) / "catalog.db.damaged", error)) return;
@@ -149,7 +148,7 @@ void checkDamagedCatalog(const std::string& location, Diagnoses& findings) {
        .advice = "`bough reindex` does without it, and removes it"});
 }
 
-// Sessions of which two files are there: one is read, the other may hold something else.
+// Reports sessions that have two files: one is read, and the other may hold something else.
 void checkCopies(SessionStore& store, const std::string& location, Diagnoses& findings) {
   constexpr std::string_view kLogs[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
   std::map<std::string, std::vector<std::string>> files;

@@ -1,4 +1,4 @@
-// What `bough doctor` finds, and the part of it that looks at the files of a store.
+// The findings of `bough doctor`, and the checks of a store's files.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ namespace bough::cli {
 
 enum class Health : std::uint8_t { Good, Note, Bad };
 
-// One thing that was looked at, and what to do about it.
+// One finding, and what to do about it.
 struct Diagnosis {
   Health health = Health::Good;
   std::string what;
   std::string advice;
-  bool isOpen = false;    // of a session whose end may be being written
-  bool isUnread = false;  // of a session that can be read another time
+  bool isOpen = false;    // about a session whose end may be being written now
+  bool isUnread = false;  // about a session that could not be read now but may be readable later
 };
 
 using Diagnoses = std::vector<Diagnosis>;
 
-/// The folder of a store, the disk, and the files among the sessions. `fix`: removes files of sessions that were never
-/// created.
+/// Checks the folder of a store, the disk, and the files among the sessions. `fix` removes files of sessions that were
+/// never created.
 void checkFiles(SessionStore& store, const std::string& location, bool fix, Diagnoses& findings);
 
 }  // namespace bough::cli

@@ -43,7 +43,7 @@ constexpr const char* kNotReached[] = {
     "other stores that have a copy", "exported files and transcripts of other agents",
     "backups and snapshots of the disk", "programs that have read the entries, and models that were sent them"};
 
-// Gives the texts in it as a person reads them, without JSON's escapes, until `use` returns true. Whether it did.
+// Passes the texts in the JSON, unescaped, to `use` until `use` returns true. Returns true if it did.
 bool anyText(std::string_view json, const std::function<bool(const std::string& text)>& use) {
   for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
     const std::size_t begin = ++at;
@@ -62,7 +62,7 @@ bool isInJson(const TextMatcher& pattern, std::string_view json) {
          (pattern.find(json) || anyText(json, [&](const auto& text) { return pattern.find(text).has_value(); }));
 }
 
-// A session is read by entries of some types.
+// Returns false for entry types that are needed to read a session.
 bool canBeErased(const Entry& entry) {
   return entry.type != entry_type::kSessionHeader && entry.type != entry_type::kHead &&
          entry.type != entry_type::kRedaction;
@@ -72,14 +72,14 @@ bool isErased(const Entry& entry) {
   return entry.payload.starts_with(R"({"erased":{"receiptId")");
 }
 
-// What a pattern is found in.
+// Where a pattern was found.
 struct Matches {
   std::vector<Entry> entries;
-  std::vector<std::string> staying;     // Entries that cannot be erased, with the reason.
-  std::vector<std::string> unreadable;  // Ids of damaged ones, of which nobody knows what they hold.
+  std::vector<std::string> staying;     // entries that cannot be erased, with the reason
+  std::vector<std::string> unreadable;  // ids of damaged entries, whose content is unknown
 };
 
-// Gives every entry, also redacted ones, as they are stored.
+// Passes every entry as stored, including redacted ones, to `use`.
 Result<void> forEachEntry(SessionStore& store, const std::string& sessionId, const std::function<void(Entry&)>& use) {
   constexpr std::size_t kPart = 1000;
   constexpr std::size_t kPartBytes = std::size_t{64} << 20;
@@ -104,7 +104,8 @@ bool isIn(const TextMatcher& pattern, const Entry& entry) {
                               isInJson(pattern, entry.extra) || pattern.find(entry.runId));
 }
 
-// What was set aside is not of the session: an erasure reaches it only where the log has the same entry.
+// Bytes that were set aside are not part of the session: an erasure covers an entry there only if the log has the same
+// entry.
 Result<void> lookAside(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern, Matches& found) {
   if (tornBytes(store, sessionId) == 0) return {};
   BOUGH_TRY(const auto torn, readTorn(store, sessionId));
@@ -154,7 +155,7 @@ void addWhatIsNew(std::vector<std::string>& all, std::vector<std::string>&& more
   }
 }
 
-// A pattern may mean more entries than one erasure may name.
+// A pattern may match more entries than one erasure may name.
 Result<ErasureReport> eraseInParts(const StoreMaintenance& maintenance, const Erasure& erasure) {
   constexpr std::size_t kMost = 10'000;
   ErasureReport report;
@@ -178,8 +179,8 @@ Result<ErasureReport> eraseInParts(const StoreMaintenance& maintenance, const Er
   return report;
 }
 
-// What was typed in the chat is kept beside the sessions. A line goes when it, or what a command there was given, is an
-// erased text or a part of one.
+// Removes lines from the history of typed lines, which is kept beside the sessions. A line is removed when the line, or
+// the argument of a command in it, is an erased text or part of one.
 Result<void> forgetTyped(const NamedSession& session, const Erasure& erasure,
                          const std::optional<TextMatcher>& pattern) {
   const std::string path = fmt::format("{}/{}", session.store->folder(), kTypedHistory);
@@ -190,7 +191,7 @@ Result<void> forgetTyped(const NamedSession& session, const Erasure& erasure,
   BOUGH_TRY(forEachEntry(*session.store, session.sessionId, [&](Entry& entry) {
     if (ids.contains(entry.id)) payloads.push_back(std::move(entry.payload));
   }));
-  constexpr std::size_t kTelling = 8;  // a shorter one is in many texts by chance
+  constexpr std::size_t kTelling = 8;  // shorter lines occur in many texts by chance
   const auto isGone = [&](std::string_view line) {
     if (pattern && pattern->find(line)) return true;
     const std::string_view parts[] = {line, line.substr(std::min<std::size_t>(1, line.size())),
@@ -210,7 +211,7 @@ Result<void> forgetTyped(const NamedSession& session, const Erasure& erasure,
   return {};
 }
 
-// What is to be erased is not shown once more.
+// Hides the matches, so that the text to be erased is not printed.
 std::string masked(std::string_view text, const TextMatcher& pattern) {
   std::string out;
   std::size_t from = 0;
@@ -221,7 +222,7 @@ std::string masked(std::string_view text, const TextMatcher& pattern) {
   return out.append(text.substr(from));
 }
 
-// How often the pattern is in an entry, and where it is there first.
+// How often the pattern occurs in an entry, and its first occurrence.
 struct Found {
   std::size_t count = 0;
   std::string around{};
@@ -296,7 +297,7 @@ void printReport(const ErasureReport& report, bool json) {
   printJsonLine(writer.endObject().text());
 }
 
-// "2 entries of 0d9a51c2 "A title", with 3 matches"
+// Describes the matches: "2 entries of 0d9a51c2 "A title", with 3 matches".
 std::string whatIsMeant(const std::vector<Entry>& matches, const NamedSession& session, const TextMatcher& pattern) {
   std::size_t count = 0;
   for (const Entry& entry : matches) count += findIn(entry, pattern).count;
@@ -305,7 +306,7 @@ std::string whatIsMeant(const std::vector<Entry>& matches, const NamedSession& s
                      counted(count, "match", "matches"));
 }
 
-// What a pattern means is shown and asked about first; false when nothing is to be erased.
+// Shows the matches and asks before erasing them; returns false when nothing is to be erased.
 Result<bool> choose(const Context& context, const std::vector<Entry>& matches, const NamedSession& session,
                     const TextMatcher& pattern, const Options& options) {
   if (matches.empty()) {

@@ -49,7 +49,7 @@ void print(SessionStore& store, const MigrationResult& result, bool json) {
   }
 }
 
-// The older document of MyAgents becomes lines beside it. What an interrupted migration left is completed.
+// Converts the older document format of MyAgents to lines, in a file beside it. Completes an interrupted migration.
 Result<ExitCode> migrateDocument(const Context& context, const std::string& path) {
   BOUGH_TRY(const std::string lines, linesOfDocument(path));
   const std::string target = path + "l";

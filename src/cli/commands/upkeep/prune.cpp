@@ -29,7 +29,7 @@ struct Options {
   std::string byDefault;
 };
 
-// "off" is 0.
+// Returns the time to live in milliseconds; "off" is 0.
 Result<std::uint64_t> parseLife(const std::string& text) {
   if (text == "off") return 0;
   auto age = parseAge(text);
@@ -40,7 +40,7 @@ Result<std::uint64_t> parseLife(const std::string& text) {
   return age;
 }
 
-// Says how long sessions are kept that have no time of their own.
+// Sets how long sessions without their own time to live are kept.
 Result<ExitCode> setDefault(const Context& context, const std::string& text) {
   BOUGH_TRY(auto age, parseLife(text));
   BOUGH_TRY(auto store, context.openStore());
@@ -58,7 +58,7 @@ Result<ExitCode> setDefault(const Context& context, const std::string& text) {
   return kDone;
 }
 
-// Says how long one session is to be kept.
+// Sets how long one session is kept.
 Result<ExitCode> keep(const Context& context, const Options& options) {
   if (options.pin + options.unpin + !options.timeToLive.empty() == 0) {
     return fail(ErrorCode::InvalidArgument, "nothing to change for the session", "pass --pin, --unpin or --ttl AGE");
@@ -94,13 +94,13 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
 
 struct Outcome {
   std::uint64_t moved = 0;
-  std::uint64_t gone = 0;  // by another process
+  std::uint64_t gone = 0;  // removed by another process
   std::uint64_t bytes = 0;
   ExitCode code = kDone;
 };
 
-// All in one call: one look at the store, and a session goes together with its forks. What was used or pinned since it
-// was listed has another tail by now, and stays.
+// Moves all sessions in one call, so that the store is read once and a session is moved together with its forks. A
+// session that was used or pinned since it was listed has a different tail and stays.
 Outcome moveAll(SessionStore& store, const std::vector<Catalog::Expired>& expired, bool json) {
   Outcome outcome;
   std::vector<Removal> removals;

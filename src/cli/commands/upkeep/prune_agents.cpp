@@ -23,7 +23,7 @@ constexpr std::uint64_t kNsPerMs = 1'000'000;
 
 struct OldFile {
   FoundTranscript file;
-  std::string sessionId;  ///< In the store; empty when it was not imported.
+  std::string sessionId;  ///< Its id in the store; empty when it was not imported.
   bool removed = false;
 };
 
@@ -51,7 +51,7 @@ Result<void> moveIntoStore(SessionStore& store, OldFile& old) {
 
 bool isGone(const std::string& path) {
   std::error_code error;
-  // Of a session in a database, the database decides.
+  // For a session in a database, the database counts.
   const std::size_t ending = path.rfind(".sqlite#");
   const std::string file = path.substr(0, ending == std::string::npos ? path.size() : path.find('#', ending));
   return std::filesystem::symlink_status(file, error).type() == std::filesystem::file_type::not_found;
@@ -70,7 +70,7 @@ void printJson(const std::vector<OldFile>& files, bool apply, std::uint64_t remo
   printJsonLine(writer.endArray().endObject().text());
 }
 
-// A file system may keep times from before 1970, of which only that is known.
+// Some file systems store times before 1970; then nothing more precise is known.
 std::string writtenAt(const FoundTranscript& file) {
   return file.modifiedNs < kNsPerMs ? "before 1970" : formatAge(file.modifiedNs / kNsPerMs, nowMs());
 }
@@ -103,12 +103,12 @@ Result<ExitCode> pruneAgents(const Context& context, const std::string& agents, 
     BOUGH_TRY(const auto store, context.openStore(/*create=*/true));
     for (OldFile& old : files) {
       if (const auto moved = moveIntoStore(*store, old); !moved) {
-        // In the store, but of an agent whose own list would name a file that is gone.
+        // Imported, but the agent has a list that would name a missing file.
         if (moved.error().code == ErrorCode::Unsupported && !old.sessionId.empty()) {
           ++staying[moved.error().message];
           continue;
         }
-        // Its agent or another prune was faster.
+        // Its agent or another prune has already removed it.
         if (isGone(old.file.path)) {
           ++gone;
           continue;

@@ -22,10 +22,10 @@ struct Options {
   bool onlyNew = false;
 };
 
-// The turn to write the catalog, which SQLite knows nothing of: null when another process has it. Who takes in what is
-// new need not wait for another who does. Two who rebuild at the same time would take from each other what they have
-// done, so each waits; also for long work of the other kind, but not without end. Where there can be no such file,
-// there are no turns.
+// Takes the lock for writing the catalog, which is separate from SQLite's locks. Returns null when another process
+// holds it. With `onlyNew` there is no need to wait for a process that does the same work. Two rebuilds would undo each
+// other's work, so a rebuild waits, also for other long work, but only up to a limit. Where such a file cannot exist,
+// no lock is used.
 std::unique_ptr<File> takeTurn(const SessionStore& store, bool onlyNew) {
   constexpr int kWaitMs = 120'000;
   const auto root = systemEnvironment().files.openRoot(store.folder(), false);
@@ -38,7 +38,7 @@ std::unique_ptr<File> takeTurn(const SessionStore& store, bool onlyNew) {
   return lockWithin(**file, LockKind::Exclusive, kWaitMs, "catalog.db") ? std::move(*file) : nullptr;
 }
 
-// What the catalog holds, whoever took it in.
+// Adds the catalog's totals to the report, whichever process took the entries in.
 Result<CatchUpReport> withContents(Catalog& catalog, CatchUpReport report) {
   constexpr std::size_t kPage = 1'000;
   report.sessions = 0;
@@ -66,7 +66,7 @@ CatchUpReport joined(CatchUpReport rows, CatchUpReport texts) {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore());
-  // Held until the catalog is closed: closing any file of that name would end SQLite's locks.
+  // Held until the catalog is closed: closing any descriptor of that file would release SQLite's locks.
   const std::unique_ptr<File> turn = takeTurn(*store, options.onlyNew);
   if (options.onlyNew && !turn && !store->folder().empty()) {
     printMessage("another process is taking in what is new");
@@ -80,7 +80,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                           bar->update(at.doneSessions);
                           return true;
                         }};
-  // The rows first, which takes a tenth of the time: whoever lists sessions meanwhile sees all of them.
+  // Rows first, which takes a tenth of the time, so that concurrent lists soon show all sessions.
   auto report = options.onlyNew ? (*catalog)->catchUp(wanted) : (*catalog)->rebuild(wanted);
   if (report && !options.noSearch) {
     bar.emplace("indexing the text", 0);

@@ -68,7 +68,7 @@ Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   return kDone;
 }
 
-// What a transcript holds, for writing: a large one is read into a folder that goes with it.
+// The content of a transcript, for writing it; a large one is read into a temporary folder.
 struct ReadTranscript {
   std::vector<Entry> entries;
   NamedSession copy;
@@ -84,7 +84,7 @@ Result<ReadTranscript> readWhole(const std::string& path) {
   ReadTranscript read;
   if (isLargeTranscript(path)) {
     auto copy = openTranscript(path, read.report);
-    // A file that continues another one cannot be imported alone.
+    // A file that continues another file cannot be imported alone.
     if (!copy && copy.error().code != ErrorCode::NotFound) return std::unexpected(std::move(copy.error()));
     if (copy) {
       read.copy = std::move(*copy);
@@ -98,7 +98,7 @@ Result<ReadTranscript> readWhole(const std::string& path) {
   return read;
 }
 
-// A clean copy of another agent's file; the original stays as it is.
+// Writes a clean copy of another agent's file; the original stays as it is.
 Result<ExitCode> repairTranscript(const Context& context, const Options& options, const std::string& agent) {
   if (options.output.empty()) {
     return fail(ErrorCode::InvalidArgument,
@@ -134,7 +134,7 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
   return kDone;
 }
 
-// The same with the path of the agent's file that the session's name means.
+// Replaces the session's name by the path of the agent's file that it means.
 Result<Options> withFile(const Context& context, const Options& options, const Error& why) {
   BOUGH_TRY(const auto files, filesOfName(context, options.session));
   std::error_code error;
@@ -146,7 +146,7 @@ Result<Options> withFile(const Context& context, const Options& options, const E
     return fail(ErrorCode::InvalidArgument, "--out writes a clean copy of another agent's file, and none was named",
                 "bough repair FILE --out COPY; a session in the store is repaired in place, without --out");
   }
-  // This is a file, but nobody's.
+  // It is a file, but of no known agent.
   if (files.empty()) return std::unexpected(why);
   if (files.size() > 1) {
     return fail(ErrorCode::InvalidArgument,

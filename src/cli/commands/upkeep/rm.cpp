@@ -34,7 +34,8 @@ void printResult(SessionStore& store, const TrashedSession& moved, bool json) {
   printJsonLine(writer.member("bytes", moved.bytes).endObject().text());
 }
 
-// What the question calls the sessions. A catalog that cannot be used costs the titles, not the question.
+// Returns the sessions' names for the question. Without a usable catalog, the titles are missing, but the question is
+// still asked.
 std::vector<std::string> titled(SessionStore& store, const std::vector<std::string>& sessionIds) {
   auto catalog = Catalog::open(store);
   if (catalog) (void)(*catalog)->catchUp();
@@ -48,7 +49,7 @@ std::vector<std::string> titled(SessionStore& store, const std::vector<std::stri
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, openStoreWith(context, options.sessions));
-  // The question shows which sessions are meant, so that a loose name is enough for it.
+  // The question shows which sessions are meant, so an inexact name is acceptable.
   const bool asking = !options.yes && !context.json && stdinIsTerminal();
   std::vector<std::string> sessions;
   for (const std::string& name : options.sessions) {

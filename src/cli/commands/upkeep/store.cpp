@@ -29,7 +29,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
           ErrorCode::InvalidArgument, fmt::format("{} is a folder, which knows no roles", location),
           "--reader, --writer and --keeper are for a store in PostgreSQL; a folder has the rights of its files");
     }
-    // A folder needs no tables: it is made when it is missing.
+    // A folder needs no tables; it is created if it is missing.
     BOUGH_TRY(context.openStore(/*create=*/true));
     if (context.json) {
       json::Writer writer;

@@ -35,8 +35,8 @@ std::uint64_t bytesOf(const std::vector<TrashedSession>& trash) {
 
 constexpr std::size_t kShortId = 8;
 
-// The id in the trash that a name means: that id itself, a session's id (the one removed last), or at least 8
-// characters of an id that bough made.
+// Returns the id in the trash that a name means: that id itself, a session's id (then the session removed last), or at
+// least 8 characters of an id that bough made.
 Result<std::string> find(const std::vector<TrashedSession>& trash, const std::string& name) {
   std::vector<const TrashedSession*> begins;
   for (const TrashedSession& each : trash) {
@@ -59,7 +59,7 @@ Result<std::string> find(const std::vector<TrashedSession>& trash, const std::st
 }
 
 Result<ExitCode> list(const Context& context, SessionStore& store, const std::vector<TrashedSession>& trash) {
-  // One that cannot be read is listed all the same.
+  // An unreadable session is listed as well.
   const auto titleOf = [&](const TrashedSession& each) { return trashedTitle(store, each.trashId).value_or(""); };
   if (context.json) {
     json::Writer writer;
@@ -107,7 +107,7 @@ Result<ExitCode> restore(const Context& context, SessionStore& store, const std:
     auto trashId = find(trash, name);
     trashId ? left.push_back(std::move(*trashId)) : refused.push_back(std::move(trashId.error()));
   }
-  // A fork comes back after what it continues, wherever that is named.
+  // A fork is restored after the session that it continues, whatever the order of the names.
   std::vector<Error> waiting;
   for (std::size_t before = SIZE_MAX; left.size() < before;) {
     before = left.size();

@@ -43,7 +43,7 @@ std::string remedyIn(const VerifyReport& report, const Problem& problem) {
   return remedy;
 }
 
-// `hint`: what to do about another agent's file, whose notes are damage that was read all the same.
+// `hint`: what to do about another agent's file, whose notes report damage that could be read anyway.
 void printJson(const VerifyReport& report, const std::string& hint = {}) {
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("sessionId", report.sessionId);
@@ -88,7 +88,7 @@ std::string remedyOfTranscript(const VerifyReport& report) {
                      shellWord(report.file));
 }
 
-// Of another agent's file, which is only read.
+// Prints the report of another agent's file, which bough only reads.
 void printTranscript(const VerifyReport& report) {
   printFitted(
       fmt::format("{}  {}, {}: {}{}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
@@ -103,7 +103,7 @@ void printTranscript(const VerifyReport& report) {
   printFitted("  → " + remedyOfTranscript(report));
 }
 
-// A transcript as a report: what could not be read is damage, the rest are notes.
+// Verifies a transcript: unreadable parts are damage, the rest are notes.
 Result<VerifyReport> verifyTranscript(const std::string& path) {
   BOUGH_TRY(const auto read, readTranscript(path, {}, [](Entry&&) { return Result<void>(); }));
   VerifyReport report;
@@ -124,7 +124,7 @@ Result<VerifyReport> verifyTranscript(const std::string& path) {
   return report;
 }
 
-// The files of other agents among the names, which need no store.
+// Verifies the names that refer to files of other agents, which need no store, and removes them from `names`.
 Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>& names) {
   std::size_t bad = 0;
   std::vector<std::string> others;
@@ -141,7 +141,7 @@ Result<std::size_t> verifyFiles(const Context& context, std::vector<std::string>
   return bad;
 }
 
-// Sessions by their names, or files by their paths, each in a store of its own.
+// Opens sessions by name, or files by path, each in its own store.
 Result<std::vector<NamedSession>> named(const Context& context, const std::vector<std::string>& names) {
   std::vector<NamedSession> sessions;
   for (const std::string& name : names) {
@@ -159,7 +159,7 @@ Result<std::vector<NamedSession>> allOf(const std::shared_ptr<SessionStore>& sto
   return sessions;
 }
 
-// What the catalog has counted was there. Nothing is written: a catalog that is not there is not made.
+// Entries that the catalog has counted did exist. Writes nothing: a missing catalog is not created.
 Result<void> addMissing(SessionStore& store, VerifyReport& report) {
   BOUGH_TRY(std::string missing, missingFromLog(store, report.sessionId));
   if (missing.empty()) return {};
@@ -169,7 +169,7 @@ Result<void> addMissing(SessionStore& store, VerifyReport& report) {
   return {};
 }
 
-// Sessions of which no log is left. Only who asks about all sessions hears of them here.
+// Reports sessions whose log is gone. Called only when all sessions are verified.
 Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
   BOUGH_TRY(const auto missing, missingSessions(store));
   for (const MissingSession& each : missing) {
@@ -185,7 +185,7 @@ Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
   return missing.size();
 }
 
-// Somebody has to decide about what was set aside: it may have been acknowledged.
+// Reports bytes that were set aside: the user must decide about them, because they may have been acknowledged.
 void addSetAside(SessionStore& store, VerifyReport& report) {
   if (tornBytes(store, report.sessionId) == 0) return;
   const auto torn = readTorn(store, report.sessionId);
@@ -201,7 +201,7 @@ void addSetAside(SessionStore& store, VerifyReport& report) {
                                                     counted(intact, "entry"), exactId(report.sessionId))});
 }
 
-// A session that is named by its path may be in a store of its own.
+// A session named by its path may be in a store of its own.
 class TitlesOfStores {
  public:
   std::string name(SessionStore& store, const std::string& sessionId) {
@@ -222,8 +222,8 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
   }
   BOUGH_TRY(const auto sessions, store ? allOf(store) : named(context, names));
   TitlesOfStores titles;
-  std::size_t gone = 0;    // somebody removed them meanwhile
-  std::size_t unread = 0;  // they can be read another time
+  std::size_t gone = 0;    // removed by another process meanwhile
+  std::size_t unread = 0;  // may be readable later
   for (const NamedSession& session : sessions) {
     auto report = session.store->verifySession(session.sessionId);
     if (!report && all && isGone(*session.store, session.sessionId)) {
