@@ -6,7 +6,8 @@
 //
 // After an interruption at any point the next import continues: each batch is stored whole or not at all. So are the
 // entries of one line, unless there are very many; such a line is read again. An import that always loses the race
-// against other imports of the file ends when the session has everything that the file contained at the start.
+// against other imports of the file ends when the session has everything that the file contained when the import
+// started.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -67,7 +67,7 @@ class OtherEntries {
   FlatMap<std::uint32_t> anywhere_;  // hash of the content → first such entry in places_
   std::vector<Place> places_;
   NumberSet matched_;       // hashes of the ids of entries that were found in the file
-  bool hasRecord_ = false;  // the session had all lines of the current record that became an entry
+  bool hasRecord_ = false;  // the session had all lines of the record that the current entries come from
   std::vector<TranscriptDamage> told_;
   std::uint64_t count_ = 0;
   std::unordered_map<std::string, std::string> renamed_;  // old id of an entry → its new id

@@ -57,8 +57,8 @@ class OwnLines {
   [[nodiscard]] bool canBranch() const { return canBranch_; }
 
   /// Returns the offset of the first missing bytes when the lines are only some of a file's lines, as in a fork, which
-  /// shares only one branch. Returns std::nullopt when nothing is missing, and when lines overlap before the end: then
-  /// the file was rewritten, or there are several files.
+  /// shares only one branch. Returns std::nullopt when nothing is missing, or when the lines begin at 0 and overlap:
+  /// then the file was rewritten, or there are several files.
   [[nodiscard]] std::optional<std::uint64_t> firstGap() const;
   /// Returns whether the header that begins the agent's files is among the lines; true when its files have no header.
   [[nodiscard]] bool haveHeader(const EntryList& entries, const Agent& agent) const;

@@ -206,7 +206,8 @@ class TranscriptWriting {
     return last != path_.rend() && *last == fileHead_;
   }
 
-  // Returns the entry that the agent continues from when it reads its own lines again; kNone when there are none.
+  // Returns the entry that the agent continues from when it reads its own lines again; kNone when there are no such
+  // lines.
   [[nodiscard]] std::size_t findFileHead(bool oneBranch) {
     std::size_t last = kNone;
     std::size_t noted = kNone;

@@ -168,7 +168,7 @@ struct History {
   bool begins = true;               ///< The conversation begins here; false for a later part of it.
   bool goesOn = false;              ///< More of the conversation follows, so the last message is not its end.
   EarlierCalls* earlier = nullptr;  ///< Set for a session that is converted in parts. The calls of this part are added.
-  std::int64_t lastPlace = -1;      ///< Among the messages that come back: the highest place in their document.
+  std::int64_t lastPlace = -1;      ///< The highest Original::place of the messages in the way back.
   std::vector<Original> originals;  ///< In order: system, tools, messages.
   std::vector<RequestText> requestTexts;  ///< At most one per dialect: the most recent.
   Aliases ids{Aliases::Of::CallId};

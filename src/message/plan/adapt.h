@@ -45,8 +45,8 @@ class Adapter {
   void setInput(const Call& call, OutBlock& outBlock);
   [[nodiscard]] bool takesObjects() const { return target_ == Dialect::Anthropic || target_ == Dialect::Gemini; }
   TextView placeholder(const Block& block);
-  /// Converts the block to text if required: reasoning when the options ask for it, and calls and results of a
-  /// provider's own tools.
+  /// Each converts a block to text and returns true, or returns false: reasoning, if the options ask for it, and calls
+  /// and results of a provider's own tools.
   bool thinkingAsText(const Original& from, OutBlock& out);
   bool unknownAsText(const Original& from, const Block* where, OutBlock& out);
   void reportTitle(const Original& from, const Block& block, bool asMedia);

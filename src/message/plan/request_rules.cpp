@@ -72,7 +72,7 @@ class Rules {
     }
   }
 
-  // A reference stands for an item that OpenAI stores. It is refused next to the item itself.
+  // A reference stands for an item that OpenAI stores. The API refuses it next to the item itself.
   void dropKnownReferences() {
     const auto isReference = [](const OutMessage& out) {
       return !out.outBlocks.empty() && out.outBlocks.front().stored &&

@@ -388,7 +388,7 @@ class Restorer {
     const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
     if (!anyConsumed) {
       const bool known = values_[index].record != kUnmatched && records_.nodes[values_[index].record].verbatim;
-      // The record says what it followed; originals after that which became nothing precede it.
+      // The record says which original the value followed. Later originals that became nothing come after both.
       if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[values_[index].record].original);
       if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
       floor_ = anchor;

@@ -194,7 +194,7 @@ class PiReader : public Reader {
   }
 
   // Up to 0.73, fromId is where the summary was inserted (its parent, or "root"); since 0.87 it is the end of the
-  // branch that was left. When fromId is no help, that end is the previous entry in the file.
+  // branch that was left. When fromId does not name it, that end is the previous entry in the file.
   void branchSummary(const Record& record, const Place& place, const Members& line, Builder& out) {
     const std::string from = line.text("fromId");
     const bool isEnd = from != "root" && place.parent && from != *place.parent;

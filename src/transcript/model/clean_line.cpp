@@ -151,7 +151,7 @@ std::string CleanParents::relinked(std::string_view bytes, const Entry& entry, c
     if (begin != std::string::npos && line[begin] == '{' && json::check(line)) {
       const auto named = json::findMember(line, agent_.parentMember);
       const std::string name = named ? json::decodeString(*named).value_or("") : "";
-      // A parent that is also missing in the agent's own file stays as it is.
+      // A parent that is missing in the agent's own file, too, stays unchanged.
       if (!name.empty() && !origin->fixed && !written_.contains(hashOf(name))) replaceId(line, *named, parent);
       if (std::string id = add(line, entry); !id.empty()) parent = std::move(id);
     }

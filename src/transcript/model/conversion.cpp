@@ -243,7 +243,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   if (places.empty()) return;
   History history;
   history.begins = isBeginning;
-  history.goesOn = true;  // a file is not sent as it is: the user says something first
+  history.goesOn = true;  // a file is not sent unchanged: the user says something first
   history.earlier = &branch.calls;
   message::Reporter reporter(report_);
   const std::uint64_t before = report_.messages;

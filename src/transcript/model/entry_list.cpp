@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kCachedBytes = std::size_t{8} << 20;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::size_t kBlockEntries = 256;
-constexpr std::size_t kStrayEntries = 8;  // size of a block that is not adjacent to a cached block
+constexpr std::size_t kStrayEntries = 8;  // limit for a block that is not adjacent to a cached block
 
 std::uint32_t asNumber(std::size_t bytes) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::numeric_limits<std::uint32_t>::max()));

@@ -16,7 +16,7 @@
 namespace bough::transcript::codex {
 namespace {
 
-// Where the lines of an entry end that another file continues.
+// The end of the lines of an entry that another file continues.
 struct End {
   std::uint64_t ordinal = 0;  // of the next line
   std::uint64_t offset = 0;
