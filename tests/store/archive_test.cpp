@@ -89,7 +89,7 @@ TEST_F(ArchiveTest, ADamagedArchiveIsAnErrorAndStays) {
   EXPECT_NE(error.message.find("at byte 0"), std::string::npos) << error.message;
 }
 
-// A crash between the two steps of archiving leaves both forms.
+// A crash between the two steps of archiving leaves both files.
 TEST_F(ArchiveTest, ADeletedSessionDoesNotComeBackFromAForgottenArchive) {
   fill("s", 2);
   must(store->archiveSession("s"));
@@ -114,7 +114,7 @@ TEST_F(ArchiveTest, RepairRemovesWhatIsThisSessionsAndNothingElse) {
   for (const std::string& name : others) EXPECT_TRUE(std::filesystem::exists(folder / ("sessions/" + name))) << name;
 }
 
-// A hand may put an older log beside an archive, or the other way round.
+// A user may put an older log beside an archive, or an older archive beside a log.
 TEST_F(ArchiveTest, ACompressedFileThatHoldsSomethingElseStays) {
   fill("s", 2);
   const std::string older = slurp(logPath("s"));
@@ -177,7 +177,7 @@ TEST_F(ArchiveTest, ACompressedFileThatHoldsNothingMoreIsALeftover) {
   }
 }
 
-// The copy in the trash would be one of the two.
+// The trash would keep only one of the two files.
 TEST_F(ArchiveTest, TwoGzipFilesOfASessionAreNotThrownAwayForOne) {
   if (std::system("command -v gzip >/dev/null") != 0) GTEST_SKIP() << "no gzip";
   fill("s", 2);
@@ -190,7 +190,7 @@ TEST_F(ArchiveTest, TwoGzipFilesOfASessionAreNotThrownAwayForOne) {
 
 class DamagedFrame : public ArchiveTest {
  protected:
-  // A log of several frames, of which one is damaged.
+  // A log of several frames, one of which is damaged.
   DamagedFrame() {
     must(store->createSession({.sessionId = "s"}));
     for (int part = 0; part < 20; ++part) {
@@ -236,7 +236,7 @@ TEST_F(DamagedFrame, CostsWhatStandsInIt) {
   }
 }
 
-// What looks torn in a file that may be written at this moment is damage in an archive.
+// In an archive, what looks torn is damage: unlike a log file, it cannot be in the middle of a write.
 TEST_F(DamagedFrame, CostsWhatStandsInItThoughAllIsOneBatch) {
   must(store->createSession({.sessionId = "b"}));
   std::vector<Entry> batch;
@@ -334,7 +334,7 @@ TEST_F(ArchiveTest, MigratingUnpacksOnlyWhatIsWrittenAnew) {
   EXPECT_FALSE(std::filesystem::exists(zstdPath("d")));
 }
 
-// The index may be missing, older, newer, damaged or of another file: the answers are the same.
+// The index may be missing, older, newer, damaged or from another file; the answers must be the same.
 TEST_F(ArchiveTest, TheIndexFileNeverChangesAnAnswer) {
   const auto fillLarge = [&](const std::string& id, const std::string& prefix) {
     must(store->createSession({.sessionId = id}));
@@ -347,7 +347,7 @@ TEST_F(ArchiveTest, TheIndexFileNeverChangesAnAnswer) {
   };
   fillLarge("s", "e");
   fillLarge("t", "f");
-  (void)idsOf(*open(), "s");  // whoever finds a long log without an index writes one
+  (void)idsOf(*open(), "s");  // reading a long log without an index writes an index
   (void)idsOf(*open(), "t");
   const std::string path = folder / "sessions/s.idx";
   ASSERT_TRUE(std::filesystem::exists(path));

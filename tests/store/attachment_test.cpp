@@ -102,7 +102,7 @@ TEST_F(AttachmentTest, AMissingOrDamagedAttachmentCostsItsEntryAlone) {
   EXPECT_TRUE(lost.payload.contains("is missing")) << lost.payload;
   EXPECT_EQ(must(store->sessionState("s")).lostPayloads, 1U);
   EXPECT_EQ(must(store->loadSessionEntries("s", {.branch = "big"})).back().type, "unreadable");
-  // A fork that shares the entry meets it, too.
+  // A fork that shares the entry sees the same.
   const auto fork = must(store->branchFromEntry("s", "big"));
   EXPECT_EQ(must(store->loadEntry(fork.sessionId, "big")).type, "unreadable");
   EXPECT_EQ(must(store->sessionState(fork.sessionId)).lostPayloads, 1U);
@@ -141,7 +141,7 @@ TEST_F(AttachmentTest, OneThatMayNotBeReadNowIsAnErrorNotALoss) {
   EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
 }
 
-// However many entries are asked for, what is in memory at a time has its bounds.
+// However many entries are requested, the memory used at a time is bounded.
 TEST_F(AttachmentTest, ReadingInPartsEndsAPartWhenItsPayloadsAreLarge) {
   const std::string large(std::size_t{33} << 20, 'x');
   must(store->appendSessionEntries("s", {message(large, "l1"), message(large, "l2"), message(large, "l3")}));
@@ -205,7 +205,7 @@ TEST_F(AttachmentTest, NothingIsRemovedWhileASessionCannotBeRead) {
   EXPECT_EQ(must(store->readAttachment(free)), "free bytes");
 }
 
-// A compressed copy beside the log that holds more than it: which of the two is right only their owner knows.
+// A compressed copy contains more than the log beside it: only the owner knows which of the two is right.
 TEST_F(AttachmentTest, NothingIsRemovedWhileASecondCopyOfASessionHoldsSomethingElse) {
   const std::string named = must(store->putAttachment("named bytes"));
   const std::string before = slurp(logPath("s"));
@@ -232,7 +232,7 @@ TEST_F(AttachmentTest, LinksAreNotFollowedOutOfTheStore) {
   TempFolder outside;
   spill(outside / "secret", payload);
   const std::string bucket = std::filesystem::path(path).parent_path();
-  // The file itself.
+  // Case 1: the file is a link.
   std::filesystem::create_directories(bucket);
   std::filesystem::create_symlink(outside / "secret", path);
   EXPECT_FALSE(store->readAttachment(sha256));
@@ -240,7 +240,7 @@ TEST_F(AttachmentTest, LinksAreNotFollowedOutOfTheStore) {
   EXPECT_EQ(slurp(outside / "secret"), payload);
   EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path)));
   EXPECT_EQ(must(store->loadEntry("s", "big")).payload, payload);
-  // Its folder.
+  // Case 2: its folder is a link.
   std::filesystem::remove_all(bucket);
   std::filesystem::create_directory(outside / "bucket");
   std::filesystem::create_directory_symlink(outside / "bucket", bucket);

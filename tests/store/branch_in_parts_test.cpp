@@ -1,4 +1,4 @@
-// A long branch that is read part by part is walked once, not once for each part.
+// Reading a long branch part by part walks the branch once, not once per part.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ Error notHere() {
   return fail(ErrorCode::Unsupported, "not in this test").error();
 }
 
-// A session of entries e0, e1, … each the child of the one before it, that counts how often its branch is walked.
+// A session of entries e0, e1, … each the child of the previous one. Counts how often its branch is walked.
 class ChainSession final : public SharingSession {
  public:
   ChainSession(SharingSessions& sessions, std::size_t size) : SharingSession(sessions, "s"), size_(size) {}
@@ -53,7 +53,7 @@ class ChainSession final : public SharingSession {
     return entries;
   }
 
-  // As after a rewrite of the log.
+  // Simulates a rewrite of the log.
   void change() { ++generation_; }
   int walks = 0;
 
@@ -92,7 +92,7 @@ TEST(BranchInParts, IsWalkedOnceForAllOfThem) {
     read += entries.size();
   }
   EXPECT_EQ(read, 99U);
-  EXPECT_LE(store.chain().walks, 2);  // once more after the end, where nothing is kept
+  EXPECT_LE(store.chain().walks, 2);  // one more walk after the end, where nothing is cached
 }
 
 TEST(BranchInParts, IsWalkedAgainAfterARewriteAndForAnotherLeaf) {
@@ -107,7 +107,7 @@ TEST(BranchInParts, IsWalkedAgainAfterARewriteAndForAnotherLeaf) {
   EXPECT_EQ(store.chain().walks, 3);
 }
 
-// What is kept must not keep the session.
+// The cached walk must not keep the session alive.
 TEST(BranchInParts, ASessionThatWasReadInPartEndsWithItsOwner) {
   std::weak_ptr<ChainSession> session;
   {

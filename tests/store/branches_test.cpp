@@ -1,4 +1,4 @@
-// Branches as people list, compare and replay them.
+// Branches as users list, compare and replay them.
 
 #include "bough/tree.h"
 

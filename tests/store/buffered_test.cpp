@@ -1,4 +1,4 @@
-// What waits in memory: nothing that was accepted goes without a word.
+// Buffered appends: no accepted entry is lost silently.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class Buffered : public StoreTest {
   static constexpr StoreOptions kOptions{.durability = Durability::Buffered, .bufferedMs = 1'000'000};
 };
 
-// The store is closed while an append is taken in: closing waits for it and writes it.
+// The store is closed during an append: close waits for the append and writes its entries.
 TEST_F(Buffered, ClosingLosesNothingThatIsBeingAccepted) {
   HookedSerializer serializer;
   auto backend = makeMemoryBackend(serializer);
@@ -52,7 +52,7 @@ TEST_F(Buffered, AMoveOfTheHeadAndARedactionAreDurableAtOnce) {
   EXPECT_EQ(must(other->loadEntry("s", "b")).payload.find("two"), std::string::npos);
 }
 
-// Whoever comes first is told of a loss; a flush tells of it all the same.
+// The first caller is told of a loss; a later flush reports it nevertheless.
 TEST_F(Buffered, AFlushTellsOfALossThatAReaderWasToldOf) {
   auto other = open();
   store = open(kOptions);
@@ -66,8 +66,8 @@ TEST_F(Buffered, AFlushTellsOfALossThatAReaderWasToldOf) {
   must(store->close());
 }
 
-// Calls that look at the whole store write what waits for every session. They are no flush that a program has asked
-// for.
+// Calls that examine the whole store write the buffers of all sessions. Such a write does not count as a flush that the
+// program requested.
 TEST_F(Buffered, AFlushTellsOfALossThatAnyOtherCallWasToldOf) {
   const std::vector<std::function<bool(SessionStore&)>> calls{
       [](SessionStore& seen) { return seen.changesSince("").has_value(); },
@@ -141,7 +141,8 @@ TEST_F(Buffered, ABatchThatCannotBeStoredTakesNoOtherWithIt) {
   EXPECT_EQ(idsOf(*other, "s"), (Ids{"x", "g1", "g2", "g3", "g4"}));
 }
 
-// The last one that may wait makes the flush: it is told what became of itself, its successor of the others.
+// The append that fills the buffer triggers the flush: it reports the result of its own entries, and the next append
+// reports the others.
 TEST_F(Buffered, AFlushByCountRefusesOnlyWhatIsNotStored) {
   auto other = open();
   store = open({.durability = Durability::Buffered, .bufferedEntries = 2, .bufferedMs = 1'000'000});
@@ -153,7 +154,7 @@ TEST_F(Buffered, AFlushByCountRefusesOnlyWhatIsNotStored) {
   EXPECT_EQ(idsOf(*other, "s"), (Ids{"x", "g1"}));
 }
 
-// One session is gone for good, the disk is full for the other.
+// One session was removed; the disk is full for the other.
 TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
   SimFileSystem files;
   SimEnvironment world{files};
@@ -179,7 +180,7 @@ TEST(BufferedSim, AClosedStoreStaysOpenAsLongAsAnythingWaits) {
   EXPECT_EQ(idsOf(*open(), "b"), (Ids{"b1"}));
 }
 
-// A session that only counts what is written to it.
+// A session that only counts the writes to it.
 class WrittenSession final : public StoredSession {
  public:
   explicit WrittenSession(std::function<void()> onAppend) : onAppend_(std::move(onAppend)) {}
@@ -203,7 +204,7 @@ class WrittenSession final : public StoredSession {
   std::string id_ = "s";
 };
 
-// By the order of what happens: the clock of a machine under load proves nothing.
+// Tests the order of events, because times on a loaded machine prove nothing.
 TEST(SessionBufferTest, EachWaitsAsLongAsItIsTold) {
   std::binary_semaphore flushed(0);
   std::atomic<int> slowWrites = 0;
@@ -225,7 +226,7 @@ TEST(SessionBufferTest, EachWaitsAsLongAsItIsTold) {
   EXPECT_EQ(slowWrites, 1);
 }
 
-// The second one comes while the first still writes what waits.
+// The second close starts while the first is still writing the buffers.
 TEST_F(Buffered, ASecondCloseWaitsForTheFirst) {
   HookedSerializer serializer;
   store = must(SessionStore::open({.backend = makeMemoryBackend(serializer), .options = kOptions}));
@@ -240,7 +241,7 @@ TEST_F(Buffered, ASecondCloseWaitsForTheFirst) {
       EXPECT_TRUE(written);
       secondDone.set_value();
     });
-    (void)secondDone.get_future().wait_for(std::chrono::milliseconds(100));  // the chance to come too early
+    (void)secondDone.get_future().wait_for(std::chrono::milliseconds(100));  // give it a chance to finish too early
     written = true;
   });
   must(store->close());

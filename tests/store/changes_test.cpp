@@ -1,4 +1,4 @@
-// The store says what may have changed, and never leaves anything out.
+// The store reports which sessions may have changed, and never leaves one out.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,7 +89,7 @@ TEST_F(ChangesTest, AMapThatIsGoneOrDamagedMeansEverything) {
   must(store->appendSessionEntries("a", {message("x", "x")}));
 }
 
-// Touching a mapped page after the end of its file ends the process.
+// Touching a mapped page beyond the end of its file would kill the process.
 TEST_F(ChangesTest, AMapThatIsCutShortOrRemovedUnderAnOpenStoreIsReplaced) {
   fill("a", 1);
   fill("b", 1);
@@ -103,7 +103,7 @@ TEST_F(ChangesTest, AMapThatIsCutShortOrRemovedUnderAnOpenStoreIsReplaced) {
     std::filesystem::resize_file(folder / "changes", size);
     EXPECT_TRUE(since(next).all) << size;
   }
-  // Who has it open goes on in the new one, which others see.
+  // A store that has the old map open switches to the new one, which other processes see.
   auto other = open();
   must(other->changesSince(""));
   std::filesystem::remove(folder / "changes");
@@ -115,7 +115,7 @@ TEST_F(ChangesTest, AMapThatIsCutShortOrRemovedUnderAnOpenStoreIsReplaced) {
   EXPECT_TRUE(since(changes.token).none());
 }
 
-// Marks of changes as several processes set and end them, some of which never come to their end.
+// Marks of changes that several processes set and clear; some processes die and never clear theirs.
 class NamesTest : public testing::Test {
  protected:
   void begin(const std::string& id) {
@@ -167,7 +167,7 @@ TEST_F(NamesTest, AChangeThatNeverEndsIsNamedEachTimeUntilOthersTakeItsPlace) {
 TEST_F(NamesTest, NoChangeIsLeftOutWhateverTheOrder) {
   std::mt19937 random(5);
   (void)look();
-  std::set<std::string> since;  // ended after the last look
+  std::set<std::string> since;  // cleared after the last look
   for (int step = 0; step < 20'000; ++step) {
     const auto what = random() % 100;
     if (what < 48) {

@@ -1,4 +1,4 @@
-// Sessions that somebody removes, or whose attachments cannot be read, while they are copied or synced.
+// Sessions that are removed, or whose attachments cannot be read, while they are copied or synced.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace bough {
 namespace {
 
-// Two folders that have the same session and fork, to which each has added. One of them can be disturbed.
+// Two folders with the same session and fork, each with its own additions. Calls of the first store can be disturbed.
 class CopiedMeanwhile : public testing::Test {
  protected:
   void makeStores(const std::string& name) {
@@ -29,7 +29,7 @@ class CopiedMeanwhile : public testing::Test {
     must(copySession(disturbed_, other_, "f"));
     backend_->takeCount();
   }
-  // Removes the fork before the call of that number.
+  // Removes the fork before the call with that number.
   void removeBefore(int call, const std::string& name) {
     somebody_ = must(SessionStore::open(folder_ / name));
     backend_->beforeCall = [this, call](int calls) {
@@ -49,7 +49,7 @@ class CopiedMeanwhile : public testing::Test {
   std::unique_ptr<SessionStore> somebody_;
 };
 
-// What is told counts once, and what was removed does not, however many tries there were.
+// Whatever the number of tries, each copied entry counts once, and removed sessions do not count.
 TEST_F(CopiedMeanwhile, TheNumbersAreThoseOfAllTries) {
   for (const bool isSync : {true, false}) {
     bool over = false;
@@ -104,7 +104,7 @@ TEST_F(CopiedMeanwhile, AForkThatIsRemovedFromOneStoreDuringASyncComesBackFromTh
     if (over) continue;
     backend_->beforeCall = {};
     EXPECT_EQ(idsIn(other_).size(), 4U);
-    // What was removed after it had been compared may be gone.
+    // A session that was removed after the comparison may be missing.
     if (disturbed_.store->sessionState("f")) {
       EXPECT_EQ(idsIn(disturbed_), idsIn(other_));
     }
@@ -152,7 +152,7 @@ void loseAttachments(const std::filesystem::path& folder) {
   }
 }
 
-// Nobody is sent to erase an entry whose attachment is only out of reach.
+// A temporarily unreadable attachment must not be reported as lost, because the user would then erase its entry.
 TEST(CopiedBack, AnAttachmentThatTheOtherStoreCannotReadNowIsNotToldAsLost) {
   const TempFolder folder;
   StoreSide left = must(StoreSide::open(folder / "left"));
@@ -172,7 +172,7 @@ TEST(CopiedBack, AnAttachmentThatTheOtherStoreCannotReadNowIsNotToldAsLost) {
   EXPECT_EQ(left.store->verifySession("s")->problemCount, 0U);
 }
 
-// Only references were read at first, which are short.
+// The first read returned only references, which are short.
 TEST(CopiedBack, WhatComesBackDoesNotMakeAPartLarger) {
   const TempFolder folder;
   StoreSide left = must(StoreSide::open(folder / "left"));
@@ -185,7 +185,7 @@ TEST(CopiedBack, WhatComesBackDoesNotMakeAPartLarger) {
   loseAttachments(folder / "left/attachments");
   const auto part = copying::readPart(left, "s", 0, &right);
   ASSERT_TRUE(part) << part.error().message;
-  EXPECT_EQ(part->size(), 10U);  // the header, and the first of 8 MB and more
+  EXPECT_EQ(part->size(), 10U);  // the header and the first entries, which reach 8 MB
   ASSERT_TRUE(syncSession(left, right, "s"));
   EXPECT_EQ(left.store->verifySession("s")->problemCount, 0U);
 }

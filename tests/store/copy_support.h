@@ -1,4 +1,4 @@
-// Two stores to copy between, and what is in them.
+// Two stores to copy between, and functions that show their contents.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace bough {
 
-// Not what support/entries.h calls so: each file has its own.
+// Differs from message() in support/entries.h: each test file has its own version.
 [[maybe_unused]] static Entry message(const std::string& id, const std::string& text = "hello") {
   Entry entry;
   entry.id = id;

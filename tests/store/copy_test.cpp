@@ -1,4 +1,4 @@
-// Sessions that are copied from one store to another.
+// Copying sessions from one store to another.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(Copy, ASessionThatCannotBeReadLeavesNoneInTheOtherStore) {
   EXPECT_TRUE(made->empty());
 }
 
-// A session of an older format is migrated where it is, and copied then.
+// A session of an older format is migrated in place before it is copied.
 TEST(Copy, ASessionThatNobodyMayWriteToIsNotMadeInTheOtherStore) {
   const TempFolder folder;
   StoreSide from = openSide(folder / "from");
@@ -143,7 +143,9 @@ TEST(Copy, ATargetThatHasMoreIsToldWhateverTheSize) {
   StoreSide right = openSide(folder / "right");
   ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
   std::vector<Entry> many;
-  for (int i = 1; i < 500; ++i) many.push_back(message("m" + std::to_string(i)));  // with the header a whole part
+  for (int i = 1; i < 500; ++i)
+    many.push_back(message("m" + std::to_string(i)));  // together with the header exactly
+                                                       // one part
   ASSERT_TRUE(left.store->appendSessionEntries("s", many));
   EXPECT_EQ(copiedEntries(left, right, "s"), 499U);
   EXPECT_EQ(copiedEntries(left, right, "s"), 0U);

@@ -1,4 +1,4 @@
-// A batch that somebody has counted was complete once: what is wrong in it later is damage, not a torn tail.
+// A batch that was counted once was complete. Later errors in it are damage, not a torn tail.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ class Counted : public StoreTest {
   }
 
   void count() const { must(must(Catalog::open(*store))->catchUp()); }
-  // A changed byte in the middle entry of the only batch after the header, while nobody has the log open.
+  // Changes a byte in the middle entry of the only batch after the header, while no process has the log open.
   void damage(const std::string& word = "m2", const std::string& damaged = "#2") {
     store.reset();
     std::string log = whole_;
@@ -27,7 +27,7 @@ class Counted : public StoreTest {
     spill(logPath("s"), log);
     store = open();
   }
-  // As a catalog is that another version of bough made.
+  // Turns the catalog into one of an older version.
   void makeCatalogOlder() const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open((folder / "catalog.db").c_str(), &database), SQLITE_OK);
@@ -41,7 +41,7 @@ class Counted : public StoreTest {
     spill(logPath("s"), whole_.substr(0, end));
     store = open();
   }
-  // e1 and e3 are there, e2 is a damaged entry, nothing was set aside, and the log goes on.
+  // e1 and e3 exist, e2 is an unreadable entry, nothing was set aside, and the log accepts new entries.
   void expectDamage() {
     const auto entries = must(store->loadSessionEntries("s", {.branch = "e3"}));
     ASSERT_EQ(entries.size(), 3U);
@@ -88,7 +88,7 @@ TEST_F(Counted, ByACatalogRowForRepairToo) {
   expectDamage();
 }
 
-// The rows of a catalog of another version are read again, and what they had counted is kept.
+// The rows of a catalog of another version are read again, but its counts are kept.
 TEST_F(Counted, ByARowOfAnOlderCatalog) {
   count();
   makeCatalogOlder();
@@ -121,7 +121,7 @@ TEST_F(Counted, ByARowOfACatalogThatAnErasureEmptied) {
   EXPECT_EQ(must(must(Catalog::open(*store))->session("other")).condition, SessionCondition::Live);
 }
 
-// An erasure writes the log again: what is damaged in it stays where it is.
+// An erasure rewrites the log; damaged entries stay at their place.
 TEST_F(Counted, ByACatalogRowForAnErasureToo) {
   count();
   damage();
@@ -186,7 +186,7 @@ TEST_F(Counted, ByAnArchiveBesideTheLog) {
   expectDamage();
 }
 
-// The folder that a session is about may be any text.
+// The path of a session's folder may be any text, so the header may be long.
 TEST_F(Counted, HoweverLongTheHeaderIs) {
   const std::string folderText(100'000, 'x');
   for (const bool byFork : {false, true}) {
@@ -228,7 +228,7 @@ TEST_F(Counted, AShorterLogIsNamedUntilTheCatalogIsRebuilt) {
   cutAfter(4);
   const std::string missing = "the catalog had counted 5 entries up to e4, and the log holds 4 without it";
   EXPECT_EQ(must(missingFromLog(*store, "s")), missing);
-  count();  // the catalog has read the shorter log, and remembers
+  count();  // the catalog reads the shorter log and remembers what is missing
   EXPECT_EQ(must(missingFromLog(*store, "s")), missing);
   const auto catalog = must(Catalog::open(*store));
   EXPECT_EQ(must(catalog->session("s")).condition, SessionCondition::Damaged);

@@ -15,7 +15,7 @@ const AppendOptions kBuffered{.durability = Durability::Buffered};
 
 class BufferedTest : public StoreTest {
  protected:
-  // What another process would see.
+  // Returns what another process would see.
   Ids onDisk(const std::string& id = "s") { return idsOf(*open(), id); }
 };
 
@@ -82,7 +82,7 @@ TEST_F(BufferedTest, WhatGoesWrongLaterIsSaidByTheNextCall) {
   EXPECT_EQ(idsOf(*store, "s"), (Ids{"e1", "b1"})) << "it is said once";
 }
 
-// A store over simulated files.
+// A store on simulated files.
 class SimStore : public testing::Test {
  protected:
   std::unique_ptr<SessionStore> open() {
@@ -93,7 +93,8 @@ class SimStore : public testing::Test {
   SimEnvironment world{files};
 };
 
-// Nothing is lost without a crash: what a full disk does not take waits, and no more comes in than may wait.
+// Without a crash nothing is lost: entries that a full disk rejects stay buffered, and the buffer does not grow beyond
+// its limit.
 TEST_F(SimStore, BufferedEntriesOutlastAFullDisk) {
   auto backend = must(FileBackend::open("/store", {}, jsonEntrySerializer(), world.environment()));
   auto store = must(SessionStore::open(
@@ -115,7 +116,7 @@ TEST_F(SimStore, BufferedEntriesOutlastAFullDisk) {
   EXPECT_EQ(idsOf(*open(), "s"), (Ids{"b1", "b2", "b4"}));
 }
 
-// Where the clock ends, time stands still; entries go on.
+// After its maximum, the time stays the same, but entries are still accepted.
 TEST_F(SimStore, AClockBeyondAllYearsLosesNoEntry) {
   auto store = open();
   must(store->createSession({.sessionId = "s"}));
@@ -136,7 +137,7 @@ TEST_F(SimStore, AClockBeyondAllYearsLosesNoEntry) {
   EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
 }
 
-// Whether threads that append while the disk works on another append share a sync, in one try at it.
+// Returns true when threads that append during another append's sync share one sync. Tries once.
 bool shareASync(SimFileSystem& files, SessionStore& store) {
   constexpr int kThreads = 8;
   std::atomic<int> begun = 0;
@@ -150,7 +151,7 @@ bool shareASync(SimFileSystem& files, SessionStore& store) {
       });
     }
     while (begun < kThreads) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the chance to come
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // give them a chance to arrive
   });
   must(store.appendSessionEntries("s", {message("x")}));
   for (std::thread& thread : threads) thread.join();
@@ -169,7 +170,7 @@ TEST_F(SimStore, ThreadsThatAppendAtTheSameTimeShareASync) {
   EXPECT_TRUE(shared);
 }
 
-// What is tried again in the background ends before what it needs.
+// The background retry must end before the objects that it uses.
 TEST_F(SimStore, AStoreMayEndWhileBufferedEntriesOfAForkWait) {
   for (int round = 0; round < 20; ++round) {
     const std::string fork = "f" + std::to_string(round);

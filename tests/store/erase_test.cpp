@@ -1,4 +1,4 @@
-// What is erased is in no file of the store any more; what is not stays as it was.
+// Erased content is in no file of the store any more, and everything else is unchanged.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ const std::string kSecret = "the number of the customer's card is 4111-1111-1111
 
 class EraseTest : public StoreTest {
  protected:
-  // Every file of the store that holds the secret, also compressed ones.
+  // Returns every file of the store that contains the secret, including compressed files.
   [[nodiscard]] std::vector<std::string> filesWithSecret(const std::string& secret = kSecret) const {
     std::vector<std::string> found;
     for (const auto& each : std::filesystem::recursive_directory_iterator(folder.path())) {
@@ -44,7 +44,7 @@ class EraseTest : public StoreTest {
     return store->maintenance().erase(
         {.sessionId = id, .entryIds = std::move(entries), .by = "me", .reason = "a request"});
   }
-  // A session s of four entries, the second of which holds the secret.
+  // Creates a session s of four entries, the second of which contains the secret.
   void fillWithSecret() {
     must(store->createSession({.sessionId = "s"}));
     must(store->appendSessionEntries("s", {message("one", "e1"), message(kSecret, "e2"), message("three", "e3")}));
@@ -103,7 +103,7 @@ TEST_F(EraseTest, NoFileOfTheStoreHoldsItAnyMore) {
   must(store->archiveSession("archived"));
   must(store->trashSession("thrown"));
   spill(folder / "sessions/s.v0", line);
-  // Torn bytes: the line whole, its beginning, and its middle after a hole.
+  // Torn bytes: the complete line, its beginning, and its middle after a hole.
   const std::size_t at = line.find(R"({"id":"e2")");
   const std::string torn = line.substr(at, line.find('\n', at) - at);
   spill(folder / "sessions/other.torn", "{\"torn\":{}}\n" + torn + "\n" + torn.substr(0, torn.size() - 30) + "\n" +
@@ -165,7 +165,7 @@ TEST_F(EraseTest, WhatWasConvertedFromItGoesToo) {
   EXPECT_FALSE(must(store->loadEntry("m", "c2")).redacted);
 }
 
-// A session that came back from another agent's file: that agent's line of the message is kept beside it.
+// A session imported from another agent's file: the agent's line for the message is stored in another entry.
 const Entry kCarrier = entryOf("session_info",
                                R"({"transcript":{"agent":"codex","at":7,"line":["{\"text\":\")" + kSecret +
                                    R"(\"}"],"carries":["e1","e2"],"own":1}})",
@@ -178,7 +178,7 @@ TEST_F(EraseTest, TheLineThatAnotherAgentHasOfItGoesToo) {
   EXPECT_EQ(filesWithSecret(), Ids{});
 }
 
-// Several entries of one line: the first has the line.
+// Several entries from one line: the first one stores the line.
 TEST_F(EraseTest, TheEntryThatHasTheLineItCameFromGoesToo) {
   must(store->createSession({.sessionId = "s"}));
   const auto imported = [](std::string_view says, const std::string& line, const std::string& id, int at) {
@@ -212,10 +212,11 @@ TEST_F(EraseTest, ADamagedCopyGoesAndStaysDamage) {
   EXPECT_EQ(must(store->loadEntry("d", "e3")).payload, message("three").payload);
 }
 
-// An entry that cannot be read is erased by where it stands: an erased entry takes its place, and a receipt says so.
+// An unreadable entry is erased by its position: an erased entry replaces it, and a receipt records that.
 class EraseDamaged : public EraseTest {
  protected:
-  // Changes bytes of the log of s, whose e2 holds the secret, with or without what was known of it before.
+  // Changes bytes in the log of s, whose e2 contains the secret. `knownBefore` says whether a catalog had read the log
+  // before.
   void damage(const std::function<void(std::string& log)>& change, bool knownBefore) {
     fillWithSecret();
     if (knownBefore) (void)must(Catalog::open(*store, {}))->catchUp();
@@ -294,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(All, EraseDamagedLine,
                                   (std::get<1>(each.param) ? "KnownBefore" : "Unknown");
                          });
 
-// With the line end before it, or after it, two entries cannot be read. The other one is not erased.
+// Without the line end before or after it, two entries are unreadable. The other one is not erased.
 TEST_F(EraseDamaged, TheFirstOfTwoLinesInOne) {
   damage([](std::string& log) { log[log.find('\n', log.find(R"({"id":"e2")"))] = '#'; }, true);
   const auto report = must(erase("s", {"e2"}));
@@ -314,7 +315,7 @@ TEST_F(EraseDamaged, TheSecondOfTwoLinesInOne) {
   EXPECT_TRUE(must(store->loadEntry("s", report.entries[0].receiptId)).payload.contains("a request"));
 }
 
-// A copy that says in a short text what was erased, and cannot be read, is named.
+// Reports an unreadable copy that contains the erased short text.
 TEST_F(EraseDamaged, ADamagedCopyOfAShortTextIsNamed) {
   must(store->createSession({.sessionId = "s"}));
   must(store->appendSessionEntries("s", {message("one", "e1"), message("hunter1", "e2"), message("three", "e3")}));
@@ -330,7 +331,7 @@ TEST_F(EraseDamaged, ADamagedCopyOfAShortTextIsNamed) {
   EXPECT_TRUE(report.unreached[0].contains("sessions/d.jsonl")) << report.unreached[0];
 }
 
-// A sound copy in another session of what is damaged here cannot be compared with it, and is named.
+// A sound copy in another session cannot be compared with the damaged entry here, so the copy is reported.
 TEST_F(EraseDamaged, ASoundCopyElsewhereIsNamed) {
   fillWithSecret();
   must(store->branchFromEntry("s", "e4", {.sessionId = "d"}));
@@ -345,7 +346,7 @@ TEST_F(EraseDamaged, ASoundCopyElsewhereIsNamed) {
   EXPECT_TRUE(report.unreached[0].contains("sessions/d.jsonl")) << report.unreached[0];
 }
 
-// Redacted or not, a placeholder says where the bytes are.
+// Redacted or not, the placeholder says where the bytes are.
 TEST_F(EraseDamaged, RedactedStaysAPlaceholder) {
   damage([](std::string& log) { log[log.find("4111")] = '#'; }, false);
   must(store->redactEntry("s", "e2", "me", "a request"));
@@ -389,7 +390,7 @@ TEST_F(EraseTest, RefusesWhatCannotBeErased) {
   EXPECT_FALSE(std::filesystem::exists(folder / "erasure.json"));
 }
 
-// What names an entry by its place must be told where that is afterwards.
+// References to entries by their position must be updated to the new positions.
 TEST_F(EraseTest, MorePlacesAreNamedThanCanBeFollowed) {
   fillWithSecret();
   const std::string other = folder / "sessions/other.jsonl";
@@ -446,7 +447,8 @@ TEST_F(EraseTest, ALogThatIsReadMeanwhileIsReadToItsEnd) {
   EXPECT_EQ(lines, count);
 }
 
-// A file that is removed under who has it open leaves its log to the next of that name, whose pages it then replaces.
+// A process that still has a removed catalog file open would apply its WAL to the new file of that name and overwrite
+// its pages.
 TEST_F(EraseTest, TheCatalogIsEmptiedWhereItIs) {
   fillWithSecret();
   const auto open = must(Catalog::open(*store, {}));
@@ -460,7 +462,7 @@ TEST_F(EraseTest, TheCatalogIsEmptiedWhereItIs) {
   must(erase("s", {"e2"}));
   EXPECT_EQ(inode(), before);
   EXPECT_EQ(filesWithSecret(), Ids{});
-  // Without a look at what has changed.
+  // Without catching up first.
   EXPECT_TRUE(must(open->search("customer")).empty());
   EXPECT_EQ(must(open->count()), must(store->listSessions()).size());
   EXPECT_TRUE(must(open->check(/*deep=*/true)).empty());

@@ -1,4 +1,4 @@
-// Files that other tools made or changed, and files that are none.
+// Files that other tools made or changed, and files that are not sessions.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST_F(StoreTest, ASealedLogWithCrlfAndAByteOrderMarkIsReadAndAppendedTo) {
   EXPECT_GT(report.noteCount, 0U);
 }
 
-// An entry that only reading puts up with can still be spoken of, buffered or not.
+// An entry that only the tolerant reader accepts can still be referenced, buffered or not.
 TEST_F(StoreTest, AnEntryWithoutATimeCanBeTheHead) {
   fill("s", 1);
   must(store->close());
@@ -47,7 +47,7 @@ TEST_F(StoreTest, AnEntryWithoutATimeCanBeTheHead) {
   EXPECT_EQ(must(store->sessionState("s")).headId, "bare");
 }
 
-// Nothing continues from what cannot be an entry, and nothing of it gets into a line.
+// A head that is not a valid id must not become a parent or be copied into a line.
 TEST_F(StoreTest, AHeadThatIsNoIdIsNotContinuedFrom) {
   fill("o", 1);
   must(store->branchFromEntry("o", "e1", {.sessionId = "s"}));
@@ -62,7 +62,7 @@ TEST_F(StoreTest, AHeadThatIsNoIdIsNotContinuedFrom) {
   }
   must(store->appendSessionEntries("s", {message("x", "e3", "e1"), message("x", "e4")}));
   EXPECT_EQ(must(store->loadEntry("s", "e4")).parentId, "e3");
-  // As it was again, and the way on that the error names.
+  // Restore the invalid head, then use the remedy that the error names.
   must(store->close());
   spill(logPath("s"), slurp(logPath("s")) + replaced(head, "\"h\"", "\"h2\"") + "\n");
   store = open();
@@ -199,7 +199,7 @@ TEST_F(StoreTest, AFileThatShrinksWhileOpenIsReadAsItIs) {
   EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
 }
 
-// Lines of two files must never pass for one log.
+// Lines of two files must never be exported as one log.
 TEST_F(StoreTest, AnExportEndsInAnErrorWhenTheLogIsReplacedOrCutInTheMiddle) {
   fill("other", 1000);
   const std::string all = slurp(logPath("other"));
@@ -272,7 +272,7 @@ TEST_F(StoreTest, ANewerFormatIsReadAndNotWritten) {
   EXPECT_EQ(slurp(logPath("n")), kNewer);
 }
 
-// Nobody knows what the last line of such a file means.
+// The meaning of the last line of such a file is unknown.
 TEST_F(StoreTest, ANewerFormatIsNotRepaired) {
   const std::string bytes = std::string(kNewer) + "a line of another kind\n";
   spill(logPath("n"), bytes);
@@ -322,7 +322,7 @@ TEST_F(StoreTest, AnAppendTellsWhatItFound) {
   EXPECT_EQ(must(store->appendSessionEntries("s", {message("z")})).tornBytes, 0U);
 }
 
-// It is not in an older format: only its header is lost, and with it whether it is a fork.
+// The session is not in an older format. Only its header is lost, and with it whether it is a fork.
 TEST_F(StoreTest, ADamagedHeaderIsCalledThat) {
   fill("s", 2);
   std::string bytes = slurp(logPath("s"));
@@ -368,7 +368,7 @@ TEST_F(StoreTest, ASessionThatANewerVersionMigratedMeanwhileIsNotWritten) {
   EXPECT_EQ(slurp(logPath("s")), kNewer);
 }
 
-// As on a read-only mount; nothing here depends on who runs the test.
+// Simulates a read-only mount, so that the result does not depend on the user who runs the test.
 TEST(ReadOnlyStore, IsReadAndSaysWhyItIsNotWritten) {
   SimFileSystem files;
   SimEnvironment world(files);

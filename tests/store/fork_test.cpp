@@ -34,7 +34,7 @@ TEST_F(StoreTest, TheShapeOfAForkBeginsWithTheRootThatItShares) {
   EXPECT_EQ(outline.jumps.front().parent, kNoSequence);
 }
 
-// What a fork costs has nothing to do with how much its parent holds.
+// The cost of a fork does not depend on the size of its parent.
 TEST_F(StoreTest, AForkOfAnEarlierBatchLeavesItsParentAlone) {
   fill("p", 1);
   must(store->appendSessionEntries("p", {message("x", "last1"), message("y", "last2")}));
@@ -46,7 +46,7 @@ TEST_F(StoreTest, AForkOfAnEarlierBatchLeavesItsParentAlone) {
   EXPECT_GT(std::filesystem::last_write_time(logPath("p")), past) << "whose sync may have failed is written anew";
 }
 
-// More than a store keeps open.
+// Deeper than the number of sessions that a store keeps open.
 TEST_F(StoreTest, ForksNestDeeply) {
   constexpr int kDepth = 150;
   fill("f0", 2);
@@ -136,8 +136,8 @@ TEST_F(StoreTest, DuplicatesAreFoundInSharedHistory) {
   EXPECT_EQ(refused(store->appendSessionEntries("f", {message("other", "e1")})).code, ErrorCode::IdConflict);
 }
 
-// What a fork shares is remembered between appends; a session on the way there that is rewritten numbers its entries
-// again.
+// A fork remembers its shared history between appends. When a session in between is rewritten, its entries get new
+// numbers.
 TEST_F(StoreTest, AForkKnowsItsHistoryThoughItIsRewrittenMeanwhile) {
   fill("a", 3);
   must(store->branchFromEntry("a", "e3", {.sessionId = "b"}));
@@ -215,7 +215,7 @@ TEST_F(StoreTest, DetachedForksKeepEverythingTheyShowed) {
   EXPECT_EQ(must(store->verifySession("g")).problemCount, 0U);
 }
 
-// What another process appends to a fork while it is copied must be in the copy.
+// Entries that another process appends to a fork during the copy must be in the copy.
 TEST_F(StoreTest, NothingAcknowledgedIsLostWhileAForkIsDetached) {
   fill("s", 200);
   for (int round = 0; round < 5; ++round) {
@@ -261,7 +261,7 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
   EXPECT_EQ(refused(store->loadSessionEntries("a")).code, ErrorCode::Damaged);
   EXPECT_EQ(refused(store->loadSessionEntries("b", {.branch = "xb"})).code, ErrorCode::Damaged);
   plant("orphan", "gone", "x");
-  // What is left is shown (lost_parent_test.cpp has more); nothing is appended to it.
+  // What is left can be read (lost_parent_test.cpp has more), but nothing can be appended.
   EXPECT_EQ(idsOf(*store, "orphan"), (Ids{"xorphan"}));
   const Error error = refused(store->appendSessionEntries("orphan", {message("x")}));
   EXPECT_EQ(error.code, ErrorCode::NotFound);
@@ -269,7 +269,7 @@ TEST_F(StoreTest, HostileOriginsLeadNowhere) {
   EXPECT_TRUE(store->verifySession("orphan"));
 }
 
-// What is damaged costs itself: the fork's own entries stay, and new ones come after them.
+// Damage affects only the damaged entries: the fork's own entries stay, and new ones can follow.
 TEST_F(StoreTest, AForkPointThatWasCutOffLeavesTheForkReadable) {
   fill("p", 3);
   must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
@@ -323,7 +323,7 @@ TEST_F(StoreTest, AForkWhoseHistoryIsGoneIsNotGood) {
   EXPECT_TRUE(problem().message.contains("entry e2 of session p")) << problem().message;
 }
 
-// Ids are unique in a session, what it shares included. Only another hand writes such a line.
+// Ids are unique in a session including its shared history. Only other tools write such a line.
 TEST_F(StoreTest, AnIdOfTheSharedHistoryThatComesAgainIsSeen) {
   fill("p", 2);
   must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
@@ -345,7 +345,7 @@ TEST_F(StoreTest, AnIdOfTheSharedHistoryThatComesAgainIsSeen) {
   EXPECT_EQ(slurp(logPath("f")), after);
 }
 
-// Forking looks at one entry, however large the parent is.
+// A fork reads one entry, however large the parent is.
 TEST(ForkCost, IsTheSameForASmallAndALargeParent) {
   const auto callsToFork = [](int entries, std::size_t payloadBytes, bool redactions) {
     SimFileSystem files;
@@ -366,7 +366,7 @@ TEST(ForkCost, IsTheSameForASmallAndALargeParent) {
       }
       must(store->appendSessionEntries("s", batch));
     }
-    store = openStore();  // as a new process would, with the index that is there
+    store = openStore();  // like a new process, with the existing index
     (void)must(store->sessionState("s"));
     const std::uint64_t before = files.callCount();
     must(store->branchFromEntry("s", "e0", {.sessionId = "f"}));

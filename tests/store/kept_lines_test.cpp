@@ -1,4 +1,4 @@
-// What was read a moment ago is kept: it must never be told from what the file says.
+// Recently read lines are cached; the cache must never differ from the file.
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST_F(KeptLines, DamageBehindOurBackIsNotHidden) {
     file.put('\x01');
   }
   const auto entries = store->loadSessionEntries("s", {.last = 50, .branch = all.back().id});
-  if (!entries) return;  // says that the log is damaged
+  if (!entries) return;  // the error reports the damage
   EXPECT_EQ(std::ranges::count(*entries, "unreadable", &Entry::type), 1);
 }
 

@@ -1,4 +1,4 @@
-// A fork whose parent is not in the store any more: copied without it, or removed by hand.
+// A fork whose parent is not in the store: copied without its parent, or the parent's file was deleted.
 
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST_F(LostParent, MayHaveANameThatIsNoId) {
   must(store->appendSessionEntries("f", {message("z", "f3")}));
 }
 
-// What the fork said of entries that are gone: a copy of it is checked like any new log.
+// Marks of the fork on entries that are lost. A copy of the fork is checked like any new log.
 class LostTargets : public StoreTest {
  protected:
   LostTargets() {
@@ -120,7 +120,7 @@ TEST_F(LostTargets, AreForgottenByWhatIsLeft) {
   EXPECT_EQ(labels.front().name, "stays");
   EXPECT_EQ(must(store->sessionState("f")).headId, "odd");
   EXPECT_EQ(must(store->verifySession("f")).problemCount, 0U);
-  // The side branch began at what is gone, as did the first entry.
+  // The side branch began at a lost entry, as did the first entry.
   EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "s1"}))), Ids{"s1"});
   for (const char* hidden : {"c", "f1"}) {
     EXPECT_TRUE(must(store->loadEntry("f", hidden)).payload.contains(R"("by":"ada")")) << hidden;
@@ -146,7 +146,7 @@ TEST_F(LostTargets, DoNotKeepItFromBeingCopied) {
   must(store->maintenance().detach("g"));
 }
 
-// The redaction is of a session in between, which is there.
+// The redaction belongs to a session in between, which exists.
 TEST_F(LostTargets, WhatWasConvertedFromThemStaysHiddenInForks) {
   must(store->branchFromEntry("f", "c", {.sessionId = "g"}));
   must(store->maintenance().detachRest("g"));
@@ -154,7 +154,7 @@ TEST_F(LostTargets, WhatWasConvertedFromThemStaysHiddenInForks) {
   EXPECT_FALSE(must(store->loadEntry("g", "f2")).redacted);
 }
 
-// The parent is there, and the entry that the fork continues is not: its line was cut out.
+// The parent exists, but the entry that the fork continues is missing: its line was cut out.
 class LostEntry : public StoreTest {
  protected:
   LostEntry() {
@@ -179,7 +179,7 @@ TEST_F(LostEntry, TheForkAndItsForksTellOfTheLoss) {
   EXPECT_TRUE(must(store->verifySession("g")).problems.front().message.contains("entry e2 of session p"));
 }
 
-// Only somebody's hand makes such lines.
+// Only manual edits make such lines.
 TEST_F(LostEntry, RedactionsThatAreEachOthersParentsAreDropped) {
   std::filesystem::remove(logPath("p"));
   std::filesystem::remove(folder / "sessions/p.idx");
@@ -203,7 +203,7 @@ TEST_F(LostEntry, AForkOfAForkTellsThatTheFirstSessionIsLost) {
   for (const char* id : {"f", "g"}) EXPECT_EQ(must(store->sessionState(id)).lostSession, "p") << id;
 }
 
-// What redacted a lost entry goes with it, which is no loss of the log.
+// The redaction of a lost entry is dropped with it, which does not count as a loss.
 TEST_F(StoreTest, WhatIsLeftOfAForkWithItsRedactionsIsWhole) {
   fill("p", 3);
   must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));

@@ -1,4 +1,4 @@
-// What a store does with many sessions in one call: moving them to the trash, following them.
+// Operations on many sessions in one call: moving them to the trash, following them.
 
 #include <gtest/gtest.h>
 

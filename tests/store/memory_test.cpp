@@ -1,4 +1,4 @@
-// What only the backend in memory has to be shown to do: the scripts and tests/threads hold it to the files' behaviour.
+// Behaviour of the memory backend alone. The scripts and tests/threads check that it behaves like the file backend.
 
 #include "store/memory/memory_backend.h"
 
@@ -21,7 +21,7 @@ class Memory : public testing::Test {
     must(store->appendSessionEntries("s", {message("x", "a"), message("x", "b")}));
   }
 
-  // Begins something in another thread, with the chance to end before the present one goes on.
+  // Starts work on another thread and gives it a chance to finish before this thread continues.
   template <typename Work>
   static auto meanwhile(Work work) {
     auto done = std::async(std::launch::async, work);
@@ -34,7 +34,7 @@ class Memory : public testing::Test {
   std::unique_ptr<SessionStore> store = must(SessionStore::open({.backend = backend, .options = {}}));
 };
 
-// As of a session that was rebuilt with fewer entries.
+// As for a session that was rebuilt with fewer entries.
 TEST_F(Memory, SequencesThatAreNotThereAreRefused) {
   EXPECT_EQ(refused(store->loadEntriesAt("s", {999'999})).code, ErrorCode::NotFound);
   const std::uint64_t sequences[] = {1, 3};
@@ -67,7 +67,7 @@ TEST_F(Memory, ASessionThatIsBeingRemovedCannotBeForked) {
   EXPECT_EQ(refused(forked.get()).code, ErrorCode::NotFound);
 }
 
-// Between the look at where it stands and the read, another session takes the name. Its places mean other entries.
+// Another session takes the name between the lookup of the position and the read, so positions refer to other entries.
 TEST_F(Memory, ACursorReadsNothingByThePlacesOfAnotherLog) {
   auto cursor = must(store->openCursor("s"));
   ASSERT_EQ(must(cursor.next(2)).back().id, "a");

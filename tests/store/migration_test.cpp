@@ -114,7 +114,7 @@ TEST_F(StoreTest, DamagedLinesOfADraftAreReportedAndKept) {
 
 TEST_F(StoreTest, AnInterruptedMigrationIsFinishedByTheNext) {
   spill(logPath("d"), kDraft);
-  // Cut off right before the swap: the new file half written, the old one linked.
+  // Simulates a crash right before the swap: the new file is half written, the old one is linked.
   spill(logPath("d") + ".tmp", "half");
   std::filesystem::create_hard_link(logPath("d"), folder / "sessions/d.v0");
   EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b"}));
@@ -133,7 +133,7 @@ TEST_F(StoreTest, AnotherFileUnderTheKeptNameIsNotOverwritten) {
   EXPECT_EQ(idsOf(*store, "d"), (Ids{"a", "b"}));
 }
 
-// A fork whose header is damaged: migrating makes a new one.
+// A fork whose header is damaged: migration creates a new header.
 class ForkMigration : public StoreTest {
  protected:
   ForkMigration() {
@@ -174,7 +174,7 @@ TEST_F(ForkMigration, WhatCanBeReadOfADamagedHeaderIsTakenOver) {
     EXPECT_EQ(must(store->loadSessionEntries(id)).front().payload, before);
     EXPECT_EQ(must(store->verifySession(id)).problemCount, 0U);
   }
-  // The first line is no header: what it says is no session's.
+  // The first line is not a header, so it must not be used as one.
   std::string bytes = slurp(logPath("s"));
   bytes.replace(0, bytes.find('\n'), R"({"id":"h","type":"message","payload":{"key":"main:cli:eve"}})");
   spill(logPath("s"), bytes);
@@ -211,7 +211,7 @@ TEST_F(ForkMigration, ADraftOfAForkMayBeginWithSomethingElse) {
   EXPECT_EQ(idsOf(*store, "d"), (Ids{"e1", "e2", "d1"}));
 }
 
-// A name of an attachment is one, whether that is there at the moment or not.
+// The name of an attachment counts as a reference whether or not the attachment exists at the moment.
 TEST_F(ForkMigration, ANewHeaderChangesNothingElse) {
   must(store->createSession({.sessionId = "s"}));
   const std::string large = R"({"text":")" + std::string(300'000, 'x') + R"("})";
@@ -252,7 +252,7 @@ TEST_F(ForkMigration, WhatIsNoForkGetsItsHeader) {
   EXPECT_EQ(idsOf(*store, "s"), (Ids{"s1", "s2", "s3"}));
 }
 
-// Its parent is among what cannot be read, not in another session.
+// Its parent is an unreadable entry of this session, not an entry of another session.
 TEST_F(ForkMigration, AnEntryBehindADamagedLineMakesNoForkOfIt) {
   must(store->createSession({.sessionId = "s"}));
   for (const char* id : {"s1", "s2", "s3"}) must(store->appendSessionEntries("s", {message(id, id)}));
@@ -285,7 +285,7 @@ class VersionTest : public testing::TestWithParam<bool> {
                            : makeMemoryBackend(serializer)),
         store(must(SessionStore::open({.backend = backend, .options = {}}))) {}
 
-  // A session as a writer of that format leaves it.
+  // Creates a session as a writer of that format would.
   void plant(const std::string& id, int format) {
     Entry header = entryOf("session_header", "{\"format\":" + std::to_string(format) + ",\"key\":\"k\"}", "h");
     header.timestamp = "2026-01-01T00:00:00Z";
@@ -334,7 +334,7 @@ TEST_P(VersionTest, NewerSessionsAreReadAndNotWritten) {
   EXPECT_EQ(idsOf(*store, "s"), (Ids{"x"}));
 }
 
-// Writes one entry of format 2 wrongly, once it is told how.
+// Encodes one entry of format 2 wrongly when `spoil` is set.
 class SpoilingSerializer final : public EntrySerializer {
  public:
   std::function<void(Entry&)> spoil;

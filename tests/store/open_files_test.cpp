@@ -1,4 +1,4 @@
-// A process that may open few files, or has none left.
+// A process with a low limit of open files, or without free descriptors.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class OpenFiles : public StoreTest {
     limit.rlim_cur = files;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   }
-  // Another part of the program opens all it can.
+  // Simulates another part of the program that opens as many files as possible.
   void takeAll() {
     for (int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC); file >= 0;
          file = ::open("/dev/null", O_RDONLY | O_CLOEXEC))
@@ -72,7 +72,7 @@ TEST_F(OpenFiles, ManySessionsNeedFew) {
   allow(64);
   for (int i = 0; i < 200; ++i) fill("s" + std::to_string(i), 1);
   for (int i = 0; i < 200; ++i) EXPECT_EQ(must(store->loadSessionEntries("s" + std::to_string(i))).size(), 2U) << i;
-  // Most are left for others.
+  // The store leaves most descriptors to others.
   takeAll();
   EXPECT_GT(taken_.size(), 32U);
 }
@@ -116,7 +116,7 @@ TEST_F(OpenFiles, AnAppendToADeepForkOpensNoneOfItsOrigins) {
   const OpenCount opened(folder / "sessions");
   must(deepest.append({message("m")}));
   EXPECT_EQ(opened.sinceLastTime(), 0);
-  // A session that another process replaces or removes is noticed all the same.
+  // A session that another process replaces or removes is still noticed.
   must(open()->deleteSession("s5", {.detachForks = true}));
   must(deepest.append({message("m")}));
   EXPECT_EQ(must(deepest.conversation()).size(), 42U);
@@ -137,7 +137,7 @@ TEST_F(OpenFiles, AChainOfForksIsNotWalkedAgainForEachOfThem) {
   }
   EXPECT_LT(opened.sinceLastTime(), 10 * kForks);
   EXPECT_EQ(must(must(fresh->session("s099")).conversation()).size(), 99U);
-  // One that is lost is noticed as before.
+  // The loss of a session is still noticed.
   std::filesystem::remove(logPath("s050"));
   EXPECT_EQ(must(fresh->sessionState("s099")).lostSession, "s050");
   EXPECT_EQ(must(fresh->sessionState("s051")).lostSession, "s050");

@@ -1,4 +1,5 @@
-// What was set aside comes back where it was, or not yet: a question that failed is not taken for "it is not there".
+// Bytes that were set aside are put back at their place, or later: a failed question does not count as "they are not in
+// the log".
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 class PutBackTest : public StoreTest {
  protected:
-  // One after the other b, c and d were in the session; a changed byte in d let all of its batch look torn.
+  // Appends b, c and d to the session. A changed byte in d makes its whole batch look torn.
   void setAside() {
     fill("s", 1);
     Entry b = message("b", "b");

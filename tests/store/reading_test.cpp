@@ -54,7 +54,7 @@ TEST_F(StoreTest, LoadSkipsOnABranchBeforeItChoosesByType) {
   }
 }
 
-// What load() does without an index: all entries, then one condition after the other.
+// What load() does without an index: reads all entries and tests one condition after another.
 Ids chosenByHand(const std::vector<Entry>& all, const LoadOptions& wanted) {
   Ids ids;
   for (const Entry& entry : all) {
@@ -248,7 +248,7 @@ TEST_F(StoreTest, ARedactedTitleOrLabelIsHiddenFromEveryView) {
   EXPECT_EQ(shown.at(0).payload, R"({"title":"SECRET"})");
 }
 
-// An older version did not refuse such a redaction.
+// An older version accepted such a redaction.
 TEST_F(StoreTest, WhatASessionIsReadByIsShownWhateverIsSaidOfIt) {
   fill("s", 1);
   const std::string header = must(store->loadSessionEntries("s", {.limit = 1})).front().id;

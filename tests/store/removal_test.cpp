@@ -1,4 +1,4 @@
-// What is removed takes nothing along that something else may need, however damaged that is.
+// A removal never takes along what something else may need, however damaged that is.
 #include <gtest/gtest.h>
 
 #include "log/format/line.h"
@@ -14,7 +14,7 @@ class RemovalTest : public StoreTest {
     must(store->branchFromEntry("p", "e2", {.sessionId = "f"}));
     must(store->appendSessionEntries("f", {message("own", "f1")}));
   }
-  // Overwrites one text of a file by another, as a bad disk would.
+  // Overwrites one text of a file with another, like a bad disk.
   void damage(const std::string& path, const std::string& text, const std::string& with) {
     std::string bytes = slurp(path);
     const std::size_t at = bytes.find(text);
@@ -29,7 +29,7 @@ class RemovalTest : public StoreTest {
     spill(path, bytes.replace(at, 4, "XXXX"));
     store = open();
   }
-  // Nothing of p is lost, in the trash or for good, until the session that may share its history is gone.
+  // Nothing of p can be removed, to the trash or permanently, while a session exists that may share its history.
   void expectKept(ErrorCode code, const std::string& sharer) {
     for (const Error& error : {refused(store->trashSession("p")), refused(store->deleteSession("p"))}) {
       EXPECT_EQ(error.code, code);
@@ -62,7 +62,7 @@ TEST_F(RemovalTest, ASessionThatMayBeAForkKeepsAll) {
   EXPECT_EQ(refused(store->trashSession("p", {.detachForks = true})).code, ErrorCode::Damaged);
 }
 
-// The name of the parent may be what was damaged.
+// The damaged part may be the name of the parent.
 TEST_F(RemovalTest, AParentThatIsNoSessionIsNotBelieved) {
   damage(logPath("f"), R"("parentSession":{"sessionId":"p")", R"("parentSession":{"sessionId":"q")");
   expectKept(ErrorCode::Damaged, "f");
@@ -90,7 +90,7 @@ TEST_F(RemovalTest, ASessionThatWasNeverUsedGoesWithoutALookAtOthers) {
   EXPECT_EQ(refused(store->maintenance().remove({.sessionId = "used", .expectedTail = "u1"})).code, ErrorCode::Damaged);
 }
 
-// What it shares, others may share through it.
+// Other sessions may share history through a fork that has no own entries.
 TEST_F(RemovalTest, AForkThatWasNeverUsedMayHaveForksOfItsOwn) {
   must(store->branchFromEntry("p", "e2", {.sessionId = "between"}));
   must(store->branchFromEntry("between", "e2", {.sessionId = "last"}));
@@ -111,7 +111,7 @@ TEST_F(RemovalTest, AnArchiveThatCannotBeReadMayBeAFork) {
   }
 }
 
-// There is always a way out, and it is one back.
+// There is always a way to remove the sessions, and a way back.
 TEST_F(RemovalTest, WhatCannotBeReadGoesFirst) {
   must(store->createSession({.sessionId = "g"}));
   damage(logPath("g"), "session_header", "session_headex");
@@ -155,7 +155,7 @@ TEST_F(RemovalTest, FilesWithoutAHeaderAreInNobodysWay) {
   must(store->trashSession("p"));
 }
 
-// A second line of an id is not read, and so would not be copied.
+// A second line with the same id is not read, and so would not be copied.
 TEST_F(RemovalTest, DetachingLosesNoSecondLineOfAnId) {
   std::string line;
   const std::string bytes = slurp(logPath("f"));
@@ -222,7 +222,7 @@ TEST_F(UnusedAttachments, StayWhileADamagedSessionMayNameThem) {
   EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1U);
 }
 
-// A damaged last line looks torn, and is set aside by whoever repairs or appends.
+// A damaged last line looks torn; a repair or an append sets it aside.
 class AttachmentsOfATail : public StoreTest {
  protected:
   AttachmentsOfATail() {
@@ -254,7 +254,8 @@ TEST_F(AttachmentsOfATail, StayWhenItIsSetAside) {
   EXPECT_EQ(must(store->findUnusedAttachments()).size(), 1U);
 }
 
-// A torn tail may be one line of any length: it is looked through in parts, and a name may stand across their ends.
+// A torn tail may be a single line of any length. It is searched in parts, and a name may cross the border of two
+// parts.
 TEST_F(AttachmentsOfATail, StayWhereverInSomethingSetAsideTheirNameStands) {
   const std::string bytes = slurp(logPath("s"));
   const std::size_t at = bytes.find(R"("sha256":")") + 10;

@@ -1,4 +1,4 @@
-// A store over a serializer of one's own: what it may choose works everywhere, what it may not is refused by open.
+// A store with a custom serializer: the choices that it may make work everywhere; open rejects the others.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -13,7 +13,7 @@
 namespace bough {
 namespace {
 
-// Writes entries with other names and another order after the fixed members, and reads them back.
+// Writes members after the fixed ones under other names and in another order, and reads them back.
 class OwnSerializer : public EntrySerializer {
  public:
   [[nodiscard]] int schemaVersion() const override { return 1; }
@@ -50,7 +50,7 @@ class OwnSerializer : public EntrySerializer {
   }
 };
 
-// An absent meta must come back absent.
+// A missing `meta` must still be missing after a round trip.
 class GoodSerializer final : public OwnSerializer {
  public:
   [[nodiscard]] Result<Entry> decode(std::string_view text) const override {
@@ -71,7 +71,7 @@ class OtherOrder final : public OwnSerializer {
   }
 };
 
-// Writes messages another way than all that open tries.
+// Encodes messages differently from the entries that open tries.
 class LateBreaker final : public OwnSerializer {
  public:
   [[nodiscard]] Result<Entry> decode(std::string_view text) const override { return GoodSerializer().decode(text); }
@@ -84,7 +84,7 @@ class LateBreaker final : public OwnSerializer {
   }
 };
 
-// Says that its text is of a version that no header can have.
+// Reports a version that a header cannot have.
 class OddVersion final : public OwnSerializer {
  public:
   explicit OddVersion(int version) : version_(version) {}
@@ -130,7 +130,7 @@ TEST_P(SerializerTest, HeadsForksAndLabelsWorkWithOtherNamesAndAnotherOrder) {
   look(*must(SessionStore::open({.backend = GetParam() ? over(serializer) : backend})));
 }
 
-// With all that an entry may have.
+// Has every member that an entry may have.
 Entry fullEntry(const std::string& id, const std::string& text) {
   Entry entry = message(text, id);
   entry.meta = R"({"m":1})";

@@ -1,4 +1,4 @@
-// The public face: sessions as objects, entries from builders, where a store is.
+// The public interface: sessions as objects, entries from builders, the location of a store.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is said about a store as a whole is there for everybody, and survives what is derived.
+// Settings of a whole store are visible to every process and survive a rebuild of derived files.
 #include "store_support.h"
 
 namespace bough {

@@ -1,4 +1,4 @@
-// A store in a folder of its own, and hands on its files.
+// A store in a temporary folder, with access to its files.
 #pragma once
 
 #include <filesystem>
@@ -30,7 +30,7 @@ class StoreTest : public testing::Test {
     return must(SessionStore::open(folder.path().string(), options));
   }
   [[nodiscard]] std::string logPath(const std::string& id) const { return folder / ("sessions/" + id + ".jsonl"); }
-  /// A session with entries e1…en in a line.
+  /// Creates a session with entries e1…en in a chain.
   void fill(const std::string& id, int count) {
     must(store->createSession({.sessionId = id}));
     std::vector<Entry> entries;

@@ -1,4 +1,4 @@
-// What sync leaves of labels, redactions and titles that two stores gave apart.
+// What sync does with labels, redactions and titles that two stores set independently.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ Entry labelAt(const std::string& name, const std::string& entryId, int second, c
   return entry;
 }
 
-// What a list of labels shows.
+// Returns what a list of labels shows.
 std::vector<std::string> labelsOf(const StoreSide& side) {
   std::vector<std::string> shown;
   for (const SessionLabel& label : must(side.store->labels("s"))) {
@@ -52,7 +52,7 @@ TEST(Sync, ALabelThatBothStoresGaveToOneEntryHasOneAge) {
   }
 }
 
-// The words of an entry that one store redacted are not said again, by an entry that nobody redacted.
+// When one store redacted an entry, its words must not come back in another entry that is not redacted.
 TEST(Sync, ALabelThatWasRedactedStaysHidden) {
   StoreSide left = openSide("memory:");
   StoreSide right = openSide("memory:");
@@ -81,7 +81,7 @@ TEST(Sync, ALabelThatWasRedactedStaysHidden) {
   }
 }
 
-// Each store shows the same reason, that of who was first, whichever log it was in.
+// Both stores show the same reason, that of the first redaction, whichever log it was in.
 TEST(Sync, AnEntryThatBothStoresRedactedHasOneReason) {
   StoreSide left = openSide("memory:");
   StoreSide right = openSide("memory:");
@@ -126,7 +126,7 @@ std::string titleOf(const StoreSide& side) {
   return must(catalog->session("s")).title;
 }
 
-// The title of a session without one is its first message, which is another one in each log.
+// The title of a session without a given one is its first message, which differs between the logs.
 TEST(Sync, ATitleThatIsMadeFromAMessageIsTheSameInBothStores) {
   for (const bool leftIsFirst : {true, false}) {
     const TempFolder folder;
@@ -156,7 +156,7 @@ TEST(Sync, ATitleThatIsMadeFromAMessageIsTheSameInBothStores) {
   }
 }
 
-// A person's title and an agent's are two things: a newer one of an agent must not hide which of a person's counts.
+// Titles from users and from agents are separate: a newer one from an agent must not affect which user title counts.
 TEST(Sync, TitlesOfPeopleAndOfAgentsAreBroughtTogetherApart) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");

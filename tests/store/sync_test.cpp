@@ -1,4 +1,4 @@
-// Stores that were written to apart, and are brought together.
+// Bringing stores together that were written to independently.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Sync, WhatTwoMachinesWroteApartIsOnBothAfterwards) {
   ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a")}));
   ASSERT_TRUE(syncSession(left, right, "s"));
   EXPECT_EQ(lines(left, "s"), lines(right, "s"));
-  // Apart.
+  // Write to both stores independently.
   ASSERT_TRUE(left.store->appendSessionEntries("s", {message("l1"), message("l2")}));
   ASSERT_TRUE(left.store->labelEntry("s", "a", "here"));
   ASSERT_TRUE(right.store->appendSessionEntries("s", {message("r1")}));
@@ -94,7 +94,7 @@ TEST(Sync, AForkThatWasDetachedInOneStoreIsDetachedInTheOther) {
   }
 }
 
-// One of them was detached when less was known, or by a version that noted less.
+// One of them was detached when less was known, or by a version that recorded less.
 TEST(Sync, WhereTheHistoryBeganMayBeKnownToOneStoreAlone) {
   StoreSide left = openSide("memory:");
   StoreSide right = openSide("memory:");
@@ -136,7 +136,7 @@ TEST(Sync, ASessionInTheTrashOfOneStoreComesBackAndThatIsTold) {
   EXPECT_EQ(syncSession(left, right, "s").error().code, ErrorCode::NotFound);
 }
 
-// To read it for each of many sessions would take forever.
+// Reading the trash for each of many sessions would take far too long.
 TEST(Sync, ALongTrashIsNotReadForEachSession) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");
@@ -153,12 +153,12 @@ TEST(Sync, ALongTrashIsNotReadForEachSession) {
   };
   EXPECT_EQ(notes(0), 1U);
   std::filesystem::remove_all(folder / "right/trash");
-  for (int i = 1; i <= 4; ++i) EXPECT_EQ(notes(i), 1U) << i;  // a tenth of what it is long
+  for (int i = 1; i <= 4; ++i) EXPECT_EQ(notes(i), 1U) << i;  // a tenth of its length
   EXPECT_EQ(notes(5), 0U);
   EXPECT_EQ(notes(6), 0U);
 }
 
-// Sync between two of them must not make what it repeats newer than what a third store said last.
+// Sync between two stores must not make a repeated change newer than the latest change of a third store.
 TEST(Sync, OfThreeStoresTheNewestChangeWins) {
   const TempFolder folder;
   std::vector<StoreSide> stores;
@@ -177,7 +177,7 @@ TEST(Sync, OfThreeStoresTheNewestChangeWins) {
     entry.payload = payload;
     return entry;
   };
-  for (std::size_t i = 1; i < 4; ++i) {  // the third store is the last that changed everything
+  for (std::size_t i = 1; i < 4; ++i) {  // the third store made the latest change to everything
     const std::string number = std::to_string(i);
     ASSERT_TRUE(stores[i].store->appendSessionEntries(
         "s", {at(message("m" + number), i), at(info(R"({"title":"t)" + number + R"("})"), i),
@@ -206,7 +206,7 @@ TEST(Sync, OfThreeStoresTheNewestChangeWins) {
   }
 }
 
-// What was erased in one store does not come back from another, and is not a change by hand.
+// Content erased in one store does not come back from another, and does not count as a manual change.
 TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");
@@ -237,7 +237,7 @@ TEST(Sync, AnEntryThatIsErasedInOneStoreIsToldUntilItIsErasedInBoth) {
   }
 }
 
-// Nor does it when the session was thrown away there afterwards.
+// It does not come back either when the session was moved to the trash afterwards.
 TEST(Sync, WhatWasErasedDoesNotComeBackForASessionInTheTrash) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");
@@ -263,7 +263,7 @@ TEST(Sync, WhatWasErasedDoesNotComeBackForASessionInTheTrash) {
   for (const std::string& line : lines(right, "s")) EXPECT_FALSE(line.contains("a secret")) << line;
 }
 
-// Nor by way of a fork that has its own copy of it in the other store, whether the store has its parent or not.
+// Nor from a fork that has its own copy in the other store, whether or not that store has the fork's parent.
 TEST(Sync, WhatWasErasedDoesNotComeBackInACopyOfTheHistory) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");
@@ -283,7 +283,7 @@ TEST(Sync, WhatWasErasedDoesNotComeBackInACopyOfTheHistory) {
   }
 }
 
-// Of a line that cannot be read, type and time are gone with it.
+// For an unreadable line, type and time are lost as well.
 TEST(Sync, ADamagedEntryThatIsErasedInBothStoresIsTheSame) {
   const TempFolder folder;
   StoreSide right = openSide(folder / "right");
@@ -314,7 +314,7 @@ TEST(Sync, ADamagedEntryThatIsErasedInBothStoresIsTheSame) {
   EXPECT_TRUE(right.store->loadEntry("s", "c"));
 }
 
-// A sync that ended after one side had got everything, and before the other had.
+// A sync that was interrupted after one side had received everything, but not the other.
 TEST(Sync, WhatWasCutOffIsBroughtToTheSameEndAfterwards) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");
@@ -340,7 +340,7 @@ TEST(Sync, WhatWasCutOffIsBroughtToTheSameEndAfterwards) {
   EXPECT_EQ(again->front().toLeft + again->front().toRight, 0U);
 }
 
-// More than is read at once.
+// Longer than one read.
 TEST(Sync, LongSessionsThatWereWrittenApartAreTheSameAfterwards) {
   const TempFolder folder;
   StoreSide left = openSide(folder / "left");
@@ -393,7 +393,7 @@ TEST(Sync, AnAttachmentThatOneStoreHasLostComesBackFromTheOther) {
     StoreSide left = openSide(folder / "left");
     StoreSide right = openSide(folder / "right");
     ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
-    // One attachment of two entries.
+    // One attachment, used by two entries.
     const std::string large(300'000, 'x');
     ASSERT_TRUE(left.store->appendSessionEntries("s", {message("a", large), message("b", large), message("c")}));
     ASSERT_TRUE(syncSession(left, right, "s"));

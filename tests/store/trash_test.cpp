@@ -1,4 +1,4 @@
-// What is thrown away can be brought back, and nothing that it needs goes before it.
+// Sessions in the trash can be restored, and nothing that they need is removed before them.
 #include <filesystem>
 
 #include "store_support.h"
@@ -24,7 +24,7 @@ TEST_F(TrashTest, ASessionComesBackAsItWas) {
   EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3", "e4"}));
 }
 
-// Whoever appends without a pause looks at the name of its file last.
+// A process that appends without pause checks the name of its file last.
 TEST_F(TrashTest, AnAppendThatComesTooLateLeavesNothingInTheTrash) {
   fill("a", 2);
   must(store->appendSessionEntries("a", {message("3", "e3")}));
@@ -38,7 +38,7 @@ TEST_F(TrashTest, AnAppendThatComesTooLateLeavesNothingInTheTrash) {
   EXPECT_EQ(must(other->verifySession("a")).problemCount, 0U);
 }
 
-// Nor is what is in the trash taken for stored: neither duplicates nor conflicts are found there.
+// Entries in the trash do not count as stored: they cause neither duplicates nor conflicts.
 TEST_F(TrashTest, AnAppendIsJudgedByTheSessionThatHasTheNameNow) {
   fill("a", 2);
   must(store->appendSessionEntries("a", {message("3", "e3")}));
@@ -70,7 +70,7 @@ TEST_F(TrashTest, AnArchivedSessionComesBackArchived) {
   EXPECT_EQ(idsOf(*store, "a"), (Ids{"e1", "e2", "e3"}));
 }
 
-// Somebody died after the log had its name in the trash, before it lost the old one.
+// A process died after the log got its name in the trash and before it lost the old name.
 TEST_F(TrashTest, ASessionWhoseMoveWasInterruptedIsThereOnceWhenItIsMovedAgain) {
   fill("a", 3);
   fill("b", 1);
@@ -85,7 +85,8 @@ TEST_F(TrashTest, ASessionWhoseMoveWasInterruptedIsThereOnceWhenItIsMovedAgain) 
   EXPECT_EQ(must(store->listTrash()).size(), 1U);
 }
 
-// The torn bytes were put back or removed since, and others came: those of the interrupted move never come back.
+// The torn bytes were put back or removed since, and others may have come: those of the interrupted move never come
+// back.
 TEST_F(TrashTest, TornBytesOfAnInterruptedMoveDoNotComeBackWhenItIsMovedAgain) {
   const auto torn = folder / "sessions/a.torn";
   for (const char* now : {"", "other"}) {
@@ -179,7 +180,7 @@ TEST_F(TrashTest, AForkInTheTrashKeepsWhatItShares) {
   EXPECT_EQ(idsOf(*store, "f"), (Ids{"e1", "e2"}));
 }
 
-// Another session may have the parent's id by now.
+// Another session may have the parent's id now.
 TEST_F(TrashTest, AForkComesBackToItsOwnParentOnly) {
   fill("a", 2);
   must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
@@ -194,7 +195,7 @@ TEST_F(TrashTest, AForkComesBackToItsOwnParentOnly) {
   EXPECT_TRUE(kept.hint.contains("`bough trash --restore " + parent.trashId)) << kept.hint;
 }
 
-// A copy of the very session that lies in the trash, put back by hand.
+// The user put back a copy of the session that is also in the trash.
 TEST_F(TrashTest, WhatLivesAgainNeedNotLieInTheTrash) {
   fill("a", 2);
   must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));
@@ -210,7 +211,7 @@ TEST_F(TrashTest, WhatLivesAgainNeedNotLieInTheTrash) {
   }
 }
 
-// A damaged parent is still the right one.
+// A damaged parent is still the right parent.
 TEST_F(TrashTest, AForkComesBackThoughItsForkPointIsDamaged) {
   fill("a", 2);
   must(store->branchFromEntry("a", "e2", {.sessionId = "f"}));

@@ -1,4 +1,4 @@
-// Trees of stored sessions, on both backends: what the index says, joined with what forks share.
+// Trees of stored sessions on both backends: the index, combined with the history that forks share.
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 namespace bough {
 namespace {
 
-// Both backends, each through the same store calls.
+// Runs on both backends through the same calls of the store.
 class TreeStoreTest : public testing::TestWithParam<bool> {
  protected:
   TreeStoreTest() { store = must(SessionStore::open(GetParam() ? folder.path().string() : "memory:")); }
 
-  // The tree as text: each node with its parent, by ids, in order.
+  // Returns the tree as text: each node with its parent, by ids, in order.
   std::string drawn(const std::string& sessionId) {
     const auto tree = must(store->loadTree(sessionId));
     std::string text;
@@ -156,7 +156,7 @@ TEST_P(TreeStoreTest, IdsAreFoundByTheirBeginning) {
   EXPECT_EQ(must(store->findEntryIds("s", "x", 7)).size(), 0u);
 }
 
-// Random sessions and forks of them: the tree agrees with the parents that the entries themselves name.
+// Random sessions and forks: the tree must agree with the parents that the entries name.
 TEST_P(TreeStoreTest, RandomSessionsAndForksAgreeWithTheirEntries) {
   std::mt19937_64 random(11);
   Ids sessions = {"s0"};
@@ -226,7 +226,7 @@ TEST_F(StoreTest, ATreeNeedsTheIndexFileAndNothingElse) {
   auto tree = must(store->loadTree("s"));
   EXPECT_EQ(tree.nodeCount(), 3001u);
   EXPECT_EQ(tree.branches().size(), 2u);
-  // A block of the index that is not what was written: the log is read instead.
+  // A damaged block of the index: the log is read instead.
   std::string index = slurp(folder / "sessions/s.idx");
   index[4096 * 3 + 100] = static_cast<char>(index[4096 * 3 + 100] ^ 1);
   spill(folder / "sessions/s.idx", index);
