@@ -28,7 +28,7 @@ void takeLimit(JsonOptions& read, std::string_view name, std::size_t& limit) {
   limit = value;
 }
 
-// A row of an earlier page, of which two members count.
+// Reads a row of an earlier page, of which two members are used.
 Given<std::optional<ListPlace>> takePlace(JsonOptions& read) {
   std::optional<std::string> row;
   read.takeRaw("after", row);

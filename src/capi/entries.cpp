@@ -1,4 +1,4 @@
-// Entries on their way out, and appends on their way in.
+// Reading and appending entries.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -6,7 +6,7 @@
 namespace bough::capi {
 namespace {
 
-// Runs code of the caller. A callback that throws ends the following, as one that returns 0 does.
+// Runs a callback of the program. A callback that throws ends the follower, like a callback that returns 0.
 bool call(const auto& theirs) noexcept {
   try {
     return theirs();
@@ -15,7 +15,7 @@ bool call(const auto& theirs) noexcept {
   }
 }
 
-// The entries that come next go to the callback, until it or the follower ends.
+// Passes new entries to the callback, until the callback or the follower ends.
 void runCallback(FollowerObject& object, bough_follow_callback callback, void* data) noexcept {
   while (!object.stopped) {
     bough_entries* handle = nullptr;
@@ -53,7 +53,7 @@ Result<void> FollowerObject::start(std::function<void()> run) {
 }
 
 void FollowerObject::join() {
-  const std::lock_guard lock(threadMutex_);  // several threads may close it at once
+  const std::lock_guard lock(threadMutex_);  // several threads may close the follower at once
   if (thread_.joinable()) thread_.join();
 }
 
@@ -133,7 +133,7 @@ int32_t bough_follower_start(bough_follower* follower, bough_follow_callback cal
   return guardedOn<FollowerObject>(follower, [&](const auto& object) -> Outcome {
     if (callback == nullptr) return refuse("there is no callback");
     constexpr std::string_view kTwice = "the follower has a callback already";
-    if (object->hasCallback) return refuse(kTwice);  // its thread has the turn while it waits for entries
+    if (object->hasCallback) return refuse(kTwice);  // its thread holds the turn while it waits for entries
     BOUGH_TRY(const auto turn, object->turns.take());
     if (object->hasCallback) return refuse(kTwice);
     // The object outlives its thread: close joins it.
@@ -151,7 +151,8 @@ void bough_follower_close(bough_follower* follower) {
   const auto object = std::dynamic_pointer_cast<FollowerObject>(findObject(follower));
   if (!object) return;
   object->stop();
-  if (object->callbackThread == std::this_thread::get_id()) return;  // its own callback: it ends when that returns
+  if (object->callbackThread == std::this_thread::get_id()) return;  // called from its own callback: the follower ends
+                                                                     // when the callback returns
   removeObject(follower);
   if (!object->cutByFork()) object->join();
 }

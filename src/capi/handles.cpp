@@ -15,18 +15,18 @@
 namespace bough::capi {
 namespace {
 
-// All handles of the process. Never destroyed: a program may close its handles as late as it likes.
+// All handles of the process. Never destroyed, because a program may close handles at any time, even at exit.
 struct Table {
   std::shared_mutex mutex;
   std::unordered_map<std::uintptr_t, std::shared_ptr<Object>> objects;
-  std::uintptr_t last = 0x1000;  // no small number, which a wrong program is likelier to pass
+  std::uintptr_t last = 0x1000;  // not a small number, which a wrong program is more likely to pass
 };
 
 Table& table() {
   static Table* const only = [] {
     auto* made = new Table;
-    // Whoever forks takes the lock first, so that the table is whole in the child. The child gets a new lock: its only
-    // thread is not the one that took the old one.
+    // fork(2) takes the lock first, so that the table is consistent in the child. The child gets a new lock, because
+    // its only thread is not the thread that locked the old one.
     pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); },
                    [] { new (&table().mutex) std::shared_mutex; });
     return made;
@@ -37,12 +37,13 @@ Table& table() {
 struct LastError {
   const void* handle = nullptr;
   std::int32_t code = BOUGH_OK;
-  std::uint64_t number = 0;  // which failure of the thread it was
+  std::uint64_t number = 0;  // counts the failures of the thread
   Error error;
 };
 
-// What the handles of a thread failed with last. It stays in its place until the handle's next call, because the caller
-// has borrowed its texts. A handle that is never used again would keep it forever, so there are few places.
+// The last failures of a thread's handles. A failure stays in its place until the next call with the handle, because
+// the caller has borrowed its texts. A handle that is never used again would keep its failure forever, so the number of
+// places is limited.
 class LastErrors {
  public:
   LastError* find(const void* handle) noexcept {
@@ -58,7 +59,7 @@ class LastErrors {
     error->code = BOUGH_OK;
     --failing_;
   }
-  /// A free place, or that of the oldest failure.
+  /// Returns a free place, or the place of the oldest failure.
   LastError& add(const void* handle, std::int32_t code) noexcept {
     forget(handle);
     LastError* place = &errors_.front();
@@ -142,7 +143,7 @@ std::shared_ptr<Object> removeObject(const void* handle) {
   if (found == all.objects.end()) return nullptr;
   auto object = std::move(found->second);
   all.objects.erase(found);
-  if (object->cutByFork()) new std::shared_ptr(object);  // kept for good
+  if (object->cutByFork()) new std::shared_ptr(object);  // never freed
   return object;
 }
 
@@ -194,7 +195,7 @@ Outcome give(std::string_view text, bough_text* out) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
   std::memcpy(copy, text.data() == nullptr ? "" : text.data(), text.size());
-  copy[text.size()] = '\0';  // for debuggers and careless readers
+  copy[text.size()] = '\0';  // helps debuggers, and callers that expect a terminator
   *out = {copy, text.size()};
   return {};
 }

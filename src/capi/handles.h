@@ -1,8 +1,9 @@
-// The objects of the handles of bough_c.h, and how a call crosses the border: arguments in, results out, every
+// The objects of the handles in bough_c.h, and the conversion at the C boundary: arguments in, results out, and every
 // error and exception turned into a code.
 //
-// A handle is a number in a table, so a closed or foreign handle is found out and nothing is read through it. A call
-// works on a shared copy of the object: closing it meanwhile on another thread takes only the number away.
+// A handle is a number in a table, so a closed or foreign handle is detected and nothing is read through it. A call
+// works on a shared copy of the object; when another thread closes the handle meanwhile, only the table entry is
+// removed.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +21,28 @@
 
 namespace bough::capi {
 
-/// Something that has a handle.
+/// The base of everything that has a handle.
 class Object {
  public:
   virtual ~Object() = default;
-  /// Whether fork(2) cut a call that was changing it on another thread: then it is left as it is, and not destroyed.
+  /// Returns true when fork(2) interrupted a call on another thread that was changing this object. In the child the
+  /// object is then neither used nor destroyed.
   [[nodiscard]] virtual bool cutByFork() const { return false; }
 };
 
-/// Makes a handle. Never the same one twice in a process.
+/// Adds an object and returns its handle. A handle is never reused within a process.
 void* addObject(std::shared_ptr<Object> object);
-/// Null when there is no such handle.
+/// Returns the object of a handle; null when there is no such handle.
 std::shared_ptr<Object> findObject(const void* handle);
-/// Takes the number away; null when there is no such handle.
+/// Removes a handle from the table and returns its object; null when there is no such handle.
 std::shared_ptr<Object> removeObject(const void* handle);
 
-/// Why a call failed.
+/// The reason why a call failed.
 struct Failure {
   std::int32_t code = BOUGH_INTERNAL;
   Error error;
 
-  Failure(Error from);  // NOLINT(google-explicit-constructor): so that BOUGH_TRY passes a library's error on
+  Failure(Error from);  // NOLINT(google-explicit-constructor): lets BOUGH_TRY pass on errors of the library
   Failure(std::int32_t number, std::string_view message);
 };
 
@@ -52,12 +54,12 @@ inline std::unexpected<Failure> refuse(std::string_view message) {
   return std::unexpected(Failure(BOUGH_INVALID_ARGUMENT, message));
 }
 
-/// Remembers how a handle's call on this thread failed, for bough_error, until its next one. Returns the code.
+/// Stores the failure of a handle's call on this thread for bough_error, until the next call. Returns the code.
 std::int32_t remember(const void* handle, Failure failure) noexcept;
 std::int32_t rememberPlain(const void* handle, std::int32_t code) noexcept;
 void forgetError(const void* handle) noexcept;
 
-/// Runs a call: nothing is thrown across the border.
+/// Runs a call and turns exceptions into codes, so that nothing is thrown across the C boundary.
 template <typename Body>
 std::int32_t guarded(const void* handle, Body body) noexcept {
   forgetError(handle);
@@ -71,7 +73,7 @@ std::int32_t guarded(const void* handle, Body body) noexcept {
   }
 }
 
-/// The object of a handle, if it is of that kind.
+/// Returns the object of a handle if it has the expected kind.
 template <typename Kind>
 Given<std::shared_ptr<Kind>> objectOf(const void* handle) {
   auto object = std::dynamic_pointer_cast<Kind>(findObject(handle));
@@ -88,27 +90,27 @@ std::int32_t guardedOn(const void* handle, Body body) noexcept {
   });
 }
 
-/// A text that must be there.
+/// Returns a text that must be present.
 Given<std::string_view> given(bough_text text, std::string_view name);
-/// A text that may be absent: empty then.
+/// Returns a text that may be absent; empty then.
 Given<std::string_view> givenOr(bough_text text, std::string_view name);
 
-/// Refuses a null place for a result. Asked before a call changes anything.
+/// Refuses a null pointer for a result. Call it before anything is changed.
 Outcome needPlace(const void* out);
 
-/// Hands a text to the caller, who frees it. Refuses a null place.
+/// Passes a copy of a text to the caller, who frees it. Refuses a null pointer.
 Outcome give(std::string_view text, bough_text* out);
 
-/// A text for the caller with the memory for it, taken before a call changes anything: so that what was changed is also
-/// answered.
+/// A result text whose memory is allocated before the call changes anything. So a call that changed something cannot
+/// fail to return its result.
 class Answer {
  public:
-  /// `mostBytes`: as long as it can be.
+  /// `mostBytes`: the greatest length of the text.
   explicit Answer(std::size_t mostBytes);
 
-  /// Writes up to that length need no memory.
+  /// Returns the text; writing up to the greatest length allocates nothing.
   [[nodiscard]] std::string& text() { return text_; }
-  /// Cannot fail unless the text is longer than was said. `out` is a place.
+  /// Passes the text to the caller. Cannot fail unless the text exceeds the greatest length. `out` must not be null.
   void give(bough_text* out);
 
  private:
@@ -121,10 +123,10 @@ class Answer {
   std::size_t mostBytes_;
 };
 
-/// Room for an object of a few numbers.
+/// Enough for a JSON object with a few numbers.
 inline constexpr std::size_t kNumbersBytes = 512;
 
-/// Hands an object to the caller.
+/// Passes an object to the caller as a new handle.
 template <typename Handle>
 Outcome giveObject(std::shared_ptr<Object> object, Handle** out) {
   BOUGH_TRY(needPlace(out));
@@ -132,8 +134,8 @@ Outcome giveObject(std::shared_ptr<Object> object, Handle** out) {
   return {};
 }
 
-/// Reads a struct of options that may be shorter than ours, as an older program has it. A size that no header ever gave
-/// it could cut a pointer or a size in two.
+/// Reads a struct of options that may be shorter than the current one, because an older program was compiled with it.
+/// Refuses a size that no header ever had, because it could cut a pointer or a number in two.
 template <typename Options>
 Given<Options> givenOptions(const Options* options, void (*init)(Options*, std::uint32_t)) {
   Options whole;
@@ -148,7 +150,7 @@ Given<Options> givenOptions(const Options* options, void (*init)(Options*, std::
   return whole;
 }
 
-/// Fills in the defaults of options, as far as the caller's struct reaches.
+/// Sets the default options, up to the size of the caller's struct.
 template <typename Options>
 void initOptions(Options* options, std::uint32_t structSize, const Options& defaults) {
   if (options == nullptr || structSize < sizeof(std::uint32_t)) return;

@@ -17,7 +17,7 @@ JsonOptions::JsonOptions(std::string_view text) {
   while (const auto member = reader.next()) {
     std::string name;
     json::appendDecoded(name, member->key);
-    // Null is as good as absent.
+    // Null counts as absent.
     if (json::kindOf(member->value) != json::Kind::Null) members_.push_back({std::move(name), member->value});
   }
   if (reader.error()) problem_ = "the options are not a JSON object";
@@ -60,7 +60,7 @@ void JsonOptions::take(std::string_view name, bool& value) {
 void JsonOptions::take(std::string_view name, std::optional<std::uint64_t>& value) {
   const Member* member = find(name);
   if (member == nullptr) return;
-  // The readers of numbers look members up by name, so the value gets one.
+  // The number readers look up members by name, so wrap the value in an object.
   value = json::findUnsigned(fmt::format("{{\"n\":{}}}", member->value), "n");
   if (!value) refuseMember(name, "a whole number");
 }

@@ -1,4 +1,4 @@
-// Options that come as one JSON object: every member must be known and of the right kind.
+// Options that are passed as one JSON object. Every member must be known and of the right type.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace bough::capi {
 
-/// Take every member that the call knows, then ask for the outcome.
+/// Reads options. Call take() for every member that the call knows, then outcome().
 class JsonOptions {
  public:
-  /// An absent text is an object without members. `text` must outlive this.
+  /// An absent text is an object without members. `text` must outlive this object.
   explicit JsonOptions(std::string_view text);
 
   void take(std::string_view name, std::string& value);
@@ -23,10 +23,10 @@ class JsonOptions {
   void take(std::string_view name, std::uint64_t& value);
   void take(std::string_view name, std::optional<std::uint64_t>& value);
   void take(std::string_view name, std::vector<std::string>& values);
-  /// The raw value, whatever it is.
+  /// Reads the raw value, of any type.
   void takeRaw(std::string_view name, std::optional<std::string>& value);
 
-  /// Says which member is unknown or wrong, if one is.
+  /// Fails when a member is unknown or has the wrong type; the error names it.
   [[nodiscard]] Outcome outcome() const;
 
  private:

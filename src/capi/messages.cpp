@@ -73,7 +73,7 @@ int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
 int32_t bough_convert(bough_text document, bough_text from, bough_text to, bough_text way_back, bough_text* json) {
   return guarded(nullptr, [&]() -> Outcome {
     BOUGH_TRY(const auto text, given(document, "document"));
-    if (!isUtf8(text)) return refuse("document is not UTF-8");  // nor would the result be JSON
+    if (!isUtf8(text)) return refuse("document is not UTF-8");  // the result would not be JSON either
     BOUGH_TRY(const auto fromName, given(from, "from"));
     BOUGH_TRY(const auto toName, given(to, "to"));
     BOUGH_TRY(const auto source, parseDialect(fromName));
@@ -96,7 +96,7 @@ int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough
     BOUGH_TRY(auto fork, object->store().session(migrated.sessionId));
     auto opened = std::make_shared<SessionObject>(object->parent, std::move(fork));
     if (report == nullptr) return giveObject(std::move(opened), out);
-    // Nothing is handed over unless everything is.
+    // Return either both results or none.
     bough_text told{};
     BOUGH_TRY(give(migrated.report.toJson(), &told));
     const Outcome handed = giveObject(std::move(opened), out);

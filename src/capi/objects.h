@@ -1,4 +1,4 @@
-// The objects behind the handles.
+// The objects of the handles.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class StoreObject final : public Object {
  public:
   explicit StoreObject(std::unique_ptr<SessionStore> opened) : store(std::move(opened)) {}
 
-  /// Runs `use` with the catalog, brought up to date, and with why that was not possible; one caller at a time, as the
-  /// catalog demands.
+  /// Runs `use` with the updated catalog, and with the reason when the catalog could not be updated. One caller at a
+  /// time, because a Catalog is not thread-safe.
   template <typename Use>
   Outcome withCatalog(bool search, Use use) {
     OwnCatalog& own = *catalog_;
@@ -56,10 +56,10 @@ class SessionObject final : public Object {
   [[nodiscard]] SessionStore& store() const { return *parent->store; }
 
   const std::shared_ptr<StoreObject> parent;
-  const Session session;  // looked up once, not by every call
+  const Session session;  // looked up once, not in every call
 };
 
-/// Entries in the form that bindings read: all texts in one, and where each ends.
+/// Entries in the form that bindings read: all texts in one block, and where each text ends.
 class EntriesObject final : public Object {
  public:
   static constexpr std::size_t kTexts = 8;
@@ -80,10 +80,12 @@ class EntriesObject final : public Object {
 
 Outcome giveEntries(std::span<const Entry> entries, bough_entries** out);
 
-/// What a reader gave and the caller does not have yet: when memory runs out in between, the next call hands it over.
+/// Entries that a reader returned and the caller has not received yet. If memory runs out in between, the next call
+/// delivers them.
 class Handover {
  public:
-  /// Hands over `most` entries at most: those of an earlier call, or what `read` gives. `position` is the reader's.
+  /// Delivers at most `most` entries: those left from an earlier call, or else those that `read` returns. `position` is
+  /// the reader's.
   template <typename Read>
   Outcome next(const std::string& position, std::size_t most, Read read, bough_entries** out) {
     if (entries_.empty()) {
@@ -98,18 +100,18 @@ class Handover {
     if (entries_.empty()) entries_.shrink_to_fit();
     return {};
   }
-  /// The last entry that was handed over.
+  /// Returns the id of the last entry that was delivered.
   [[nodiscard]] const std::string& position(const std::string& ofReader) const {
     return entries_.empty() ? ofReader : position_;
   }
 
  private:
   std::vector<Entry> entries_;
-  std::string position_;  // before them
+  std::string position_;  // before entries_
 };
 
-/// Lets one call at a time use an object, and none once a fork(2) has cut one: in the child the object may be half
-/// changed.
+/// Lets one call at a time use an object. After a fork(2) that interrupted a call, refuses all calls in the child,
+/// because the object may be half changed there.
 class Turns {
  public:
   class Turn {
@@ -137,7 +139,7 @@ class Turns {
 
  private:
   PerProcess<std::mutex> mutex_;
-  std::atomic<unsigned> user_ = 0;  // 0: no call is under way; otherwise the fork count of its process, plus 1
+  std::atomic<unsigned> user_ = 0;  // 0: no call is running; otherwise the fork count of its process, plus 1
 };
 
 class CursorObject final : public Object {
@@ -159,25 +161,25 @@ class FollowerObject final : public Object {
   ~FollowerObject() override;
   [[nodiscard]] bool cutByFork() const override { return turns.cut() || (hasCallback && made_ != forkCount()); }
 
-  /// Does nothing where a fork has cut it.
+  /// Stops the follower; does nothing when a fork interrupted it.
   void stop();
-  /// Runs `run`, which calls the callback, on a thread of its own. Called once.
+  /// Runs `run`, which calls the callback, on a new thread. Call it only once.
   Result<void> start(std::function<void()> run);
-  /// Waits for the thread of start(). Not to be called by that thread.
+  /// Waits for the thread of start(). That thread must not call it.
   void join();
 
   const std::shared_ptr<SessionObject> session;
-  Turns turns;  // of `follower`, except its stop()
+  Turns turns;  // for `follower`, except its stop()
   SessionFollower follower;
-  Handover handover;  // without a callback
+  Handover handover;  // used without a callback
   std::atomic<bool> stopped = false;
   std::atomic<bool> hasCallback = false;
-  std::atomic<std::thread::id> callbackThread = std::thread::id();  // said by the thread itself, before its first call
+  std::atomic<std::thread::id> callbackThread = std::thread::id();  // set by that thread before its first callback
 
  private:
   const unsigned made_ = forkCount();
   std::mutex threadMutex_;
-  std::jthread thread_;  // of the callback; set once
+  std::jthread thread_;  // runs the callback; set once
 };
 
 }  // namespace bough::capi

@@ -1,4 +1,4 @@
-// The trash, erasure, and attachments that nothing names.
+// The trash, erasure, and unused attachments.
 #include <algorithm>
 
 #include "base/json/json_write.h"
@@ -49,7 +49,7 @@ int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
 int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
-    // Who removes something for good must not believe that a mistyped name did.
+    // A mistyped name must not look like a successful removal.
     BOUGH_TRY(const auto trash, object->store->listTrash());
     if (std::ranges::find(trash, id, &TrashedSession::trashId) == trash.end()) {
       return fail(ErrorCode::NotFound, "there is no session of that name in the trash");

@@ -1,4 +1,4 @@
-// Stores and sessions: opening, making, closing.
+// Stores and sessions: open, create, close.
 #include "base/json/json_write.h"
 #include "base/model/out_of_date.h"
 #include "base/try.h"
@@ -122,7 +122,7 @@ int32_t bough_session_open(bough_store* store, bough_text id, bough_session** ou
   return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto sessionId, given(id, "id"));
     BOUGH_TRY(auto found, object->store->session(std::string(sessionId)));
-    BOUGH_TRY(found.state());  // whether there is one
+    BOUGH_TRY(found.state());  // fails when the session does not exist
     return giveObject(std::make_shared<SessionObject>(object, std::move(found)), out);
   });
 }

@@ -23,7 +23,7 @@ Result<std::vector<EntrySummary>> summaries(const SessionObject& session, const 
 
 Outcome writeTree(const SessionObject& session, const SessionTree& tree, std::string& out) {
   json::Writer writer(out);
-  // Parents come before their children, so their ids are known by then.
+  // Parents come before their children, so a parent's id is already known.
   std::vector<std::string> ids(tree.entryCount());
   std::vector<Sequence> nodes;
   writer.beginObject().key("entries").beginArray();

@@ -1,4 +1,4 @@
-// Verify, repair, migrate, archive; forks; what was set aside.
+// Verify, repair, migrate, archive; forks; torn bytes.
 #include <climits>
 
 #include "base/json/json_write.h"

@@ -26,7 +26,7 @@ RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id) 
   if (json::findString(line, "jsonrpc") != "2.0") {
     return rpcFail(RpcCode::InvalidRequest, "the message is not a JSON-RPC 2.0 object; batches are not supported");
   }
-  // Not a notification: whoever sends an id waits for an answer.
+  // A message with an id is not a notification, so the client waits for an answer.
   if (givenId && id.empty()) return rpcFail(RpcCode::InvalidRequest, "the id is not a text or a number");
   RpcRequest request;
   request.id = id;
@@ -39,7 +39,7 @@ RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id) 
   request.method = *method;
   if (const auto params = json::findMember(line, "params")) {
     const bool isObject = json::kindOf(*params) == json::Kind::Object;
-    // A notification has no answer, whatever is in it.
+    // A notification has no answer, whatever it contains.
     if (!isObject && !id.empty()) return rpcFail(RpcCode::InvalidParams, "params is not an object");
     if (isObject) request.params = *params;
   }

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0, one message a line: what comes in, and what goes back.
+// JSON-RPC 2.0, one message per line: requests and answers.
 #pragma once
 
 #include <expected>
@@ -7,7 +7,7 @@
 
 namespace bough::serve {
 
-/// The codes of the specification, and those that MCP adds.
+/// The codes of the specification, and the codes that MCP adds.
 enum class RpcCode : int {
   ParseError = -32700,
   InvalidRequest = -32600,
@@ -30,23 +30,23 @@ inline std::unexpected<RpcError> rpcFail(RpcCode code, std::string message, std:
   return std::unexpected(RpcError{code, std::move(message), std::move(data)});
 }
 
-/// One message of a client. The views point into the line.
+/// One message from a client. The views point into the line.
 struct RpcRequest {
   std::string_view id;  ///< Raw: a number or a string. Empty for a notification.
   std::string method;
   std::string_view params;  ///< Raw: an object. Empty when absent.
-  bool isResponse = false;  ///< It answers something that the client was asked; we never ask.
+  bool isResponse = false;  ///< An answer to a request of the server; this server sends none.
 };
 
-/// Fails with ParseError, InvalidRequest or InvalidParams. `id` is set when it could be read, so that the answer can
-/// name it.
+/// Parses a message. Fails with ParseError, InvalidRequest or InvalidParams. Sets `id` as soon as it was read, so that
+/// the answer to a failure can name it.
 RpcResult<RpcRequest> parseRequest(std::string_view line, std::string_view& id);
 
-/// The answer to a request, without a line end. `result` is a JSON object.
+/// Returns the answer to a request, without a line end. `result` is a JSON object.
 std::string rpcAnswer(std::string_view id, std::string_view result);
-/// A message or an address as an answer repeats it: not all of what a client may have sent.
+/// Shortens a message or an address that is repeated in an answer, because a client may have sent any length.
 std::string cutMessage(std::string_view message);
-/// The answer to a request that failed. An empty id becomes null.
+/// Returns the answer to a failed request. An empty id becomes null.
 std::string rpcFailure(std::string_view id, const RpcError& error);
 
 }  // namespace bough::serve

@@ -28,14 +28,14 @@ RpcError rpcError(const Error& error) {
   return {callers ? RpcCode::InvalidParams : RpcCode::InternalError, error.message};
 }
 
-// What an address names.
+// The target of a resource address.
 struct Address {
   std::string sessionId;
   std::string entryId;     // empty: the whole session
   std::uint64_t from = 0;  // `?from=`: a place on the branch, or an offset in the entry's text
 };
 
-// `%3A` and the like, as a client writes what a template has room for. A `%` that begins none stays.
+// Decodes `%3A` and the like, which clients write when they fill in a template. A `%` without two hex digits stays.
 std::string decoded(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -97,7 +97,7 @@ std::optional<ListPlace> parsePlace(std::string_view text) {
 RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) {
   ListOptions options;
   options.models = false;
-  options.limit = kPageSessions + 1;  // one more tells whether there is another page
+  options.limit = kPageSessions + 1;  // one extra row tells whether there is another page
   if (hasCursor(params)) {
     options.after = parsePlace(json::findString(params, "cursor").value_or(""));
     if (!options.after) return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
@@ -117,7 +117,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
   }
   writer.endArray();
   if (more) writer.member("nextCursor", placeText(rows->back()));
-  // The list of the protocol has no member for this; `_meta` is for what a server adds.
+  // The protocol's list has no member for this; `_meta` is meant for additions of a server.
   if (!caught) writer.key("_meta").beginObject().member("bough/outOfDate", caught.error().message).endObject();
   return writer.endObject().take();
 }

@@ -1,5 +1,5 @@
-// Sessions as resources: `bough://session/{id}` is its conversation, `bough://session/{id}/{entry}` one entry. A part
-// that is not the whole says where the next one is.
+// Sessions as resources: `bough://session/{id}` is the conversation of a session, `bough://session/{id}/{entry}` one
+// entry. A part that is not the last one says where the next part starts.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace bough::serve {
 
-/// The place of a session in a list, as a text that the client gives back: `TIME:ID`.
+/// Returns the place of a session in a list as a text, `TIME:ID`, which the client sends back.
 std::string placeText(const SessionSummary& row);
 std::optional<ListPlace> parsePlace(std::string_view text);
 
-/// Whether a request for a list names a page.
+/// Returns true when a request for a list names a page.
 bool hasCursor(std::string_view params);
-/// The result of resources/list: the sessions, most recent first, a page at a time.
+/// Returns the result of resources/list: one page of sessions, most recent first.
 RpcResult<std::string> listResources(Catalog& catalog, std::string_view params);
 std::string resourceTemplates();
 RpcResult<std::string> readResource(SessionStore& store, std::string_view params);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kStateless = "2026-07-28";
 constexpr std::array<std::string_view, 4> kGreeted = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
-constexpr std::string_view kOfBatches = "2025-03-26";  // the only revision that has batches
+constexpr std::string_view kOfBatches = "2025-03-26";  // the only revision with batches
 constexpr std::size_t kMostOfBatch = 50;
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
@@ -30,8 +30,8 @@ std::string serverInfo() {
   return fmt::format(R"({{"name":"bough","title":"bough","version":{}}})", json::quoted(kVersion));
 }
 
-// How the newer generation wants a result: complete, private to the client, and signed with the server's name. What a
-// result says in `_meta`, always its last member, is said there, too.
+// Adds what the newer generation requires in a result: complete, private to the client, and with the server's name.
+// Joins it with the `_meta` of the result, which is always the last member.
 std::string stateless(std::string_view result, bool cacheable) {
   constexpr std::string_view kMeta = R"(,"_meta":{)";
   const bool hasMeta = json::findMember(result, "_meta").has_value();
@@ -46,7 +46,7 @@ std::string stateless(std::string_view result, bool cacheable) {
                      meta);
 }
 
-// The commands of a shell that a client may not have, as tools that it has.
+// Replaces shell commands in a hint, which a client may not have, by the tools that it has.
 std::string hintForClient(const std::string& hint) {
   for (const std::string_view command : {"`bough tree", "`bough cat", "`bough labels", "`bough show --all"}) {
     if (hint.starts_with(command)) return "session_tree and read_session give the ids of entries";
@@ -55,7 +55,7 @@ std::string hintForClient(const std::string& hint) {
   return ofSessions ? "list_sessions and search_sessions give the ids of sessions" : hint;
 }
 
-// A version that we do not speak is answered with the newest one of that generation; the client decides.
+// Answers an unsupported version with the newest one of that generation; the client decides.
 std::string_view negotiated(std::string_view params) {
   const std::string wanted = json::findString(params, "protocolVersion").value_or("");
   const auto known = std::ranges::find(kGreeted, wanted);
@@ -103,7 +103,7 @@ std::string McpServer::handleOne(std::string_view line) {
   std::string_view id;
   auto request = parseRequest(line, id);
   if (!request) return rpcFailure(id, request.error());
-  if (request->isResponse || request->id.empty()) return {};  // notifications need no answer, and none changes us
+  if (request->isResponse || request->id.empty()) return {};  // notifications need no answer and change nothing
   auto result = answer(*request);
   return result ? rpcAnswer(id, *result) : rpcFailure(id, result.error());
 }
@@ -131,7 +131,7 @@ RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
 RpcResult<std::string> McpServer::answerMethod(const RpcRequest& request) {
   const std::string& method = request.method;
   if (method == "ping") return "{}";
-  // What is never cut has no cursors.
+  // Lists that are never split have no cursors.
   if (method.ends_with("/list") && method != "resources/list" && hasCursor(request.params)) {
     return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
   }
@@ -154,7 +154,8 @@ std::string McpServer::discover() const {
                      json::quoted(kInstructions));
 }
 
-// A tool that fails is a result that says so: the model can correct its call. Only a missing tool is an error.
+// A tool that fails returns a result that says so, so that the model can correct its call. Only an unknown tool is an
+// error.
 RpcResult<std::string> McpServer::callTool(std::string_view params) {
   const auto name = json::findString(params, "name");
   if (!name) return rpcFail(RpcCode::InvalidParams, "tools/call needs the name of a tool");

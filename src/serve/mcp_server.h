@@ -1,8 +1,9 @@
-// A server of the Model Context Protocol: gives a model the sessions of a store, as tools and as resources.
+// A server of the Model Context Protocol: offers the sessions of a store to a model, as tools and as resources.
 //
-// It speaks both generations of the protocol on one connection. A client of the older one (2024-11-05 to 2025-11-25)
-// begins with `initialize`. A client of the newer one (2026-07-28) sends no greeting: every request names its version
-// in `_meta`, and nothing is remembered between requests. Each line is answered on its own, in order.
+// It supports both generations of the protocol on one connection. A client of the older generation (2024-11-05 to
+// 2025-11-25) starts with `initialize`. A client of the newer generation (2026-07-28) sends no greeting: every request
+// names its version in `_meta`, and the server keeps no state between requests. Lines are answered one by one, in
+// order.
 #pragma once
 
 #include <string>
@@ -18,15 +19,15 @@ struct McpOptions {
   bool write = false;  ///< Offer the tools that change the store.
 };
 
-/// One thread. The store and the catalog must outlive it.
+/// Use it from one thread. The store and the catalog must outlive it.
 class McpServer {
  public:
   McpServer(SessionStore& store, Catalog& catalog, McpOptions options)
       : store_(store), catalog_(catalog), options_(options) {}
 
-  /// Answers one line of a client; empty when it needs no answer. Never fails: what is wrong is the answer.
+  /// Answers one line from a client; empty when no answer is needed. Never fails: an error becomes the answer.
   std::string handle(std::string_view line);
-  /// The answer to a message that could not be read, such as a line that is too long.
+  /// Returns the answer to a message that could not be read, such as a line that is too long.
   static std::string refuse(const Error& error);
 
  private:
@@ -41,7 +42,8 @@ class McpServer {
   SessionStore& store_;
   Catalog& catalog_;
   McpOptions options_;
-  std::string_view version_;  // agreed on by `initialize`: requests without a version are then of the older generation
+  std::string_view version_;  // set by `initialize`; later requests without a version then belong to the older
+                              // generation
 };
 
 }  // namespace bough::serve

@@ -21,7 +21,7 @@
 namespace bough::serve {
 namespace {
 
-// Why the catalog could not be brought up to date, where it answers all the same; else empty.
+// Updates the catalog. Returns why it could not be updated, if it can still answer; otherwise empty.
 Result<std::string> caughtUp(ToolWorld world, bool search = false) {
   CatchUpOptions options;
   options.search = search;
@@ -31,7 +31,7 @@ Result<std::string> caughtUp(ToolWorld world, bool search = false) {
   return std::move(done.error().message);
 }
 
-// A session that the catalog has not taken in is found by its id.
+// Finds a session; one that the catalog has not read yet is found by its id.
 Result<std::string> namedSession(ToolWorld world, const std::string& name, bool outOfDate) {
   auto found = findSession(world.catalog, name);
   if (!found && outOfDate && world.store.sessionState(name)) found = name;
@@ -51,18 +51,18 @@ void endAnswer(json::Writer& writer, const std::string& outOfDate) {
   writer.endObject();
 }
 
-// Titles, folders and names are as long as their writers like.
+// Limits titles, folders and names, which may have any length.
 std::string_view shortText(std::string_view text) {
   return textPart(text, 0, 200);
 }
 
-// Where the next page begins, or null.
+// Writes where the next page starts, or null.
 void writeNext(json::Writer& writer, std::string_view name, std::uint64_t place, std::uint64_t end) {
   writer.key(name);
   place < end ? writer.number(place) : writer.null();
 }
 
-// Names the sessions of which not all could be read: what is there is in no answer.
+// Names the sessions that could not be read completely, because the answer lacks their content.
 void writeNotRead(json::Writer& writer, Catalog& catalog, SessionFilter filter) {
   constexpr std::size_t kMost = 20;
   filter.withProblem = true;
@@ -83,7 +83,7 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   SearchOptions options;
   BOUGH_TRY(const auto limit, arguments.count("limit", 10, 50));
   BOUGH_TRY(const auto skip, arguments.number("skip", 0, kMaxSkippedHits));
-  options.limit = skip + limit + 1;  // one more tells whether there is another page
+  options.limit = skip + limit + 1;  // one extra row tells whether there is another page
   BOUGH_TRY(const auto role, arguments.text("role", ""));
   if (!role.empty()) options.roles.push_back(role);
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
@@ -128,7 +128,7 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   BOUGH_TRY(options.filter.title, arguments.text("title", ""));
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
   BOUGH_TRY(const auto outOfDate, caughtUp(world));
-  ++options.limit;  // one more tells whether there is another page
+  ++options.limit;  // one extra row tells whether there is another page
   BOUGH_TRY(const auto rows, world.catalog.list(options));
   BOUGH_TRY(const auto total, world.catalog.count(options.filter));
   json::Writer writer;
@@ -220,8 +220,8 @@ Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& ar
   return writer.endObject().take();
 }
 
-// One side of a comparison, cut where the result gets too long: `mostBytes` of it. `common` entries come before it on
-// its branch, so read_session can go on.
+// Writes one side of a comparison, cut when it exceeds `mostBytes`. `common` entries come before it on its branch, so
+// read_session can continue after the cut.
 Result<void> writeSide(json::Writer& writer, SessionStore& store, const std::string& sessionId,
                        const std::vector<Sequence>& nodes, std::size_t common, std::size_t mostBytes) {
   writer.beginObject().member("count", nodes.size()).key("entries").beginArray();
@@ -289,7 +289,7 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   BOUGH_TRY(const auto skip, arguments.number("skip", 0, UINT32_MAX));
   BOUGH_TRY(const auto outOfDate, caughtUp(world));
   BOUGH_TRY(auto report, world.catalog.usage(options));
-  // Of days the newest matter, of other rows the costliest: those come first.
+  // Put the most interesting rows first: the newest days, and otherwise the most expensive rows.
   const bool byTime = options.by == UsageBy::Day || options.by == UsageBy::Week || options.by == UsageBy::Month;
   if (byTime) std::ranges::reverse(report.rows);
   json::Writer writer;
@@ -306,7 +306,7 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   return writer.take();
 }
 
-// What changes a session takes its whole id: a name that is merely close must not change another one.
+// Tools that change a session require its whole id, because a similar name must not change another session.
 Result<std::string> exactSession(ToolWorld world, const ToolArguments& arguments) {
   BOUGH_TRY(auto session, arguments.text("session"));
   world.used.push_back(session);
@@ -389,7 +389,7 @@ const std::array kTools = {
             R"(EXACT,"entry":{"type":"string"},"title":{"type":"string"})", R"("session")", true, forkSession},
 };
 
-// The properties of a tool, with the arguments that several tools share written out.
+// Returns the properties of a tool, with the arguments that several tools share written out.
 std::string propertiesOf(const McpTool& tool) {
   std::string_view properties = tool.properties;
   for (const auto& [name, meaning] : {std::pair{std::string_view("SESSION"), kSession}, {"EXACT", kExactSession}}) {
@@ -419,7 +419,7 @@ Result<std::string> runTool(const McpTool& tool, SessionStore& store, Catalog& c
   const auto known = namesIn(fmt::format("{{{}}}", propertiesOf(tool)));
   for (const std::string& name : namesIn(arguments)) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    // Otherwise a model that means the next page would get the first one again.
+    // If a wrong name were ignored, a model that asks for the next page would receive the first page again.
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no argument \"{}\"", shortText(name)),
                 fmt::format("{} takes {}", tool.name, fmt::join(known, ", ")));
   }

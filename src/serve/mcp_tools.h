@@ -1,5 +1,5 @@
-// The tools that a model may call. Each is one row of a table: its name, what it says about itself, and what it does.
-// Everything a tool returns is bounded, and says how to go on where it was cut.
+// The tools that a model may call. Each is one row of a table: its name, its description and its function. Every result
+// has a limited size, and tells how to continue where it was cut.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace bough::serve {
 struct ToolWorld {
   SessionStore& store;
   Catalog& catalog;
-  std::vector<std::string>& used;  ///< The sessions that a tool's result is about.
+  std::vector<std::string>& used;  ///< The sessions that a result refers to.
 };
 
 struct McpTool {
@@ -28,11 +28,11 @@ struct McpTool {
   Result<std::string> (*run)(ToolWorld world, const ToolArguments& arguments);
 };
 
-/// Null when there is no such tool, or when it writes and `write` is false.
+/// Returns null when there is no such tool, or when it writes and `write` is false.
 const McpTool* findTool(std::string_view name, bool write);
 /// Runs a tool. InvalidArgument when `arguments` is not an object.
 Result<std::string> runTool(const McpTool& tool, SessionStore& store, Catalog& catalog, std::string_view arguments);
-/// The result of tools/list.
+/// Returns the result of tools/list.
 std::string listTools(bool write);
 
 }  // namespace bough::serve

@@ -15,7 +15,7 @@
 namespace bough::serve {
 namespace {
 
-// Entries in memory at a time, and what their payloads may weigh together.
+// The most entries in memory at a time, and the total size of their payloads.
 constexpr std::uint64_t kMaxEntries = 200;
 constexpr std::size_t kMaxLoadedBytes = std::size_t{16} << 20;
 
@@ -35,7 +35,8 @@ bool continuesCharacter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// The part of a text that takes about `most` bytes as JSON, where a quote takes two and a control character six.
+// Returns the part of a text that takes about `most` bytes as JSON, where a quote takes two bytes and a control
+// character six.
 std::string_view jsonPart(std::string_view text, std::size_t from, std::size_t most) {
   std::string_view part = textPart(text, from, most);
   constexpr std::size_t kQuotes = 2;
@@ -45,8 +46,8 @@ std::string_view jsonPart(std::string_view text, std::size_t from, std::size_t m
   return part;
 }
 
-// Where a stretch begins: a place from the root, or that of one of the last messages. Entries that nobody said do not
-// count as these.
+// Returns where a section starts: a place counted from the root, or the place of one of the last messages. Entries that
+// are not messages are not counted.
 Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& sessionId, const std::string& leaf,
                                  const Stretch& stretch) {
   if (stretch.last == 0) return stretch.from;
@@ -66,7 +67,8 @@ Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& session
   return place;
 }
 
-// What of a session, or of the history that it shares, cannot be read; empty: nothing that is known.
+// Describes what cannot be read of a session or of the history that it shares; empty when nothing is known to be
+// unreadable.
 std::string problemOf(SessionStore& store, const std::string& sessionId) {
   const auto state = store.sessionState(sessionId);
   if (!state) return {};
@@ -164,7 +166,7 @@ Result<std::string> readStretch(SessionStore& store, const std::string& sessionI
     LoadOptions load;
     load.branch = leaf;
     load.fromSequence = place;
-    load.limit = wanted + 1;  // one more tells whether there is more
+    load.limit = wanted + 1;  // one extra entry tells whether there is more
     load.limitBytes = kMaxLoadedBytes;
     BOUGH_TRY(const auto entries, store.loadSessionEntries(sessionId, load));
     std::size_t written = 0;

@@ -1,4 +1,4 @@
-// Sessions and entries as texts for a model: bounded, and cut where a character ends.
+// Sessions and entries as texts for a model: limited in length, and cut only between characters.
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,37 @@
 
 namespace bough::serve {
 
-/// A tool's result is about this long at most.
+/// The approximate maximum length of a tool's result.
 inline constexpr std::size_t kMaxResultBytes = 40'000;
-/// What is shown of one entry in a list of several.
+/// The maximum text of one entry in a list.
 inline constexpr std::size_t kMaxListedBytes = 6'000;
 
-/// All that an entry says: texts, thinking, tool calls with their arguments, results.
+/// Returns the whole content of an entry: texts, thinking, tool calls with their arguments, results.
 std::string entryText(const Entry& entry);
 
-/// The part of a text that begins at `from` and has at most `most` bytes; begins and ends between characters.
+/// Returns the part of a text that starts at `from` and has at most `most` bytes. Cuts only between characters.
 std::string_view textPart(std::string_view text, std::size_t from, std::size_t most);
 
-/// Writes an entry as an object. Longer texts are cut at `most` bytes of JSON, with `nextOffset` to read on.
+/// Writes an entry as an object. A text longer than `most` bytes of JSON is cut; `nextOffset` then tells where to
+/// continue.
 void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std::size_t most);
 
-/// The session that a model's name means: an id, a key, the beginning of an id, or part of a title, if that is one.
+/// Returns the session that a name from a model refers to: an id, a key, a unique id prefix, or a unique part of a
+/// title.
 Result<std::string> findSession(Catalog& catalog, const std::string& name);
 
-/// A stretch of a branch.
+/// A section of a branch.
 struct Stretch {
-  std::string branch;      ///< Ends in this entry; empty: in the head.
+  std::string branch;      ///< The branch that ends in this entry; empty: the head.
   std::uint64_t from = 0;  ///< The place on the branch, 0 for the root.
-  std::uint64_t last = 0;  ///< Instead: so many from the end.
+  std::uint64_t last = 0;  ///< If set, start this many messages before the end instead.
   std::uint64_t limit = 50;
 };
-/// As an object with the entries of that stretch, and `next`: the place to read on from, or null.
+/// Returns an object with the entries of the section, and `next`: the place to continue from, or null.
 Result<std::string> readStretch(SessionStore& store, const std::string& sessionId, const Stretch& stretch);
 
-/// A result, and which of the sessions it is about cannot be read whole: as `notRead` in an object, else as lines after
-/// the text.
+/// Adds to a result which of its sessions cannot be read completely: as the member `notRead` if the result is an
+/// object, otherwise as lines after the text.
 std::string withNotRead(SessionStore& store, std::string result, std::vector<std::string> sessionIds);
 
 }  // namespace bough::serve

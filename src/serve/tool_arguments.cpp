@@ -12,7 +12,7 @@
 namespace bough::serve {
 namespace {
 
-// A number of a JSON schema's `integer` may be written with a fraction of zero, as programs without integers do: 5.0.
+// Reads an `integer` of a JSON schema, which may have a fraction of zero (5.0), as programs without integers write it.
 std::optional<std::uint64_t> wholeNumber(std::string_view value, std::uint64_t least, std::uint64_t most) {
   double number = 0;
   const char* const end = value.data() + value.size();

@@ -1,4 +1,4 @@
-// The arguments of a tool's call: read by name and checked, because a model wrote them.
+// The arguments of a tool call. They are read by name and checked, because a model wrote them.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace bough::serve {
 
 class ToolArguments {
  public:
-  /// `object` must outlive this.
+  /// `object` must outlive this object.
   explicit ToolArguments(std::string_view object) : object_(object) {}
 
-  /// InvalidArgument when the argument is missing, is not a text, or is empty.
+  /// Returns a text. InvalidArgument when the argument is missing, not a text, or empty.
   [[nodiscard]] Result<std::string> text(std::string_view name) const;
-  /// The same; `otherwise` when it is missing or null.
+  /// Does the same, but returns `otherwise` when the argument is missing or null.
   [[nodiscard]] Result<std::string> text(std::string_view name, std::string_view otherwise) const;
-  /// InvalidArgument when the argument is not a whole number from 0 to `most`; `otherwise` when it is missing.
+  /// Returns a number. InvalidArgument when it is not a whole number from 0 to `most`; `otherwise` when it is missing.
   [[nodiscard]] Result<std::uint64_t> number(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const;
-  /// The same from 1: how many of something a page has.
+  /// Does the same for a page size, which is at least 1.
   [[nodiscard]] Result<std::uint64_t> count(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const;
-  /// A time: RFC 3339, or a date. None when it is missing.
+  /// Returns a time, given as RFC 3339 or as a date; std::nullopt when the argument is missing.
   [[nodiscard]] Result<std::optional<std::uint64_t>> time(std::string_view name) const;
 
  private:

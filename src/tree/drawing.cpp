@@ -11,9 +11,9 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kDeepestColumns = 200;  // of the lines before a row, where no width is asked for
+constexpr std::size_t kDeepestColumns = 200;  // for the tree lines before a row, when no width is set
 
-constexpr std::size_t kShortIdColumns = 8;  // short ids are padded to it, so that what follows them is in line
+constexpr std::size_t kShortIdColumns = 8;  // short ids are padded to this width, so that what follows is aligned
 
 std::string foldText(std::size_t entries) {
   return fmt::format("… {} messages", entries);
@@ -84,8 +84,8 @@ class LineMaker {
     return marks.empty() ? marks : (first ? "← " : ", ") + marks;
   }
 
-  // Cuts the marks, then the text, and leaves the time out when that leaves too little of the text. That an entry is
-  // the head is never cut off.
+  // Fits the parts into the width: cuts the marks first, then the text, and drops the time when too little of the text
+  // would be left. The mark of the head is never cut.
   void fit(Parts& parts, std::size_t taken, bool isHead) const {
     constexpr std::size_t kLeastText = 12;
     const std::size_t headColumns = isHead ? text::displayWidth("← head") : 0;

@@ -6,8 +6,8 @@ namespace bough::tree {
 namespace {
 
 constexpr std::size_t kRowsAtATime = 256;
-// A stretch of plain entries longer than kLongest is folded, except for kEnds entries at each end, what the user said
-// and what cannot be read.
+// A stretch of more than kLongest plain entries is folded, except for kEnds entries at each end, entries of the user,
+// and unreadable entries.
 constexpr std::size_t kLongest = 10;
 constexpr std::size_t kEnds = 2;
 
@@ -36,7 +36,7 @@ Result<void> FoldedRows::run() {
 
 void FoldedRows::take(Said said) {
   const bool plain = said.row.isPlain && !foldNothing_;
-  // The lines before a row change where a branch begins: a stretch does not reach over that.
+  // The tree lines change where a branch starts, so a stretch ends there.
   if (!stretch_.empty() && (!plain || said.row.lead != stretch_.back().row.lead)) endStretch();
   if (!plain) {
     give(said);
@@ -67,7 +67,7 @@ void FoldedRows::foldOne(Said said) {
   folded_->row.above = above;
 }
 
-// A fold of one entry would take the line that the entry itself takes.
+// A fold of a single entry would need as much space as the entry, so the entry itself is shown.
 void FoldedRows::endFold() {
   if (!folded_) return;
   const bool single = folded_->row.folded == 1;

@@ -26,7 +26,8 @@ std::vector<std::pair<Sequence, std::string_view>> labelsOf(const SessionTree& t
   return found;
 }
 
-// What nobody said, and nobody has given a name that no other row shows.
+// Returns true for entries that are not messages, summaries or of unknown type, unless they have a label that no other
+// row shows.
 bool RowWalk::isBookkeeping(Sequence node) const {
   if (all_ || isSaid(node) || tree_.isOrphan(node)) return false;
   return tree_.labelsOf(node).empty() || followsSaid(node);
@@ -38,8 +39,8 @@ bool RowWalk::isSaid(Sequence node) const {
          kind == EntryKind::Other;
 }
 
-// Whether something that was said comes shortly before an entry, with nothing but bookkeeping between them: its row
-// shows the labels of both.
+// Returns true when a message or summary comes shortly before this entry, with only bookkeeping between them. The row
+// of that message shows the labels of both.
 bool RowWalk::followsSaid(Sequence node) const {
   constexpr int kMost = 16;
   for (int step = 0; step < kMost; ++step) {
@@ -57,12 +58,13 @@ bool RowWalk::isMarked(Sequence node) const {
 
 bool RowWalk::isHidden(Sequence node) const {
   if (!isBookkeeping(node) || node == head_) return false;
-  // A branch that holds nothing but bookkeeping is shown by its last entry.
+  // A branch that consists only of bookkeeping is shown by its last entry.
   const bool branchSeen = partings_.empty() ? shown_ != kNoSequence : partings_.back().drawn;
   return branchSeen || !(tree_.isLeaf(node) || tree_.isBranchPoint(node));
 }
 
-// The last of the hidden entries that follow an entry and belong to its row; the entry itself when none do.
+// Returns the last of the hidden entries that follow an entry and belong to its row; the entry itself when there are
+// none.
 Sequence RowWalk::lastOfRow(Sequence node) const {
   for (;;) {
     const Sequence child = tree_.firstChild(node);
@@ -71,7 +73,7 @@ Sequence RowWalk::lastOfRow(Sequence node) const {
   }
 }
 
-// The next entry in the order of the walk. Leaves the branches that end on the way to it.
+// Returns the next entry in walking order. Removes the branches that end on the way to it from partings_.
 Sequence RowWalk::following() {
   if (!started_) {
     started_ = true;

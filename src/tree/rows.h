@@ -1,5 +1,5 @@
-// The tree as rows, in the order in which they are drawn: one for each entry that is shown. Lines move to the right
-// only where branches part, so a conversation without branches is a straight list, however long it is.
+// The tree as rows, in drawing order: one row per entry that is shown. Rows are indented only where branches part, so a
+// conversation without branches is a straight list of any length.
 #pragma once
 
 #include <functional>
@@ -14,36 +14,36 @@
 namespace bough::tree {
 
 struct Row {
-  Sequence node = kNoSequence;   ///< The entry; of a fold the last entry in it.
-  Sequence last = kNoSequence;   ///< The last of the bookkeeping after the entry that its row stands for, or itself.
-  std::size_t folded = 0;        ///< How many entries are folded; 0 for an entry.
-  Sequence above = kNoSequence;  ///< The row that it hangs under, by its node; kNoSequence for roots.
-  bool aboveFolded = false;      ///< That row is a fold.
-  bool isHead = false;           ///< The head, or nothing but bookkeeping is between this entry and the head.
-  bool isPlain = false;          ///< It may be folded: not a branch point, leaf, summary or head, and without a mark.
-  std::string lead = {};         ///< The lines before it.
+  Sequence node = kNoSequence;   ///< The entry; for a fold, the last entry in it.
+  Sequence last = kNoSequence;   ///< The last bookkeeping entry that belongs to this row, or `node` itself.
+  std::size_t folded = 0;        ///< How many entries are folded; 0 for a row of one entry.
+  Sequence above = kNoSequence;  ///< The node of the parent row; kNoSequence for roots.
+  bool aboveFolded = false;      ///< The parent row is a fold.
+  bool isHead = false;           ///< The head, or only bookkeeping entries are between this entry and the head.
+  bool isPlain = false;          ///< May be folded: not a branch point, leaf, summary or head, and without a mark.
+  std::string lead = {};         ///< The tree lines drawn before the row.
 };
 
-/// The labels that a row shows: of its entry, and of the bookkeeping that it stands for. Each with its entry.
+/// Returns the labels that a row shows, each with its entry: labels of the row's entry and of its bookkeeping entries.
 std::vector<std::pair<Sequence, std::string_view>> labelsOf(const SessionTree& tree, const Row& row);
 
 /// Walks a tree row by row, children before siblings.
 class RowWalk {
  public:
-  /// Without `all`, bookkeeping entries (changes of model, tool starts, sums of turns, …) are left out: where the head
-  /// is one, or branches part at one, the entry before it has that place. The lines before a row take at most
-  /// `leadColumns`.
+  /// Unless `all` is set, bookkeeping entries (changes of model, tool starts, turn totals, …) are left out. If the head
+  /// is a bookkeeping entry, or branches part at one, the entry before it takes its place. The tree lines before a row
+  /// take at most `leadColumns`.
   RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns);
 
-  /// False at the end.
+  /// Returns the next row; false at the end.
   bool next(Row& row);
 
  private:
-  // An entry with siblings on the way from the root to the current entry.
+  // An entry with siblings, on the path from the root to the current entry.
   struct Parting {
     Sequence node = kNoSequence;
-    Sequence above = kNoSequence;  // the row it hangs under
-    bool drawn = false;            // a row has shown its corner
+    Sequence above = kNoSequence;  // its parent row
+    bool drawn = false;            // a row has drawn its corner
   };
 
   Sequence following();
@@ -61,13 +61,13 @@ class RowWalk {
   const std::size_t leadColumns_;
   Sequence head_;  // the entry whose row shows the head
   Sequence at_ = kNoSequence;
-  Sequence shown_ = kNoSequence;  // the last entry that was a row
+  Sequence shown_ = kNoSequence;  // the last entry that had a row
   bool started_ = false;
   std::vector<Parting> partings_;
 };
 
-/// Gives the rows of a tree together with what their entries say, and folds long stretches of plain entries; what the
-/// user said is never folded. Reads a limited number of entries at a time, and ends when `use` returns false.
+/// Passes the rows of a tree and the summaries of their entries to `use`, until `use` returns false. Folds long
+/// stretches of plain entries, but never what the user said. Reads a limited number of entries at a time.
 class FoldedRows {
  public:
   using Use = std::function<bool(const Row&, const EntrySummary&)>;
@@ -93,10 +93,10 @@ class FoldedRows {
   const bool foldNothing_;
   Use use_;
   bool open_ = true;
-  std::vector<Said> stretch_;  // plain rows in a row that were not given yet
-  bool folding_ = false;       // the stretch is a long one
+  std::vector<Said> stretch_;  // consecutive plain rows that were not passed on yet
+  bool folding_ = false;       // the stretch is long enough to fold
   std::optional<Said> folded_;
-  std::optional<Sequence> afterFold_;  // the fold that the next row hangs under
+  std::optional<Sequence> afterFold_;  // the fold that is the parent of the next row
 };
 
 }  // namespace bough::tree

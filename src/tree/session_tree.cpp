@@ -102,7 +102,7 @@ Sequence SessionTree::root(Sequence node) const {
   return runs_[at].first;
 }
 
-// A run follows the one it hangs under: the later of the two goes up until both are in one.
+// The parent run of a run always comes before it, so the later of the two runs moves up until both are the same.
 Sequence SessionTree::commonAncestor(Sequence left, Sequence right) const {
   std::uint32_t leftRun = runOf(left);
   std::uint32_t rightRun = runOf(right);
@@ -132,7 +132,7 @@ std::vector<TreeBranch> SessionTree::branches() const {
   return found;
 }
 
-// Followed up, run by run, to where another branch leaves.
+// Walks up, run by run, to the point where another branch leaves.
 TreeBranch SessionTree::branchOf(const Run& leafRun) const {
   TreeBranch branch{.leaf = leafRun.last,
                     .firstOwn = leafRun.first,
@@ -142,7 +142,8 @@ TreeBranch SessionTree::branchOf(const Run& leafRun) const {
                     .isOrphan = leafRun.isOrphan};
   const Run* run = &leafRun;
   for (Sequence end = leafRun.last;;) {
-    // The last entry of this run before `end` that another run hangs under: a branch point, as it has a child here too.
+    // The last entry of this run before `end` that is the parent of another run: a branch point, because this run
+    // continues it too.
     const auto parentOf = [&](std::uint32_t other) { return runs_[other].parent; };
     const auto behind = std::ranges::lower_bound(byParent_, end, {}, parentOf);
     if (behind != byParent_.begin() && parentOf(*(behind - 1)) >= run->first) {

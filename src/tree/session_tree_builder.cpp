@@ -8,8 +8,8 @@
 namespace bough {
 namespace {
 
-// Which entries lie on a circle of parents. Follows each unvisited entry upwards until it meets what was visited; when
-// that was in the same walk, the part from there on is a circle.
+// Returns which entries are on a cycle of parents. Follows each unvisited entry upward until it reaches a visited
+// entry. If that entry was visited in the same walk, the part of the walk from there is a cycle.
 std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, Sequence entries) {
   std::vector<Sequence> parents(entries);
   for (Sequence i = 0; i < entries; ++i) parents[i] = i - 1;  // kNoSequence for the first
@@ -90,7 +90,7 @@ void SessionTree::Builder::addRun(Sequence first, Sequence parent) {
   tree_.runs_.push_back(run);
 }
 
-// A parent after its child is damage, and may lead back to the child.
+// A parent that comes after its child is damage, and may lead back to the child.
 bool SessionTree::Builder::isInCycle(Sequence entry, Sequence parent) {
   const auto count = static_cast<Sequence>(tree_.kinds_.size());
   if (parent < entry || parent >= count) return false;

@@ -1,4 +1,4 @@
-// Finds the runs of a tree in one pass over the outline of its session.
+// Finds the runs of a tree (see SessionTree::Run) in one pass over the outline of its session.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ class SessionTree::Builder {
  public:
   Builder(SessionTree& tree, const std::vector<SessionOutline::Jump>& jumps) : tree_(tree), jumps_(jumps) {}
   void run();
-  /// The nearest node above an entry that is none.
+  /// Returns the nearest node above an entry that is not a node.
   [[nodiscard]] Sequence nodeAbove(Sequence entry) const;
 
  private:
   struct Link {
-    Sequence parent = kNoSequence;  ///< A node, or none.
-    bool isUnknown = false;         ///< The entry names a parent, and there is no such earlier entry.
+    Sequence parent = kNoSequence;  ///< A node, or kNoSequence.
+    bool isUnknown = false;         ///< The entry names a parent that is not an earlier entry.
   };
   [[nodiscard]] Link linkOf(Sequence entry, Sequence parent) const;
   void addRun(Sequence first, Sequence parent);
@@ -27,7 +27,7 @@ class SessionTree::Builder {
 
   SessionTree& tree_;
   const std::vector<SessionOutline::Jump>& jumps_;
-  std::vector<std::pair<Sequence, Link>> others_;  // entries that are not nodes, and what is above them
+  std::vector<std::pair<Sequence, Link>> others_;  // entries that are not nodes, with the node above each
   std::optional<std::vector<bool>> inCycle_;
 };
 
