@@ -255,7 +255,7 @@ class TranscriptWriting {
     }
   }
 
-  // Writes what follows the last branch point of the branch at the end, because some readers continue from the end of
+  // Moves what follows the last branch point of the branch to the end, because some readers continue from the end of
   // the file.
   void moveBranchToEnd() {
     const std::vector<bool> onPath = asSet(entries_.size(), path_);

@@ -73,9 +73,9 @@ void setText(OutBlock& outBlock, const TextView& text, std::deque<std::string>& 
   outBlock.text = text;
 }
 
-// Replaces an answer that would be copied and ends with white space by its blocks, unless it was the last message of
-// its own document: it lost what came after it, so its author did not end there. Returns false when the answer stays
-// unchanged.
+// Replaces an answer that would be copied by its blocks when it ends with white space and was not the last message of
+// its own document. Such an answer lost what came after it, so its author did not end there. Returns false when the
+// answer stays unchanged.
 bool takeApart(OutMessage& last, const History& history, Adapter& adapter) {
   const std::int32_t index = last.original;
   const Original& original = history.originals[static_cast<std::size_t>(index)];
@@ -230,8 +230,9 @@ class Planner {
     std::vector<OutBlock> outBlocks;
     for (const Block& block : original.message.blocks) adapter_.content(index, block, outBlocks);
     if (mergesTurns()) dropBlanks(original, outBlocks);
-    // A changed system prompt would invalidate every signature of Anthropic, which also accepts such messages in place.
-    // In a request, only earlier messages matter, so that later messages do not change where this one goes.
+    // A changed system prompt would invalidate every signature of Anthropic, and Anthropic also accepts system messages
+    // in place, so they stay there. A request considers only earlier messages, so that later ones do not change the
+    // position of this message.
     const bool returns = request_ ? returned_ : returns_;
     const bool inPlace = target_ == Dialect::Anthropic && returns && !plan_.messages.empty();
     const bool hoists = mergesTurns() && !inPlace;
