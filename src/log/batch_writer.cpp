@@ -307,7 +307,6 @@ void BatchWriter::seal() {
 // The file's lock is released before the sync. The next writer finds a batch that is not known to be durable, and makes
 // it durable before it appends. A batch whose sync fails therefore stays in the file: others may have built on it by
 // then.
-// so before it adds to it. So a batch whose sync fails stays: others may have answered for it by then.
 Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& locked) {
   File& file = *locked.file;
   const std::uint64_t offset = parts_.index.summary().coveredBytes;

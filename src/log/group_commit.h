@@ -1,8 +1,8 @@
 // Threads that append to one session at the same time share one write and one sync.
 //
 // The first thread to arrive becomes the leader and commits its own work. All work that arrives while the leader waits
-// for the disk forms the next group, and the first thread of that group leads it. A thread waits for at most two
-// commits: the one that is running and its own.
+// for the disk forms the next group, and the first thread of that group leads it. Unless a group is full, a thread
+// waits for at most two commits: the one that is running and its own.
 //
 // An exception in the commit (only std::bad_alloc is possible) is rethrown in every thread of the group, and the next
 // group proceeds: the queue itself allocates no memory.

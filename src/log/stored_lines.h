@@ -63,7 +63,7 @@ class StoredLines {
   Indexed<void> forEach(const std::vector<Sequence>& sequences, const Use& use);
   /// Returns the lines at these sequences; an empty text for each line that cannot be read.
   Indexed<std::vector<std::string>> texts(const std::vector<Sequence>& sequences);
-  /// Returns the entries at these sequences. For entries that cannot be read, see base/unreadable.h.
+  /// Returns the entries at these sequences. For entries that cannot be read, see base/model/unreadable.h.
   Indexed<std::vector<Entry>> entries(const std::vector<Sequence>& sequences);
   Indexed<std::string> text(Sequence sequence);
   Indexed<std::string> idOf(Sequence sequence);

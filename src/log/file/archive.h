@@ -20,8 +20,8 @@ struct PackedCopy {
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
 };
 
-/// Returns the compressed files beside the log. They were left by an interrupted archiving or restoring, or somebody
-/// put them there.
+/// Returns the compressed files beside the log. They were left by an interrupted archiving or restoring, or put there
+/// by a user.
 Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::string_view sessionId, OpenLog& log);
 
 /// Removes the copies that contain nothing more than the log. Returns all copies, the removed ones included. The caller

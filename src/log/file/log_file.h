@@ -44,7 +44,7 @@ struct LockedFile {
   FileLock lock;
 };
 
-/// Returns true while anybody, this process included, holds the exclusive lock of a log.
+/// Returns true while anybody, this process included, holds the exclusive lock of a log, or when that is unknown.
 [[nodiscard]] bool isBeingWritten(const OpenLog& log);
 
 class LogFile {

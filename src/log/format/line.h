@@ -2,8 +2,8 @@
 //
 //   {"id":"…","parentId":"…","type":"…", … ,"seal":"i/n crc"}
 //
-// A seal holds the entry's place in its batch and a CRC-32C over, in this order: the eight digits of the seal before it
-// in the file (nothing for the first), the line's bytes before `,"seal":`, and the text `i/n`. docs/format.md is the
+// A seal contains the entry's place in its batch and a CRC-32C over, in this order: the eight digits of the seal before
+// it in the file (nothing for the first), the line's bytes before `,"seal":`, and the text `i/n`. docs/format.md is the
 // full description.
 #pragma once
 

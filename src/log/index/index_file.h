@@ -2,8 +2,8 @@
 // be loaded and verified alone. Extensions follow the blocks; one is added each time the log has grown enough.
 //
 //   block 0            header: magic, version, seed, summary, number of blocks, checksum
-//   blocks 1…r         records, 127 a block
-//   blocks r+1…r+t     open-addressing table of ids: 32-bit sequences, 1,023 a block
+//   blocks 1…r         records, 127 per block
+//   blocks r+1…r+t     open-addressing table of ids: 32-bit sequences, 1,023 per block
 //   then any number of extensions: header (first sequence, count, summary, checksum) and its records
 //
 // The file is written without a sync: after a crash it may contain anything, and the checksums detect that. A new
@@ -45,7 +45,7 @@ class IndexFile {
   [[nodiscard]] Sequence count() const { return count_; }
   /// The summary, all extensions included.
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
-  /// How many entries the file holds, extensions included.
+  /// The number of entries in the file, extensions included.
   [[nodiscard]] Sequence known() const { return known_; }
   /// Moves the records of all extensions out. Their sequences begin at count().
   IndexRecords takeExtensions() { return std::move(extensions_); }

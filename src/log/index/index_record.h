@@ -25,8 +25,9 @@ struct IndexRecord {
   std::uint64_t offset = 0;
   std::uint64_t idHash = 0;
   std::uint32_t length = 0;
-  Sequence parent = kNoSequence;  ///< Smaller than the entry's own sequence, or kNoSequence, or kElsewhere: in a fork,
-                                  ///< perhaps an entry of the shared history.
+  /// Smaller than the entry's own sequence, or kNoSequence, or kElsewhere: in a fork, perhaps an entry of the shared
+  /// history.
+  Sequence parent = kNoSequence;
   Sequence previousControl = kNoSequence;  ///< The control entry before this one.
   EntryKind kind = EntryKind::Other;
   std::uint8_t chained = 0;     ///< As in ScannedLine: the seal can be checked with the one before it.

@@ -13,8 +13,8 @@
 namespace bough {
 namespace {
 
-// A log shorter than kExtendAfterBytes needs no index file. Once the rest that the file does not cover is longer, it is
-// added to the file.
+// A log shorter than kExtendAfterBytes needs no index file. A writer extends the file when the rest that the file does
+// not cover is longer than that. Any process writes the file again when the rest is longer than kRewriteAfterBytes.
 constexpr std::uint64_t kExtendAfterBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kRewriteAfterBytes = std::uint64_t{8} << 20;
 

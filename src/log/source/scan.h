@@ -46,7 +46,7 @@ struct ScannedLine {
   std::uint64_t offset = 0;
   std::uint32_t length = 0;  ///< Without the line end.
   LineKeys keys;
-  /// The seal matches when it is checked with the previous seal as both are in the file.
+  /// The seal matches when it is checked with the previous seal, both as they are in the file.
   bool chained = false;
   /// The whole line for control entries and the header; empty for other entries.
   std::string_view text;

@@ -1,7 +1,7 @@
 // The zstd seekable format: independent frames, then a skippable frame with a table of their sizes. `zstd -d` unpacks
 // such a file like any other.
 //
-//   table frame: 5E 2A 4D 18, size (u32), one entry a frame: packed size, plain size (u32 each),
+//   table frame: 5E 2A 4D 18, size (u32), one entry per frame: packed size, plain size (u32 each),
 //                number of frames (u32), descriptor (u8, 0 here), B1 EA 92 8F; all little-endian
 #pragma once
 

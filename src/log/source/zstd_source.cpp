@@ -214,8 +214,7 @@ class FrameWalk {
   }
 
   static constexpr std::size_t kFirstWindow = std::size_t{1} << 20;
-  static constexpr std::size_t kMaxWholeBytes = std::size_t{256} << 20;  // zstd itself packs a whole file into one
-                                                                         // frame
+  static constexpr std::size_t kMaxWholeBytes = std::size_t{256} << 20;  // zstd itself packs a file into one frame
 
   File& file_;
   std::uint64_t fileBytes_;

@@ -83,12 +83,10 @@ Print printOf(const Entry& entry) {
 // time to live.
 struct LastWord {
   std::string value;
-  std::string timestamp;  // The newest time of that value, and the entry that set it: not always the last entry of the
-                          // log.
+  std::string timestamp;  // When the value was set last; not always by the last entry of the log.
   std::string entryId;
   std::string shownTime = {};  // The time of the last entry of the log, which is what the store shows.
-  std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: its newest time, and the entry that
-                                                                         // set it
+  std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: when it was set last, by which entry
 
   // A log that was merged from several may set the same value more than once: the newest time counts.
   void say(std::string what, const Entry& entry, bool remember) {

@@ -35,7 +35,7 @@ Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
   BOUGH_TRY(auto journal, ErasureJournal::lock(*store_.root, store_.options.lockTimeoutMs));
   BOUGH_TRY(auto unfinished, journal.read());
   if (unfinished) {
-    // Runs under the lock that is already held: taking the lock again here would wait forever.
+    // Uses the lock that is already held: taking it again here would wait forever.
     FileErasure before(backend_, store_, logs_);
     before.plan_ = std::move(*unfinished);
     BOUGH_TRY(before.work({}));

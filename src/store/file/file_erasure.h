@@ -58,8 +58,7 @@ class FileErasure {
   Result<void> eraseLog(const Place& place, const LogFolders& folders);
   /// Returns false when the log has to be looked at again. The bytes before `countedBytes` were complete once.
   Result<bool> rewriteLog(const Place& place, const LogFolders& folders, std::uint64_t countedBytes);
-  /// Returns an entry that tells sessions which know entries of a log by their places where the entries are in the new
-  /// log.
+  /// Returns a session_info that records the new places of entries: other sessions may name them by their old places.
   Entry infoOfPlaces(const ErasedLines& found);
   Result<void> eraseBeside(const Place& place, const LogFolders& folders);
   Result<void> removeAttachments();

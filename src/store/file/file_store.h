@@ -2,11 +2,11 @@
 //
 //   sessions/<id>.jsonl     the log            sessions/<id>.idx   its index, rebuildable
 //   sessions/<id>.torn      bytes a crash left sessions/<id>.v0    the file a migration replaced
-//   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   cold sessions
-//   trash/<id>~<when>.…     what was thrown away            changes     what changed, for catalogs
-//   settings.json           what was said about the store as a whole
+//   attachments/sha256/…    large payloads     archive/<id>.jsonl.zst   rarely used sessions
+//   trash/<id>~<when>.…     sessions in the trash           changes     counters of changes, for catalogs
+//   settings.json           settings of the store as a whole
 //   removed                 ids of sessions that were removed for good
-//   erasure.json            an erasure that is under way           catalog.db  derived; emptied by an erasure
+//   erasure.json            a running erasure                      catalog.db  derived; emptied by an erasure
 #pragma once
 
 #include <atomic>

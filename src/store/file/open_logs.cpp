@@ -124,7 +124,7 @@ void OpenLogs::close(const std::vector<Idle>& idle) {
   }
 }
 
-// Requires the state's lock. Drops the entries of sessions that no longer have a user.
+// Requires the state's lock. Drops the records of sessions that are no longer in use.
 void OpenLogs::dropExpired(State& state) {
   if (state.known.size() < 2 * state.open.size() + kMaxIdentities) return;
   std::erase_if(state.known, [](const auto& each) { return each.second.session.expired(); });

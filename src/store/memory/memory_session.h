@@ -33,8 +33,7 @@ struct MemoryLog {
   std::mutex mutex;  // guards all members below
   std::vector<Line> lines;
   std::unordered_map<std::string, std::uint64_t> sequences;
-  std::map<EntryKind, std::vector<std::uint64_t>> controls;  // sequences of control entries by kind; most kinds have
-                                                             // few
+  std::map<EntryKind, std::vector<std::uint64_t>> controls;  // sequences of control entries; few of most kinds
   std::string headId;
   std::uint64_t generation = nextGeneration();
   TurnState turns;

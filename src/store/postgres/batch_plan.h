@@ -43,8 +43,7 @@ struct BatchPlan {
   std::vector<std::optional<std::string>> targets;
   std::vector<std::optional<std::string>> attachments;
   std::vector<std::string_view> bodies;
-  std::vector<std::int64_t> times;  ///< Where the body contains a timestamp that the caller did not give; -1: it
-                                    ///< contains none.
+  std::vector<std::int64_t> times;  ///< Where the body contains a generated timestamp; -1: nowhere.
   std::vector<std::string> needs;
   std::vector<std::int64_t> needKinds;
   std::vector<std::int64_t> needSequences;  ///< kNamed: the entry is in the shared history, at this depth.

@@ -20,6 +20,7 @@ namespace {
 
 // Each statement returns rows (entry_id, parent_id, body, attachment, place). place is the entry's sequence in the
 // session's order or, on a branch, its place there, starting at 1.
+//
 // The rows are sorted inside the joins, run by run: the planner does not see that these joins keep the order of the
 // key, and would sort whole sessions. {0} is ` DESC` to read from the end, {1} the same for runs, of which the leaf's
 // run comes first. {2} selects kinds. {3} is the least wanted place of the shared entries.
@@ -27,7 +28,6 @@ namespace {
 // Entries before the wanted place are skipped without being read. Along a run, the depth grows by one per entry and the
 // sequence by at least one. So an entry that is n levels deeper than the first of its run is at least n sequences after
 // it.
-// sequence by one or more, so an entry is at least as many sequences after the first of its run as it is deeper.
 constexpr std::string_view kOwnRows = R"sql(
 SELECT o.* FROM @.sessions s CROSS JOIN LATERAL (
   SELECT e.entry_id, e.parent_id, e.body, e.attachment, CASE WHEN e.seq = 0 THEN 0 ELSE e.seq + s.shared_count END AS place

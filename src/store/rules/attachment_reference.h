@@ -32,7 +32,7 @@ std::size_t shownBytes(std::string_view payload);
 
 inline constexpr std::uint64_t kMaxAttachmentBytes = std::uint64_t{2} << 30;
 
-/// Returns InvalidArgument when `bytes` is larger than that.
+/// Returns InvalidArgument when `bytes` is larger than kMaxAttachmentBytes.
 Result<void> checkAttachmentSize(std::string_view bytes);
 
 }  // namespace bough

@@ -36,7 +36,8 @@ struct ControlTarget {
 /// Returns the entry that a control entry names, or std::nullopt when it names none. The payload has passed
 /// checkPayload.
 std::optional<ControlTarget> targetOf(const Entry& entry, EntryKind kind);
-/// Checks that an entry of this type may be named so. NotFound when `type` is std::nullopt: there is no such entry.
+/// Checks that a control entry may name an entry of this type. NotFound when `type` is std::nullopt: there is no such
+/// entry.
 Result<void> judgeTarget(std::string_view sessionId, const ControlTarget& target,
                          const std::optional<std::string>& type);
 
@@ -49,7 +50,7 @@ bool isSamePayload(std::string_view mine, std::string_view theirs);
 
 /// Returns a Conflict that names the expected and the actual tail.
 Error tailConflict(std::string_view sessionId, std::string_view expected, std::string_view actual);
-/// Returns a Conflict that says that a later turn has begun than the append's.
+/// Returns a Conflict that says that a later turn than the append's has begun.
 Error turnConflict(std::string_view sessionId, std::uint64_t turn, std::uint64_t latest, std::string_view tail);
 
 }  // namespace bough

@@ -19,8 +19,7 @@ struct CatalogRow {
   std::string lastId = {};        ///< The last entry that was counted.
   std::uint64_t entries = 0;      ///< The number of entries that were counted.
   std::uint64_t bytes = 0;        ///< Up to the end of the last complete batch.
-  std::string lostId = {};        ///< The last entry of a longer log that was counted before; empty when there was
-                                  ///< none.
+  std::string lostId = {};        ///< The last entry of a longer log that was counted before; may be empty.
   std::uint64_t lostEntries = 0;  ///< The number of entries in that log.
 };
 

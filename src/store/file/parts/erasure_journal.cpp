@@ -19,8 +19,7 @@ constexpr std::string_view kJournal = "erasure.json";
 constexpr std::string_view kLock = "erasure.lock";
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kPlanVersion = 1;
-constexpr std::uint64_t kPlanVersionWithDamage = 2;  // programs that do not know damaged targets must not report the
-                                                     // plan as done
+constexpr std::uint64_t kPlanVersionWithDamage = 2;  // keeps programs that ignore damaged targets from finishing it
 
 std::string textOf(const ErasurePlan& plan) {
   const bool hasDamage =

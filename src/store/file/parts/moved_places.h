@@ -20,8 +20,8 @@ namespace bough {
 inline constexpr std::size_t kMostNamedPlaces = 1'000'000;
 /// Adds the places, in any log, that a line names, until there are more than kMostNamedPlaces.
 void addNamedPlaces(std::set<std::uint64_t>& places, std::string_view line);
-/// Fails when there are more places than that, because it would be unknown where each of them is in a rewritten log.
-/// `path` is where the last of them is named.
+/// Fails when there are more than kMostNamedPlaces, because it would be unknown where each of them is in a rewritten
+/// log. `path` is the file that names the last of them.
 Result<void> checkNamedPlaces(const std::set<std::uint64_t>& places, std::string_view path);
 
 class MovedPlaces {
@@ -29,7 +29,7 @@ class MovedPlaces {
   /// `named`: the places to track.
   explicit MovedPlaces(const std::set<std::uint64_t>& named) : named_(named) {}
 
-  /// Records that the copy of what begins at this offset of the file comes next. `bytes` is more than 1 for a line that
+  /// Records that the copy continues with the line at this offset of the file. `bytes` is more than 1 for a line that
   /// may contain several entries.
   void begin(std::uint64_t offset, std::uint64_t bytes = 1);
   /// Records that this many bytes were added to the copy.

@@ -12,7 +12,7 @@
 namespace bough::postgres {
 namespace {
 
-// A word in more entries than this counts as no less significant.
+// Counting stops here: a word that is in more entries than this is not less significant.
 constexpr int kMostCounted = 10'000;
 // The mean length of texts is taken from at most this many sessions.
 constexpr int kMostMeasured = 100'000;

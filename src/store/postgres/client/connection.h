@@ -42,7 +42,7 @@ class Connection {
   /// Returns true while a transaction is open. Statements that begin a transaction leave it open when one of them
   /// fails.
   [[nodiscard]] bool isInTransaction() const;
-  /// Discards notifications that nobody here waits for: a pooler passes on those of other clients.
+  /// Discards unexpected notifications: a pooler passes on those of other clients.
   void dropNotifications();
 
   /// Drops the connection without telling the server: for the child of a fork(2), which shares the socket.

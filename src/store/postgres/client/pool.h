@@ -1,6 +1,6 @@
 // The connections of one store. An exchange takes a connection, and is repeated on another one when the server was
 // lost, during a failover, or when two transactions conflicted. Every exchange in this folder may be repeated, because
-// what it stores is recognized by its ids. A server that never answered is reported at once.
+// what it stores is recognized by its ids. A server that never answered is retried for a second only.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,7 @@
 namespace bough::postgres {
 
 struct PoolOptions {
-  std::size_t connections = 8;                ///< How many are kept. A thread that already uses one may get another
-                                              ///< beyond this limit.
+  std::size_t connections = 8;                ///< How many are kept. A thread that uses one may exceed this limit.
   std::chrono::milliseconds timeout{30'000};  ///< For one exchange with all its retries.
 };
 

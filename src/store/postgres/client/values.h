@@ -100,8 +100,7 @@ class Rows {
 
 /// Receives the rows of a statement as they arrive, so that they are never all in memory.
 struct RowSink {
-  std::function<void()> restart;               ///< Called before the first row, and again when the exchange is
-                                               ///< repeated.
+  std::function<void()> restart;               ///< Called before the first row of each attempt.
   std::function<void(const Rows& rows)> take;  ///< Receives the next rows.
 };
 

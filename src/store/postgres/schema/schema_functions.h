@@ -209,7 +209,7 @@ BEGIN
     (SELECT sum(octet_length(b.body)) FROM unnest(p_bodies) AS b(body)), false);
 END $$;
 )sql",
-    // A new session with its first batch. A repetition of the same creation is recognized.
+    // A new session with its first batch. A retry of the same creation is recognized.
     R"sql(
 CREATE OR REPLACE FUNCTION @.create_session(
   p_session text, p_life bigint, p_format bigint, p_origin_session text, p_origin_entry text, p_origin_kinds bigint,

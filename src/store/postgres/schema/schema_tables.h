@@ -72,7 +72,6 @@ CREATE TABLE @.settings (
     //
     // The catalog: data derived from the sessions. `cataloged` is false from the first append after the catalog has
     // read a session; an update that does not change it touches no index.
-    // taken in; an update that leaves it as it was touches no index.
     R"sql(
 ALTER TABLE @.entries DROP CONSTRAINT entries_pkey, ADD PRIMARY KEY (session_id, seq, life);
 ALTER TABLE @.entries DROP CONSTRAINT entries_session_id_life_entry_id_key, ADD UNIQUE (session_id, entry_id, life);
