@@ -22,7 +22,7 @@ struct Piece {
   Role role = Role::User;
   std::uint64_t tokens = 0;
   std::string transcript;
-  std::string said{};  // by the user
+  std::string said{};  // the text of the user
   bool isSummary = false;
 };
 

@@ -106,7 +106,7 @@ class GeminiReader final : public StreamReader {
     parts_.push_back(std::move(part));
   }
 
-  // Older models write calls without an id. Arguments that are not an object would make a part that nobody can read.
+  // Older models write calls without an id. Arguments that are not an object would make the part unreadable.
   void completeCall(StreamedPart& part, std::string_view call) {
     MemberList members(call);
     const std::string* response = response_.find("responseId");

@@ -18,7 +18,7 @@ using Words = std::span<const std::string>;
 
 // The address is the first name after the command. After a command in a group, every name may be an address.
 struct AddressedCommand {
-  std::string_view names;  // of programs
+  std::string_view names;  // names of programs
   std::string_view group;
   std::string_view commands;
 };

@@ -18,7 +18,7 @@ constexpr std::size_t kAfterDashes = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kAnyName = kAfterDashes - 1;
 
 struct RunningCommand {
-  std::string_view names;  // of programs
+  std::string_view names;  // names of programs
   std::string_view group;  // the name before the command, in all its spellings; may be empty
   std::string_view commands;
   std::size_t namesBefore = 0;  // how many names are between the command and the program

@@ -28,7 +28,7 @@ HiddenResults hiddenResults(const std::vector<const Entry*>& entries, const std:
     if (!isHidden) continue;
     const std::string& text = views[i].parts.front().text;
     if (++hidden.count == 1) hidden.text = text;
-    // One was erased, the other redacted.
+    // For example, one was erased and another one redacted.
     if (hidden.text != text) hidden.text = kNoResult;
   }
   return hidden;

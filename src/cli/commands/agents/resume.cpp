@@ -63,7 +63,7 @@ bool isWhereAgentLooks(const TranscriptFacts& file, const std::string& path) {
 // agent itself; or, when the session records no folder (`mayMove`), stored for another folder. Empty when there is no
 // such file.
 std::string fileElsewhere(const TranscriptFacts& facts, bool mayMove) {
-  constexpr std::size_t kInName = 8;  // of the id
+  constexpr std::size_t kInName = 8;  // characters of the id
   std::string found;
   const auto isOfSession = [&](const std::string& path) {
     const std::string name = std::filesystem::path(path).filename().string();

@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
   std::string session;
-  std::vector<std::string> words;  // of the title
+  std::vector<std::string> words;  // the words of the title
 };
 
 Result<ExitCode> run(const Context& context, const Options& options) {

@@ -229,7 +229,7 @@ struct Found {
 };
 
 Found findIn(const Entry& entry, const TextMatcher& pattern) {
-  constexpr std::size_t kBefore = 30;  // bytes
+  constexpr std::size_t kBefore = 30;  // bytes before the match
   constexpr std::size_t kColumns = 60;
   Found found;
   for (const std::string* json : {&entry.payload, &entry.meta, &entry.extra}) {
