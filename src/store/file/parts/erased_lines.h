@@ -51,9 +51,8 @@ struct ErasedLines {
   int format = 0;                     ///< According to the header.
   std::string headId;
   SealDigits lastSeal;
-  std::set<std::uint64_t> namedPlaces;  ///< Places in any log.
-  std::map<std::string, std::string>
-      renamed;  ///< Names of places that have moved, and the new names.
+  std::set<std::uint64_t> namedPlaces;         ///< Places in any log.
+  std::map<std::string, std::string> renamed;  ///< Names of places that have moved, and the new names.
   bool lacksLineEnd = false;
   bool endsWhole = false;  ///< The last line ends a batch, even if nobody had counted it.
   bool mayHold = false;    ///< A line that stays repeats erased text, or is a copy of an unreadable entry.
