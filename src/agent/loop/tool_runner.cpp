@@ -73,8 +73,8 @@ struct ReadyCall {
   std::string refused{};  // why the call must not run after all
 };
 
-// Returns the reason for a question that nobody can answer: where a file really is, or an argument that an allowed
-// command does not cover. The list of allowed commands is not told to the model.
+// Returns why a call would need permission, for the model when there is nobody to ask: where a file really is, or an
+// argument that an allowed command does not cover. The model does not learn which commands are allowed.
 std::string whatIsAsked(std::string_view question) {
   constexpr std::size_t kMostBytes = 300;
   constexpr std::string_view kAllowedBut = " is allowed, but ";

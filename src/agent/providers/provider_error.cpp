@@ -52,7 +52,7 @@ std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
   return isWorthRetrying(response) ? "wait, then say it again" : checkBaseUrl(endpoint);
 }
 
-// Routers to other models' servers name the kind of an error only by its status.
+// Servers that route to other providers' models name the kind of an error only by its status.
 std::uint64_t statusIn(std::string_view error, const std::string& kind) {
   if (const auto code = json::findUnsigned(error, "code")) return *code;
   std::uint64_t code = 0;
@@ -146,7 +146,7 @@ Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
                                            response.contentType.empty() ? "nothing known" : response.contentType,
                                            excerpt(response.body));
     error.hint = checkBaseUrl(endpoint);
-    // Routers to other models' servers report their errors with status 200.
+    // Servers that route to other providers' models report their errors with status 200.
     error.retryable = reported && reported->retryable;
     if (reported) error.code = reported->code;
     return error;

@@ -202,7 +202,7 @@ std::string dangerOfWord(std::string_view program, std::string_view word, std::s
   return obeying.empty() ? "" : fmt::format("{}{} {}", obeying, kMayObey, word);
 }
 
-// Returns true unless an option makes the program only list its file.
+// Returns true when the program unpacks a file among the added words, and no option makes it only list the contents.
 bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> added) {
   if (!writesWhatFilesName(program.name) || std::ranges::none_of(added, isFile)) return false;
   const auto lists = [&](const std::string& word) { return onlyLists(program.name, word); };

@@ -1,5 +1,5 @@
-// The properties of the terminal (width, colors), a pager and a progress bar. Without a terminal, nothing of these
-// shows.
+// The properties of the terminal (width, colors), a pager and a progress bar. Without a terminal, none of these is
+// shown.
 #pragma once
 
 #include <cstddef>
