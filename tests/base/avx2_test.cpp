@@ -1,4 +1,4 @@
-// Loops over text say the same with AVX2 and without it. On a processor without it, both are the same.
+// Loops over text have the same results with and without AVX2. On a processor without AVX2, both runs are the same.
 #include "base/bytes/avx2_block.h"
 
 #include <gtest/gtest.h>

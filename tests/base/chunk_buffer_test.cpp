@@ -9,7 +9,7 @@
 namespace bough {
 namespace {
 
-// Whatever is read, kept and dropped, what is held is the part of the file after what was dropped.
+// Whatever is read, kept and dropped, the bytes held are the part of the file after the dropped bytes.
 TEST(ChunkBufferTest, HoldsWhatWasReadAndNotDropped) {
   std::mt19937_64 random(20261117);
   std::string file;

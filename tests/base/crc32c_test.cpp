@@ -19,14 +19,14 @@ std::uint32_t crcOf(std::string_view bytes) {
   return crc.value();
 }
 
-// With the processor's instruction, where it has one, and without.
+// With the processor's instruction, where available, and without.
 std::vector<Crc32cWay> allWays() {
   std::vector<Crc32cWay> ways = {crc32cWay(false)};
   if (hasCrc32cInstruction()) ways.push_back(crc32cWay(true));
   return ways;
 }
 
-// Bit by bit, as the definition reads.
+// Bit by bit, following the definition.
 std::uint32_t referenceCrc(std::string_view bytes) {
   std::uint32_t state = 0xFFFFFFFF;
   for (const char c : bytes) {
@@ -42,7 +42,7 @@ std::string randomBytes(std::mt19937_64& random, std::size_t size) {
   return bytes;
 }
 
-// Finishes the sum of a line the way a caller does, and compares it with the reference.
+// Completes the sum of a line like a caller, and compares it with the reference.
 void expectSweepIsRight(std::string_view text, std::string_view before) {
   Crc32c crc;
   crc.add(before);
@@ -116,14 +116,15 @@ TEST(LineSweep, IsRightInRandomBuffers) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 2000; ++round) {
     const std::string text = randomBytes(random, random() % 1500);
-    // Random bytes hold a line end every 256 or so; from different starts the lines differ in alignment.
+    // Random bytes contain a line end about every 256 bytes; with different starts, the lines have different
+    // alignments.
     const std::size_t begin = text.empty() ? 0 : random() % text.size();
     expectSweepIsRight(std::string_view(text).substr(begin), "");
   }
 }
 
 TEST(LineSweep, DoesNotReadBehindTheText) {
-  // Exactly sized heap buffers, so that a sanitizer sees one byte too many.
+  // Heap buffers of the exact size, so that a sanitizer detects a read beyond the end.
   for (std::size_t size = 0; size <= 260; ++size) {
     const std::unique_ptr<char[]> buffer(new char[size]);
     std::fill_n(buffer.get(), size, 'x');
@@ -135,7 +136,7 @@ TEST(LineSweep, SumsTheGreaterPartOfALongLineOnTheWay) {
   const std::string line(100'000, 'x');
   const LineSweep sweep = LineSweep::run(line + "\n", Crc32c());
   EXPECT_EQ(sweep.length, line.size());
-  // Without hardware support nothing is summed ahead, which is allowed.
+  // Without hardware support, nothing is summed in advance, which is allowed.
   if (sweep.summed > 0) {
     EXPECT_GE(sweep.summed, line.size() - 3 * LineSweep::kHeldBack);
   }

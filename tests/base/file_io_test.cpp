@@ -128,7 +128,7 @@ TEST_F(FileIo, LocksDespiteInterruptionsButNotDespiteErrors) {
   EXPECT_EQ(lockWithin(*file_, LockKind::Exclusive, 60'000, "a").error().code, ErrorCode::Io);
 }
 
-// Without turns, whoever takes the lock again and again may leave no gap in which another one's try falls.
+// Without turns, a thread that takes the lock again and again may leave no gap in which another thread's try succeeds.
 TEST_F(FileIo, WhoAsksInTurnComesBehindWhoWaits) {
   auto busy = root_->open("a", OpenMode::ReadWrite).value();
   auto witness = root_->open("a", OpenMode::ReadWrite).value();
@@ -170,7 +170,7 @@ TEST_F(FileIo, ALockEndsWithItsScope) {
   EXPECT_TRUE(other->tryLock(LockKind::Exclusive));
 }
 
-// The trace with the number of each temporary name as `*`.
+// The trace, with `*` instead of the number in each temporary name.
 std::string withoutNumbers(const std::string& trace) {
   return std::regex_replace(trace, std::regex("[.][0-9a-f]{16}[.]tmp"), ".*.tmp");
 }

@@ -16,7 +16,7 @@ TEST(FindTextTest, FindsWhatTheStandardLibraryFinds) {
                                   WantedText{.text = "ab", .first = 0, .second = 1}, WantedText{.text = "a"}}) {
     for (std::size_t size = 0; size < 400; ++size) {
       std::string text;
-      // Of few letters, so that parts of the text are everywhere.
+      // Uses few letters, so that parts of the text occur everywhere.
       while (text.size() < size)
         text += random() % 40 == 0 ? std::string(wanted.text) : std::string(1, "\"usagexb"[random() % 8]);
       for (std::size_t from = 0; from <= text.size(); ++from) {

@@ -11,7 +11,7 @@
 namespace bough {
 namespace {
 
-// Few different keys, so that insert, erase and find meet; multiples of a power of two, so that many share a place.
+// Few different keys, so that insert, erase and find meet; multiples of a power of two, so that many keys share a slot.
 TEST(FlatMap, HoldsWhatAMapOfTheStandardLibraryHolds) {
   std::mt19937_64 random(7);
   for (const std::uint64_t step : {std::uint64_t{1}, std::uint64_t{1} << 20, std::uint64_t{1} << 58}) {
@@ -53,7 +53,7 @@ TEST(FlatMap, TakesNoMoreThanAKeyInASlotOfASet) {
   EXPECT_EQ(set.slotBytes(), sizeof(std::uint64_t));
 }
 
-// Where a text is cut into blocks must not matter to what is told apart.
+// The division of a text into blocks must not affect which texts have different hashes.
 TEST(HashOf, TellsTextsApartThatDifferInOneByteOrInTheirLength) {
   for (const std::size_t size : {0U, 7U, 255U, 256U, 287U, 288U, 289U, 5'000U}) {
     const std::string text(size, 'a');

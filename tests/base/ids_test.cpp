@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// A clock that says what it is told.
+// A clock that returns given times.
 class ScriptedClock final : public Clock {
  public:
   explicit ScriptedClock(std::vector<std::uint64_t> times) : times_(std::move(times)) {}
@@ -60,7 +60,7 @@ TEST(IdGenerator, AscendsWhileTheClockStandsStill) {
   SimRandom random;
   IdGenerator ids(clock, random);
   std::string last;
-  for (int i = 0; i < 10'000; ++i) {  // more than the 4096 that fit into a millisecond, twice over
+  for (int i = 0; i < 10'000; ++i) {  // more than twice the 4096 that fit into a millisecond
     const std::string id = ids.next();
     ASSERT_LT(last, id);
     last = id;

@@ -1,4 +1,4 @@
-// What Markdown within a line means, and that nothing else is lost.
+// The meaning of Markdown within a line; all other text is kept.
 #include "base/text/inline_markdown.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The fast way to a container's end agrees with the strict one wherever that finds an end.
+// The fast search for the end of a container agrees with the strict one whenever that finds an end.
 
 #include "base/json/json_brackets.h"
 
@@ -17,7 +17,7 @@ std::optional<std::size_t> strictEnd(std::string_view text) {
   return end ? std::optional(*end) : std::nullopt;
 }
 
-// The same by the way that copies and sums; checks both on the way.
+// The same with copyBrackets; also checks the copy and the checksum.
 std::optional<std::size_t> copiedEnd(const std::string& text) {
   std::string copy(text.size(), '\0');
   Crc32c crc;
@@ -48,7 +48,7 @@ TEST(JsonBrackets, FindNoEndWhereThereIsNone) {
   EXPECT_FALSE(skipBrackets(std::string(kMaxDepth + 1, '[') + std::string(kMaxDepth + 1, ']')));
 }
 
-// Strings of what is difficult, at every place of a block of 64 bytes and across several.
+// Difficult strings at every position of a block of 64 bytes, and across several blocks.
 TEST(JsonBrackets, AgreeOnStringsWhereverTheyLie) {
   std::mt19937 random(7);
   const std::string_view pieces[] = {"\\\\", "\\\"", "x", "{", "}", "[", "]", "\\u00e9", "plain text ", "é"};
@@ -68,7 +68,7 @@ TEST(JsonBrackets, AgreeOnStringsWhereverTheyLie) {
   }
 }
 
-// Runs of backslashes of any length, ending at any place of a block.
+// Runs of backslashes of any length, ending at any position of a block.
 TEST(JsonBrackets, CountBackslashesAcrossBlocks) {
   for (std::size_t before = 0; before < 140; ++before) {
     for (std::size_t run = 0; run < 140; ++run) {
@@ -81,7 +81,7 @@ TEST(JsonBrackets, CountBackslashesAcrossBlocks) {
   }
 }
 
-// Each block that looked back over the run would take hours.
+// Would take hours if each block searched backwards through the run.
 TEST(JsonBrackets, TakeTimeThatGrowsWithTheTextWhateverTheBackslashes) {
   const std::string run(std::size_t{32} << 20, '\\');
   const std::string text = "[\"" + run + "\",\"" + run + "\\\"\"]";

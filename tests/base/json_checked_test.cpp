@@ -1,4 +1,4 @@
-// What is read by brackets alone is what the strict reader reads, on every text whose grammar is right.
+// For every grammatically valid text, reading by brackets alone equals strict reading.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -75,7 +75,8 @@ TEST(JsonChecked, EveryCutOfAnObjectIsBrokenAndNothingIsReadOutsideOfIt) {
   for (int i = 0; i < 200; ++i) {
     std::string text = "{\"first\":" + randomValue(random, 0) + ",\"second\":" + randomValue(random, 0) + "}";
     for (std::size_t size = 0; size < text.size(); ++size) {
-      const std::string cut = text.substr(0, size);  // of its own, so that a sanitizer sees a read after it
+      const std::string cut = text.substr(0, size);  // a separate copy, so that a sanitizer detects a read beyond its
+                                                     // end
       CheckedObject reader(cut);
       while (reader.next()) {
       }

@@ -1,5 +1,5 @@
-// Random documents, whole and damaged, read by us and by simdjson's DOM parser: both must agree on what is JSON and on
-// what it says.
+// Random documents, valid and damaged, read by our reader and by simdjson's DOM parser: both must agree on what is JSON
+// and on its content.
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
@@ -62,7 +62,7 @@ class Generator {
   std::mt19937_64 random_;
 };
 
-// Whether our slices say what simdjson says.
+// Checks that our slices have the same content as simdjson's elements.
 void expectSame(std::string_view raw, simdjson::dom::element element) {
   switch (kindOf(raw)) {
     case Kind::Null: EXPECT_TRUE(element.is_null()); break;
@@ -129,7 +129,7 @@ TEST(JsonProperty, DamagedDocumentsAreJudgedTheSame) {
     }
     simdjson::dom::element element;
     const auto theirs = parser.parse(text).get(element);
-    // Here we take more on purpose: numbers that no double holds and escapes of lone surrogates.
+    // Our reader deliberately accepts more: numbers that do not fit into a double, and escapes of lone surrogates.
     if (theirs == simdjson::NUMBER_ERROR && std::regex_search(text, hugeExponent)) continue;
     if (theirs == simdjson::STRING_ERROR && text.contains("\\ud")) continue;
     ASSERT_EQ(check(text).has_value(), theirs == simdjson::SUCCESS) << text << "\n" << simdjson::error_message(theirs);

@@ -176,7 +176,7 @@ TEST(JsonCheck, FindsTheEndOfAStringAtEveryPlace) {
   }
 }
 
-// Strings are looked for among 64 bytes at a time: those before, after and across the end of them.
+// Strings are searched 64 bytes at a time: tests strings before, after and across the end of a block.
 TEST(JsonCheck, FindsStringsWhereverTheyStand) {
   for (std::size_t before = 0; before < 140; ++before) {
     for (const std::string member : {R"("k":"v")", R"("\"":"\\")", R"("long enough for two blocks of text":"\n")"}) {
@@ -272,7 +272,7 @@ TEST(JsonDepth, RefusesHostileNestingWithoutRecursion) {
 }
 
 TEST(JsonDepth, RemembersTheKindOfEveryLevel) {
-  // Closing brackets must match at each level, also where the bits of one word end.
+  // Closing brackets must match at each level, also at the end of a word of bits.
   for (std::size_t wrong = 0; wrong < 200; ++wrong) {
     std::string text = nested(100, R"([{"a":)", "1", "}]");
     ASSERT_TRUE(check(text));
@@ -293,7 +293,7 @@ TEST(JsonSkipValue, ReturnsTheOffsetBehindTheValue) {
 }
 
 TEST(JsonSkipValue, DoesNotReadBehindTheText) {
-  // Every prefix in a buffer of exactly its size, so that a sanitizer sees one byte too many.
+  // Every prefix in a buffer of the exact size, so that a sanitizer detects a read beyond the end.
   const std::string whole = R"({"abcdefghijk\u0041":[-1.5e+10,true,false,null,"\ud83c\udf33"],"b":{}})";
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const std::unique_ptr<char[]> buffer(new char[size]);

@@ -13,7 +13,7 @@ std::size_t findOneByOne(const KindSet& wanted, const std::vector<EntryKind>& ki
   return from;
 }
 
-// Kinds beside one another and apart, among rare and frequent others, in lists that end within a block and after one.
+// Kinds with neighbouring and distant numbers, rare and frequent, in lists that end within and after a block.
 TEST(KindSet, FindsWhatALookAtEachKindFinds) {
   constexpr auto kKinds = static_cast<std::size_t>(EntryKind::Redaction) + 1;
   std::mt19937 random(1);

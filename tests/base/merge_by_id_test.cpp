@@ -24,7 +24,7 @@ TEST(MergeByIdTest, LeavesEachIdOnceInTheOrderOfTheFirst) {
     const std::uint64_t ids = 1 + random() % 50;
     const int count = static_cast<int>(random() % 200);
     for (int i = 0; i < count; ++i) {
-      // Also ids that have only their highest bits in common, and 0.
+      // Includes ids that differ only in their highest bits, and 0.
       const std::uint64_t id = random() % ids << (round % 2 == 0 ? 0 : 56);
       items.push_back({.id = id, .values = {i}});
       const auto [place, isNew] = places.try_emplace(id, wanted.size());

@@ -10,7 +10,7 @@
 namespace bough::text {
 namespace {
 
-const std::string kFamily = "\U0001F469\u200D\U0001F469\u200D\U0001F467\u200D\U0001F466";  // four people, one character
+const std::string kFamily = "\U0001F469\u200D\U0001F469\u200D\U0001F467\u200D\U0001F466";  // four people, one grapheme
 const std::string kFlag = "\U0001F1E9\U0001F1EA";
 const std::string kThumb = "\U0001F44D\U0001F3FD";
 const std::string kHeart = "\u2764\uFE0F";
@@ -136,7 +136,7 @@ TEST(Text, IsSafeAndWholeForRandomBytes) {
     ASSERT_LE(displayWidth(cutToWidth(safe, limit)), limit) << safe;
     const std::string few = excerpt(bytes, limit);
     ASSERT_EQ(cutToGraphemes(few, limit), few) << safe;
-    // A beginning that was cut is followed by a whole grapheme: cutting again finds the same place.
+    // A prefix that was cut is followed by a whole grapheme, so cutting it again gives the same prefix.
     const auto cut = cutToGraphemes(safe, limit);
     ASSERT_EQ(cutToGraphemes(std::string(cut), limit), cut);
   }

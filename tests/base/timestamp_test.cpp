@@ -52,7 +52,7 @@ TEST(Timestamps, AreReadWithOffsetsAndFractions) {
       {"2026-01-01T12:00:00.123456789Z", kNoonMs + 123},
       {"2026-01-01T12:00:00.9999999999999999999999999Z", kNoonMs + 999},
       {"2026-01-01T12:00:00.123+01:00", kNoonMs + 123 - 3'600'000},
-      {"2026-01-01T11:59:60Z", kNoonMs},  // a leap second is the second after it
+      {"2026-01-01T11:59:60Z", kNoonMs},  // a leap second equals the following second
       {"2024-02-29T00:00:00Z", 1'709'164'800'000},
       {"2000-02-29T00:00:00Z", 951'782'400'000},
       {"1970-01-01T01:00:00+01:00", 0},

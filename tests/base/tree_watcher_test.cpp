@@ -20,7 +20,7 @@ class TreeWatcherTest : public testing::Test {
   [[nodiscard]] std::string in(const std::string& name) const { return folder.path().string() + "/" + name; }
   static void write(const std::string& path) { std::ofstream(path, std::ios::app) << "x"; }
 
-  // Waits until this path has changed; false when nothing more happens.
+  // Waits until this path has changed; returns false when nothing more happens.
   bool hasChanged(const std::string& path) {
     constexpr int kLongEnoughMs = 5'000;
     constexpr int kMostQuiet = 20;
@@ -28,7 +28,7 @@ class TreeWatcherTest : public testing::Test {
     while (true) {
       const auto changed = watcher->wait(kLongEnoughMs, -1);
       if (!changed) return false;
-      // A folder that was made says nothing of files; so it may take several.
+      // A new folder is reported without files, so several waits may be needed.
       if (!changed->all && changed->paths.empty() && ++quiet > kMostQuiet) return false;
       if (changed->all || changed->paths.contains(path)) return true;
     }
@@ -74,7 +74,7 @@ TEST_F(TreeWatcherTest, WatchesTheNearestFolderAboveOneThatIsMadeLater) {
   EXPECT_TRUE(hasChanged(in("later/deep/file")));
   write(in("later/deep/file"));
   EXPECT_TRUE(hasChanged(in("later/deep/file")));
-  // Removed and made again.
+  // Removed and created again.
   fs::remove_all(in("later"));
   fs::create_directories(in("later/deep"));
   write(in("later/deep/again"));

@@ -35,7 +35,7 @@ TEST(Utf8, WhatStandsBeforeTheFirstWrongByteIsCounted) {
   EXPECT_EQ(utf8PrefixBytes(std::string(100, 'a').append("\xC3z")), 100U);
 }
 
-// Text is looked at in blocks: what is wrong is found wherever it is in them.
+// Text is checked in blocks; an error must be found at any position in a block.
 TEST(Utf8, OneWrongByteAnywhereIsFound) {
   for (const std::string_view piece : {"é", "汉", "🙂", "字a"}) {
     std::string text = "x";

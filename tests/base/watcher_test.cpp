@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// Long enough that a test which runs into it has failed, not been slow.
+// So long that a test that reaches it has failed, and is not just slow.
 constexpr int kForeverMs = 60'000;
 
 class PosixWatcher : public testing::Test {
@@ -19,7 +19,7 @@ class PosixWatcher : public testing::Test {
     auto file = root_->open(name, OpenMode::OpenOrCreate).value();
     ASSERT_TRUE(writeFully(*file, file->info()->sizeBytes, "x"));
   }
-  // Takes the changes up to now out of the way.
+  // Consumes the changes so far.
   void drain() {
     while (watcher_->wait(0).value()) {
     }
@@ -140,7 +140,7 @@ TEST_F(PosixWatcher, TellsWhichNamesChanged) {
   EXPECT_FALSE(both->wait(0).value());
 }
 
-// Each waits in a thread of its own; the events are read by one of them for all.
+// Each waits on its own thread; one of them reads the events for all.
 TEST_F(PosixWatcher, ManyWatchersShareOneDescriptor) {
   const auto openDescriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());

@@ -85,7 +85,7 @@ TEST_F(WholeFiles, ItReplacesOrRefusesWhatHasItsName) {
   EXPECT_EQ(names(), std::set<std::string>{"a"});
 }
 
-// Some file systems make files without a name, and then cannot give them one.
+// Simulates file systems that can create a file without a name but cannot give it a name later.
 void refuseLinks() {
   sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_linkat, 0, 1),

@@ -1,4 +1,4 @@
-// The catalog's own file: damage within it is found, and what was redacted is not left in it.
+// The catalog's own file: damage in it is found, and redacted content is not left in it.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
@@ -51,7 +51,7 @@ TEST_F(CareTest, ASessionThatIsUsedMeanwhileIsNotDamaged) {
   EXPECT_EQ(must(catalog->check(true)), std::vector<std::string>());
 }
 
-// SQLite's locks are POSIX locks: they end when their process closes any descriptor of the file.
+// SQLite uses POSIX locks, which end when their process closes any descriptor of the file.
 TEST_F(CareTest, LocksOfOneCatalogOutliveAnotherOfTheSameProcess) {
   fill();
   const auto isLocked = [&] {
@@ -74,7 +74,7 @@ TEST_F(CareTest, LocksOfOneCatalogOutliveAnotherOfTheSameProcess) {
   EXPECT_TRUE(isLocked());
 }
 
-// FTS5 writes what it holds whenever SQLite opens a savepoint, as it does for statements with triggers.
+// FTS5 writes its buffers whenever SQLite opens a savepoint, as it does for statements with triggers.
 TEST_F(CareTest, AnswersDoNotCutTheIndexIntoPieces) {
   std::vector<Entry> entries;
   for (int i = 0; i < 200; ++i) {
@@ -85,7 +85,7 @@ TEST_F(CareTest, AnswersDoNotCutTheIndexIntoPieces) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
   sqlite3_stmt* query = nullptr;
-  // The number of a segment is in the higher bits of the ids of its pages; up to 10 are other records.
+  // The higher bits of page ids are the segment's number; ids up to 10 are other records.
   constexpr const char* kSegments = "SELECT count(DISTINCT id >> 37) FROM search_data WHERE id > 10";
   ASSERT_EQ(sqlite3_prepare_v2(database, kSegments, -1, &query, nullptr), SQLITE_OK);
   ASSERT_EQ(sqlite3_step(query), SQLITE_ROW);
@@ -94,8 +94,8 @@ TEST_F(CareTest, AnswersDoNotCutTheIndexIntoPieces) {
   sqlite3_close(database);
 }
 
-// A page overwritten anywhere: either SQLite meets it and the catalog is rebuilt, or a check finds it; never does a
-// wrong answer go unnoticed by a deep check.
+// Overwrites any one page: either SQLite notices and the catalog is rebuilt, or a check finds it. A deep check never
+// misses a wrong answer.
 TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
   fill();
   open(true).reset();
@@ -117,7 +117,7 @@ TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
     } else if (!wrong.empty()) {
       ++found;
     } else {
-      // Nothing is in that page.
+      // The page is not in use.
       EXPECT_EQ(listed.size(), 60u) << page;
       EXPECT_EQ(must(catalog->search("alpha", {.limit = 1000})).size(), 60u) << page;
     }
@@ -128,11 +128,11 @@ TEST_F(CareTest, ADestroyedPageIsFoundOrReplaced) {
   EXPECT_GT(found + replaced, 10);
 }
 
-// SQLite has no checksums: a number that changed within a row is wrong, and everything else in order.
+// SQLite has no checksums: a changed number in a row is wrong although the file is formally intact.
 TEST_F(CareTest, ADeepCheckFindsAChangedWordInARow) {
   make({.sessionId = "a", .cwd = "/Unmistakable"}, {said("user", "alpha")});
   open().reset();
-  // With its index: SQLite itself sees nothing wrong.
+  // Including its index, so that SQLite's own check finds nothing.
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(database, "UPDATE session SET cwd = '/Xnmistakable'", nullptr, nullptr, nullptr), SQLITE_OK);
@@ -158,7 +158,7 @@ TEST_F(CareTest, RedactedWordsDoNotStayInTheFile) {
       ASSERT_EQ(must(catalog->search(secret)).size(), 1u);
       ASSERT_TRUE(stands(secret));
     }
-    // More, so that what is stored lies in several pieces.
+    // More entries, so that the index has several segments.
     for (int i = 0; i < 30; ++i) {
       append(id, {said("user", "filler words number " + std::to_string(i))});
       must(catalog->catchUp({.search = !together}));
@@ -169,14 +169,14 @@ TEST_F(CareTest, RedactedWordsDoNotStayInTheFile) {
     EXPECT_FALSE(stands(secret)) << id;
     EXPECT_EQ(must(catalog->search("beta")).size(), together ? 2u : 1u);
     EXPECT_TRUE(must(catalog->check(true)).empty());
-    // That was all: nothing is left to do, so a second look writes nothing.
+    // Nothing is left to wipe, so a second catch-up writes nothing.
     const std::string before = bytesOf(path());
     must(catalog->catchUp({.search = true}));
     EXPECT_EQ(bytesOf(path()), before);
   }
 }
 
-// The index has the words; the text is in the log, and only there.
+// The index contains the words; the text is only in the log.
 TEST_F(CareTest, TheTextIsNotInTheFile) {
   make({.sessionId = "a", .title = "t"}, {said("user", "alphabetical quizzaciously " + std::string(5000, 'x'), "u1")});
   auto catalog = open(true);
@@ -187,7 +187,7 @@ TEST_F(CareTest, TheTextIsNotInTheFile) {
   EXPECT_EQ(must(catalog->search("quizzaciously", {.excerptTokens = 0})).at(0).excerpt, "");
 }
 
-// FTS5 takes words out when it is given them once more. When the log does not have them any more, the index is emptied.
+// FTS5 can remove words only when it gets them again. When the log no longer has them, the index is emptied.
 TEST_F(CareTest, RedactedWordsGoAlsoWhenTheLogHasLostThem) {
   make({.sessionId = "a"}, {said("user", "quizzaciously secret", "u1"), said("user", "alpha", "u2")});
   make({.sessionId = "b"}, {said("user", "alpha beta", "u3")});
@@ -203,7 +203,7 @@ TEST_F(CareTest, RedactedWordsGoAlsoWhenTheLogHasLostThem) {
   EXPECT_EQ(must(catalog->search("alpha")).size(), 2u);
 }
 
-// Words of sessions that are gone stay in the index until they are many.
+// Words of deleted sessions stay in the index until there are many.
 TEST_F(CareTest, AnIndexThatIsMostlyOfRemovedSessionsIsMadeAgain) {
   std::vector<Entry> many;
   for (int i = 0; i < 1200; ++i) many.push_back(said("user", "quizzaciously number " + std::to_string(i)));
@@ -221,7 +221,7 @@ TEST_F(CareTest, AnIndexThatIsMostlyOfRemovedSessionsIsMadeAgain) {
   EXPECT_TRUE(must(catalog->check(true)).empty());
 }
 
-// While another process reads, SQLite's log cannot be emptied; it is once that is done.
+// While another process reads, the WAL cannot be truncated; it is truncated afterwards.
 TEST_F(CareTest, AReaderOnlyPutsOffTheWiping) {
   make({.sessionId = "a"}, {said("user", "quizzaciously secret", "u1")});
   open(true).reset();

@@ -1,4 +1,4 @@
-// A store with a catalog, and messages of every kind, short to write in tests.
+// A store with a catalog, and short functions for messages of every kind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline Entry said(const std::string& role, const std::string& text, const std::s
   return entry;
 }
 
-/// An answer of Anthropic's with usage; `blocks` is the content.
+/// Returns an Anthropic answer with usage; `blocks` is its content.
 inline Entry answered(const std::string& blocks, const std::string& id = {}, const std::string& messageId = "",
                       const std::string& model = "claude-sonnet-4-5", int input = 10, int output = 5,
                       const std::string& time = {}) {
@@ -65,7 +65,8 @@ class CatalogTest : public testing::Test {
  protected:
   CatalogTest() { store = must(SessionStore::open(location)); }
 
-  // A folder; with BOUGH_TEST_STORE=postgres a database, in which all but what is about files must be the same.
+  // Returns a folder. With BOUGH_TEST_STORE=postgres it is a database, for which everything not about files must be the
+  // same.
   [[nodiscard]] std::string makeLocation() const {
     const char* const kind = std::getenv("BOUGH_TEST_STORE");
     if (kind == nullptr || std::string_view(kind) != "postgres") return folder.path().string();
@@ -82,7 +83,7 @@ class CatalogTest : public testing::Test {
   AppendResult append(const std::string& id, std::vector<Entry> entries) {
     return must(store->appendSessionEntries(id, std::move(entries)));
   }
-  /// The catalog, caught up.
+  /// Returns the catalog, up to date.
   std::unique_ptr<Catalog> open(bool search = false) {
     auto catalog = must(Catalog::open(*store));
     must(catalog->catchUp({.search = search}));

@@ -1,4 +1,4 @@
-// However a catalog came to where it is, it says what one that was made from nothing says.
+// Whatever the history of a catalog, its answers equal those of a newly built one.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ std::string describe(const SessionSummary& s) {
   return text + "|" + std::string(toString(s.condition)) + "|" + s.headId + (s.pinned ? "|pinned" : "");
 }
 
-// Everything that a catalog says.
+// All answers of a catalog.
 std::string sayAll(Catalog& catalog) {
   std::string text;
   for (const SessionSummary& each : must(catalog.list({.limit = 10'000}))) text += describe(each) + "\n";
@@ -50,7 +50,7 @@ std::string sayAll(Catalog& catalog) {
 
 class CatchUpTest : public CatalogTest {
  protected:
-  /// What a catalog says that is made from nothing, in memory.
+  /// Returns the answers of a catalog that is newly built in memory.
   std::string truth() {
     auto catalog = must(Catalog::open(*store, {.inMemory = true}));
     must(catalog->catchUp({.search = true}));
@@ -136,7 +136,7 @@ TEST_F(CatchUpTest, ASessionThatWasReplacedIsReadAnew) {
   EXPECT_EQ(sayAll(*catalog), truth());
 }
 
-// Read by a thread of its own, far ahead of what is put into the catalog.
+// Read on its own thread, far ahead of what is put into the catalog.
 TEST_F(CatchUpTest, ALongSessionIsTakenInAsAShortOne) {
   make({.sessionId = "a"});
   for (int batch = 0; batch < 8; ++batch) {
@@ -210,7 +210,7 @@ TEST_F(CatchUpTest, ACatalogOfANewerVersionIsLeftAlone) {
   EXPECT_EQ(sayAll(*catalog), before);
   ASSERT_EQ(catalog->notes().size(), 1u);
   EXPECT_NE(catalog->notes()[0].find("newer bough"), std::string::npos);
-  // Asked for, it is replaced.
+  // On request, it is replaced.
   must(catalog->rebuild({.search = true}));
   EXPECT_TRUE(catalog->notes().empty());
   EXPECT_EQ(sayAll(*catalog), before);
@@ -223,7 +223,7 @@ TEST_F(CatchUpTest, ALockedCatalogStillAnswers) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  make({.sessionId = "b"});  // an append never waits for it
+  make({.sessionId = "b"});  // an append never waits for the catalog
   auto catalog = must(Catalog::open(*store, {.busyTimeoutMs = 20}));
   EXPECT_EQ(refused(catalog->catchUp()).code, ErrorCode::Busy);
   EXPECT_EQ(must(catalog->count()), 1u);
@@ -333,7 +333,7 @@ TEST_F(CatchUpTest, ARebuildForgetsWhatIsMissing) {
   EXPECT_TRUE(must(missingSessions(*store)).empty());
 }
 
-// A child that takes in and is killed at any moment leaves a catalog from which the next one goes on.
+// A child that is killed at any moment of a catch-up leaves a catalog from which the next one continues.
 TEST_F(CatchUpTest, KilledInTheMiddleItGoesOn) {
   for (int i = 0; i < 30; ++i) {
     std::vector<Entry> entries;
@@ -387,15 +387,15 @@ TEST_F(CatchUpTest, SeveralProcessesMayCatchUpAtOnce) {
   EXPECT_EQ(sayAll(*open(true)), truth());
 }
 
-// Beyond 2,000 sessions the store says what has changed.
+// With more than 2,000 sessions, the store reports what has changed.
 class LargeStoreTest : public CatalogTest {
  protected:
   LargeStoreTest() {
     make({.sessionId = "first", .key = "many:cli:me", .cwd = "/many"});
-    for (int i = 0; i < 2000; ++i) copyTo("first", "s" + std::to_string(i));  // making each would take long
+    for (int i = 0; i < 2000; ++i) copyTo("first", "s" + std::to_string(i));  // creating each would take long
     catalog_ = open();
   }
-  // As another program does it: the store does not know.
+  // Copies a log like another program, so that the store is not informed.
   void copyTo(const std::string& from, const std::string& to) const {
     const auto sessions = folder.path() / "sessions";
     std::filesystem::copy_file(sessions / (from + ".jsonl"), sessions / (to + ".jsonl"));
@@ -419,7 +419,7 @@ TEST_F(LargeStoreTest, AMadeSessionIsFoundWithoutListingTheFolder) {
   EXPECT_TRUE(isListed("foreign"));
 }
 
-// Few sessions of a folder are looked up in an index, many are met on the way through the list.
+// Few matching sessions are found through an index, many while scanning the list.
 TEST_F(LargeStoreTest, AFolderOrKeyIsListedWhetherFewSessionsHaveItOrMany) {
   make({.sessionId = "below", .cwd = "/many/below"});
   make({.sessionId = "beside", .key = "rare:cli:me", .cwd = "/many0"});

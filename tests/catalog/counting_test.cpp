@@ -1,10 +1,10 @@
-// Each paid request is counted once, whatever has a copy of it.
+// Each paid request is counted once, however many copies exist.
 #include "catalog_support.h"
 
 namespace bough {
 namespace {
 
-// An answer of which the provider did not say what it used.
+// An answer whose provider reported no usage.
 Entry withoutUsage(const std::string& messageId, const std::string& time) {
   Entry entry = entryOf(entry_type::kMessage,
                         R"({"dialect":"openai-chat","message":{"id":")" + messageId +
@@ -33,7 +33,7 @@ class CountingTest : public CatalogTest {
   }
 };
 
-// The agent names its requests by provider and model, and answers say the model.
+// The agent names its requests by provider and model; answers have only the model.
 TEST_F(CountingTest, ATitleIsCountedWithTheModelThatGaveIt) {
   make({.sessionId = "a"},
        {said("user", "hello"), answered(textBlock("hi"), "e1", "msg1", "claude-sonnet-4-5"),
@@ -46,7 +46,7 @@ TEST_F(CountingTest, ATitleIsCountedWithTheModelThatGaveIt) {
   EXPECT_EQ(rows[0].tokens.inputTokens, 17u);
 }
 
-// A server may leave out which model answered; the agent's meta says it.
+// A server may leave out which model answered; the agent's `meta` has it.
 TEST_F(CountingTest, AnAnswerWithoutAModelIsCountedWithTheOneThatWasAsked) {
   Entry answer = answered(textBlock("hi"), "e1", "msg1", "");
   answer.meta = R"({"agent":"bough","model":"gemini/gemini-3.8-flash"})";
@@ -74,7 +74,7 @@ TEST_F(CountingTest, ADetachedForkCountsNothingTwice) {
       must(store->maintenance().detach(s + part));
       EXPECT_EQ(totalInput(), before + 20) << part;
     }
-    // When the session that was forked goes, its copies still have what was paid.
+    // When the forked session is removed, its copies still have the costs.
     must(store->trashSession(s));
     EXPECT_EQ(totalInput(), before + 20);
     const auto trash = must(store->listTrash());
@@ -83,7 +83,7 @@ TEST_F(CountingTest, ADetachedForkCountsNothingTwice) {
   }
 }
 
-// A fork that has its own copy knows where the history began, also when the forks in between are gone.
+// A detached fork knows where its history began, even when the forks in between are gone.
 TEST_F(CountingTest, AChainOfForksIsCountedOnceInWhicheverOrderItIsTakenApart) {
   std::vector<std::string> order{"", "-1", "-2"};
   int round = 0;
@@ -102,7 +102,7 @@ TEST_F(CountingTest, AChainOfForksIsCountedOnceInWhicheverOrderItIsTakenApart) {
       must(store->trashSession(s + part, {.detachForks = true}));
       EXPECT_EQ(totalInput(), before) << part;
     }
-    // Another session of that name is not what the copy came from.
+    // A new session of that name is not the origin of the copy.
     make({.sessionId = s + "-2"}, {answered(textBlock("other"), "c", "m3")});
     before += 10;
     EXPECT_EQ(totalInput(), before);
@@ -159,7 +159,7 @@ TEST_F(CountingTest, SessionsOfTheirOwnWithTheSameShortIdsAreAllCounted) {
   EXPECT_EQ(totalInput(), 30U);
 }
 
-// The catalog keeps sums by time and model; sums by session are made from the answers themselves.
+// The catalog maintains sums by time and model; sums by session are computed from the answers themselves.
 TEST_F(CountingTest, SumsThatAreKeptAreThoseOfTheAnswers) {
   std::uint64_t state = 42;
   const auto roll = [&](std::uint64_t below) {
@@ -180,7 +180,7 @@ TEST_F(CountingTest, SumsThatAreKeptAreThoseOfTheAnswers) {
         live.erase(std::ranges::find(live, session));
       }
     } else {
-      // Few ids, so that many answers are copies, of others or of one that is still being written.
+      // Few ids, so that many answers are copies of others or of an unfinished answer.
       const std::string answer = "msg_01ABCDEFGHJKLMNPQR" + std::to_string(10 + roll(12));
       const std::string time = "2026-01-0" + std::to_string(1 + roll(3)) + "T00:00:00.000Z";
       append(session,

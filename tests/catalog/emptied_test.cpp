@@ -1,5 +1,5 @@
-// What a catalog that is open answers while others empty the file: an erasure takes its tables away, a rebuild makes
-// them anew.
+// Answers of an open catalog while other processes empty the file: an erasure removes its tables, a rebuild creates
+// them again.
 
 #include <atomic>
 #include <thread>
@@ -17,7 +17,7 @@ class EmptiedCatalogTest : public CatalogTest {
            {said("user", "alpha", id + std::string("1")), answered(textBlock("beta"), id + std::string("2"), id)});
     }
   }
-  // An erasure of nothing that matters here; everything derived goes.
+  // Erases an entry that does not matter here; all derived data is removed.
   void erase() {
     const std::string id = append("c", {said("user", "gamma")}).lastAppendedEntryId;
     must(other->maintenance().erase({.sessionId = "c", .entryIds = {id}, .by = "me", .reason = "why"}));
@@ -25,7 +25,7 @@ class EmptiedCatalogTest : public CatalogTest {
   static void expectAll(Catalog& catalog) {
     for (const auto& [what, ask] : questions()) EXPECT_EQ(ask(catalog), 3u) << what;
   }
-  // Each finds three.
+  // Each question has the result 3.
   static std::vector<std::pair<std::string, std::function<std::size_t(Catalog&)>>> questions() {
     return {
         {"count", [](Catalog& catalog) { return must(catalog.count()); }},

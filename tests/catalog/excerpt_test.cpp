@@ -1,4 +1,4 @@
-// The excerpt is that of FTS5's snippet(), but each hit is looked at once, however many there are.
+// The excerpt equals that of FTS5's snippet(), but each hit is examined once, however many there are.
 #include "catalog/search/excerpt.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace bough::catalog {
 namespace {
 
-// How often hits were asked for.
+// How often hits were requested.
 int asked = 0;
 const Fts5ExtensionApi* real = nullptr;
 
@@ -50,7 +50,7 @@ class ExcerptTest : public testing::Test {
     must(database->take());
     return text;
   }
-  /// With brackets for marks.
+  /// Uses brackets as marks.
   std::string excerpt(const std::string& match, int words) {
     return asks("replace(replace(excerpt(search, " + std::to_string(words) + "), char(1), '['), char(2), ']')", match);
   }
@@ -92,7 +92,7 @@ TEST_F(ExcerptTest, BeginsWithASentenceAndCutsNoCharacter) {
   EXPECT_EQ(excerpt("\"🙂🙂\"", 3), "…[🙂🙂]啊");
 }
 
-// A few words can be all of a text of many megabytes.
+// A few words can be a text of many megabytes.
 TEST_F(ExcerptTest, ShortensAWordThatIsALineOfItsOwn) {
   const auto of = [](const char* character, int count) {
     std::string text;
@@ -108,7 +108,7 @@ TEST_F(ExcerptTest, ShortensAWordThatIsALineOfItsOwn) {
   EXPECT_EQ(excerpt("key OR lock", 24), "[key]" + of("—", 66) + "…" + of("—", 66) + "[lock]");
 }
 
-// But for hits that overlap one which the excerpt cuts off: snippet() marks neither.
+// Except for hits that overlap one that the excerpt cuts off: snippet() marks neither.
 TEST_F(ExcerptTest, IsThatOfSnippet) {
   std::mt19937 random(1);
   const auto one = [&](auto&... from) {

@@ -1,4 +1,4 @@
-// A full disk under the catalog: whatever write fails, the sessions are listed, and nothing is wrong when there is
+// A full disk for the catalog: whichever write fails, sessions are listed, and everything is correct once there is
 // space again. Writes fail inside SQLite, through a layer over its files.
 #include <sqlite3.h>
 
@@ -12,10 +12,10 @@
 namespace bough {
 namespace {
 
-// How many more writes the disk takes; none: as many as wanted.
+// How many more writes the disk accepts; std::nullopt: no limit.
 std::optional<int> gWritesLeft;
 std::optional<int> gFailedWrites;
-// Why a write failed, as the system says it; 0: SQLite itself has noticed that the disk is full.
+// The errno of a failed write; 0: SQLite itself noticed that the disk is full.
 int gSystemError = 0;
 
 using Methods = sqlite3_io_methods;
@@ -107,7 +107,7 @@ TEST_F(FullDiskTest, WithoutSpaceForACatalogItIsPutTogetherInMemory) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   make({.sessionId = "b"}, {said("user", "beta", "e2")});
   int budget = 0;
-  // Every one of the first, then fewer and fewer.
+  // Every one of the first writes, then at growing distances.
   for (;; budget += 1 + budget / 8) {
     for (const char* name : {"catalog.db", "catalog.db-wal", "catalog.db-shm"}) {
       std::filesystem::remove(folder / name);
@@ -166,7 +166,7 @@ TEST_F(FullDiskTest, MakingItAnewIsRefusedWhereItCannotBeKept) {
   EXPECT_EQ(must(catalog->rebuild()).sessions, 1u);
 }
 
-// All the text would be too much for the memory, so a search answers from what was known.
+// All the text might not fit into memory, so a search is answered from what was known before.
 TEST_F(FullDiskTest, ASearchAnswersFromWhatWasKnown) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   must(must(Catalog::open(*store))->catchUp({.search = true}));

@@ -1,4 +1,4 @@
-// A list comes in the order that was asked for, whoever answers: catalog.db, memory or PostgreSQL.
+// A list has the requested order, with catalog.db, in memory and with PostgreSQL.
 #include <numeric>
 #include <random>
 
@@ -29,7 +29,7 @@ std::uint64_t tokensOf(const SessionSummary& row) {
   return row.tokens.inputTokens + row.tokens.outputTokens + row.tokens.cacheReadTokens + row.tokens.cacheWriteTokens;
 }
 
-// What ListOrder says, by sorting in memory. `rows` are the most recent first.
+// Implements ListOrder by sorting in memory. `rows` are most recent first.
 Ids sorted(std::vector<SessionSummary> rows, ListOrder order, bool reverse) {
   const auto by = [&](auto value) {
     std::ranges::stable_sort(rows, std::ranges::greater(), [&](const SessionSummary& row) { return value(row); });
@@ -54,7 +54,7 @@ Ids sorted(std::vector<SessionSummary> rows, ListOrder order, bool reverse) {
 
 class ListOrderTest : public CatalogTest {
  protected:
-  // Sessions with many equal values, and with titles that only their case, accents or script tell apart.
+  // Sessions with many equal values, and with titles that differ only in case, accents or script.
   void fill(SessionStore& into, int sessions) {
     const std::string titles[] = {"apple", "Apple", "Éclair", "zebra", "Zoo", "中文", "a_b", "A b", "", ""};
     const std::string models[] = {"claude-sonnet-4-5", "nobodys-model", "gpt-5"};
@@ -119,7 +119,7 @@ TEST_F(ListOrderTest, IsTheSameOfAnotherBackend) {
   compare(*catalog);
 }
 
-// Every second session of a page is removed, and one is added, before the next page is asked for.
+// Before the next page, every second session of a page is removed, and one session is added.
 TEST_F(ListOrderTest, ContinuesAfterASessionWhateverIsAddedOrRemoved) {
   for (const bool reverse : {false, true}) {
     fill(*store, 60);
@@ -154,7 +154,7 @@ TEST_F(ListOrderTest, HoldsWithAFilter) {
   }
 }
 
-// A page of a list reads its own rows alone: in a large store sorting all of them would be seen.
+// A page of a list reads only its own rows; in a large store, sorting all of them would be slow.
 TEST_F(ListOrderTest, IsAnIndexOfTheDatabase) {
   fill(*store, 3);
   open();

@@ -1,4 +1,4 @@
-// A list when nothing has changed writes nothing and opens no log: the kernel says so.
+// A list without changes writes nothing and opens no log, as reported by the kernel.
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 namespace bough {
 namespace {
 
-// What happens to the files of a folder while it lives.
+// Records what happens to the files of a folder.
 class Witness {
  public:
   explicit Witness(const std::string& folder) : fd_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -47,7 +47,7 @@ class Witness {
 
 class QuietTest : public CatalogTest {
  protected:
-  // The file system's clock must have moved on since the catalog was written.
+  // Waits until the file system's clock has advanced since the catalog was written.
   void waitUntilQuiet() {
     const auto written = std::filesystem::last_write_time(folder / "catalog.db");
     while (std::filesystem::file_time_type::clock::now() < written + std::chrono::milliseconds(30)) {
@@ -96,7 +96,7 @@ TEST_F(QuietTest, WhatAnotherWritesMeanwhileIsSeen) {
   auto quiet = must(Catalog::open(*store));
   EXPECT_EQ(must(quiet->count()), 1u);
   make({.sessionId = "b"}, {said("user", "hello")});
-  open();  // another one takes it in and closes, which writes the file
+  open();  // another catalog takes it in and closes, which writes the file
   EXPECT_EQ(must(quiet->count()), 2u);
 }
 

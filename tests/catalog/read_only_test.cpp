@@ -1,4 +1,4 @@
-// A catalog whose file or folder cannot be written to.
+// A catalog whose file or folder is read-only.
 
 #include <filesystem>
 #include <fstream>
@@ -21,8 +21,8 @@ TEST_F(ReadOnlyTest, AReadOnlyStoreIsListedAllTheSame) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
 
-// SQLite cannot read its log where it may not make a file beside it: then only a catalog whose log holds nothing is
-// used.
+// SQLite cannot read its WAL where it cannot create a file beside it. Then the catalog is used only when its WAL is
+// empty.
 TEST_F(ReadOnlyTest, ACatalogOfAReadOnlyStoreIsUsedUnlessItsLogHoldsMore) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   open(true).reset();
@@ -42,8 +42,8 @@ TEST_F(ReadOnlyTest, ACatalogOfAReadOnlyStoreIsUsedUnlessItsLogHoldsMore) {
   }
 }
 
-// Nobody writes to such a catalog, so what fails in it goes on failing. A check that finds the log longer than the
-// catalog goes on in another database.
+// Nobody writes to such a catalog, so an error in it persists. A check that finds the log longer than the catalog
+// continues with another database.
 TEST_F(ReadOnlyTest, WhatFailsInACatalogOfAReadOnlyStoreFails) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1")});
   open(true).reset();
@@ -62,7 +62,7 @@ TEST_F(ReadOnlyTest, WhatFailsInACatalogOfAReadOnlyStoreFails) {
 TEST_F(ReadOnlyTest, AReaderThatMayNotWriteGoesOnAfterAnErasure) {
   make({.sessionId = "a"}, {said("user", "alpha", "e1"), said("user", "beta", "e2"), said("user", "gamma", "e3")});
   std::vector<std::string> ids{"e1", "e2"};
-  for (const char* const name : {"", "catalog.db"}) {  // what must not be written: the folder, or the file alone
+  for (const char* const name : {"", "catalog.db"}) {  // read-only: the folder, or only the file
     open(true).reset();
     std::unique_ptr<Catalog> reader;
     const auto asReader = [&](const std::function<void()>& work) {

@@ -1,4 +1,4 @@
-// A session's row says what its log says.
+// A session's row agrees with its log.
 #include "base/model/unreadable.h"
 #include "catalog_support.h"
 
@@ -45,7 +45,7 @@ TEST_F(CatalogTest, TokensAndCostAreKeptModelByModel) {
   EXPECT_EQ(found.models[1].tokens.outputTokens, 30u);
   EXPECT_EQ(found.models[1].tokens.cacheReadTokens, 200u);
   EXPECT_EQ(found.models[1].tokens.cacheWriteTokens, 40u);
-  // 3000 * 3 + 30 * 15 + 200 * 0.3 + 40 * 3.75, for a million each.
+  // 3000 * 3 + 30 * 15 + 200 * 0.3 + 40 * 3.75, per million tokens.
   EXPECT_NEAR(found.models[1].costUsd.value_or(0), 0.00966, 1e-9);
   const PriceTable cheap = must(PriceTable::parse("somebodys-model 0 1 0 0"));
   EXPECT_NEAR(must(catalog->session("a", &cheap)).models[0].costUsd.value_or(0), 0.00005, 1e-12);
@@ -66,7 +66,7 @@ TEST_F(CatalogTest, CacheWritesOfAnHourCostTwiceTheInput) {
   auto catalog = open();
   EXPECT_EQ(must(catalog->session("a")).tokens.cacheWriteTokens, 20u);
   EXPECT_EQ(must(catalog->session("a")).tokens.cacheWriteHourTokens, 15u);
-  // 1000 * 3 + 10 * 15 + 100 * 0.3 and 5 * 3.75 + 15 * 6 or 20 * 3.75, for a million each.
+  // 1000 * 3 + 10 * 15 + 100 * 0.3 and 5 * 3.75 + 15 * 6 or 20 * 3.75, per million tokens.
   EXPECT_NEAR(must(catalog->session("a")).models.front().costUsd.value_or(0), 0.00328875, 1e-12);
   EXPECT_NEAR(must(catalog->usage({.by = UsageBy::Model})).total.costUsd, 0.00328875 + 0.003255, 1e-12);
   EXPECT_NEAR(must(catalog->usage({.by = UsageBy::Day, .session = "a"})).total.costUsd, 0.00328875, 1e-12);
@@ -102,7 +102,7 @@ TEST_F(CatalogTest, AccentsOfATitleDoNotCount) {
   make({.sessionId = "b"}, {said("user", "hello")});
   make({.sessionId = "c"}, {said("user", "hello")});
   must(store->setTitle("a", "Café in Zürich"));
-  must(store->setTitle("b", "cafe\u0301 咖啡"));  // e and its accent apart
+  must(store->setTitle("b", "cafe\u0301 咖啡"));  // e followed by a combining accent
   must(store->setTitle("c", "A cafe"));
   auto catalog = open();
   for (const char* title : {"cafe", "Café", "CAFE", "cafe\u0301"}) {
@@ -134,7 +134,7 @@ TEST(Prices, AModelThatIsNotInTheTableHasNoPriceOfANeighbour) {
   }
 }
 
-// An answer as it is imported from another agent's file.
+// An answer imported from another agent's file.
 Entry imported(const std::string& id, const std::string& messageId) {
   Entry entry = answered(textBlock("yes"), id, messageId);
   entry.timestamp = "2026-11-14T10:00:00.000Z";
@@ -142,7 +142,7 @@ Entry imported(const std::string& id, const std::string& messageId) {
   return entry;
 }
 
-// Other agents copy a session's lines into the file of its fork, with the ids of the answers.
+// Other agents copy a session's lines into the file of its fork, including the ids of answers.
 TEST_F(CatalogTest, AnAnswerThatAnAgentCopiedCountsOnce) {
   make({.sessionId = "a"}, {imported("m1", "msg_1"), imported("m2", "msg_2"), imported("m3", "msg_1")});
   make({.sessionId = "b"}, {imported("m1", "msg_1"), imported("m2", "msg_2"), imported("m4", "msg_3")});
@@ -153,7 +153,7 @@ TEST_F(CatalogTest, AnAnswerThatAnAgentCopiedCountsOnce) {
   ASSERT_EQ(report.rows.size(), 2u);
   EXPECT_EQ(report.rows[0].name, "a");
   EXPECT_EQ(report.rows[0].messages, 2u);
-  // A session's own numbers are those of all its answers.
+  // The totals of a session include all its answers.
   EXPECT_EQ(must(catalog->session("b")).tokens.inputTokens, 30u);
   EXPECT_EQ(must(catalog->session("b")).models.front().messages, 3u);
   EXPECT_EQ(must(catalog->usage({.by = UsageBy::Day, .session = "b"})).total.messages, 3u);
@@ -163,7 +163,7 @@ TEST_F(CatalogTest, AnAnswerThatAnAgentCopiedCountsOnce) {
   EXPECT_EQ(must(catalog->usage({.by = UsageBy::Model})).total.tokens.inputTokens, 40u);
 }
 
-// Files of pi and MyAgents may have no id of the answer: one was made from that of the line.
+// Files of pi and MyAgents may have no answer id; the id was then made from the id of the line.
 TEST_F(CatalogTest, AnAnswerWhoseIdWasMadeFromItsLineIsCountedOnceButNotCertain) {
   make({.sessionId = "a"}, {imported("dad98436", "dad98436-1795075422089"), imported("m2", "session-m2")});
   make({.sessionId = "b"}, {imported("dad98436", "dad98436-1795075422089")});
@@ -172,7 +172,7 @@ TEST_F(CatalogTest, AnAnswerWhoseIdWasMadeFromItsLineIsCountedOnceButNotCertain)
   EXPECT_EQ(total.withoutId, 2u);
 }
 
-// A file without the original entries still names them where the format can.
+// Even without the original entries, a file still names them where the format allows it.
 TEST_F(CatalogTest, AnAnswerThatComesBackFromAnExportIsCountedOnce) {
   const std::string id = "01a1f2d5-3789-7000-884e-1344a196e995";
   make({.sessionId = "a"}, {answered(textBlock("yes"), id, "")});
@@ -318,10 +318,10 @@ TEST_F(CatalogTest, ATitleOfARedactedMessageGoes) {
   EXPECT_EQ(row("a").title, "something else");
 }
 
-// A message that could not be read was redacted by its place.
+// An unreadable message was redacted by its place.
 TEST_F(CatalogTest, WhatWasRedactedByItsPlaceIsHiddenOnceItCanBeReadAgain) {
   if (location != folder.path().string()) GTEST_SKIP() << "about files";
-  for (const bool known : {true, false}) {  // whether the catalog has seen it before
+  for (const bool known : {true, false}) {  // whether the catalog had taken it in before
     const std::string id = known ? "known" : "new";
     const std::string path = folder / ("sessions/" + id + ".jsonl");
     const auto bytes = [&] {
@@ -352,7 +352,7 @@ TEST_F(CatalogTest, WhatWasRedactedByItsPlaceIsHiddenOnceItCanBeReadAgain) {
 }
 
 TEST_F(CatalogTest, ATitleThatWasGivenAndRedactedGoes) {
-  for (const bool known : {true, false}) {  // whether the catalog has seen it before
+  for (const bool known : {true, false}) {  // whether the catalog had taken it in before
     const std::string id = known ? "known" : "new";
     make({.sessionId = id}, {said("user", "first words", "u1")});
     must(appendSessionInfo(*store, id, {.title = "an older title"}));

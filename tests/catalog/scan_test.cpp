@@ -1,4 +1,4 @@
-// A search without the index reads the sessions' files, and finds what the index finds.
+// A search without the index reads the sessions' files and finds the same as the index.
 #include <random>
 
 #include "catalog/search/byte_sieve.h"
@@ -17,7 +17,7 @@ bool isCandidate(const std::string& anchor, AnchorForm form, const std::string& 
   return LineFilter({anchor}, form).find(line, 0) != std::string::npos;
 }
 
-// Over a network each call is a round trip.
+// Over a network, each call is a round trip.
 TEST(SessionScanTest, LoadsNoEntryWhoseLineDoesNotMatch) {
   const auto backend = std::make_shared<CountingBackend>(makeMemoryBackend());
   const auto store = must(SessionStore::open({.backend = backend, .options = {}}));
@@ -51,7 +51,7 @@ TEST(LineFilterTest, FindsAnAnchorAtEveryPlaceOfALine) {
   }
 }
 
-// Where the processor has instructions for more bytes at a time, all of them stop at the same places.
+// The wider instructions of the processor must stop at the same positions.
 TEST(ByteSieveTest, WiderInstructionsFindWhatTheOthersFind) {
   using catalog::ByteSieve;
   using catalog::SieveWidth;
@@ -91,7 +91,7 @@ TEST(LineFilterTest, EscapesAndAttachmentsMayBeAnything) {
   EXPECT_TRUE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"\u006eeedle"})"));
   EXPECT_TRUE(isCandidate("needle", AnchorForm::Word, R"({"text":"\u4e2d"})"));
   EXPECT_TRUE(isCandidate("needle", AnchorForm::Bytes, R"({"$attachment":"sha256"})"));
-  // Colors of a terminal are not letters.
+  // Terminal colors are not letters.
   EXPECT_FALSE(isCandidate("needle", AnchorForm::Bytes, R"({"text":"\u001b[31mred\u001b[0m"})"));
   EXPECT_FALSE(isCandidate("needle", AnchorForm::Word, R"({"text":"\u001b[31mred\u001b[0m"})"));
 }
@@ -141,7 +141,7 @@ class ScanTest : public CatalogTest {
     return hits;
   }
 
-  std::vector<std::string>* named_ = nullptr;  // Where problems of a scan go; null: there must be none.
+  std::vector<std::string>* named_ = nullptr;  // receives the problems of a scan; null: there must be none
 };
 
 TEST_F(ScanTest, TheNewestComesFirstAndTheLimitEndsIt) {
@@ -154,7 +154,7 @@ TEST_F(ScanTest, TheNewestComesFirstAndTheLimitEndsIt) {
   EXPECT_EQ(ids, (Ids{"5", "3", "2"}));
 }
 
-// Lines that reach from one part into the next, end with it, or are longer than one are looked at once.
+// Lines that cross the border of two parts, end with a part, or are longer than a part are scanned once.
 TEST_F(ScanTest, ALargeFileIsSearchedInPartsFromItsEnd) {
   make({.sessionId = "a"});
   std::mt19937_64 random(17);
@@ -175,7 +175,7 @@ TEST_F(ScanTest, ALargeFileIsSearchedInPartsFromItsEnd) {
     for (const SearchHit& hit : scan(word, 10'000)) ids.push_back(hit.entryId);
     EXPECT_EQ(ids, expected) << word;
   }
-  // The sizes at which parts begin: a line ends just before, at, or just after.
+  // Sizes around the border of two parts: a line ends just before, at, or just after it.
   const std::string log = slurpFile(folder / "sessions/a.jsonl");
   for (const std::size_t extra : {0U, 1U, 2U, 3U}) {
     const std::string line(std::string("{\"id\":\"p\",\"type\":\"custom\",\"payload\":{\"x\":\"") +
@@ -229,7 +229,7 @@ TEST_F(ScanTest, CatchingUpSaysFirstHowMuchThereIs) {
   EXPECT_EQ(totals[0], std::filesystem::file_size(folder.path() / "sessions/a.jsonl"));
   EXPECT_EQ(must(catalog->count()), 0u) << "nothing was taken in";
   must(catalog->catchUp({.search = true}));
-  // What was taken in before does not count again.
+  // Entries that were taken in before do not count again.
   const auto before = std::filesystem::file_size(folder.path() / "sessions/a.jsonl");
   append("a", {said("user", "more", "2")});
   totals.clear();

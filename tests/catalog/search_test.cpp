@@ -1,4 +1,4 @@
-// Search finds what was said, in every script, and nothing that was redacted.
+// A search finds all text, in every script, and nothing that was redacted.
 #include "catalog/session_scan.h"
 #include "catalog_support.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class SearchTest : public CatalogTest {
  protected:
-  /// The ids of the entries found, sorted: the same with and without the index.
+  /// Returns the ids of the entries found, sorted. The result must be the same with and without the index.
   Ids found(const std::string& query, const SearchOptions& options = {}) {
     Ids ids;
     for (const SearchHit& hit : must(open(true)->search(query, options))) ids.push_back(hit.entryId);
@@ -126,7 +126,7 @@ TEST_F(SearchTest, OfEquallyGoodHitsTheNewestComesFirst) {
   EXPECT_EQ(ids, (Ids{"third", "second"}));
 }
 
-// Whichever session was taken in first, and however many are asked for.
+// Whichever session was taken in first, and whatever the limit.
 TEST_F(SearchTest, TheNewestComesFirstAcrossSessions) {
   Entry newer = said("user", "needle one", "newer");
   newer.timestamp = "2026-03-02T00:00:00.000Z";
@@ -200,7 +200,7 @@ TEST_F(SearchTest, WhatWasRedactedSinceTheCatalogCaughtUpIsNotShown) {
   make({.sessionId = "a"}, {said("user", "password hunter2", "1"), said("user", "hunter2 too", "2")});
   auto catalog = open(true);
   must(store->redactEntry("a", "1", "me", "secret"));
-  // A database leaves out the whole session until it was looked at again.
+  // With a database, the whole session is left out until the next catch-up.
   for (const SearchHit& hit : must(catalog->search("hunter2"))) EXPECT_EQ(hit.entryId, "2");
   must(catalog->catchUp({.search = true}));
   EXPECT_EQ(must(catalog->search("hunter2")).size(), 1u);

@@ -1,4 +1,4 @@
-// What one answer is made of, while others write.
+// The parts of one answer while others write.
 #include <gtest/gtest.h>
 
 #include <fstream>

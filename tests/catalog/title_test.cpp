@@ -1,4 +1,4 @@
-// Which message makes the title of a session, and what is read to find out.
+// Which message gives the title of a session, and what is read to find it.
 #include <atomic>
 
 #include "catalog_support.h"
@@ -29,7 +29,7 @@ std::string minute(int number) {
 
 class TitleTest : public CatalogTest {
  protected:
-  // What a catalog says that goes on, and one that begins anew.
+  // Returns the title, which must be the same in the existing catalog and in a new one.
   std::string title() {
     std::string known = row("s").title;
     auto anew = must(Catalog::open(*store, {.inMemory = true}));

@@ -1,5 +1,5 @@
-// A log whose end looks torn, and a catalog that has counted it and cannot be asked: nothing is set aside, and what the
-// catalog knows of the log stays.
+// A log whose end looks torn, and a catalog that has counted it but cannot be read: nothing is set aside, and the
+// catalog keeps what it knows of the log.
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -53,7 +53,7 @@ class UnaskedCatalog : public CatalogTest {
   [[nodiscard]] Result<AppendResult> appendMore() const {
     return store->appendSessionEntries("s", {said("user", "on")});
   }
-  // The append that must set aside or ask fails, and what there is can be read.
+  // The append, which would have to set bytes aside or read the catalog, fails; existing entries are readable.
   void expectRefusal(ErrorCode code) {
     const Error error = refused(appendMore());
     EXPECT_EQ(error.code, code) << error.message;
@@ -104,7 +104,7 @@ TEST_F(UnaskedCatalog, ThatIsDamaged) {
   expectDamage();
 }
 
-// Whoever opens a damaged catalog sets it aside and makes another one, which knows nothing of the bytes in doubt.
+// Opening a damaged catalog sets it aside and creates a new one, which knows nothing of the bytes in doubt.
 TEST_F(UnaskedCatalog, ThatIsDamagedAndWasSetAside) {
   spill(catalog_, std::string(8192, 'x'));
   {
@@ -121,7 +121,7 @@ TEST_F(UnaskedCatalog, ThatIsDamagedAndWasSetAside) {
   EXPECT_GT(tornBytes(*store, "s"), 0U);
 }
 
-// What can still be read of it is a proof as before, also where it is in SQLite's log alone.
+// Rows that can still be read from it are proof as before, even when they are only in its WAL.
 TEST_F(UnaskedCatalog, ThatWasSetAsideProvesWhatItCanTell) {
   make({.sessionId = "t"}, {said("user", "one", "e1"), said("user", "two", "e2"), said("user", "three", "e3")});
   const std::string copy = folder / "copy";
@@ -145,7 +145,7 @@ TEST_F(UnaskedCatalog, ThatWasSetAsideProvesWhatItCanTell) {
   EXPECT_EQ(must(other->loadSessionEntries("t", {.branch = "e3"})).size(), 3U);
 }
 
-// A log that was written to after that catalog was set aside has an end that it never counted.
+// A log that was written after that catalog was set aside has an end that the catalog never counted.
 TEST_F(UnaskedCatalog, ThatIsOlderThanTheLogSaysNothing) {
   spill(catalog_ + ".damaged", std::string(8192, 'x'));
   std::filesystem::remove(catalog_);
@@ -163,7 +163,7 @@ TEST_F(UnaskedCatalog, ThatMayNotBeRead) {
   expectDamage();
 }
 
-// Of another version: it says nothing, as if there were none.
+// A catalog of another version proves nothing, as if it did not exist.
 TEST_F(UnaskedCatalog, OfAnotherVersionSaysNothing) {
   {
     sqlite3* opened = nullptr;
@@ -175,7 +175,7 @@ TEST_F(UnaskedCatalog, OfAnotherVersionSaysNothing) {
   EXPECT_GT(tornBytes(*store, "s"), 0U);
 }
 
-// A child of fork(2) may not use the locks of SQLite, and asks all the same; also what is only in SQLite's log.
+// A child of fork(2) must not use SQLite's locks, but still reads the catalog, including rows that are only in its WAL.
 TEST_F(UnaskedCatalog, IsAskedByAChildOfFork) {
   store.reset();
   store = must(SessionStore::open(location));
@@ -198,7 +198,7 @@ TEST_F(UnaskedCatalog, IsAskedByAChildOfFork) {
   EXPECT_EQ(must(must(Catalog::open(*store))->session("t")).sessionId, "t");
 }
 
-// Where nothing may be written, SQLite cannot make the file that its locks need.
+// In a read-only folder, SQLite cannot create the file for its locks.
 TEST_F(UnaskedCatalog, IsAskedInAFolderThatCannotBeWrittenTo) {
   const std::string copy = folder / "copy";
   make({.sessionId = "t"}, {said("user", "one", "e1"), said("user", "two", "e2"), said("user", "three", "e3")});
@@ -219,7 +219,7 @@ TEST_F(UnaskedCatalog, IsAskedInAFolderThatCannotBeWrittenTo) {
   std::filesystem::permissions(copy, std::filesystem::perms::owner_all);
 }
 
-// While somebody holds the log's lock a reader cannot ask. What the catalog has counted is not taken back meanwhile.
+// While another process holds the log's lock, a reader cannot check the end. The catalog keeps its counts meanwhile.
 TEST_F(UnaskedCatalog, KeepsWhatItHasCounted) {
   const int file = ::open(log_.c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(file, LOCK_EX), 0);

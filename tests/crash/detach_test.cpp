@@ -1,4 +1,4 @@
-// Giving a fork its own copy must not lose what another process appends to it meanwhile.
+// When a fork gets its own copy, entries that another process appends meanwhile must not be lost.
 
 #include <gtest/gtest.h>
 

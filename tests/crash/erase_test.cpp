@@ -1,4 +1,4 @@
-// An erasure, cut off at any point: after the next open it is finished everywhere, or was never begun.
+// An erasure that is interrupted at any point: after the next open it is complete everywhere, or never happened.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ StoreOptions options() {
   return made;
 }
 
-// m1 is in the log of a, in a detached copy and in the trash; m2 is an attachment of them.
+// m1 is in the log of a, in a detached copy and in the trash; m2 is an attachment of all three.
 void prepare(SimFileSystem& files) {
   Ledger ledger;
   World world(files, options());
@@ -40,7 +40,7 @@ Result<ErasureReport> erase(World& world) {
   return world->maintenance().erase({.sessionId = "a", .entryIds = {"m1", "m2"}, .by = "me", .reason = "a request"});
 }
 
-// The texts of what is erased.
+// Texts from the erased entries.
 std::vector<std::string> secrets() {
   std::vector<std::string> texts;
   for (const Entry& entry : {message("m1", 300), message("m2", kLarge)}) {
@@ -59,7 +59,7 @@ std::vector<std::string> filesWithSecrets(const SimFileSystem& files) {
   return found;
 }
 
-// True when m1 and m2 are erased in every session, false when they are whole in every one.
+// Sets `erased` to true when m1 and m2 are erased in every session, and to false when they are intact in every session.
 void checkWhole(SimFileSystem& files, World& world, bool& erased) {
   const auto first = world->loadEntry("a", "m1");
   ASSERT_TRUE(first) << first.error().message;
@@ -136,7 +136,7 @@ TEST(Erasing, IsFinishedOrNeverBegunAfterACrashAtAnyPoint) {
   cutErasureEverywhere();
 }
 
-// What a damaged line said is known from the line alone, and a part of it was set aside.
+// Only the line itself shows what a damaged entry contained, and a part of it was set aside.
 TEST(Erasing, OfADamagedEntryIsFinishedAfterADeathAnywhere) {
   SimFileSystem base;
   std::string id;
@@ -177,7 +177,7 @@ TEST(Erasing, OfADamagedEntryIsFinishedAfterADeathAnywhere) {
   EXPECT_GT(finished, 5U);
 }
 
-// A fork names the last entry of its parent by its place. The lines move; the fork is not written again.
+// A fork names the last entry of its parent by its place. The lines move, but the fork is not rewritten.
 TEST(Erasing, KeepsWhatAForkKnowsByItsPlaceAfterADeathAnywhere) {
   SimFileSystem base;
   {
@@ -224,7 +224,7 @@ TEST(Erasing, KeepsWhatAForkKnowsByItsPlaceAfterADeathAnywhere) {
   EXPECT_LT(finished, ready->operationCount());
 }
 
-// Of a damaged copy at the end of another log nothing is left. What is before it in its batch was acknowledged.
+// Nothing is left of a damaged copy at the end of another log. The part of its batch before it was acknowledged.
 TEST(Erasing, OfADamagedCopyLeavesTheRestOfItsBatch) {
   SimFileSystem files;
   {
@@ -262,7 +262,7 @@ TEST(Erasing, OfADamagedCopyLeavesTheRestOfItsBatch) {
   expectRest(6);
 }
 
-// The original messages of a migrated session, which only its marker names.
+// The original messages of a migrated session, which only the migration's marker names.
 TEST(Erasing, WithoutAReadOfAWayBackIsNotDone) {
   SimFileSystem base;
   {
@@ -298,7 +298,7 @@ TEST(Erasing, WithoutAReadOfAWayBackIsNotDone) {
   EXPECT_GT(done, 1U);
 }
 
-// A call that fails leaves the journal to whoever opens the store next.
+// After a failed call, the next process that opens the store finishes the work of the journal.
 TEST(Erasing, IsFinishedAfterAnyFailedCall) {
   SimFileSystem base;
   prepare(base);

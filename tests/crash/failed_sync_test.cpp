@@ -1,5 +1,5 @@
-// A disk that says no at the worst moment: a failed sync, a full disk in the middle of a batch, and a read that fails
-// while a process catches up with another.
+// Errors of the disk at the worst moment: a failed sync, a full disk in the middle of a batch, and a failed read while
+// a process catches up with another.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -70,8 +70,8 @@ TEST_F(FailedSync, OfWhatAnotherProcessWrotePoisonsToo) {
   EXPECT_EQ(world->appendSessionEntries("a", {message("five")}).error().code, ErrorCode::Poisoned);
 }
 
-// A batch is not durable yet when others may append again. Who does has made it durable first, so it stays, though its
-// own writer could not tell.
+// Other processes may append before a batch is durable. They sync the batch first, so it stays, although its own writer
+// got an error.
 TEST_F(FailedSync, DoesNotTakeBackWhatAnotherHasContinued) {
   World ours(files_, {}, 2);
   ASSERT_TRUE(ledger_.append(ours, "a", {message("three")}));
@@ -97,7 +97,7 @@ TEST_F(FailedSync, DoesNotTakeBackWhatAnotherHasContinued) {
   }
 }
 
-// The same when nobody came: who repeats the batch is told that it is there, and then the disk has it.
+// The same without another writer: a repeated append finds the batch, and syncs it.
 TEST_F(FailedSync, LeavesABatchThatTheNextWriterMakesDurable) {
   {
     World world(files_, {}, 2);
@@ -118,7 +118,7 @@ TEST_F(FailedSync, LeavesABatchThatTheNextWriterMakesDurable) {
 TEST_F(FailedSync, LeavesNothingOfABufferedBatchAcknowledged) {
   {
     World world(files_, {.bufferedMs = 1'000'000}, 2);
-    files_.failSync(2);  // the first one makes durable what it found
+    files_.failSync(2);  // the first sync makes durable what was found
     EXPECT_FALSE(ledger_.appendBuffered(world, "a", {{message("b1")}, {message("b2")}}));
     EXPECT_TRUE(ledger_.holds(world));
   }
@@ -148,7 +148,7 @@ TEST_F(FailedSync, IsNotHiddenByAFullDisk) {
   EXPECT_TRUE(ledger_.holds(world));
 }
 
-// A session whose catching up failed must not take what it has not read for torn bytes.
+// A process whose catch-up failed must not treat entries that it has not read as torn bytes.
 TEST_F(FailedSync, OrReadWhileCatchingUpDoesNotTearWhatOthersWrote) {
   World ours(files_, {}, 2);
   ASSERT_TRUE(ledger_.append(ours, "a", {message("ours")}));

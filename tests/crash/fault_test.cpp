@@ -1,5 +1,5 @@
-// Every call to the file system fails once, or for ever: an error comes back or the call succeeded truthfully, nothing
-// acknowledged is lost, and once the fault is gone a fresh store works on.
+// Every file system call fails once, or permanently: the operation returns an error or really succeeded, nothing
+// acknowledged is lost, and after the fault a new store works.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace bough {
 namespace {
 
-/// What is done under faults, to a store that was prepared without them.
+/// Operations under faults, on a store that was prepared without faults.
 struct Scenario {
   std::function<void(SimFileSystem&, Ledger&)> prepare;
   std::function<void(World&, Ledger&)> act;
@@ -44,7 +44,7 @@ std::vector<Fault> allFaults() {
   std::vector<Fault> faults;
   for (const auto& [name, number] : {std::pair{"EIO", EIO}, {"ENOSPC", ENOSPC}, {"EACCES", EACCES}, {"EINTR", EINTR}}) {
     faults.push_back({name, [number](SimFileSystem& files, std::uint64_t call) { files.failOperation(call, number); }});
-    // An interruption that never ends does not exist, and waiting for it to end is right.
+    // A permanent EINTR does not exist, so waiting for its end is correct.
     if (number == EINTR) continue;
     faults.push_back({fmt::format("{} for ever", name), [number](SimFileSystem& files, std::uint64_t call) {
                         files.failOperation(call, number, FaultReach::Forever);
@@ -58,7 +58,7 @@ std::vector<Fault> allFaults() {
   return faults;
 }
 
-// The next append works, or says why not; what was acknowledged before it and it itself survive a power loss.
+// The next append succeeds or returns a reason. What was acknowledged before, and this append, survive a power loss.
 void worksOn(SimFileSystem& files, Ledger& ledger, const StoreOptions& options) {
   {
     World world(files, options, 3);
@@ -103,7 +103,7 @@ void failEveryCall(const Scenario& scenario) {
         if (world.isOpen()) scenario.act(world, ledger);
         files->clearFaults();
         SCOPED_TRACE(fmt::format("{} at call {} ({})", fault.name, call, files->callName(call)));
-        // The same process, too, sees all that it acknowledged.
+        // The same process, too, still sees everything that it acknowledged.
         if (world.isOpen()) {
           EXPECT_TRUE(ledger.holds(world)) << "in the same process";
         }
@@ -135,7 +135,7 @@ TEST(Faults, WhileEntriesAreAppended) {
                  .options = kOptions});
 }
 
-// What is stored already must be recognized, or the call must fail: never a second entry of the same id.
+// Stored entries must be recognized, or the call must fail: an id must never be stored twice.
 TEST(Faults, WhileABatchIsRepeated) {
   failEveryCall({.prepare = prepareSession,
                  .act =
@@ -176,7 +176,7 @@ TEST(Faults, WhileASessionIsForked) {
                  .act =
                      [](World& world, Ledger& ledger) {
                        if (!ledger.fork(world, "a", "two", "b")) {
-                         // What it would share could not be asked for: it may be there all the same.
+                         // The call could not find out what it would share; the fork may exist nevertheless.
                          ledger.sessions["b"].shared = {message("one"), message("two", 300)};
                          return;
                        }
@@ -256,7 +256,7 @@ TEST(Faults, WhileASessionIsArchivedAndComesBack) {
                  .options = kOptions});
 }
 
-// The parent may be gone only when its fork has a copy of all that it shared.
+// The parent may be removed only when its fork has a copy of everything that it shared.
 TEST(Faults, WhileAParentIsDeletedAndItsForkDetached) {
   const auto prepare = [](SimFileSystem& files, Ledger& ledger) {
     prepareSession(files, ledger);
@@ -279,7 +279,7 @@ TEST(Faults, WhileAParentIsDeletedAndItsForkDetached) {
   const std::string ofFork = messagesOf(first, "b");
   for (const bool detach : {true, false}) {
     for (const Fault& fault : allFaults()) {
-      constexpr std::uint64_t kCalls = 170;  // more than a deletion makes
+      constexpr std::uint64_t kCalls = 170;  // more calls than a deletion makes
       for (std::uint64_t call = 1; call <= kCalls; ++call) {
         auto files = base.processCrash();
         fault.inject(*files, call);

@@ -1,4 +1,5 @@
-// The index is derived: missing, old, cut off, damaged or of another file, every answer is the same as without it.
+// The index is derived data: whether it is missing, old, truncated, damaged or from another file, every answer is the
+// same as without it.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ const std::string kIndex = "/store/sessions/a.idx";
 const std::string kLog = "/store/sessions/a.jsonl";
 constexpr StoreOptions kOptions{.attachmentBytes = std::size_t{1} << 20};
 
-// Everything a store can be asked about session a, as one text.
+// All answers of a store about session a, as one text.
 class Answers {
  public:
   Answers(int entries, int every) : entries_(entries), every_(every) {}
@@ -33,7 +34,7 @@ class Answers {
   }
 
  private:
-  // By a store of its own, which meets the index first in this way.
+  // Uses a separate store, for which this is the first use of the index.
   static std::string exported(SimFileSystem& files) {
     World world(files, {.attachmentBytes = std::size_t{1} << 20, .create = false}, 8);
     Crc32c crc;
@@ -74,7 +75,7 @@ class Answers {
   int every_;
 };
 
-// A log with an index file of some blocks, an extension, and a rest that the index does not cover.
+// A log with an index file of several blocks and an extension, and a rest that the index does not cover.
 void fill(SimFileSystem& files, int entries, std::size_t payloadBytes, const std::string& prefix = "m") {
   {
     World world(files, kOptions);
@@ -160,7 +161,7 @@ TEST_F(Index, MayBeCutOffAnywhere) {
   }
 }
 
-// Once with a rest of the log after the index, which has to be scanned first, and once without.
+// Once with a rest of the log after the index, which is scanned first, and once without.
 TEST_F(Index, MayHaveZeroedBlocksOrBlocksThatChangedPlaces) {
   fillLarge();
   const Answers answers(4000, 37);
@@ -210,14 +211,14 @@ TEST_F(Index, MayBeOfANewerVersionOrAnotherFile) {
   SimFileSystem others;
   fill(others, 40, 14'000, "x");
   EXPECT_EQ(with(others.contents(kIndex).value(), answers), expected + expected);
-  // The same entries, but made at another time: every offset fits, only the seals tell.
+  // The same entries, made at another time: all offsets match, only the seals differ.
   SimFileSystem twin;
   fill(twin, 40, 14'000);
   EXPECT_EQ(with(twin.contents(kIndex).value(), answers), expected + expected);
 }
 
-// A damaged log that gets its bytes back has the same size and the same end: its index must not say that the damage is
-// still there. Nor must a handle that was open meanwhile.
+// When the bytes of a damaged log are restored, it has the same size and end as before. Neither its index nor a handle
+// that was open meanwhile may report the damage any more.
 TEST_F(Index, OfADamagedLogEndsWhenTheLogIsRestored) {
   fillSmall();
   const Answers answers(40, 13);
@@ -239,7 +240,7 @@ TEST_F(Index, OfADamagedLogEndsWhenTheLogIsRestored) {
   EXPECT_EQ(answers.of(files_), expected);
 }
 
-// Nothing but the index would know what such a line said before.
+// For such lines, only the index could know the earlier content.
 TEST_F(Index, OfLinesWithoutSealsEndsWhenTheyAreEdited) {
   std::string log;
   for (int i = 0; i < 40; ++i) {
@@ -261,7 +262,7 @@ TEST_F(Index, OfLinesWithoutSealsEndsWhenTheyAreEdited) {
   EXPECT_EQ(answers.of(files_), expected);
 }
 
-// What is written on the word of a damaged index would be damage itself.
+// An append based on a damaged index would itself cause damage.
 TEST_F(Index, ThatIsDamagedMisleadsNoAppend) {
   fillSmall();
   const std::string index = files_.contents(kIndex).value();

@@ -24,7 +24,7 @@ bool sameEntry(const Entry& asked, const Entry& found) {
   return asked.id == found.id && asked.type == found.type && asked.payload == found.payload;
 }
 
-// Takes a batch's entries from the front of what is left.
+// Takes the entries of a batch from the front of the remaining entries.
 bool takeBatch(const std::vector<Entry>& entries, const std::vector<Entry>& found, std::size_t& at) {
   if (found.size() - at < entries.size()) return false;
   for (std::size_t i = 0; i < entries.size(); ++i) {

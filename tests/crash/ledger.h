@@ -1,4 +1,5 @@
-// What a store was asked to keep, and what it said; held against what is found after a crash or a failure.
+// Records what a store was asked to keep and what it answered, and compares that with what is found after a crash or
+// fault.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,12 +18,12 @@ namespace bough {
 
 inline const std::string kStore = "/store";
 
-/// A message of about `payloadBytes`, whose text differs from entry to entry and from page to page.
+/// Returns a message of about `payloadBytes` whose text differs between entries and between pages.
 Entry message(const std::string& id, std::size_t payloadBytes = 40);
-/// An entry that moves the head.
+/// Returns an entry that moves the head.
 Entry headMove(const std::string& id, const std::string& target);
 
-/// A store over simulated files, as one process would have it.
+/// A store on simulated files, as one process would have it open.
 class World {
  public:
   explicit World(SimFileSystem& files, const StoreOptions& options = {}, std::uint64_t seed = 1);
@@ -41,12 +42,12 @@ class World {
   Result<std::unique_ptr<SessionStore>> store_;
 };
 
-/// The batches of each session in the order in which they were asked for.
+/// The batches of each session, in the order of their requests.
 class Ledger {
  public:
   struct Batch {
     std::vector<Entry> entries;
-    std::optional<std::uint64_t> ackedAt;  ///< The simulator's operationCount when it was acknowledged.
+    std::optional<std::uint64_t> ackedAt;  ///< The simulator's operationCount at the acknowledgement.
   };
   struct Session {
     std::optional<ForkOrigin> origin;
@@ -55,21 +56,21 @@ class Ledger {
     std::optional<std::uint64_t> createdAt;  ///< When its creation was acknowledged.
   };
 
-  /// These do what they say through the store, and note what it answered.
+  /// These functions perform the operation on the store and record its answer.
   Result<SessionHandle> create(World& world, const std::string& sessionId);
   Result<SessionHandle> fork(World& world, const std::string& from, const std::string& entryId, const std::string& to);
-  /// A batch that was asked for before is the same one.
+  /// A batch that was requested before is not recorded twice.
   Result<AppendResult> append(World& world, const std::string& sessionId, const std::vector<Entry>& entries);
-  /// Accepts batches without writing them, then flushes.
+  /// Buffers the batches, then flushes.
   Result<void> appendBuffered(World& world, const std::string& sessionId, const std::vector<std::vector<Entry>>& parts);
 
-  /// Notes what is in a store already.
+  /// Records what is already in a store.
   void noteStored(const std::string& sessionId, const std::vector<Entry>& entries);
-  /// From now on everything that `world` shows counts as acknowledged, and nothing else was ever asked for.
+  /// From now on, everything that `world` shows counts as acknowledged, and nothing else was requested.
   void settleOn(World& world);
 
-  /// Whether the store shows what it may show after a crash after `completed` operations: every acknowledged batch,
-  /// in order, every batch whole or not at all, payloads as they were given, tail and head in their places.
+  /// Succeeds when the store shows a valid state for a crash after `completed` operations: every acknowledged batch, in
+  /// order; every batch complete or missing; unchanged payloads; tail and head at the right entries.
   [[nodiscard]] testing::AssertionResult holds(World& world, std::uint64_t completed = UINT64_MAX) const;
   /// The same for one session.
   [[nodiscard]] testing::AssertionResult sessionHolds(World& world, const std::string& sessionId,
@@ -78,10 +79,10 @@ class Ledger {
   std::map<std::string, Session> sessions;
 };
 
-/// Every file below a folder with its bytes.
+/// Returns every file below a folder, with its bytes.
 std::map<std::string, std::string> filesBelow(const SimFileSystem& files, const std::string& folder);
 
-/// The power goes now; nothing that was not synced survives, or everything.
+/// Simulates a power loss now: nothing unsynced survives, or everything does.
 std::unique_ptr<SimFileSystem> powerLossNow(const SimFileSystem& files, bool everything = false);
 
 }  // namespace bough

@@ -1,4 +1,4 @@
-// One recorded run of everything that writes to a session in daily use, for the crash tests to cut.
+// A recorded run of all common writes to a session, which the crash tests interrupt.
 #pragma once
 
 #include "crash/ledger.h"

@@ -1,5 +1,5 @@
-// The power goes at any operation, at any byte of any write, and unsynced pages are there, gone or zeroed: what is
-// found is a prefix of the batches with every acknowledged one, and the store goes on from there.
+// The power fails at any operation and at any byte of any write, and unsynced pages are kept, lost or zeroed. The store
+// then shows a prefix of the batches that includes every acknowledged one, and continues from there.
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 namespace bough {
 namespace {
 
-// What follows a crash: the image is read without being changed, then appended to, then read again.
+// Steps after a crash: the image is read without being changed, then appended to, then read again.
 class AfterPowerLoss {
  public:
   explicit AfterPowerLoss(const MixedRun& run) : run_(run) {}
 
   void check(CrashImage& image) {
-    if (testing::Test::HasFailure()) return;  // one image is enough to read
+    if (testing::Test::HasFailure()) return;  // report only the first image that fails
     ++images_;
     SCOPED_TRACE(image.description);
     Ledger found = run_.ledger;
@@ -65,7 +65,7 @@ class AfterPowerLoss {
     ASSERT_TRUE(found.holds(again));
   }
 
-  // Logs only grow. Torn bytes leave them, and are beside them then.
+  // Logs only grow. Torn bytes leave the log only for a file beside it.
   void nothingVanished(const std::map<std::string, std::string>& before,
                        const std::map<std::string, std::string>& after) {
     bool anyTorn = false;

@@ -1,5 +1,5 @@
-// Crashes that follow one another: while torn bytes are moved aside, and a power loss after a crash of a process whose
-// writes another process has built upon.
+// Consecutive crashes: a crash while torn bytes are set aside, and a power loss after one process died and another
+// continued its writes.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@ namespace {
 
 constexpr StoreOptions kReading{.create = false};
 
-// Whether each byte after the last complete batch still is in the log or beside it.
+// Returns true when all bytes after the last complete batch are still in the log or beside it.
 bool tornBytesAreKept(const SimFileSystem& files, const std::string& torn) {
   const std::string log = files.contents("/store/sessions/a.jsonl").value_or("");
   const std::string aside = files.contents("/store/sessions/a.torn").value_or("");
   return log.ends_with(torn) || aside.find(torn) != std::string::npos;
 }
 
-// Recovers an image with a torn tail, and cuts the power again at every step of that.
+// Recovers an image with a torn tail, and cuts the power again at every step of the recovery.
 std::size_t crashDuringRecovery(const SimFileSystem& image, std::uint64_t tornBytes, const MixedRun& run) {
   Ledger ledger = run.ledger;
   auto files = powerLossNow(image);
@@ -65,7 +65,7 @@ TEST(SecondCrash, WhileTornBytesMoveAsideLosesNothing) {
       torn = state ? state->trailingBytes : 0;
     }
     if (torn == 0) return;
-    lastOperation = image.point.operation;  // one torn tail of each write
+    lastOperation = image.point.operation;  // one torn tail per write
     ++recoveries;
     SCOPED_TRACE(image.description);
     images += crashDuringRecovery(*image.files, torn, run);
@@ -74,7 +74,8 @@ TEST(SecondCrash, WhileTornBytesMoveAsideLosesNothing) {
   EXPECT_GT(images, 300U);
 }
 
-// Another process goes on where one died: it appends after what it finds, and its acknowledgement covers all of that.
+// Another process continues after a process died: it appends after what it finds, and its acknowledgement covers all of
+// that.
 void goOn(World& world, Ledger& ledger, const StoreOptions& options) {
   ASSERT_TRUE(world.isOpen()) << world.error().message;
   ledger.settleOn(world);
@@ -110,7 +111,8 @@ TEST(SecondCrash, OfThePowerKeepsWhatAWriterBuiltUpon) {
                             EXPECT_TRUE(ledger.holds(world));
                           });
   };
-  // The simulator makes the store's own folder durable with its second operation; the seam has no call for that.
+  // The simulator makes the store's own folder durable with its second operation, because the interface has no call for
+  // that.
   for (std::uint64_t operation = 2; operation <= run.files->operationCount(); ++operation) {
     crashAt({.operation = operation, .bytes = {}});
     if (run.files->operationName(operation).starts_with("write sessions/")) {
@@ -120,7 +122,7 @@ TEST(SecondCrash, OfThePowerKeepsWhatAWriterBuiltUpon) {
   EXPECT_GT(crashes, 60U);
 }
 
-// The reader's index speaks of a batch whose sync never came. It must not outlive the batch.
+// The reader's index describes a batch that was never synced. The index must not outlive the batch.
 TEST(SecondCrash, OfThePowerDoesNotLeaveAnIndexOfWhatIsGone) {
   SimFileSystem files;
   Ledger ledger;

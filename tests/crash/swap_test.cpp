@@ -1,5 +1,5 @@
-// Operations that replace a session's file, cut off at any point: every entry can be read there and then, and the next
-// run finishes or undoes what was begun.
+// Operations that replace a session's file, interrupted at any point: every entry is readable at once, and the next run
+// finishes or undoes the operation.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -45,10 +45,10 @@ void prepareLog(SimFileSystem& files, Ledger& ledger) {
 struct Swap {
   std::function<void(SimFileSystem&, Ledger&)> prepare;
   std::function<void(World&, Ledger&)> act;
-  std::function<void(SimFileSystem&, World&)> finish;  ///< The next run; the session is whole again afterwards.
+  std::function<void(SimFileSystem&, World&)> finish;  ///< The next run; afterwards the session is intact.
 };
 
-// Both kinds of crash: of the process (what was written stays), and of the power.
+// Crashes of the process (what was written stays) and of the power.
 void cutEverywhere(const Swap& swap) {
   SimFileSystem base;
   Ledger prepared;
@@ -135,7 +135,7 @@ TEST(Interrupted, RestoringIsFinishedByTheNextAppend) {
                  .finish = [](SimFileSystem&, World&) {}});
 }
 
-// After a deletion that was acknowledged nothing of the session comes back, whatever an earlier crash left of it.
+// After an acknowledged deletion, nothing of the session comes back, whatever an earlier crash left.
 TEST(Interrupted, ArchivingLeavesNothingThatADeletionWouldMiss) {
   SimFileSystem base;
   Ledger ledger;

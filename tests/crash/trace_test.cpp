@@ -1,5 +1,5 @@
 // The order of writes and syncs, operation by operation: data before its name, the name before the acknowledgement, an
-// attachment before the entry that names it. tests/golden/trace holds what a human has read.
+// attachment before the entry that names it. tests/golden/trace has traces checked by a person.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class Trace : public testing::Test {
  protected:
   Trace() { options_.attachmentBytes = 1000; }
 
-  // What the files saw while a fresh process did this.
+  // Returns the file operations of a new process that does this work.
   std::string traceOf(const std::function<void(World&)>& work) {
     World world(files_, options_, 2);
     EXPECT_TRUE(world.isOpen());
@@ -78,7 +78,7 @@ TEST_F(Trace, OfMigrate) {
 
 TEST_F(Trace, OfArchive) {
   prepare();
-  // How small zstd makes it is zstd's affair.
+  // Leaves out the compressed size, which depends on zstd.
   std::string trace = traceOf([](World& world) { ASSERT_TRUE(world->archiveSession("a")); });
   std::string shown;
   for (std::size_t at = 0; at < trace.size();) {

@@ -1,5 +1,5 @@
-// Throwing away and bringing back, cut off at any point: the session is there or in the trash, whole, and what was
-// begun can be done again.
+// Moves to the trash and back that are interrupted at any point: the session is intact, either live or in the trash,
+// and the operation can be repeated.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class TrashCrash : public testing::TestWithParam<Form> {
     if (GetParam() == Form::WithTornBytes) base_.put(kTornPath, kTorn);
   }
 
-  // Every crash of the process and of the power while `act` runs.
+  // Every crash of the process and of the power during `act`.
   void cutEverywhere(SimFileSystem& before, const std::function<void(World&)>& act,
                      const std::function<void(CrashImage&)>& check) {
     auto files = before.processCrash();
@@ -75,7 +75,7 @@ class TrashCrash : public testing::TestWithParam<Form> {
     EXPECT_GT(images, 5U);
   }
 
-  // However far it came: brings the session back when it is away, and finds all of it.
+  // However far the operation got: restores the session if necessary, and checks that it is intact.
   void expectWhole(World& world, SimFileSystem& files) {
     const auto trash = world->listTrash();
     ASSERT_TRUE(trash) << trash.error().message;
@@ -101,7 +101,7 @@ class TrashCrash : public testing::TestWithParam<Form> {
     EXPECT_EQ(report->problemCount, 0U);
   }
 
-  // What was interrupted, and everything after it, can be done again.
+  // The interrupted operation, and everything after it, can be repeated.
   void expectUsable(World& world, SimFileSystem& files) {
     ASSERT_TRUE(world->appendSessionEntries("a", {message("after")}));
     const auto moved = world->trashSession("a");
@@ -149,7 +149,7 @@ TEST_P(TrashCrash, ThrownAwayAgainASessionIsInTheTrashOnce) {
       });
 }
 
-// The store's own file counts, whatever the interrupted move has left of it in the trash.
+// The store's own file of torn bytes counts, whatever the interrupted move left of it in the trash.
 TEST_P(TrashCrash, ThrownAwayAgainASessionTakesAlongTheTornBytesThatItHasNow) {
   if (GetParam() != Form::WithTornBytes) return;
   for (const std::string_view now : {"", "other bytes"}) {
@@ -235,7 +235,8 @@ TEST_P(TrashCrash, BroughtBackASessionLacksNothingWhicheverCallFails) {
   EXPECT_GT(back, 0U);
 }
 
-// Acknowledged, it stays away; and the trash can be emptied for good, as often as that is interrupted.
+// After the acknowledgement the session stays away, and the trash can be emptied permanently however often that is
+// interrupted.
 TEST_P(TrashCrash, EmptyingIsFinishedByTheNextRun) {
   std::string trashId;
   {

@@ -1,5 +1,5 @@
-// A writer lets go of the file before its batch is durable. Another one comes in between, and the power goes at any
-// moment: who was told that a batch is stored finds it.
+// A writer releases the file before its batch is durable. Another writer comes in between, and the power fails at any
+// moment: every acknowledged batch must exist afterwards.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Ids idsOf(World& world) {
   return ids;
 }
 
-// The images of each crash from the first one's write on.
+// The crash images starting with the first writer's write.
 class TwoWriters : public testing::Test {
  protected:
   void SetUp() override {
@@ -34,7 +34,7 @@ class TwoWriters : public testing::Test {
     firstAcked_ = appended ? files_.operationCount() : UINT64_MAX;
   }
 
-  // Between the first one's write and its sync.
+  // Runs between the first writer's write and its sync.
   virtual void second() {
     const auto appended = second_->appendSessionEntries("a", {message("second1"), message("second2", 900)});
     ASSERT_TRUE(appended) << appended.error().message;
@@ -78,7 +78,7 @@ TEST_F(TwoWriters, LoseNothingAcknowledged) {
   checkAll();
 }
 
-// The same when the first one's sync fails after the second one came.
+// The same, but the first writer's sync fails after the second writer came.
 class FirstFails : public TwoWriters {
  protected:
   void second() override {
@@ -93,7 +93,7 @@ TEST_F(FirstFails, LoseNothingAcknowledged) {
   checkAll();
 }
 
-// The second one repeats the first one's batch, as after a lost answer, and is told that it is there.
+// The second writer repeats the first writer's batch, as after a lost answer, and finds it stored.
 class FirstFailsAndIsRepeated : public TwoWriters {
  protected:
   void second() override {
@@ -114,7 +114,7 @@ TEST_F(FirstFailsAndIsRepeated, LoseNothingAcknowledged) {
   checkAll();
 }
 
-// The second one forks from an entry that is not durable yet.
+// The second writer forks from an entry that is not durable yet.
 TEST(ForkOfWhatIsWritten, IsDurableWithItsParent) {
   SimFileSystem files;
   World first(files, {}, 1);
@@ -142,8 +142,8 @@ TEST(ForkOfWhatIsWritten, IsDurableWithItsParent) {
   EXPECT_GT(images, 1U);
 }
 
-// A reader takes no lock. In the middle of its look a writer sets torn bytes aside and writes in their place: half of
-// each together is no damage.
+// A reader takes no lock. During its read, a writer sets torn bytes aside and writes in their place: a mixture of both
+// must not count as damage.
 TEST(ReaderOfTornBytes, SeesNoDamageWhereAWriterSetsThemAside) {
   constexpr std::uint64_t kMostReads = 60;
   std::size_t came = 0;

@@ -1,5 +1,5 @@
-// Whether somebody has counted a batch that looks torn is a question to files. When one of them cannot be read, the
-// answer is not known, and nothing is set aside.
+// Files prove whether a batch that looks torn was counted. When one of them cannot be read, the answer is unknown, and
+// nothing is set aside.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ const std::vector<Proof>& proofs() {
   return all;
 }
 
-// A session whose last batch somebody has counted, and which was damaged since.
+// A session whose last batch was counted, and was damaged later.
 std::unique_ptr<SimFileSystem> damagedAfter(const Proof& proof) {
   auto files = std::make_unique<SimFileSystem>();
   {
@@ -93,7 +93,8 @@ void failEveryCallOf(const Proof& proof, int error, FaultReach reach) {
       if (world.isOpen()) (void)appendMore(world);
       files->clearFaults();
       EXPECT_FALSE(files->contents(kTorn)) << "while it could not be asked";
-      // A failed sync, and a log that could not be opened for writing or unlocked, are for another process.
+      // After a failed sync, or for a log that could not be opened for writing or unlocked, only another process can
+      // continue.
       if (world.isOpen() && reach == FaultReach::Once) {
         const auto later = appendMore(world);
         const ErrorCode code = later ? ErrorCode::Io : later.error().code;
@@ -117,7 +118,7 @@ TEST(Unasked, NothingIsSetAsideWhateverCallFails) {
   }
 }
 
-// A fork that cannot be read at all is named, and its file can be put right.
+// The error names a fork that is unreadable, and the user can repair its file.
 TEST(Unasked, AnArchiveThatIsDamagedIsNamed) {
   auto files = damagedAfter(proofs()[2]);
   const std::string archive = kStore + "/archive/fork.jsonl.zst";
@@ -140,7 +141,7 @@ TEST(Unasked, AnArchiveThatIsDamagedIsNamed) {
   EXPECT_FALSE(must(world->sessionState("s")).trailingInDoubt);
 }
 
-// What is no file of bough's says nothing, and stands in nobody's way.
+// A file that is not bough's proves nothing and prevents nothing.
 TEST(Unasked, AFolderNamedAsALogIsNotAsked) {
   auto files = damagedAfter({.name = "nobody", .give = [](World&, SimFileSystem&) {}});
   files->put(kStore + "/sessions/folder.jsonl/file", "");
@@ -149,7 +150,7 @@ TEST(Unasked, AFolderNamedAsALogIsNotAsked) {
   EXPECT_TRUE(files->contents(kTorn));
 }
 
-// A log that a look found torn is asked about again, though its file stays as it is.
+// A log that looked torn is checked again later, although its file is unchanged.
 TEST(Unasked, AReaderAsksAgainLater) {
   auto files = damagedAfter(proofs()[2]);
   const std::string archive = kStore + "/archive/fork.jsonl.zst";

@@ -1,5 +1,5 @@
-// A catalog that was brought up to date while a call failed: at the latest with the next look it says what one that was
-// made from nothing says.
+// A catalog that was updated while a call failed: after the next catch-up at the latest, it equals a newly built
+// catalog.
 
 #include "bough/catalog.h"
 
@@ -26,7 +26,7 @@ Entry asked(const std::string& text, const std::string& id) {
       R"({"dialect":"bough","message":{"role":"user","content":[{"type":"text","text":")" + text + R"("}]}})", id);
 }
 
-// An answer without an id of its provider's: it is known by the session in which its history began.
+// An answer without a provider's id: it is identified by the session in which its history began.
 Entry paid(const std::string& id, int input) {
   return entryOf(entry_type::kMessage,
                  fmt::format(R"({{"dialect":"anthropic","message":{{"role":"assistant","model":"m","content":[],)"
@@ -35,7 +35,7 @@ Entry paid(const std::string& id, int input) {
                  id);
 }
 
-// What lists, sums and searches say.
+// The output of lists, sums and searches.
 std::string said(Catalog& catalog) {
   std::string text;
   for (const SessionSummary& row : must(catalog.list({}))) {
@@ -67,7 +67,7 @@ void failEachCallOfACatchUp(SimFileSystem& stored, int error, const std::functio
     const auto first = catalog->catchUp({.search = true});
     if (call == 0) calls = files->callCount() - before;
     files->clearFaults();
-    if (call > 0 && !first) continue;  // whoever asked was told
+    if (call > 0 && !first) continue;  // the caller got an error
     must(catalog->catchUp({.search = true}));
     const std::string now = said(*catalog);
     if (call == 0) check(truth = now);
@@ -75,7 +75,7 @@ void failEachCallOfACatchUp(SimFileSystem& stored, int error, const std::functio
   }
 }
 
-// Copies of an answer are one answer, whichever header could not be read when it was taken in.
+// Copies of an answer count as one answer, whichever header could not be read when it was taken in.
 TEST(FailedCatchUp, WhatWasPaidOnceIsCountedOnce) {
   SimFileSystem files;
   {
@@ -95,7 +95,7 @@ TEST(FailedCatchUp, WhatWasPaidOnceIsCountedOnce) {
   }
 }
 
-// What was redacted by its place, because it could not be read then, is not found once it can be.
+// An entry that was redacted by its place, because it was unreadable, stays hidden when it becomes readable.
 TEST(FailedCatchUp, WhatWasRedactedByItsPlaceStaysHidden) {
   const std::string log = kStore + "/sessions/s.jsonl";
   SimFileSystem files;

@@ -93,7 +93,7 @@ TEST(EntryCodec, UnknownMembersAreKeptInOrderWhereverTheyStand) {
 }
 
 TEST(EntryCodec, TheFirstOfTwoEqualKnownMembersCounts) {
-  // As for whoever finds the entry by its line's beginning.
+  // Like a lookup by the beginning of the entry's line.
   const Entry entry = decoded(
       R"({"id":"a","id":"b","parentId":"p","parentId":"q","type":"t","type":"u","payload":{"n":1},"payload":{"n":2}})");
   EXPECT_EQ(entry.id, "a");
@@ -116,7 +116,7 @@ TEST(EntryCodec, ExtraCannotSmuggleInKnownMembers) {
   }
 }
 
-// Appending is narrower; but what another writer stored must come through a migration.
+// An append accepts fewer types, but types that another writer stored must survive a migration.
 TEST(EntryCodec, ATypeOfAnyTextIsWrittenAsOneString) {
   for (const std::string type : {"a\",\"x\":\"", "two words", "tab\t", "back\\slash"}) {
     Entry entry = sample();
@@ -172,7 +172,7 @@ TEST(EntryCodec, MillisecondsOfADraftBecomeATime) {
   EXPECT_EQ(decoded(R"({"id":"a","type":"t","timestamp":1763164020862})").timestamp, "2025-11-14T23:47:00.862Z");
 }
 
-// A JSON value of any shape, printed in any style.
+// Returns a JSON value of any shape, formatted in any style.
 std::string anyValue(std::mt19937& random, int depth) {
   static const std::vector<std::string> kLeaves = {"0",
                                                    "-0.0",

@@ -1,4 +1,4 @@
-// What a scan makes of lines that other tools wrote or changed.
+// Scans of lines that other tools wrote or changed.
 
 #include "log/source/scan.h"
 
@@ -58,12 +58,12 @@ TEST(ForeignLines, TheLineBehindOneThatLostItsSealIsKept) {
   const std::string first = log.line("a");
   (void)log.line("b");
   const std::string edited = body("b") + "\n";
-  std::string rest = log.line("c");  // one statement each: the order of operands is not specified
+  std::string rest = log.line("c");  // separate statements, because the evaluation order of operands is unspecified
   rest += log.line("d");
   const Seen seen = scan(first + edited + rest);
   EXPECT_EQ(seen.ids, "a b? c? d ");
   EXPECT_EQ(seen.problems.size(), 1U);
-  EXPECT_EQ(seen.notes.size(), 1U);  // no seal; the seal before it is gone
+  EXPECT_EQ(seen.notes.size(), 1U);  // the line has no seal, and the next line's previous seal is missing
   // The same for a reader that stopped after the edited line.
   EXPECT_EQ(scan(first + edited + rest, first.size() + edited.size()).ids, seen.ids);
 }

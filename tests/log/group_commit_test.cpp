@@ -19,7 +19,7 @@ struct Work {
 TEST(GroupCommit, EveryWorkIsCommittedOnceInTheOrderOfItsThread) {
   constexpr int kThreads = 16;
   constexpr int kEach = 200;
-  std::vector<std::pair<int, int>> committed;  // only the leader touches it
+  std::vector<std::pair<int, int>> committed;  // only the leader accesses it
   std::atomic<int> leaders = 0;
   GroupCommit<Work> commits(
       [&](const std::vector<Work*>& group) {
@@ -98,7 +98,7 @@ TEST(GroupCommit, AGroupEndsBeforeItGetsTooHeavy) {
       },
       10);
   Work first{.thread = 0, .number = 0};
-  std::thread leader([&] { commits.run(first, 50); });  // heavier than a group may be, and alone
+  std::thread leader([&] { commits.run(first, 50); });  // larger than a group may be, and alone
   leaderIn.wait();
   std::vector<Work> works(6);
   std::vector<std::thread> others;

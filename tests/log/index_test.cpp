@@ -15,7 +15,7 @@ std::string idAt(std::size_t i) {
   return "entry-" + std::to_string(i * 7919);
 }
 
-// An index over made-up entries: entry i is at offset 100 * i.
+// An index of invented entries: entry i is at offset 100 * i.
 class IndexWorld {
  public:
   explicit IndexWorld(std::uint64_t seed = 42) : index(seed) {}
@@ -161,7 +161,7 @@ TEST_F(IndexTest, AHalfWrittenExtensionIsLeftOut) {
     files.put("/store/b.idx", damaged);
     auto file = IndexFile::open(*folder(), "b.idx");
     ASSERT_TRUE(file);
-    // Only the four bytes after the checksum mean nothing.
+    // Only the four bytes after the checksum have no meaning.
     if (file->known() != 10U) {
       EXPECT_EQ(file->known(), 20U);
       EXPECT_GE(at, baseBytes + 60);

@@ -68,7 +68,7 @@ TEST(LineReader, SumsOnTheWay) {
   EXPECT_EQ(rest.value(), all.value());
 }
 
-// A long line of one letter, then another line; made as it is read.
+// A long line of a single letter, then another line; generated while it is read.
 class LongLineSource final : public ByteSource {
  public:
   explicit LongLineSource(std::uint64_t longBytes) : longBytes_(longBytes) {}
@@ -96,7 +96,7 @@ class LongLineSource final : public ByteSource {
   std::uint64_t longBytes_;
 };
 
-// Just above the limit the line's end is in the buffer already; far above it is not.
+// Just above the limit, the end of the line is already in the buffer; far above, it is not.
 TEST(LineReader, ALineThatIsTooLongCostsOnlyItself) {
   for (const std::uint64_t length : {kMaxLineBytes + 1, kMaxLineBytes + (std::size_t{1} << 19),
                                      kMaxLineBytes + (std::size_t{1} << 20), 3 * kMaxLineBytes}) {

@@ -60,7 +60,7 @@ TEST(Line, OnlyTheSealInItsPlaceIsOne) {
   EXPECT_TRUE(findSeal(good));
   for (const std::string bad : {
            R"({"id":"a","seal":"1/2 0123ABCD"})",                  // upper case
-           R"({"id":"a","seal":"0/2 0123abcd"})",                  // places begin at 1
+           R"({"id":"a","seal":"0/2 0123abcd"})",                  // places start at 1
            R"({"id":"a","seal":"3/2 0123abcd"})",                  // after the end
            R"({"id":"a","seal":"01/2 0123abcd"})",                 // a leading zero
            R"({"id":"a","seal":"-1/2 0123abcd"})",                 // a sign
@@ -69,9 +69,9 @@ TEST(Line, OnlyTheSealInItsPlaceIsOne) {
            R"({"id":"a","seal":"1 0123abcd"})",                    // no count
            R"({"id":"a","seal":"1/2 0123abcd" })",                 // a blank
            R"({"id":"a","seal": "1/2 0123abcd"})",                 // a blank
-           R"({"id":"a","payload":{"seal":"1/2 0123abcd"}})",      // someone else's
+           R"({"id":"a","payload":{"seal":"1/2 0123abcd"}})",      // belongs to the payload
            R"({"id":"a","seal":"1/2 0123abcd","more":1})",         // not last
-           R"({"id":"a","seal":"1/2 0123abc"})",                   // short
+           R"({"id":"a","seal":"1/2 0123abc"})",                   // too short
            R"("seal":"1/2 0123abcd"})",                            // no comma
            "",
        }) {

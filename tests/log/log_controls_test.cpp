@@ -1,4 +1,4 @@
-// The control entries of a log, asked of its index while the log grows and changes.
+// The control entries of a log, read from its index while the log grows and changes.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,7 +16,7 @@ using Sequences = std::vector<Sequence>;
 
 class LogControlsTest : public testing::Test {
  protected:
-  // Adds one batch, an entry for each type, to the file.
+  // Appends a batch with one entry for each type to the file.
   void append(const std::vector<std::string_view>& types) {
     std::ofstream file(folder_.path() / "s.jsonl", std::ios::app | std::ios::binary);
     for (std::size_t i = 0; i < types.size(); ++i) {
@@ -33,7 +33,7 @@ class LogControlsTest : public testing::Test {
       file << line;
     }
   }
-  // Begins another file of the same name.
+  // Starts a new file with the same name.
   void startOver() {
     std::filesystem::remove(folder_.path() / "s.jsonl");
     seal_ = {};

@@ -1,4 +1,4 @@
-// What the tests of the log room share: bytes as a source, sealed lines, and a sink that remembers.
+// Shared by the tests of the log room: bytes as a source, sealed lines, and a sink that records what it receives.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace bough {
 
-/// A source over a string that gives at most `pieceBytes` at a time.
+/// A source that reads from a string and returns at most `pieceBytes` at a time.
 class StringSource final : public ByteSource {
  public:
   explicit StringSource(std::string bytes, std::size_t pieceBytes = SIZE_MAX)
@@ -34,7 +34,7 @@ class StringSource final : public ByteSource {
   std::size_t pieceBytes_;
 };
 
-/// An entry's text without a seal.
+/// Returns an entry's text without a seal.
 inline std::string entryText(const std::string& id, const std::string& parentId = {}, const std::string& text = "hi") {
   Entry entry;
   entry.id = id;
@@ -47,7 +47,7 @@ inline std::string entryText(const std::string& id, const std::string& parentId 
   return out;
 }
 
-/// Makes logs as a writer does.
+/// Builds logs like a writer.
 class LogBuilder {
  public:
   /// Adds one batch of entries with these ids.
@@ -65,14 +65,14 @@ class LogBuilder {
     for (const std::string& line : lines) all += line;
     return all;
   }
-  /// Where a line begins.
+  /// Returns the offset of a line.
   [[nodiscard]] std::uint64_t offset(std::size_t line) const {
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < line; ++i) at += lines[i].size();
     return at;
   }
 
-  std::vector<std::string> lines;  ///< Each with its end.
+  std::vector<std::string> lines;  ///< Each with its line end.
 
  private:
   SealDigits seal_;
@@ -110,7 +110,7 @@ class RememberingSink final : public ScanSink {
   }
 };
 
-/// One whole scan.
+/// The result of one complete scan.
 struct Scanned {
   explicit Scanned(const std::string& bytes, std::size_t pieceBytes = SIZE_MAX) {
     StringSource source(bytes, pieceBytes);

@@ -1,4 +1,4 @@
-// Lines past the limit: each is stepped over alone.
+// Lines over the size limit: only these lines are skipped.
 
 #include "log/source/line_reader.h"
 

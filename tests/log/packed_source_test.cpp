@@ -64,7 +64,7 @@ class PackedSource : public testing::Test {
     files.put("/store/packed", bytes);
     return files.openRoot("/store", true).value()->open("packed", OpenMode::Read).value();
   }
-  // All of a source, or the errno at which it ended.
+  // Returns everything that a source contains, or the errno at which it ended.
   static SysResult<std::string> drain(SysResult<std::unique_ptr<ByteSource>> source) {
     if (!source) return std::unexpected(source.error());
     std::string all;
@@ -193,7 +193,7 @@ TEST_F(PackedSource, DamageIsNeverOtherBytesWithoutAWord) {
     }
     std::string all(plain.size(), 'x');
     ASSERT_EQ(readFully(**source, 0, all), plain.size());
-    // What cannot be unpacked is NUL bytes, a frame at a time.
+    // Frames that cannot be decompressed read as NUL bytes, each as a whole.
     for (std::size_t from = 0; from < plain.size(); from += kFramePlainBytes) {
       const std::string frame = all.substr(from, kFramePlainBytes);
       if (frame == plain.substr(from, kFramePlainBytes)) continue;

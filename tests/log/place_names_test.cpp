@@ -1,5 +1,5 @@
-// What was written while an entry could not be read knows it by its place in the log. Where the entry is in another
-// place, it still means that entry.
+// References that were written while an entry was unreadable name the entry by its place in the log. When the entry
+// moves to another place, they must still mean that entry.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Ids = std::vector<std::string>;
 
-// The last entry of s is damaged; an index has counted it, so that it is not torn.
+// The last entry of s is damaged. An index has counted it, so it is not torn.
 class PlaceNames : public testing::Test {
  protected:
   PlaceNames() {
@@ -42,7 +42,7 @@ class PlaceNames : public testing::Test {
   void append(const std::string& session, const std::string& id, std::size_t size = 100) {
     must(store->appendSessionEntries(session, {message(std::string(size, 'x'), id)}));
   }
-  // The line is again what it was; what was appended since stays.
+  // Restores the line; entries appended since then stay.
   void bringBack() {
     store.reset();
     std::string log = bytes();
@@ -60,7 +60,7 @@ class PlaceNames : public testing::Test {
     for (const Entry& entry : must(of.loadSessionEntries(session, {.branch = leaf}))) ids.push_back(entry.id);
     return ids;
   }
-  // A fork at the damaged entry, with entries of its own that name it.
+  // Creates a fork at the damaged entry, with entries of its own that refer to it.
   void makeFork() {
     must(store->branchFromEntry("s", lost, {.sessionId = "f"}));
     append("f", "own");
@@ -115,7 +115,7 @@ TEST_F(PlaceNames, WhatIsLeftOfAForkKeepsItsHistory) {
   EXPECT_EQ(idsOf(*store, "g", "its"), (Ids{"a", "large", "last", "own", "its"}));
 }
 
-// In the other store lines have other lengths and places.
+// In the other store, lines have other lengths and places.
 TEST_F(PlaceNames, CopiesHaveTheIdsOfWhatIsNamedByItsPlace) {
   append("s", "after");
   must(store->moveHead("s", lost));
@@ -145,7 +145,7 @@ TEST_F(PlaceNames, CopiesHaveTheIdsOfWhatIsNamedByItsPlace) {
   expectWhole(*store);
 }
 
-// Lines after what is erased move; the fork is not written again.
+// Lines after the erased entry move, but the fork is not rewritten.
 TEST_F(PlaceNames, AForkKeepsItsHistoryWhenItsParentIsErasedFrom) {
   makeFork();
   bringBack();
@@ -194,7 +194,7 @@ TEST_F(PlaceNames, AForkOfAForkAndAnArchivedOneKeepTheirHistory) {
   EXPECT_EQ(idsOf(*store, "h", "own").size(), 4U);
 }
 
-// Of the names in a fork, those in the parent's log stay what they are when the fork's own lines move.
+// When the fork's own lines move, its references to places in the parent's log must not change.
 TEST_F(PlaceNames, AnErasureInTheForkLeavesTheNamesOfItsParentsPlaces) {
   must(store->branchFromEntry("s", lost, {.sessionId = "f"}));
   append("f", "first", 400'000);
@@ -208,7 +208,7 @@ TEST_F(PlaceNames, AnErasureInTheForkLeavesTheNamesOfItsParentsPlaces) {
   expectWhole(*store);
 }
 
-// A line begins at 0, and none at 1.
+// A line begins at 0, and none begins at 1.
 TEST_F(PlaceNames, NoEntryHasTheIdOfAPlace) {
   for (const char* id : {"unreadable:0", "unreadable:1"}) {
     const auto refused = store->appendSessionEntries("s", {message("x", id)});

@@ -1,4 +1,4 @@
-// Reading through an open log what its scan has found, in files that other tools have touched.
+// Reading entries that a scan found in an open log, in files that other tools have changed.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string sealed(const std::vector<std::string>& ids) {
   return out;
 }
 
-// All entries of a log with these bytes, as lines.
+// Returns all entries of a log with these bytes, as lines.
 std::vector<std::string> linesOf(const std::string& bytes) {
   SimFileSystem files;
   files.put("/store/sessions/s.jsonl", bytes);
@@ -56,7 +56,7 @@ TEST(ReadBack, SealedLinesBehindAByteOrderMarkAreRead) {
 }
 
 TEST(ReadBack, ASealedLineBehindAnUnsealedOneIsRead) {
-  // The unsealed line ends in eight characters and a quote, as a seal does.
+  // The unsealed line ends in eight characters and a quote, like a seal.
   std::string bytes;
   SealDigits last = appendSealedLine(bytes, body("a"), std::nullopt, 1, 1);
   bytes += body("b", R"("payload":{},"note":"deadbeef")") + "\n";
@@ -67,7 +67,7 @@ TEST(ReadBack, ASealedLineBehindAnUnsealedOneIsRead) {
 
 TEST(ReadBack, AnIdWithEscapesIsFoundAgain) {
   const std::string line = R"({"id":"\u0061b","type":"custom","timestamp":1})";
-  EXPECT_EQ(linesOf(line + "\n" + body("c") + "\n" + body("ab") + "\n").size(), 2U);  // the last is a duplicate
+  EXPECT_EQ(linesOf(line + "\n" + body("c") + "\n" + body("ab") + "\n").size(), 2U);  // the last line is a duplicate
 }
 
 }  // namespace

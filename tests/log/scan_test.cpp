@@ -28,7 +28,7 @@ TEST(Scan, CutAtAnyByteLeavesAPrefixOfWholeBatches) {
   const std::string bytes = log.bytes();
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     const Scanned scan(bytes.substr(0, cut));
-    // A line counts from its closing brace on; its line end may be missing.
+    // A line counts once its closing brace is there; its line end may be missing.
     const auto complete = [&](std::size_t line) { return cut + 1 >= log.offset(line) + log.lines[line].size(); };
     Ids expected;
     if (complete(0)) expected = {"h"};
@@ -65,7 +65,7 @@ TEST(Scan, OneDamagedByteCostsOneLineAtMost) {
   const std::string bytes = log.bytes();
   const Ids all{"h", "a", "b", "c", "d", "e"};
   for (std::size_t line = 0; line < 5; ++line) {
-    // Up to the line end itself: without it two lines are one.
+    // Excludes the line end: without it, two lines become one.
     for (std::size_t at = log.offset(line); at + 1 < log.offset(line + 1); ++at) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x01);
@@ -73,7 +73,7 @@ TEST(Scan, OneDamagedByteCostsOneLineAtMost) {
       const Scanned scan(damaged);
       Ids without = all;
       without.erase(without.begin() + static_cast<std::ptrdiff_t>(line));
-      // A line that only has no seal any more is read as one that never had any.
+      // A line that only lost its seal is read like a line that never had one.
       ASSERT_TRUE(scan.sink.ids == without || scan.sink.ids == all) << "byte " << at << ": " << damaged;
       ASSERT_FALSE(scan.sink.seen.empty());
       ASSERT_TRUE(scan.sink.ids == all || !scan.sink.problems().empty());
@@ -151,7 +151,7 @@ TEST(Scan, ADamagedSealCostsItsLineAndNotTheNext) {
   LogBuilder log;
   log.batch({"h"}).batch({"a"}).batch({"b"}).batch({"c"});
   std::string bytes = log.bytes();
-  char& digit = bytes[log.offset(2) - 4];  // the last digit of a's seal
+  char& digit = bytes[log.offset(2) - 4];  // last digit of the seal of a
   digit = digit == '0' ? '1' : '0';
   const Scanned scan(bytes);
   EXPECT_EQ(scan.sink.ids, (Ids{"h", "b", "c"}));
@@ -218,7 +218,7 @@ TEST(Scan, AChangedSealAtTheEndIsAProblem) {
     }
   }
   EXPECT_GT(told, 40U);
-  // As another tool writes it.
+  // As another tool formats it.
   std::string rewritten = whole;
   rewritten.replace(seal, 7, "\"seal\": ");
   EXPECT_TRUE(Scanned(rewritten).sink.problems().empty());

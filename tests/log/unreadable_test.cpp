@@ -1,4 +1,4 @@
-// Damage in the middle of a log costs the entries it hit, and hides nothing that lies before it.
+// Damage in the middle of a log affects only the damaged entries, and hides nothing before it.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class Unreadable : public testing::Test {
     std::ifstream file(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // Puts `damage` over the log at `at` bytes after the beginning of the line of an entry, while nobody has it open.
+  // Overwrites the log with `damage`, `at` bytes after the start of an entry's line, while no process has the log open.
   std::uint64_t overwrite(const std::string& id, std::size_t at, const std::string& damage) {
     store.reset();
     std::string log = bytes();
@@ -128,7 +128,7 @@ TEST_F(Unreadable, AHeadThatNamesNothingMovesNothing) {
   must(store->moveHead("s", "c"));
   fs::remove(folder / "sessions/s.idx");
   const std::string log = bytes();
-  // Both as one line, which is d because e names it as its parent.
+  // Makes both lines one, which is taken for d because e names d as its parent.
   overwrite("c", 0, std::string(log.find(R"({"id":"e")") - log.find(R"({"id":"c")") - 1, '\0'));
   EXPECT_EQ(must(store->sessionState("s")).headId, "b");
   must(store->appendSessionEntries("s", {message("x", "f")}));
@@ -193,7 +193,7 @@ TEST_F(Unreadable, ALineWhoseEndWasDestroyedHidesNotTheIdOfTheNextOne) {
 
 TEST_F(Unreadable, TheIndexBeforeTheDamageTellsTheParent) {
   makeChain();
-  append("large", "e", 300'000);  // so that there is an index file
+  append("large", "e", 300'000);  // large enough for an index file
   append("left", "a");
   append("lost", "b");
   append("next", "lost");
@@ -253,14 +253,14 @@ TEST_F(Unreadable, ASealedLineThatIsNotJsonIsCountedByWhoeverLooksAtAllLines) {
   EXPECT_EQ(must(store->loadSessionEntries("s", {.type = std::string(kUnreadableType)})).size(), 1U);
 }
 
-// What an index has counted was complete: a changed byte in the last batch is damage, and nothing of it is set aside.
+// A batch that an index has counted was complete: a changed byte in the last batch is damage, and nothing is set aside.
 TEST_F(Unreadable, ADamagedLastBatchIsNotTorn) {
   makeChain();
   std::vector<Entry> batch;
   for (int i = 0; i < 1000; ++i) batch.push_back(message(std::string(400, 'x'), "m" + std::to_string(i)));
   must(store->appendSessionEntries("s", batch));
   open();
-  must(store->repairSession("s"));  // there is an index file now
+  must(store->repairSession("s"));  // the index file exists now
   overwrite("m500", 200, "#");
   auto entries = must(store->loadSessionEntries("s"));
   ASSERT_EQ(entries.size(), 1006U);
@@ -273,7 +273,7 @@ TEST_F(Unreadable, ADamagedLastBatchIsNotTorn) {
   EXPECT_FALSE(std::ifstream(folder.path().string() + "/sessions/s.torn").good());
 }
 
-// A log that was cut within a batch that an index has counted: what is left of the batch counts.
+// A log that was truncated within a batch that an index has counted: the rest of the batch is valid.
 TEST_F(Unreadable, ACutBatchThatWasCountedIsNotTorn) {
   makeChain();
   std::vector<Entry> batch;
@@ -286,7 +286,7 @@ TEST_F(Unreadable, ACutBatchThatWasCountedIsNotTorn) {
   std::ofstream(path(), std::ios::binary) << log;
   open();
   EXPECT_EQ(must(store->sessionState("s")).trailingBytes, 0U);
-  EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 907U);  // m900 cannot be read
+  EXPECT_EQ(must(store->loadSessionEntries("s")).size(), 907U);  // m900 is unreadable
   must(store->appendSessionEntries("s", {message("x", "after")}));
   open();
   EXPECT_EQ(must(store->loadSessionEntries("s")).back().id, "after");
@@ -308,7 +308,7 @@ TEST_F(Unreadable, AHeaderThatCannotBeReadCostsNoEntry) {
   EXPECT_EQ(idsOf(must(store->loadSessionEntries("f", {.branch = "h"}))), (Ids{"a", "b", "c", "g", "h"}));
 }
 
-// Whether it is one of the shared history, only that tells.
+// Only the lost entry would show whether it belongs to the shared history.
 TEST_F(Unreadable, AForksHeadThatNamesALostEntryMovesNothing) {
   must(store->createSession({.sessionId = "p"}));
   must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
@@ -339,7 +339,7 @@ TEST_F(Unreadable, AnAppendToAForkGoesOnFromTheHeadBeforeTheLostOne) {
   EXPECT_EQ(idsOf(branch("f")), (Ids{"a", "b", "d", "e", "f"}));
 }
 
-// What was acknowledged is recognized by its id, wherever the head is by now, and goes on where it was.
+// A repeated append is recognized by its id, wherever the head is now, and continues at its old place.
 TEST_F(Unreadable, ARetriedAppendToAForkStaysWhereItWasWhenTheHeadIsLost) {
   must(store->createSession({.sessionId = "p"}));
   must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
@@ -348,22 +348,22 @@ TEST_F(Unreadable, ARetriedAppendToAForkStaysWhereItWasWhenTheHeadIsLost) {
   must(store->appendSessionEntries("s", {message("y", "d")}));  // after c
   append("e", "a");
   must(store->moveHead("s", "c"));
-  overwrite("c", 0, R"({"id":"X")");  // the head entry names nothing now
+  overwrite("c", 0, R"({"id":"X")");  // the head entry names a missing entry now
   const AppendResult again = must(store->appendSessionEntries("s", {message("y", "d")}));
   EXPECT_EQ(again.appendedCount, 0U);
   EXPECT_EQ(again.duplicateCount, 1U);
   EXPECT_EQ(must(store->loadEntry("s", "d")).parentId, "c");
   Entry named = message("y", "d");
-  named.parentId = "c";  // as whoever appended it was told
+  named.parentId = "c";  // as the first append reported
   EXPECT_EQ(must(store->appendSessionEntries("s", {named})).duplicateCount, 1U);
-  // The rest of a batch whose beginning was stored goes on from it, not from the head.
+  // The rest of a batch whose beginning was stored continues after that beginning, not at the head.
   const AppendResult rest = must(store->appendSessionEntries("s", {message("y", "d"), message("z", "f")}));
   EXPECT_EQ(rest.appendedCount, 1U);
   EXPECT_EQ(must(store->loadEntry("s", "f")).parentId, "d");
   EXPECT_EQ(store->appendSessionEntries("s", {message("other", "d")}).error().code, ErrorCode::IdConflict);
 }
 
-// The lost entry itself, sent again with the parent that it had.
+// Appends the lost entry again, with the parent that it had.
 TEST_F(Unreadable, ARetriedAppendOfTheLostHeadOfAForkIsAttachedWhereItWas) {
   must(store->createSession({.sessionId = "p"}));
   must(store->appendSessionEntries("p", {message("x", "a"), message("x", "b")}));
@@ -382,7 +382,7 @@ TEST_F(Unreadable, ARetriedAppendOfTheLostHeadOfAForkIsAttachedWhereItWas) {
   EXPECT_EQ(idsOf(branch("lost")), (Ids{"a", "b", "c", "lost"}));
 }
 
-// Without an index nothing proves that the batch was complete.
+// Without an index, nothing proves that the batch was complete.
 TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
   makeChain();
   must(store->appendSessionEntries("s", {message("one", "one"), message("two", "two")}));
@@ -390,12 +390,12 @@ TEST_F(Unreadable, ADamagedLastBatchThatNobodyCountedIsTorn) {
   EXPECT_GT(must(store->sessionState("s")).trailingBytes, 0U);
 }
 
-// The last entry is damaged from a byte of its line on. An index has counted it, so that it is not torn.
+// The last entry is damaged from some byte of its line on. An index has counted it, so it is not torn.
 class UnreadableEnd : public Unreadable, public testing::WithParamInterface<std::size_t> {
  protected:
   UnreadableEnd() {
     makeChain();
-    append("large", "e", 300'000);  // so that there is an index file
+    append("large", "e", 300'000);  // large enough for an index file
     append("last", "large");
     open();
     must(store->repairSession("s"));
@@ -403,7 +403,7 @@ class UnreadableEnd : public Unreadable, public testing::WithParamInterface<std:
     overwrite("last", GetParam(), std::string(8, '#'));
     lost_ = must(store->sessionState("s")).headId;
   }
-  // The line is again what it was; what was appended since stays.
+  // Restores the line; entries appended since then stay.
   void bringBack() {
     store.reset();
     std::string log = bytes();
@@ -446,7 +446,7 @@ TEST_P(UnreadableEnd, ARedactionOfItHidesWhatCanBeReadAgain) {
   EXPECT_TRUE(must(store->loadSessionEntries("s")).at(7).redacted);
 }
 
-// An erasure moves the lines, and the places by which entries are known with them.
+// An erasure moves lines, and with them the places that identify damaged entries.
 TEST_P(UnreadableEnd, AnErasureBeforeItMovesItsPlace) {
   must(store->appendSessionEntries("s", {message("x", "f")}));
   must(store->moveHead("s", "a"));

@@ -1,4 +1,4 @@
-// Compressed logs whose table of frames is not right.
+// Compressed logs with an invalid frame table.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST(ZstdSource, ATableThatSkipsAFrameIsDamage) {
   const auto good = sourceOf(first + second + packFrameTable({{sizeOf(first), 6}, {sizeOf(second), 7}}));
   ASSERT_TRUE(good);
   EXPECT_EQ((*good)->damagedAt(), std::nullopt);
-  // Nor does it stand for bytes that no frame could hold.
+  // The table must not claim bytes that no frame can contain either.
   const auto forged =
       sourceOf(first + second + packFrameTable({{sizeOf(first), 6}, {sizeOf(second), 7}, {0, 16U << 20}}));
   ASSERT_TRUE(forged);

@@ -1,4 +1,4 @@
-// The simulator against the operating system: every test here runs on both, so neither can drift from the other.
+// Compares the simulator with the operating system: every test here runs on both, so that they cannot diverge.
 
 #include <gtest/gtest.h>
 
@@ -140,7 +140,7 @@ TEST_P(FileSystemContract, LinksAreTheSameFile) {
   EXPECT_EQ(read("b"), "one two");
   EXPECT_EQ(errorOf(root_->link("a", "b")), EEXIST);
   EXPECT_EQ(errorOf(root_->link("missing", "c")), ENOENT);
-  // POSIX: renaming one name of a file over another of the same file does nothing.
+  // POSIX: renaming a name of a file to another name of the same file does nothing.
   EXPECT_TRUE(root_->rename("a", "b"));
   EXPECT_EQ(names(), (Names{"a", "b"}));
   ASSERT_TRUE(root_->remove("a"));

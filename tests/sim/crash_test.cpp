@@ -21,7 +21,7 @@ class SimCrash : public testing::Test {
   std::string after(const CrashChoice& choice, const std::string& path = "/store/a") {
     return sim_.powerLoss(now(), choice)->contents(path).value_or("(none)");
   }
-  // Every different content the file may have after a power loss now.
+  // Returns every content that the file may have after a power loss now.
   std::set<std::string> outcomes(const CrashOptions& options = {}) {
     std::set<std::string> result;
     sim_.forEachCrashAt(now(), options, [&](CrashImage& image) {
@@ -29,7 +29,7 @@ class SimCrash : public testing::Test {
     });
     return result;
   }
-  // A synced file to start from.
+  // Creates a synced file to start from.
   void start(std::string_view bytes) {
     sim_.put("/store/a", bytes);
     root_ = sim_.openRoot("/store", false).value();

@@ -14,7 +14,7 @@ class SimFaults : public testing::Test {
  protected:
   std::uint64_t nextCall() { return sim_.callCount() + 1; }
   CrashPoint now() { return {.operation = sim_.operationCount(), .bytes = {}}; }
-  // What stays of the file when the power goes now and as much as possible was written before.
+  // Returns the content of the file after a power loss now, when as much as possible was written before.
   std::string atBest() {
     const CrashChoice choice{.pages = PageFate::Kept, .newSizes = true, .newNames = true};
     return sim_.powerLoss(now(), choice)->contents("/store/a").value_or("(none)");
@@ -99,7 +99,7 @@ TEST_F(SimFaults, AFailedSyncLosesThePagesForGood) {
   EXPECT_EQ(file_->sync().error(), EIO);
   EXPECT_EQ(sim_.contents("/store/a"), "lost");
   EXPECT_EQ(atBest(), std::string(4, '\0'));
-  // The next sync reports success although the page never reaches the disk: so a failed sync must not be retried.
+  // The next sync succeeds although the page never reaches the disk; this is why a failed sync must not be retried.
   EXPECT_TRUE(file_->sync());
   EXPECT_EQ(atBest(), std::string(4, '\0'));
   EXPECT_EQ(sim_.contents("/store/a"), "lost");

@@ -26,7 +26,7 @@ SessionOutline chain(Sequence length) {
   return outlineOf(parents);
 }
 
-// Entry n says "entry n".
+// The text of entry n is "entry n".
 Result<std::vector<EntrySummary>> describe(const std::vector<Sequence>& nodes) {
   std::vector<EntrySummary> summaries;
   for (const Sequence node : nodes) {
@@ -83,7 +83,7 @@ TEST(TreeDrawing, DrawsSeveralRootsAndMarks) {
 )");
 }
 
-// Every tenth entry is the user's.
+// Every tenth entry is from the user.
 Result<std::vector<EntrySummary>> describeWork(const std::vector<Sequence>& nodes) {
   auto summaries = describe(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) (*summaries)[i].speaker = nodes[i] % 10 == 1 ? "user" : "tool";
@@ -148,7 +148,7 @@ TEST(TreeDrawing, ABranchThatBeginsWithBookkeepingKeepsItsCorner) {
 )");
 }
 
-// Every turn of a chat ends with an entry that sums it up; the next turn, and a branch, continue from that entry.
+// Every turn of a chat ends with an entry with its totals; the next turn, and a branch, continue from that entry.
 TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsPlace) {
   auto outline = outlineOf({kNone, 1, 2, 3, 4, 5, 3, 7, 8});
   for (const Sequence sum : {3u, 6u, 9u}) outline.kinds[sum] = EntryKind::Custom;
@@ -181,7 +181,7 @@ TEST(TreeDrawing, WhereTheHeadOrABranchPointIsBookkeepingTheEntryBeforeItHasItsP
   EXPECT_FALSE(graph.contains("n3")) << graph;
 }
 
-// A name is shown, whatever has it.
+// A label is always shown, whatever entry has it.
 TEST(TreeDrawing, NamedBookkeepingThatFollowsNothingHasARowOfItsOwn) {
   auto outline = outlineOf({kNone, 1, 2, 2});
   for (const Sequence made : {1u, 4u}) outline.kinds[made] = EntryKind::Custom;
@@ -195,7 +195,7 @@ TEST(TreeDrawing, NamedBookkeepingThatFollowsNothingHasARowOfItsOwn) {
 }
 
 TEST(TreeDrawing, TheHeadIsShownWhereThereIsLittleRoom) {
-  // Each entry has a brother, so that every level moves to the right.
+  // Each entry has a sibling, so that every level is indented further.
   std::vector<Sequence> parents = {kNone};
   for (Sequence i = 1; i < 60; i += 2) {
     parents.push_back(i);

@@ -1,4 +1,4 @@
-// The tree against a model that does everything by walking parents, on random trees, sound and damaged.
+// Compares the tree with a model that does everything by walking parents, on random trees, valid and damaged.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,8 @@ struct Model {
 
   [[nodiscard]] bool isNode(Sequence entry) const { return isConversation(outline.kinds[entry]); }
 
-  // The nearest node above, by the format's rules: a parent is an earlier entry, and control entries are passed over.
+  // Returns the nearest node above, following the format's rules: a parent is an earlier entry, and control entries are
+  // skipped.
   [[nodiscard]] Sequence parent(Sequence entry) const {
     for (Sequence at = entry;;) {
       const Sequence up = outline.parents[at];
@@ -40,7 +41,7 @@ struct Model {
       at = up;
     }
   }
-  // Whether following parents, whatever they are, ends in nothing that is known.
+  // Returns true when the chain of parents ends at an unknown or later entry.
   [[nodiscard]] bool isBroken(Sequence entry) const {
     for (Sequence at = entry;;) {
       const Sequence up = outline.parents[at];
@@ -117,7 +118,7 @@ void compare(const Model& model, std::mt19937_64& random) {
   ASSERT_EQ(branches.size(), leaves.size());
   for (const TreeBranch& branch : branches) {
     const Nodes path = model.path(branch.leaf);
-    std::size_t own = 0;  // entries at the end of the path that no other leaf's path has
+    std::size_t own = 0;  // entries at the end of the path that are on no other leaf's path
     while (own < path.size() && std::ranges::count_if(
                                     leaves,
                                     [&](Sequence leaf) {

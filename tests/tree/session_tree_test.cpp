@@ -10,7 +10,7 @@ namespace {
 using Nodes = std::vector<Sequence>;
 constexpr Sequence kNone = kNoSequence;
 
-// A header, then messages with these parents; the head is the last one.
+// A header, then messages with these parents; the head is the last message.
 SessionOutline outlineOf(const std::vector<Sequence>& parents) {
   SessionOutline outline;
   outline.add(EntryKind::SessionHeader, kNone);
@@ -50,7 +50,7 @@ TEST(SessionTree, LeavesControlEntriesOutAndFollowsWhatHangsUnderThem) {
   auto outline = outlineOf({kNone, 1, 2, 3, 1, kElsewhere, 6});
   outline.kinds[3] = EntryKind::Label;  // 4 names it as its parent
   outline.kinds[5] = EntryKind::Head;
-  outline.kinds[6] = EntryKind::Redaction;  // whose parent is unknown: 7 has no known one either
+  outline.kinds[6] = EntryKind::Redaction;  // its parent is unknown, so the parent of 7 is unknown too
   outline.head = 3;
   const SessionTree tree(std::move(outline), {{"on a control entry", 3}});
   EXPECT_EQ(tree.nodeCount(), 4u);
@@ -84,7 +84,7 @@ TEST(SessionTree, ShowsAnOrphanAsABranchOfItsOwn) {
 }
 
 TEST(SessionTree, CutsCyclesAndTellsThemFromForwardReferences) {
-  // 1 → 3 → 2 → 1 is a circle, 4 hangs on it; 5 → 6 only is in the wrong order; 7 is its own parent.
+  // 1 → 3 → 2 → 1 is a cycle to which 4 is attached; 5 → 6 is only in the wrong order; 7 is its own parent.
   const SessionTree tree(outlineOf({3, 1, 2, 3, 6, kNone, 7}));
   EXPECT_EQ(tree.roots(), (Nodes{1, 5, 6, 7}));
   EXPECT_EQ(tree.path(4), (Nodes{1, 2, 3, 4}));
