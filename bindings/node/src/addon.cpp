@@ -1,8 +1,9 @@
-// The C interface (bough_c.h) for Node: every call by its number, as a promise that is kept off the main thread, or at
-// once.
+// The C interface (bough_c.h) for Node. Each call is named by its number, and runs either as a promise off the main
+// thread, or synchronously.
 //
-// A call's arguments come as one list, in the order of the C function. Texts are strings or buffers, handles numbers.
-// Options are in the list, member by member. What comes out of the C function is the result.
+// The arguments of a call are passed as one list, in the order of the C function's parameters. Texts are strings or
+// buffers, handles are numbers, and options are members of the list. The out-parameters of the C function are the
+// result.
 #define NAPI_VERSION 8
 #include <bough/bough_c.h>
 #include <node_api.h>
@@ -23,7 +24,7 @@
 
 namespace {
 
-// False, with an exception pending, when a value has the wrong kind.
+// Reads one argument. Returns false, with an exception pending, when a value has the wrong type.
 bool readArgument(napi_env env, napi_value value, Argument& argument) {
   napi_valuetype type = napi_undefined;
   napi_typeof(env, value, &type);
@@ -58,12 +59,12 @@ bool readList(napi_env env, napi_value list, std::vector<Argument>& arguments) {
   return true;
 }
 
-// Entries come as one flat list: eight texts an entry, and true in place of the parent for a root.
+// Reads entries from one flat list: eight texts per entry, with true in place of the parent for a root.
 bool readEntries(napi_env env, napi_value list, Call& call) {
   constexpr size_t kTexts = 8;
   if (!readList(env, list, call.entryTexts)) return false;
   call.entries.resize((call.entryTexts.size() + kTexts - 1) / kTexts);
-  call.entryTexts.resize(call.entries.size() * kTexts);  // what is missing at the end is absent
+  call.entryTexts.resize(call.entries.size() * kTexts);  // missing texts at the end are absent
   for (size_t i = 0; i < call.entries.size(); ++i) {
     const Argument* texts = &call.entryTexts[i * kTexts];
     const bool root = texts[1].kind == Argument::Kind::Boolean && texts[1].number == 1;
@@ -86,7 +87,7 @@ bool readEntries(napi_env env, napi_value list, Call& call) {
   return true;
 }
 
-// An operation is named by its place in `operations`.
+// Finds an operation by its index in `operations`.
 const Operation* findOperation(napi_env env, napi_value place) {
   uint32_t number = 0;
   if (napi_get_value_uint32(env, place, &number) == napi_ok && number < std::size(kOperations)) {
@@ -100,8 +101,8 @@ napi_value handleValue(napi_env env, void* handle) {
   return numberOf(env, static_cast<double>(reinterpret_cast<uintptr_t>(handle)));
 }
 
-// Null, with an error in the call, when JavaScript cannot hold the result: its strings and buffers have a greatest
-// length.
+// Converts the results of a call. Returns null, with an error in the call, when JavaScript cannot hold the result,
+// because its strings and buffers have a maximum length.
 napi_value resultOf(napi_env env, Call& call) {
   napi_value value = nullptr;
   napi_get_undefined(env, &value);
@@ -138,7 +139,7 @@ napi_value resultOf(napi_env env, Call& call) {
   return value;
 }
 
-// The parameters of run and runSync: an operation, a list, and for append the entries.
+// Reads the parameters of run and runSync: an operation, a list of arguments, and for append the entries.
 std::unique_ptr<Call> readCall(napi_env env, napi_callback_info info) {
   size_t count = 3;
   napi_value given[3];

@@ -1,5 +1,5 @@
-// An append of one entry at once: the shortest way from JavaScript to a durable line. Its parameters come one by one
-// and not in lists, and its texts go into memory of the stack.
+// Appends one entry synchronously: the shortest way from JavaScript to a durable line. The parameters are passed one by
+// one instead of in lists, and the texts are copied to the stack.
 #pragma once
 
 #include <bough/bough_c.h>
@@ -16,10 +16,11 @@
 
 namespace {
 
-// The texts of one call, for as long as it runs.
+// The texts of one call; they live as long as this object.
 class StackTexts {
  public:
-  /// Absent for undefined and null. False, with an exception pending, when the value is neither a string nor bytes.
+  /// Reads a text; undefined and null are absent. Returns false, with an exception pending, when the value is neither a
+  /// string nor a Buffer.
   bool read(napi_env env, napi_value value, bough_text& text) {
     napi_valuetype type = napi_undefined;
     napi_typeof(env, value, &type);
@@ -31,7 +32,7 @@ class StackTexts {
       napi_throw_type_error(env, nullptr, "a member of an entry is not a text");
       return false;
     }
-    // Not copied: JavaScript waits until the call is done.
+    // Not copied, because JavaScript waits until the call is done.
     void* data = nullptr;
     napi_get_buffer_info(env, value, &data, &text.size);
     text.data = data == nullptr ? "" : static_cast<const char*>(data);
@@ -44,7 +45,8 @@ class StackTexts {
     char* const begin = bytes_ + used_;
     napi_get_value_string_utf8(env, value, begin, room, &text.size);
     text.data = begin;
-    if (text.size + 4 < room) {  // cut only before a whole character, so it may end up to three bytes early
+    if (text.size + 4 < room) {  // Node cuts only between characters, so a text that was cut may end up to three bytes
+                                 // early
       used_ += text.size + 1;
       if (isWellFormed(env, value, {text.data, text.size})) return true;
       napi_throw_type_error(env, nullptr, kNotUnicode);
@@ -61,7 +63,7 @@ class StackTexts {
   std::deque<std::string> long_;
 };
 
-// The id; null when it was stored before, and when it failed, with an exception pending.
+// Returns the id. Returns null when the entry was already stored, or, with an exception pending, when the call failed.
 napi_value appendOne(napi_env env, napi_value (&given)[8]) {
   double handle = 0;
   bough_entry entry{};
@@ -95,8 +97,8 @@ napi_value appendOne(napi_env env, napi_value (&given)[8]) {
   return done.appended == 1 ? stringOf(env, {done.id, done.id_size}) : nullptr;
 }
 
-// appendOneSync(session, payload, type, id, parentId or true for a root, timestamp, runId, meta): the id of the new
-// entry, or undefined when it was stored before, under the id that was given.
+// appendOneSync(session, payload, type, id, parentId or true for a root, timestamp, runId, meta) returns the id of the
+// new entry, or undefined when the entry was already stored under the given id.
 napi_value appendOneSync(napi_env env, napi_callback_info info) {
   size_t count = 8;
   napi_value given[8];

@@ -1,4 +1,4 @@
-// One call of the C interface on its way from JavaScript: its arguments, its result, and the list of all operations.
+// One call of the C interface from JavaScript: its arguments, its result, and the list of all operations.
 #pragma once
 
 #include <bough/bough_c.h>
@@ -33,20 +33,20 @@ struct Operation {
   Gives gives;
 };
 
-// One call on its way: filled on the main thread, run on any, read on the main thread again.
+// One call: the main thread fills it in, any thread runs it, and the main thread reads the result.
 struct Call {
   const Operation* operation = nullptr;
   std::vector<Argument> arguments;
-  std::size_t at = 0;  // the next argument to be read
+  std::size_t at = 0;  // the next argument to read
   std::vector<bough_entry> entries;
   std::vector<Argument> entryTexts;
-  // What comes out.
+  // The results.
   bough_text text = {nullptr, 0};
   void* handle = nullptr;
   uint64_t outNumber = 0;
   bough_appended counts = {0, 0};
   int32_t code = BOUGH_OK;
-  std::string wrong;  // why an argument is not what the call takes
+  std::string wrong;  // why an argument is wrong; empty otherwise
   std::string message, hint, tail;
   bool retryable = false;
   uint64_t place = 0;
@@ -66,7 +66,8 @@ struct Call {
     if (!argument.absent() && argument.kind != Argument::Kind::Text) wrong = "a number was given in place of a text";
     return argument.view();
   }
-  // Leaves `value` as it is and returns false when there is none. Larger numbers than 2^53 are not exact in JavaScript.
+  // Reads a number. Returns false and leaves `value` unchanged when it is absent. JavaScript numbers above 2^53 are not
+  // exact.
   template <typename Number>
   bool nextNumber(Number& value) {
     const Argument& argument = next();
@@ -84,7 +85,7 @@ struct Call {
   }
 };
 
-// How each kind of parameter is made from the list, or taken as a result.
+// How each type of parameter is read from the list of arguments, or receives a result.
 template <typename Kind>
 struct Parameter;
 template <>
@@ -174,7 +175,7 @@ struct Parameter<Call*> {
   static Call* read(Call& call) { return &call; }
 };
 
-// The handle that a call's error is kept under: its first parameter, where that is one.
+// Returns the handle under which a call's error is stored: its first parameter, if that is a handle.
 template <typename First>
 const void* handleOf(const Call& call) {
   if constexpr (std::is_pointer_v<First>) {
@@ -198,7 +199,7 @@ void noteError(Call& call, const void* handle) {
 template <typename First, typename... Rest>
 int32_t invoke(int32_t (*function)(First, Rest...), Call& call) {
   std::tuple<Parameter<First>, Parameter<Rest>...> readers;
-  // Braces read the arguments from left to right.
+  // Braces evaluate the arguments from left to right.
   const int32_t code = std::apply(
       [&](auto&... reader) {
         std::tuple<First, Rest...> values{reader.read(call)...};
@@ -218,7 +219,7 @@ int32_t run(Call& call) {
   return invoke(Function, call);
 }
 
-// bough_append with the parameters in the order of the list; the entries come by themselves.
+// bough_append with its parameters in the order of the list. The entries are passed separately.
 int32_t appendEntries(bough_session* session, const bough_append_options* options, Call* call) {
   return bough_append(session, call->entries.data(), call->entries.size(), options, &call->counts, &call->text);
 }

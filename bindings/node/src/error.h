@@ -1,4 +1,4 @@
-// The JavaScript error of a call that failed.
+// Converts a failed call to a JavaScript error.
 #pragma once
 
 #include <node_api.h>
@@ -13,7 +13,7 @@ namespace {
 napi_value errorOf(napi_env env, const Call& call) {
   napi_value error = nullptr;
   std::string text = call.hint.empty() ? call.message : call.message + " (" + call.hint + ")";
-  // JavaScript never has a handle of another kind.
+  // JavaScript never passes a handle of another kind, so the handle was closed.
   if (call.code == BOUGH_BAD_HANDLE) text = "the store or the session was closed (open it again)";
   napi_create_error(env, stringOf(env, codeName(call.code)), stringOf(env, text), &error);
   set(env, error, "hint", stringOf(env, call.hint));

@@ -1,6 +1,6 @@
-// A follower on its way to JavaScript: its entries come from a thread of the library and wait until JavaScript asks for
-// more, so a slow reader costs no memory. It ends with close(), with its last reference, and with its environment (a
-// worker that is terminated). Only while JavaScript waits for entries does it keep the process alive.
+// A follower for JavaScript. Its entries come from a thread of the library and wait until JavaScript asks for more, so
+// a slow reader costs no memory. It ends with close(), when JavaScript drops the last reference, and when its
+// environment ends (a worker that is terminated). It keeps the process alive only while JavaScript waits for entries.
 #pragma once
 
 #include <bough/bough_c.h>
@@ -19,9 +19,9 @@ struct Following {
   napi_threadsafe_function function = nullptr;
   std::mutex mutex;
   std::condition_variable changed;
-  bool wanted = false;    // JavaScript has asked for more
-  bool ended = false;     // nothing more shall come
-  bool released = false;  // Node has taken `function` away: it must not be used any more
+  bool wanted = false;    // JavaScript asked for more
+  bool ended = false;     // no more entries may be passed on
+  bool released = false;  // Node has released `function`; do not use it any more
 
   void more(napi_env env) {
     const std::lock_guard lock(mutex);
@@ -40,13 +40,13 @@ struct Following {
 };
 using Shared = std::shared_ptr<Following>;
 
-// A follower's entries, or the code that ended it.
+// New entries, or the code of the failure that ended the follower.
 struct Followed {
   bough_entries* entries;
   int32_t code;
 };
 
-// On the library's thread.
+// Runs on the library's thread.
 int32_t onEntries(void* data, bough_entries* entries, int32_t code) {
   Following& following = **static_cast<Shared*>(data);
   auto followed = std::make_unique<Followed>(Followed{entries, code});
@@ -68,7 +68,7 @@ void onEnd(void* data) {
   if (!(*following)->released) napi_release_threadsafe_function((*following)->function, napi_tsfn_release);
 }
 
-// On the main thread.
+// Runs on the main thread.
 void callFollowing(napi_env env, napi_value callback, void* context, void* data) {
   const std::unique_ptr<Followed> followed(static_cast<Followed*>(data));
   if (env == nullptr) return bough_entries_close(followed->entries);  // the environment is ending
@@ -90,8 +90,8 @@ void onReleased(napi_env, void* data, void*) {
   (*following)->changed.notify_all();
 }
 
-// followStart(handle, callback): callback(entries, code), once for each followMore. Returns what followMore and
-// followClose take.
+// followStart(handle, callback) calls callback(entries, code) once for each followMore. Returns the argument for
+// followMore and followClose.
 napi_value followStart(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2];

@@ -1,5 +1,6 @@
-// What an environment (the main thread or a worker) has open. With a store its sessions and cursors are closed, so that
-// its files are; with the environment all stores: what was appended without a sync is written then.
+// The open handles of an environment (the main thread or a worker). Closing a store also closes its sessions and
+// cursors, so that their files are closed. When the environment ends, all stores are closed, which writes the buffered
+// entries.
 #pragma once
 
 #include <bough/bough_c.h>
@@ -26,14 +27,14 @@ class OpenHandles {
     const auto end = [](napi_env, void* handles, void*) { delete static_cast<OpenHandles*>(handles); };
     napi_set_instance_data(env, new OpenHandles, end, nullptr);
   }
-  /// Null when the environment is ending.
+  /// Returns null when the environment is ending.
   static OpenHandles* of(napi_env env) {
     void* handles = nullptr;
     napi_get_instance_data(env, &handles);
     return static_cast<OpenHandles*>(handles);
   }
 
-  /// Takes note of a call that succeeded.
+  /// Records a call that succeeded.
   void note(const Call& call) {
     const auto is = [&](int32_t (*operation)(Call&)) { return call.operation->run == operation; };
     if (is(run<bough_store_open>)) {
@@ -82,7 +83,7 @@ class OpenHandles {
   std::map<void*, Part> parts_;  // sessions and cursors
 };
 
-// For the end of the process: other code may still use the stores then.
+// Flushes all stores at the end of the process. Does not close them, because other code may still use them.
 napi_value flushStores(napi_env env, napi_callback_info) {
   if (const OpenHandles* handles = OpenHandles::of(env)) handles->flush();
   return nullptr;

@@ -1,4 +1,4 @@
-// JavaScript values from what the C interface gives, and texts from JavaScript values.
+// Converts results of the C interface to JavaScript values, and JavaScript values to texts.
 #pragma once
 
 #include <bough/bough_c.h>
@@ -13,14 +13,15 @@
 
 namespace {
 
-// JavaScript never has a handle of another kind: one that is refused was closed.
+// JavaScript never passes a handle of another kind, so a refused handle was closed.
 const char* codeName(int32_t code) {
   return code == BOUGH_BAD_HANDLE ? "closed" : bough_code_name(code);
 }
 
 constexpr const char* kNotUnicode = "a string holds half of a surrogate pair, which is not Unicode text";
 
-// JavaScript's strings may hold half of a surrogate pair, which is not UTF-8. Node turns it into U+FFFD without a word.
+// Returns false when a string contains half of a surrogate pair, which UTF-8 cannot express. Node silently converts it
+// to U+FFFD.
 bool isWellFormed(napi_env env, napi_value value, std::string_view utf8) {
   if (utf8.find("\xEF\xBF\xBD") == std::string_view::npos) return true;
   size_t size = 0;
@@ -36,7 +37,7 @@ bool isWellFormed(napi_env env, napi_value value, std::string_view utf8) {
   return true;
 }
 
-// False, with an exception pending, when the value is neither a string nor a buffer.
+// Reads a text. Returns false, with an exception pending, when the value is neither a string nor a Buffer.
 bool readText(napi_env env, napi_value value, std::string& text) {
   bool isBuffer = false;
   napi_is_buffer(env, value, &isBuffer);
@@ -47,14 +48,15 @@ bool readText(napi_env env, napi_value value, std::string& text) {
     text.assign(static_cast<const char*>(data), data == nullptr ? 0 : size);
     return true;
   }
-  // Most texts are short: they are read at once, without asking for their size first.
+  // Most texts are short: read them directly, without asking for their size first.
   char begin[512];
   size_t size = 0;
   if (napi_get_value_string_utf8(env, value, begin, sizeof begin, &size) != napi_ok) {
     napi_throw_type_error(env, nullptr, "an argument is not a string, a Buffer, a number or a boolean");
     return false;
   }
-  if (size < sizeof begin - 4) {  // cut only before a whole character, so it may end up to three bytes early
+  if (size < sizeof begin - 4) {  // Node cuts only between characters, so a text that was cut may end up to three bytes
+                                  // early
     text.assign(begin, size);
   } else {
     napi_get_value_string_utf8(env, value, nullptr, 0, &size);
@@ -83,7 +85,7 @@ void set(napi_env env, napi_value object, const char* name, napi_value value) {
   napi_set_named_property(env, object, name, value);
 }
 
-// Where the texts of each entry end and its flags, nine numbers an entry. Null when the environment is ending.
+// Returns the ends of each entry's texts and its flags: nine numbers per entry. Null when the environment is ending.
 napi_value endsOf(napi_env env, const bough_packed& packed) {
   constexpr size_t kTexts = 8;
   const size_t count = packed.count * (kTexts + 1);
@@ -100,16 +102,18 @@ napi_value endsOf(napi_env env, const bough_packed& packed) {
   return array;
 }
 
-// Few bytes become a string of one character a byte: it lives in memory that JavaScript has at hand, and ours is free
-// again at once.
+// Results up to this size become a string with one character per byte. The string is in JavaScript's own memory, so the
+// library's memory can be freed immediately.
 constexpr size_t kStringBytes = size_t{512} * 1024;
 
-// Bytes that JavaScript has where they are. It gives them back only when it waits for something: a program that loads
-// without a pause would fill the memory, so beyond a limit it gets copies, which it frees by itself.
+// The most bytes that JavaScript may borrow at a time. JavaScript returns them only when it waits for something, so a
+// program that loads without a pause would fill the memory. Beyond the limit JavaScript gets copies, which it frees
+// itself.
 constexpr size_t kMaxLentBytes = size_t{64} * 1024 * 1024;
 std::atomic<size_t> lentBytes = 0;
 
-// A buffer over the bytes of entries, which are closed when JavaScript has forgotten it; null when there cannot be one.
+// Returns a buffer over the bytes of `entries`, which are closed when JavaScript drops the buffer; null when not
+// possible.
 napi_value lentBuffer(napi_env env, bough_entries* entries, const bough_packed& packed) {
   if (lentBytes + packed.size > kMaxLentBytes) return nullptr;
   struct Lent {
@@ -131,7 +135,7 @@ napi_value lentBuffer(napi_env env, bough_entries* entries, const bough_packed& 
   return buffer;
 }
 
-// {bytes, ends}. Of many bytes a buffer is made where they are.
+// Returns {bytes, ends}. A large result is lent to JavaScript as a buffer instead of copied.
 napi_value entriesOf(napi_env env, void* handle) {
   auto* entries = static_cast<bough_entries*>(handle);
   bough_packed packed;
