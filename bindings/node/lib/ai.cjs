@@ -1,8 +1,8 @@
 // Chats of the Vercel AI SDK: UIMessages as entries of a branch, and streams that outlive the server.
 //
-// save() takes the whole list of messages, as the SDK gives it. Where it departs from what is stored (an edited message, a
-// regenerated answer) a new branch begins there; the old one stays. A stream that is recorded can be read again from its
-// beginning, while it runs, after it has ended, and after a crash of the server that ran it.
+// save() takes the whole list of messages, as the SDK passes it. Where the list differs from what is stored (an edited
+// message, a regenerated answer), a new branch begins; the old branch stays. A recorded stream can be read again from
+// its beginning, while it runs, after it has ended, and after a crash of the server that ran it.
 'use strict';
 
 const { createHash, randomUUID } = require('node:crypto');
@@ -12,7 +12,7 @@ const { openNamed } = require('./foreign-key.cjs');
 const { NamedBranch, headEntry } = require('./named-branch.cjs');
 
 const PREFIX = 'ai-';
-const STREAM_PREFIX = 'aistream-'; // not the beginning of any chat's id
+const STREAM_PREFIX = 'aistream-'; // no chat's id starts with it
 
 const textOf = (message) =>
   message.parts
@@ -20,7 +20,7 @@ const textOf = (message) =>
     .map((part) => part.text)
     .join('\n');
 
-// The order of members does not count: a client or a validator may have written them in another one.
+// Sort the members, because a client or a validator may have written them in another order.
 const sorted = (_, value) =>
   value && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
@@ -35,7 +35,7 @@ const entryOf = (message) => ({
   },
 });
 
-// Where the last recording of a stream begins, and its run. Recordings of one name are runs of their own.
+// Returns where the last recording of a stream begins, and its run. Each recording of a stream is a separate run.
 async function lastRun(session) {
   let found = {};
   for await (const entry of session.entries()) {
@@ -44,11 +44,11 @@ async function lastRun(session) {
   return found;
 }
 
-const MAX_TIMER_MS = 2 ** 31 - 1; // a timer of more ends at once
+const MAX_TIMER_MS = 2 ** 31 - 1; // a longer timer would fire immediately
 
 const isPart = (entry) => entry.type === 'message_delta_batch';
 
-// What is stored, and then what comes, until nothing has come for `idleMs`.
+// Yields what is stored, then what arrives, until nothing has arrived for `idleMs`.
 async function* recordedEntries(session, position, abort, idleMs) {
   for await (const entry of session.entries({ position })) {
     position = entry.id;
@@ -67,8 +67,8 @@ async function* recordedEntries(session, position, abort, idleMs) {
   }
 }
 
-// Keeps chunks, then passes them on: what a client has seen is there after a crash. What has come while the last ones were
-// kept is kept together.
+// Stores chunks, then passes them on, so that what a client has seen survives a crash. Chunks that arrive while others
+// are being stored are stored together.
 async function pump(reader, pass, keep) {
   let reading = reader.read();
   for (let ended = false; !ended; ) {
@@ -95,9 +95,9 @@ async function pump(reader, pass, keep) {
 
 class BoughChat {
   #branch;
-  #beginnings = new Map(); // of recordings, by the stream's id
+  #beginnings = new Map(); // the start of each recording, by stream id
 
-  /** Over a store of yours; `chatId` may be any text. */
+  /** Uses a store of the caller; `chatId` may be any text. */
   constructor({ store, chatId }) {
     this.#branch = new NamedBranch({ store, prefix: PREFIX, name: chatId, member: 'uiMessage' });
   }
@@ -112,12 +112,12 @@ class BoughChat {
     await this.#branch.close();
   }
 
-  /** The messages of the current branch, as validateUIMessages takes them. */
+  /** Returns the messages of the current branch, in the form that validateUIMessages accepts. */
   async load() {
     return (await this.#branch.read()).items.map(({ value }) => value);
   }
 
-  /** Stores the messages, as one batch: only what is new, and from the first difference on as a new branch. */
+  /** Stores the messages that are new as one batch. From the first difference on they become a new branch. */
   async save(messages) {
     await this.#branch.change(({ items }) => {
       let same = 0;
@@ -128,12 +128,13 @@ class BoughChat {
   }
 
   /**
-   * Records a stream of UI message chunks while it passes through; a chunk is passed on when it is durable. `streamId` names
-   * it, for resume(). The recording goes on when the reader goes away. A stream of the same name that is recorded later takes its place.
+   * Records a stream of UI message chunks and passes it through; a chunk is passed on when it is durable. `streamId`
+   * names the recording for resume(). The recording continues when the reader goes away. A later recording with the
+   * same name replaces it.
    */
   record(streamId, stream) {
-    const source = stream.getReader(); // throws at once where somebody else reads it
-    // What its reader has not taken yet: a stream that fails would forget the chunks before.
+    const source = stream.getReader(); // throws immediately when the stream already has a reader
+    // Steps that the reader has not taken yet. A stream that fails would drop the chunks in its own queue.
     const waiting = [];
     let wake = () => {};
     let gone = false;
@@ -155,7 +156,7 @@ class BoughChat {
       pass: (chunk) => put((controller) => controller.enqueue(chunk)),
       end: (error) => put((controller) => (error ? controller.error(error) : controller.close())),
     });
-    this.recorded.catch(() => {}); // who wants to know awaits `recorded`
+    this.recorded.catch(() => {}); // callers that need the error await `recorded`
     return outward;
   }
 
@@ -173,7 +174,7 @@ class BoughChat {
       outward.end();
     } catch (error) {
       outward.end(error);
-      reader.cancel(error).catch(() => {}); // nobody reads it any more
+      reader.cancel(error).catch(() => {}); // the stream has no reader any more
       if (session) await add({ chunks: [], done: true, error: String(error?.message ?? error) });
       throw error;
     } finally {
@@ -181,11 +182,11 @@ class BoughChat {
     }
   }
 
-  // Recordings of one name begin in the order in which they were asked for: the last one counts.
+  // Recordings with one name begin in the order of the calls, so the last call wins.
   #inTurn(streamId, begin) {
     const before = this.#beginnings.get(streamId);
     const own = (async () => {
-      await before?.catch(() => {}); // who asked for that one learns of it
+      await before?.catch(() => {}); // the caller of that recording handles its error
       await begin();
     })();
     const forget = () => this.#beginnings.get(streamId) === own && this.#beginnings.delete(streamId);
@@ -199,11 +200,11 @@ class BoughChat {
   }
 
   /**
-   * The chunks of a recorded stream from its beginning; null when there is none. While the stream runs, in whatever process,
-   * later chunks follow. `idleMs` ends the wait for a server that died.
+   * Returns the chunks of a recorded stream from its beginning; null when there is no recording. While the stream is
+   * running, in any process, later chunks follow. `idleMs` ends the wait when the server has died.
    */
   async resume(streamId, { idleMs = 30_000 } = {}) {
-    await this.#beginnings.get(streamId)?.catch(() => {}); // a recording that this chat has only just been asked for
+    await this.#beginnings.get(streamId)?.catch(() => {}); // wait for a recording that this chat is just starting
     const session = await openNamed(this.#branch.store, STREAM_PREFIX, this.#streamName(streamId));
     if (!session) return null;
     let { run, position } = await lastRun(session).catch((error) => {
@@ -223,7 +224,7 @@ class BoughChat {
           const { value: entry, done } = await entries.next();
           if (!done && !isPart(entry)) continue;
           const payload = done ? undefined : entry.payload;
-          run ??= entry?.runId; // the recording has only just begun
+          run ??= entry?.runId; // the recording has just begun
           if (!done && entry.runId !== run) {
             if (!payload.begin) continue;
             await end();

@@ -9,7 +9,7 @@ export class BoughChat<Message extends UIMessage = UIMessage> {
   load(): Promise<Message[]>;
   save(messages: Message[]): Promise<void>;
   record(streamId: string, stream: ReadableStream<UIMessageChunk>): ReadableStream<UIMessageChunk>;
-  /** Settles when the stream that was recorded last is stored whole. */
+  /** Settles when the most recent recording is completely stored. */
   recorded?: Promise<void>;
   resume(streamId: string, options?: { idleMs?: number }): Promise<ReadableStream<UIMessageChunk> | null>;
 }

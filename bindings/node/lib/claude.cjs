@@ -1,5 +1,5 @@
-// A SessionStore for the Claude Agent SDK: one session for each transcript, the SDK's lines as entries. A line's uuid is
-// its entry's id, so a line that comes twice is stored once.
+// A SessionStore for the Claude Agent SDK: one session per transcript, with the SDK's lines as entries. The uuid of a
+// line is the id of its entry, so a line that is appended twice is stored once.
 'use strict';
 
 const { createHash } = require('node:crypto');
@@ -12,14 +12,14 @@ const PREFIX = 'claude-';
 const ENTRY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const HASHED = 'uuid-';
 
-// A key that partsOf would not take for one is refused: its transcript would be in no list.
+// Refuses a key that partsOf would not recognize, because no list would show its transcript.
 function nameOf({ projectKey, sessionId, subpath }) {
   const parts = subpath === undefined ? [projectKey, sessionId] : [projectKey, sessionId, subpath];
   if (parts.some((part) => typeof part !== 'string')) throw new TypeError('a key has the texts projectKey and sessionId, and perhaps subpath');
   return JSON.stringify(parts);
 }
 
-// The parts of a key; undefined for a name that is not that of a key, such as that of another program's session.
+// Returns the parts of a key; undefined for a name that is not a key, such as the name of another program's session.
 function partsOf(name) {
   try {
     const parts = JSON.parse(name);
@@ -30,15 +30,16 @@ function partsOf(name) {
   }
 }
 
-// The id of a line's entry: its uuid where that is an id, else a hash of it. `name` is taken (foreign-key.mjs).
+// Returns the entry id of a line: its uuid if that is a valid id, otherwise a hash of it. `name` is reserved
+// (foreign-key.cjs).
 function idOf(uuid) {
   if (typeof uuid !== 'string') return undefined;
   const usable = ENTRY_ID.test(uuid) && uuid !== 'name' && !uuid.startsWith(HASHED);
   return usable ? uuid : HASHED + createHash('sha256').update(JSON.stringify(uuid)).digest('hex');
 }
 
-// The message is where bough shows and searches it; the rest of the line keeps its place for it. All of the line is payload:
-// that is what a redaction hides.
+// The message is where bough shows and searches it; in the line, null marks its place. The whole line is part of the
+// payload, because that is what a redaction hides.
 function entryOf(line, known) {
   const id = idOf(line.uuid);
   const parent = idOf(line.parentUuid);
@@ -55,10 +56,10 @@ function lineOf(entry) {
   return line && { ...line, message };
 }
 
-/** The lines of a transcript, in order. A redacted one is left out, and who named it as its parent names its parent. */
+/** The lines of a transcript, in order. A redacted line is left out, and its children get its parent. */
 class Lines {
   list = [];
-  #uuids = new Map(); // of the lines that are there, by their entries' ids
+  #uuids = new Map(); // of the present lines, by their entries' ids
   #hidden = new Map(); // parents of redacted entries
 
   add(entry) {
@@ -79,7 +80,7 @@ class Lines {
 class BoughSessionStore {
   #store;
   #owned = false;
-  // The sessions of transcripts, with the ids of their entries.
+  // The open sessions of transcripts, with the ids of their entries.
   #open = new Recent(async (name, create) => {
     const session = await openNamed(this.#store, PREFIX, name, { create });
     return session && { session, known: new Set(), seen: 0, queue: Promise.resolve(), close: () => session.close() };
@@ -87,7 +88,7 @@ class BoughSessionStore {
   #names = new Map();
   #fold;
 
-  /** Over a store of yours. `foldSessionSummary` of the SDK makes listSessionSummaries possible. */
+  /** Uses a store of the caller. listSessionSummaries needs the SDK's `foldSessionSummary`. */
   constructor(store, { foldSessionSummary } = {}) {
     this.#store = store;
     this.#fold = foldSessionSummary;
@@ -106,8 +107,8 @@ class BoughSessionStore {
     if (this.#owned) await this.#store.close();
   }
 
-  // Begins with the entry that was seen last: if another one is in its place, another process has deleted the transcript
-  // and begun it again.
+  // Starts with the last entry that was read. If another entry is in its place, another process has deleted the
+  // transcript and started it again.
   async #refresh(transcript) {
     for (;;) {
       const again = transcript.seen > 0 ? 1 : 0;
@@ -127,7 +128,7 @@ class BoughSessionStore {
   async append(key, lines) {
     if (lines.length === 0) return;
     await this.#open.use(nameOf(key), true, (transcript) => {
-      // In the order of the calls, one after the other.
+      // Appends run one after the other, in the order of the calls.
       transcript.queue = transcript.queue.catch(() => {}).then(() => this.#append(transcript, lines));
       return transcript.queue;
     });
@@ -150,7 +151,7 @@ class BoughSessionStore {
         await transcript.session.append(batch, { expectedTail: tailId });
         return;
       } catch (error) {
-        if (error.code !== 'conflict') throw error; // another process wrote meanwhile: look again what is known
+        if (error.code !== 'conflict') throw error; // another process has appended: read again what is stored
       }
     }
   }
@@ -167,7 +168,7 @@ class BoughSessionStore {
     return (await namesOf(this.#store, PREFIX, this.#names)).map(partsOf).filter(Boolean);
   }
 
-  // Undefined when nothing was written yet, or when another process has removed it meanwhile.
+  // Undefined when nothing was written yet, or when another process has removed the session.
   async #lastWrite(name) {
     const [last] = (await withSession(this.#store, sessionIdOf(PREFIX, name), (session) => session.load({ last: 1 }))) ?? [];
     return last && last.type !== 'session_header' && last.id !== 'name' ? Date.parse(last.timestamp) : undefined;
@@ -194,7 +195,7 @@ class BoughSessionStore {
     return keys.filter(([project, session, subpath]) => project === projectKey && session === sessionId && subpath !== undefined).map((key) => key[2]);
   }
 
-  /** Removes a transcript, forever; without a subpath its subagents' transcripts too. */
+  /** Removes a transcript forever; without a subpath also the transcripts of its subagents. */
   async delete(key) {
     const subpaths = key.subpath === undefined ? await this.listSubkeys(key) : [];
     for (const each of [key, ...subpaths.map((subpath) => ({ ...key, subpath }))]) {

@@ -1,8 +1,8 @@
 // Names of other frameworks (thread ids, namespaces, paths: any text) as session ids, reversibly.
 //
-// Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that would be
-// too long becomes a hash; the session itself then says which name it stands for. Half of a surrogate pair, which UTF-8
-// does not have, is written as if it were a character, so that no two names share an id.
+// Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that
+// would be too long becomes a hash, and its session stores the name. Half of a surrogate pair, which UTF-8 cannot
+// express, is encoded like a character, so that no two names share an id.
 'use strict';
 
 const { createHash } = require('node:crypto');
@@ -27,7 +27,7 @@ function encodedName(name) {
 
 const HALF = /_ed_([ab][0-9a-f])_([89ab][0-9a-f])/;
 
-// Undefined when it is not what encodedName makes.
+// Returns undefined when encodedName cannot have made the text.
 function decodedName(encoded) {
   if (!/^(?:[A-Za-z0-9-]|_[0-9a-f]{2})*$/.test(encoded)) return undefined;
   const [before, high, low, ...rest] = encoded.split(HALF);
@@ -42,7 +42,7 @@ function decodedName(encoded) {
   }
 }
 
-/** The session id of a name; `prefix` tells frameworks apart. */
+/** Returns the session id of a name; `prefix` distinguishes frameworks. */
 function sessionIdOf(prefix, name) {
   if (typeof name !== 'string') throw new TypeError(`the name of a session is a text, not ${name === null ? 'null' : typeof name}`);
   const encoded = encodedName(name);
@@ -52,7 +52,9 @@ function sessionIdOf(prefix, name) {
 
 const isHashed = (prefix, sessionId) => sessionId.startsWith(prefix + HASHED);
 
-/** The name that a session id stands for; undefined when it is not of this prefix, null when only the session knows. */
+/**
+ * Returns the name of a session id; undefined when it has another prefix, null when only the session stores the name.
+ */
 function nameOf(prefix, sessionId) {
   if (!sessionId.startsWith(prefix)) return undefined;
   return isHashed(prefix, sessionId) ? null : decodedName(sessionId.slice(prefix.length));
@@ -62,14 +64,14 @@ const ignoring = (code) => (error) => {
   if (error.code !== code) throw error;
 };
 
-/** Opens the session of a name, and makes it when it is missing and `create` is set. */
+/** Opens the session of a name; creates it when it is missing and `create` is set. */
 async function openNamed(store, prefix, name, { create = false } = {}) {
   const id = sessionIdOf(prefix, name);
   let session = await store.session(id).catch(ignoring('not_found'));
   if (!session && !create) return undefined;
   session ??= await store.create({ id }).catch(ignoring('already_exists'));
-  session ??= await store.session(id); // another process was faster
-  // Only the session knows a hashed name; one that was killed before this has not said it yet.
+  session ??= await store.session(id); // another process has created it meanwhile
+  // Only the session stores a hashed name; a process that was killed may not have stored it yet.
   if (isHashed(prefix, id) && !(await session.entry('name').catch(ignoring('not_found')))) {
     await session.append({ id: 'name', type: 'custom', parentId: null, payload: { kind: 'name', name } });
   }
@@ -86,14 +88,17 @@ async function withSession(store, id, work) {
   }
 }
 
-/** What `work` makes of each, in their order; a few at a time. */
+/** Returns the results of `work` for each element, in order; runs a few at a time. */
 async function mapAll(each, work) {
   const made = [];
   for (let at = 0; at < each.length; at += 16) made.push(...(await Promise.all(each.slice(at, at + 16).map(work))));
   return made;
 }
 
-/** All names of a prefix. `known` keeps those that only their sessions know: an id never stands for another name. */
+/**
+ * Returns all names with a prefix. `known` caches names that only their sessions store; a session id never changes its
+ * name.
+ */
 async function namesOf(store, prefix, known = new Map()) {
   const names = await mapAll(await store.sessionIds(), async (id) => {
     const name = nameOf(prefix, id);

@@ -1,11 +1,11 @@
-// bough for Node: stores, sessions, entries. Every call that touches the disk is a promise kept off the main thread; the
-// calls whose names end in Sync are for scripts and for the shortest way to a durable append.
+// bough for Node: stores, sessions, entries. Every call that uses the disk returns a promise and runs off the main
+// thread. The calls whose names end in Sync are for scripts and for the shortest way to a durable append.
 'use strict';
 
 const native = require('./native.cjs');
 
-// Stores that nobody has closed are closed with their thread, except by process.exit(), which asks nobody but this. What
-// listeners append after it is synced by each append itself.
+// Stores that are still open are closed when their thread ends. process.exit() skips that, so this listener flushes
+// them. Entries that later listeners append are synced by each append itself.
 let isEnding = false;
 process.prependListener('exit', () => {
   isEnding = true;
@@ -17,7 +17,7 @@ const REDACTED = 1;
 const DIALECTS = ['anthropic', 'openai-chat', 'openai-responses', 'gemini', 'plain', 'bough'];
 const DURABILITY = { sync: 0, buffered: 1 };
 
-/** Why a call failed: `code` is the stable name ("not_found", "conflict", …), `hint` says what to do next. */
+/** The error of a call: `code` is the stable name ("not_found", "conflict", …), `hint` says what to do next. */
 class BoughError extends Error {
   constructor(from) {
     super(from.message);
@@ -33,10 +33,10 @@ class BoughError extends Error {
 
 const OPERATIONS = new Map(native.operations.map((name, number) => [name, number]));
 
-// A wrong argument is thrown as it is: only a failed call has a hint.
+// Errors of a call have a hint; any other error (a wrong argument) is thrown unchanged.
 const failure = (error) => (error.hint === undefined ? error : new BoughError(error));
 
-// A wrong argument rejects, too: a caller of a promise looks for errors in one place.
+// Wrong arguments reject the promise, too, so that callers handle errors in one place.
 async function run(name, list, entries) {
   try {
     return await native.run(OPERATIONS.get(name), list, entries);
@@ -57,13 +57,13 @@ async function runJson(name, list) {
   return JSON.parse(await run(name, list));
 }
 
-// Symbols cost less than private members where there are many objects.
+// Symbols cost less than private members when there are many objects.
 const PART = Symbol('part');
 const INDEX = Symbol('index');
 const ASCII = /^[\0-\x7f]*$/;
-const STEP = TEXTS + 1; // of an entry in `ends`: where its texts end, and its flags
+const STEP = TEXTS + 1; // numbers per entry in `ends`: the ends of its texts, and its flags
 
-/** A stored entry. Texts are decoded when they are asked for. */
+/** A stored entry. Its texts are decoded when they are read. */
 class Entry {
   constructor(part, index) {
     this[PART] = part;
@@ -75,7 +75,7 @@ class Entry {
     const at = this[INDEX] * STEP;
     const begin = number > 0 ? ends[at + number - 1] : at > 0 ? ends[at - 2] : 0;
     if (typeof bytes !== 'string') return bytes.toString('utf8', begin, ends[at + number]);
-    const text = bytes.slice(begin, ends[at + number]); // a character for each byte
+    const text = bytes.slice(begin, ends[at + number]); // one character per byte
     return ASCII.test(text) ? text : Buffer.from(text, 'latin1').toString('utf8');
   }
 
@@ -95,7 +95,7 @@ class Entry {
   get runId() {
     return this.#text(4) || null;
   }
-  /** The payload byte for byte, as it was appended. */
+  /** The payload as it was appended, byte for byte. */
   get payloadJson() {
     return this.#text(5);
   }
@@ -113,7 +113,7 @@ class Entry {
     const { id, parentId, type, timestamp, runId, payload, meta, redacted } = this;
     return { id, parentId, type, timestamp, runId, payload, meta, redacted };
   }
-  // What console.log shows: this entry, and not the bytes that it shares with others.
+  // console.log shows this entry only, without the bytes that it shares with other entries.
   [Symbol.for('nodejs.util.inspect.custom')](_, options, inspect) {
     return `Entry ${inspect(this.toJSON(), options)}`;
   }
@@ -128,10 +128,10 @@ function entriesOf(part) {
 const isBuffer = (value) => value instanceof ArrayBuffer || value instanceof SharedArrayBuffer;
 const isBytes = (value) => ArrayBuffer.isView(value) || isBuffer(value);
 
-// JSON.stringify makes {} of them without a word.
+// JSON.stringify silently writes these as {}.
 const WRITTEN_AS_NOTHING = [Promise, Map, Set, WeakMap, WeakSet, RegExp, Error];
 
-// JSON as text or bytes, which is stored as it is, or a value to write as JSON.
+// Returns text or bytes that contain JSON unchanged, and writes any other value as JSON.
 function jsonText(value) {
   if (value === undefined || value === null || typeof value === 'string') return value;
   if (isBytes(value)) return isBuffer(value) ? Buffer.from(value) : value;
@@ -143,7 +143,7 @@ function jsonText(value) {
 
 const isAbsent = (value) => value === undefined || value === null;
 
-// What is not an object, and a name that was mistyped, would be ignored, and with it what the caller wanted.
+// Refuses options that are not an object, and unknown names, because they would be ignored silently.
 function known(options, names, what = 'option') {
   if (isAbsent(options) || typeof options !== 'object') throw new TypeError('the options are not an object');
   for (const name of Object.keys(options)) {
@@ -158,7 +158,7 @@ const LOAD_OPTIONS = ['showRedacted', 'from', 'limit', 'limitBytes', 'last', 'br
 const SESSION_OPTIONS = ['id', 'key', 'cwd', 'title'];
 const STORE_OPTIONS = ['durability', 'create', 'bufferedEntries', 'bufferedMs', 'attachmentBytes', 'lockTimeoutMs'];
 
-// Options that go in as JSON. Anything else than an object would be written as nothing.
+// Writes options as JSON. Only an object can hold options.
 function jsonOptions(value) {
   if (isAbsent(value)) return undefined;
   if (typeof value !== 'object' || Array.isArray(value)) throw new TypeError('the options are not an object');
@@ -170,10 +170,10 @@ function checkEntry(entry) {
   known(entry, ENTRY_MEMBERS, 'member of an entry');
 }
 
-// True in place of the parent means a root.
+// The addon takes true in place of the parent for a root.
 const parentOf = (entry) => (entry.parentId === null ? true : entry.parentId);
 
-// Eight texts an entry. What is left out at the end may be missing.
+// Returns eight texts per entry. Missing texts at the end may be left out.
 function flattened(entries) {
   const list = [];
   for (const entry of Array.isArray(entries) ? entries : [entries]) {
@@ -198,7 +198,7 @@ function durabilityOf({ durability }) {
   throw new TypeError(`durability is "sync" or "buffered", not ${JSON.stringify(durability)}`);
 }
 
-// In the order in which the addon takes them.
+// Returns the options in the order in which the addon takes them.
 function listed(options, names) {
   known(options, names);
   return names.map((name) => options[name]);
@@ -217,16 +217,16 @@ function appendOneSync(handle, entry) {
   return { lastId, appended: 1, duplicates: 0 };
 }
 
-// Closes what nobody has closed and nobody holds any more. A number is never given again, so that of a store which was
+// Closes handles that were garbage-collected without being closed. A handle is never reused, so a handle that was
 // closed meanwhile is refused.
 const forgotten = new FinalizationRegistry(({ operation, handle }) => {
   try {
     runSync(operation, [handle]);
   } catch {
-    // It is closed.
+    // It is already closed.
   }
 });
-// Called after what needs the object: until then it is not forgotten.
+// Call this after the last use of an object, so that the object is not garbage-collected before.
 const keep = (object) => object;
 
 function appendList(handle, options) {
@@ -261,7 +261,9 @@ class Session {
     return this.#held(runJson(name, [this.#handle, ...list]));
   }
 
-  /** Appends a batch: all of it is stored, or nothing. Durable when the promise resolves, unless it is buffered. */
+  /**
+   * Appends a batch: either all of it is stored, or nothing. Durable when the promise resolves, unless it is buffered.
+   */
   async append(entries, options) {
     return this.#held(run('append', appendList(this.#handle, options), flattened(entries)));
   }
@@ -269,19 +271,24 @@ class Session {
     if (isAbsent(options) && !isEnding && !Array.isArray(entries)) return appendOneSync(this.#handle, entries);
     return runSync('append', appendList(this.#handle, options), flattened(entries));
   }
-  /** Begins a turn; appends that name an earlier one are refused from now on, wherever they come from. */
+  /** Begins a turn; appends that carry an earlier turn are refused from now on, from any process or machine. */
   beginTurn() {
     return this.#run('begin_turn');
   }
-  /** Begins a turn that holds the session for `leaseMs`; rejects with "busy", at once, while the lease of another turn runs. */
+  /**
+   * Begins a turn that holds the session for `leaseMs`; rejects with "busy" at once while the lease of another turn is
+   * running.
+   */
   leaseTurn(leaseMs) {
     return this.#run('lease_turn', leaseMs);
   }
-  /** Lets the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun. */
+  /**
+   * Makes the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun.
+   */
   renewTurn(turn, leaseMs) {
     return this.#run('renew_turn', turn, leaseMs);
   }
-  /** Entries in log order, or those of the branch that ends in an entry, root first. */
+  /** Returns entries in log order, or those of the branch that ends in an entry, root first. */
   async load(options) {
     return entriesOf(await this.#held(run('load', loadList(this.#handle, options))));
   }
@@ -291,7 +298,7 @@ class Session {
   async entry(id) {
     return entriesOf(await this.#run('load_entry', id))[0];
   }
-  /** The conversation from its root to an entry, without control entries; to the head by default. */
+  /** Returns the conversation from its root to an entry (by default the head), without control entries. */
   async history(id) {
     return entriesOf(await this.#run('load_history', id));
   }
@@ -315,12 +322,12 @@ class Session {
   async labels() {
     return (await this.#json('label_list')).labels;
   }
-  /** Hides an entry's payload from every view; the log keeps it. */
+  /** Hides an entry's payload from every view; the log keeps the payload. */
   async redact(entryId, options) {
     const { by, reason } = known(options, ['by', 'reason']);
     return this.#run('redact', entryId, by, reason);
   }
-  /** A new session that continues from an entry and shares its history. */
+  /** Creates a session that continues from an entry and shares its history. */
   async fork(entryId, options) {
     return new Session(await this.#run('fork', entryId, ...newSessionList(options)));
   }
@@ -334,7 +341,7 @@ class Session {
     const second = other ?? this;
     return second.#held(this.#json('diff', left, second.#handle, right));
   }
-  /** What a model gets; see docs/context.md. */
+  /** Builds what a model gets; see docs/context.md. */
   async context(options) {
     return this.#json('context', jsonOptions(options));
   }
@@ -353,42 +360,44 @@ class Session {
   archive() {
     return this.#json('archive');
   }
-  /** A fork whose messages are in another dialect, and the report of what that cost. */
+  /** Makes a fork whose messages are in another dialect; also returns the report of what was lost. */
   async migrateProvider(dialect) {
     const { handle, text } = await this.#run('migrate_provider', dialect);
     return { session: new Session(handle), report: JSON.parse(text) };
   }
-  /** The ids of the sessions that share this one's history. */
+  /** Returns the ids of the sessions that share the history of this one. */
   async forks() {
     return (await this.#json('forks')).sessionIds;
   }
-  /** Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left. */
+  /**
+   * Gives a fork its own copy of the history that it shares; with `rest`, of the part that is left of a lost session.
+   */
   async detach(options = {}) {
     const { rest = false } = known(options, ['rest']);
     return this.#run('detach', rest);
   }
-  /** What a crash or damage left after the last complete batch, and was set aside. */
+  /** Returns the bytes after the last complete batch that a crash or damage left and that were moved aside. */
   torn() {
     return this.#json('torn');
   }
   putBackTorn() {
     return this.#json('torn_put_back');
   }
-  /** Deletes what was set aside, if it is still as large as torn() said in `fileBytes`. */
+  /** Deletes what was moved aside, if its size is still `fileBytes` of torn(). */
   dropTorn(fileBytes) {
     return this.#run('torn_drop', fileBytes);
   }
-  /** Removes payloads for good, from every file of the store; a receipt takes the place of each. */
+  /** Removes payloads forever, from every file of the store; a receipt replaces each payload. */
   async erase(entryIds, options) {
     const { by, reason } = known(options, ['by', 'reason']);
     return this.#json('erase', JSON.stringify({ entryIds, by, reason }));
   }
 
-  /** All entries, part by part. Breaking out of the loop ends it. */
+  /** Yields all entries, read in parts. Breaking out of the loop ends the reading. */
   async *entries(options = {}) {
     const { position, count = 256 } = known(options, ['position', 'count']);
     const handle = await this.#run('cursor_open', position);
-    const loop = {}; // as long as somebody holds the iterator
+    const loop = {}; // lives as long as the iterator
     forgotten.register(loop, { operation: 'cursor_close', handle }, loop);
     try {
       for (;;) {
@@ -405,12 +414,15 @@ class Session {
     return this.entries();
   }
 
-  /** Entries as they are appended, by whatever process, from a position or the beginning. Ends with `signal` or a break. */
+  /**
+   * Yields entries as they are appended, by any process, after a position or from the beginning. Ends with `signal` or
+   * a break.
+   */
   follow(options = {}) {
     const { position, signal } = known(options, ['position', 'signal']);
     const end = { stopped: false, wake() {} };
     const entries = this.#follow(position, signal, end);
-    // A generator alone would let return() and throw() wait for the entry that a pending next() waits for.
+    // Without this, return() and throw() of the generator would wait for the entry that a pending next() waits for.
     for (const name of ['return', 'throw']) {
       const finish = entries[name].bind(entries);
       entries[name] = (value) => {
@@ -464,7 +476,7 @@ class Session {
   }
 }
 
-// An answer that lacks newer entries, because this process may not take them in, comes with a warning.
+// Warns when an answer lacks newer entries because this process may not update the catalog.
 function current(answer) {
   if (answer.outOfDate !== undefined) {
     process.emitWarning(`newer entries are missing: ${answer.outOfDate}`, { type: 'BoughWarning', code: 'BOUGH_OUT_OF_DATE' });
@@ -477,7 +489,7 @@ const storeList = (location, options = {}) => {
   return [location, durabilityOf(options), ...rest];
 };
 
-/** A store of sessions: a folder, a database's address, or "memory:". */
+/** A store of sessions: a folder, a database address, or "memory:". */
 class Store {
   #handle;
   #closing;
@@ -486,7 +498,7 @@ class Store {
     this.#handle = handle;
   }
 
-  /** Opens a store; without a location the user's own. */
+  /** Opens a store; without a location, the user's default store. */
   static async open(location, options) {
     return new Store(await run('store_open', storeList(location, options)));
   }
@@ -506,7 +518,10 @@ class Store {
   async sessionIds() {
     return (await runJson('store_list_ids', [this.#handle])).sessionIds;
   }
-  /** Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip, after (the last session of the page before). */
+  /**
+   * Returns sessions, most recent first. Options: agent, key, cwd, title, sinceMs, untilMs, limit, skip, after (the
+   * last session of the previous page).
+   */
   async list(query) {
     return current(await runJson('list', [this.#handle, jsonOptions(query)])).sessions;
   }
@@ -524,11 +539,11 @@ class Store {
   attachment(sha256) {
     return run('attachment_get', [this.#handle, sha256]);
   }
-  /** Attachments that no entry names. Reads every session. */
+  /** Returns the attachments that no entry names. Reads every session. */
   async unusedAttachments() {
     return (await runJson('attachment_unused', [this.#handle])).unused;
   }
-  /** Removes those of the given ones that are still unused; resolves to how many. */
+  /** Removes those of the given attachments that are still unused; resolves to how many. */
   async removeAttachments(unused) {
     return (await runJson('attachment_remove', [this.#handle, JSON.stringify({ unused })])).removed;
   }
@@ -548,7 +563,7 @@ class Store {
   flush() {
     return run('store_flush', [this.#handle]);
   }
-  /** Makes everything durable and closes the store. After a retryable error it is still open: close it again. */
+  /** Makes everything durable and closes the store. After a retryable error the store is still open: close it again. */
   close() {
     this.#closing ??= run('store_close', [this.#handle]).catch((error) => {
       if (error.retryable) this.#closing = undefined;
@@ -565,11 +580,11 @@ const said = (role, content, options) => {
   if (typeof content !== 'string') throw new TypeError(`a message's text is a string, not ${content === null ? 'null' : typeof content}`);
   return { ...options, payload: { dialect: 'bough', message: { role, content } } };
 };
-/** A user's message. */
+/** Makes an entry for a user's message. */
 const userText = (text, options) => said('user', text, options);
-/** An assistant's message that no provider wrote. */
+/** Makes an entry for an assistant's message that no provider wrote. */
 const assistantText = (text, options) => said('assistant', text, options);
-/** A message as a provider wrote it; JSON text is stored byte for byte. */
+/** Makes an entry for a message as a provider wrote it; JSON text is stored byte for byte. */
 const message = (dialect, raw, options) => {
   if (!DIALECTS.includes(dialect)) throw new RangeError(`dialect is none of ${DIALECTS.join(', ')}: ${dialect}`);
   if (isAbsent(raw)) throw new TypeError(`a message is expected, not ${raw}`);
@@ -578,7 +593,7 @@ const message = (dialect, raw, options) => {
   const text = isBytes(json) ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json) : json;
   return { ...options, payload: `{"dialect":"${dialect}","message":${text}}` };
 };
-/** Converts messages between dialects: {document, wayBack, report}. */
+/** Converts messages between dialects; returns {document, wayBack, report}. */
 const convert = (document, from, to, wayBack) => runJson('convert', [document, from, to, wayBack]);
 
 module.exports = { Store, Session, Entry, BoughError, userText, assistantText, message, convert, version: native.version };

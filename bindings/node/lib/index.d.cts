@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" />
-// Types of bough for Node. See docs in the functions' comments of lib/index.cjs and in the project's docs folder.
+// Types of bough for Node. The comments in lib/index.cjs and the project's docs folder describe the functions.
 export type Durability = 'sync' | 'buffered';
 export type Dialect = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini' | 'bough';
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -14,7 +14,7 @@ export class BoughError extends Error {
 }
 
 export interface NewEntry {
-  /** Left out: the store makes one. With an id of your own an append can be repeated safely. */
+  /** Left out: the store generates an id. With an id of your own an append can be repeated safely. */
   id?: string;
   /** Left out: the head. null: a root. */
   parentId?: string | null;
@@ -47,9 +47,9 @@ export interface Appended {
   duplicates: number;
 }
 export interface AppendOptions {
-  /** The append is refused with the code "conflict" unless this is the tail. */
+  /** Refuse the append with the code "conflict" unless this is the tail. */
   expectedTail?: string;
-  /** Of beginTurn() or leaseTurn(): the append is refused with the code "conflict" when a later turn has begun. */
+  /** From beginTurn() or leaseTurn(): refuse the append with the code "conflict" when a later turn has begun. */
   turn?: number;
   durability?: Durability;
 }
@@ -144,7 +144,7 @@ export interface ErasureReport {
   rewritten: string[];
   removedAttachments: number;
   keptAttachments: string[];
-  /** Files that hold it and could not be rewritten. */
+  /** Files that hold a payload and could not be rewritten. */
   unreached: string[];
 }
 export interface SessionSummary {
@@ -173,7 +173,7 @@ export interface SearchHit {
 export interface UsageRow {
   name: string;
   messages: number;
-  /** Messages of which nobody said what they used: in no sum. */
+  /** Messages without recorded usage; the sums lack them. */
   withoutUsage: number;
   inputTokens: number;
   outputTokens: number;
@@ -193,7 +193,9 @@ export interface SessionQuery {
   skip?: number;
 }
 export interface ListQuery extends SessionQuery {
-  /** The last session of the page before: sessions that are added or removed meanwhile hide none and double none. */
+  /**
+   * The last session of the previous page. Sessions that are added or removed meanwhile neither hide nor repeat a row.
+   */
   after?: Pick<SessionSummary, 'activeMs' | 'sessionId'>;
 }
 
@@ -203,9 +205,14 @@ export class Session implements AsyncIterable<Entry> {
   append(entries: NewEntry | NewEntry[], options?: AppendOptions): Promise<Appended>;
   appendSync(entries: NewEntry | NewEntry[], options?: AppendOptions): Appended;
   beginTurn(): Promise<number>;
-  /** Begins a turn that holds the session for `leaseMs` (1 to 3,600,000); rejects with "busy", at once, while another's runs. */
+  /**
+   * Begins a turn that holds the session for `leaseMs` (1 to 3,600,000). Rejects with "busy" at once while the lease of
+   * another turn is running.
+   */
   leaseTurn(leaseMs: number): Promise<number>;
-  /** Lets the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun. */
+  /**
+   * Makes the lease of a turn end `leaseMs` from now; 0 ends it. Rejects with "conflict" when a later turn has begun.
+   */
   renewTurn(turn: number, leaseMs: number): Promise<void>;
   load(options?: LoadOptions): Promise<Entry[]>;
   loadSync(options?: LoadOptions): Entry[];

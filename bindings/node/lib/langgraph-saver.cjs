@@ -1,9 +1,9 @@
-// A LangGraph checkpointer: one session a thread. A checkpoint is an entry whose parent is the entry of its parent
-// checkpoint, so a thread's forks are branches of its session.
+// A LangGraph checkpointer: one session per thread. The parent of a checkpoint's entry is the entry of its parent
+// checkpoint, so forks of a thread are branches of its session.
 //
-// A checkpoint's entry holds only the channels that changed, and of those only what is new: a value that shares its
-// beginning and end with the one before it (a list of messages that grew) is stored as the part in between. So a turn takes
-// the same space however long the thread is.
+// The entry of a checkpoint holds only the channels that changed, and of those only the new part: a value that shares
+// its beginning and end with the previous value (such as a list of messages that grew) is stored as the part between
+// them. So a turn takes the same space however long the thread is.
 'use strict';
 
 const { Store } = require('./index.cjs');
@@ -11,7 +11,7 @@ const { namesOf, openNamed, sessionIdOf } = require('./foreign-key.cjs');
 const { Recent } = require('./recent.cjs');
 
 const PREFIX = 'langgraph-';
-// It keeps the mark that other decoders drop from the beginning: bytes come back as they were.
+// Keep the byte order mark, which other decoders drop, so that bytes come back unchanged.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function required(config, name, what) {
@@ -20,7 +20,7 @@ function required(config, name, what) {
   return String(value);
 }
 
-/** Serialized bytes as text where they are UTF-8, which a log shows and a delta can use. */
+/** Returns serialized bytes as text when they are UTF-8, because a log can show text and a delta needs it. */
 function packed([type, bytes]) {
   try {
     return { type, text: decoder.decode(bytes) };
@@ -31,7 +31,7 @@ function packed([type, bytes]) {
 
 const unpacked = (value) => (value.base64 === undefined ? value.text : new Uint8Array(Buffer.from(value.base64, 'base64')));
 
-// The greatest count for which `same` holds; it holds for every smaller one, too.
+// Returns the greatest count for which `same` holds; `same` must hold for every smaller count, too.
 function greatest(most, same) {
   let known = 0;
   while (known < most) {
@@ -42,13 +42,16 @@ function greatest(most, same) {
   return known;
 }
 
-// Parts are compared whole, which is much faster than character by character.
+// Comparing whole slices is much faster than comparing single characters.
 const commonPrefix = (left, right) =>
   greatest(Math.min(left.length, right.length), (from, to) => left.slice(from, to) === right.slice(from, to));
 const commonSuffix = (left, right, most) =>
   greatest(most, (from, to) => left.slice(left.length - to, left.length - from) === right.slice(right.length - to, right.length - from));
 
-/** A stored value of a channel: whole, or what stands between the beginning and the end of the value before it. */
+/**
+ * A stored value of a channel: the whole value, or the part between the beginning and end that it shares with the
+ * previous one.
+ */
 class Value {
   constructor(entryId, version, stored, before, known) {
     this.entryId = entryId;
@@ -59,7 +62,7 @@ class Value {
     if (known !== undefined && before) before.known = undefined;
   }
 
-  /** Whether all is there that it is a change of. */
+  /** True when every value that this one is a change of is present. */
   get readable() {
     let value = this;
     while (value.known === undefined && value.before) value = value.before;
@@ -81,7 +84,7 @@ class Value {
         content = content.slice(0, head) + each.stored.text + (tail > 0 ? content.slice(-tail) : '');
       }
       this.known = content;
-      // Only the newest of a chain is likely to be asked for again.
+      // Only the newest value of a chain is likely to be read again.
       if (this.before) this.before.known = undefined;
     }
     return this.known;
@@ -97,7 +100,7 @@ function storedValue(whole, before) {
   return { type: whole.type, base: before.entryId, keep: [head, tail], text: whole.text.slice(head, whole.text.length - tail) };
 }
 
-/** A stored value of this version. There may be several: each branch counts its versions for itself. */
+/** Returns a stored value of this version. There may be several, because each branch counts its versions separately. */
 function valueOf(checkpoints, channel, version) {
   for (const { values } of checkpoints?.values() ?? []) {
     const value = values.get(channel);
@@ -106,7 +109,7 @@ function valueOf(checkpoints, channel, version) {
   return undefined;
 }
 
-/** What is known of a thread: read from its session once, then only what is new. */
+/** What is known of a thread. Its session is read once; later reads return only what is new. */
 class Thread {
   namespaces = new Map();
   #values = new Map(); // by the entry that stored them, and the channel
@@ -127,7 +130,7 @@ class Thread {
     return this.#inTurn(() => this.#read());
   }
 
-  /** Appends the entry that `make` makes of what is known; makes it again when another writer was faster. */
+  /** Appends the entry that `make` builds from what is known; builds it again when another writer was faster. */
   append(make) {
     return this.#inTurn(async () => {
       if (this.#tail === undefined) await this.#read();
@@ -143,22 +146,23 @@ class Thread {
           if (error.code !== 'conflict' && error.code !== 'invalid_argument') throw error;
           const tail = this.#tail;
           await this.#read();
-          // Otherwise another one was faster; perhaps one that has deleted the thread, and the parent with it, and begun it again.
+          // If the tail has changed, another writer was faster; it may even have deleted the thread, including the
+          // parent, and started it again.
           if (this.#tail === tail) throw error;
         }
       }
     });
   }
 
-  // One caller after the other, or two would count the same entries.
+  // Runs callers one after the other, because two at once would count the same entries.
   #inTurn(work) {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => undefined);
     return done;
   }
 
-  // Begins with the entry that was seen last: if another one is in its place, another process has deleted the thread and
-  // begun it again.
+  // Starts with the last entry that was read. If another entry is in its place, another process has deleted the thread
+  // and started it again.
   async #read() {
     for (;;) {
       const known = this.#seen > 0 ? 1 : 0;
@@ -190,11 +194,11 @@ class Thread {
     else if (payload.kind === 'writes') this.#takeWrites(payload);
   }
 
-  // `texts` has values whole that are stored in part.
+  // `texts` holds the whole values of those that are stored in part.
   #takeCheckpoint(entryId, payload, texts) {
     const namespace = this.namespace(payload.ns);
     const parent = payload.parent === undefined ? undefined : namespace.checkpoints.get(payload.parent);
-    // A channel's value is the parent's until it is stored again.
+    // A channel keeps the parent's value until it is stored again.
     const values = new Map(parent?.values);
     for (const [channel, { version, ...stored }] of Object.entries(payload.values)) {
       const before = stored.base && this.#values.get(`${stored.base} ${channel}`);
@@ -211,14 +215,17 @@ class Thread {
     const stored = writes.get(payload.checkpoint);
     for (const [index, channel, value] of payload.writes) {
       const key = `${payload.task},${index}`;
-      // What was written stays; errors and interrupts, which have negative places, are replaced.
+      // Writes are kept; only errors and interrupts, which have negative indexes, are replaced.
       if (index >= 0 && stored.has(key)) continue;
       stored.set(key, [payload.task, channel, value]);
     }
   }
 }
 
-/** The class for the framework as the caller has loaded it: one that is imported is not one that is required. */
+/**
+ * Returns the class for the framework as the caller loaded it, because the imported and the required framework have
+ * different classes.
+ */
 function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint, getCheckpointId, maxChannelVersion }) {
   return class BoughSaver extends BaseCheckpointSaver {
     #store;
@@ -228,14 +235,14 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
       return session && new Thread(session);
     });
 
-    /** Over a store of yours, which stays open; BoughSaver.open makes one of its own. */
+    /** Uses a store of the caller and does not close it; BoughSaver.open opens a store of its own. */
     constructor(store, serde) {
       super(serde);
       this.#store = store;
       this.#owned = false;
     }
 
-    /** Opens the store at a location: a folder, a database's address, or "memory:". */
+    /** Opens the store at a location: a folder, a database address, or "memory:". */
     static async open(location, { serde, ...options } = {}) {
       const saver = new BoughSaver(await Store.open(location, options), serde);
       saver.#owned = true;
@@ -247,7 +254,7 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
       if (this.#owned) await this.#store.close();
     }
 
-    // Runs `work` with the thread as it is now; with undefined when there is none.
+    // Runs `work` with the thread in its current state; with undefined when there is none.
     #thread(threadId, work) {
       return this.#threads.use(threadId, false, async (thread) => {
         await thread?.refresh();
@@ -255,7 +262,7 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
       });
     }
 
-    // Appends what belongs to a checkpoint: `payloadOf` is given what is known of that one.
+    // Appends data of a checkpoint. `payloadOf` receives what is known of that checkpoint.
     #append(threadId, ns, checkpointId, payloadOf, texts) {
       return this.#threads.use(threadId, true, (thread) =>
         thread.append(async () => {
@@ -289,7 +296,7 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
       return tuple;
     }
 
-    // Checkpoints before version 4 keep what was sent to tasks among the writes of their parent.
+    // Checkpoints before version 4 keep the sends to tasks among the writes of their parent.
     async #addPendingSends(checkpoint, namespace, parentId) {
       const sent = [...(namespace.writes.get(parentId)?.values() ?? [])].filter(([, channel]) => channel === TASKS);
       checkpoint.channel_values[TASKS] = await Promise.all(sent.map(([, , value]) => this.#load(value)));
@@ -355,7 +362,7 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
         const values = Object.create(null); // a channel may have any name
         const store = (channel, version, before) => (values[channel] = { version, ...storedValue(serialized.get(channel), before) });
         for (const channel of changed) store(channel, checkpoint.channel_versions[channel] ?? newVersions[channel], parent?.values.get(channel));
-        // A copy of a checkpoint names no new versions, and as its parent that of the one it was copied from.
+        // A copy of a checkpoint has no new versions, and has the same parent as the original checkpoint.
         for (const channel of Object.keys(channelValues)) {
           const version = checkpoint.channel_versions[channel];
           if (channel in values || parent?.values.get(channel)?.version === version) continue;
@@ -381,7 +388,7 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
       await this.#append(threadId, ns, checkpointId, () => payload);
     }
 
-    /** Removes the thread's session, forever. */
+    /** Removes the thread's session forever. */
     async deleteThread(threadId) {
       this.#threads.drop(String(threadId));
       try {

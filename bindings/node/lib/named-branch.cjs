@@ -1,5 +1,5 @@
-// The branch that is the history of one name of a framework (a chat, a session): read as a list of values, and changed by
-// appends that name the tail they were made for.
+// The branch that holds the history of one name of a framework (a chat, a session). It is read as a list of values, and
+// changed by appends that fail when the tail has changed since the read.
 'use strict';
 
 const { openNamed } = require('./foreign-key.cjs');
@@ -7,18 +7,18 @@ const { openNamed } = require('./foreign-key.cjs');
 const headEntry = (entryId) => ({ type: 'head', payload: { entryId } });
 
 class NamedBranch {
-  /** Whether close() closes the store, too. */
+  /** True when close() also closes the store. */
   ownsStore = false;
   #member;
   #opening;
 
-  /** `member` is where an entry's payload holds the framework's own value. */
+  /** `member` is the member of an entry's payload that holds the framework's own value. */
   constructor({ store, prefix, name, member }) {
     Object.assign(this, { store, prefix, name });
     this.#member = member;
   }
 
-  // The session; undefined when there is none and `create` is not set.
+  // Returns the session; undefined when there is none and `create` is not set.
   async #session(create) {
     const opening = (this.#opening ??= openNamed(this.store, this.prefix, this.name, { create }));
     const session = await opening.catch((error) => {
@@ -33,7 +33,7 @@ class NamedBranch {
     if (this.#opening === opening) this.#opening = undefined;
   }
 
-  // Runs `work` with the session, and once more when another process has removed the session since it was opened.
+  // Runs `work` with the session; runs it again when another process has removed the session since it was opened.
   async #use(create, work) {
     const known = this.#opening;
     try {
@@ -52,7 +52,9 @@ class NamedBranch {
     if (this.ownsStore) await this.store.close();
   }
 
-  /** The values of the head's branch with their entries, and the tail at that moment; without a session there are none. */
+  /**
+   * Returns the values of the head's branch with their entries, and the current tail; empty when there is no session.
+   */
   read() {
     return this.#use(false, (session) => this.#read(session));
   }
@@ -71,8 +73,10 @@ class NamedBranch {
     return this.#use(true, (session) => session.append(batch));
   }
 
-  /** Appends what `change` makes of what was read; reads again when another writer was faster. Without `create`, nothing is
-   * done where there is no session. */
+  /**
+   * Appends the batch that `change` makes of what was read; reads again when another writer was faster. Without
+   * `create`, does nothing when there is no session.
+   */
   change(change, { create = true } = {}) {
     return this.#use(create, async (session) => {
       while (session) {

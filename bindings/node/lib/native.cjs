@@ -1,4 +1,4 @@
-// Finds the binary that belongs to this machine.
+// Loads the native binary for this machine.
 'use strict';
 
 const fs = require('node:fs');
@@ -22,7 +22,7 @@ function load() {
   try {
     return require(file);
   } catch (error) {
-    // Made for another processor or a newer C library than this machine has.
+    // This binary was built for another processor or a newer C library.
     throw new Error(`the binary of bough cannot be loaded: ${error.message}. ${ADVICE}`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentInputItem, Session, SessionHistoryRewriteArgs, SessionHistoryTransactionArgs } from '@openai/agents-core';
 import type { Store, StoreOptions } from './index.cjs';
 
-/** A session of the OpenAI Agents SDK: atomic, idempotent, and nothing that was popped or replaced is lost. */
+/** A session of the OpenAI Agents SDK: atomic and idempotent. Items that were popped or replaced are not lost. */
 export class BoughSession implements Session {
   constructor(options: { store: Store; sessionId: string });
   static open(location: string | undefined, options: StoreOptions & { sessionId: string }): Promise<BoughSession>;

@@ -1,8 +1,9 @@
-// A session of the OpenAI Agents SDK. Items are entries of a branch; what is popped, cleared or replaced stays in the
-// session as another branch, and only the head moves.
+// A session of the OpenAI Agents SDK. Items are entries of a branch. Items that are popped, cleared or replaced stay in
+// the session as another branch; only the head moves.
 //
-// Every change that depends on what was read names the tail it was read at, so of two writers one is refused and reads
-// again. An operation of applyHistoryTransaction and its items are one batch: both are stored, or neither.
+// Every change that depends on what was read names the tail at the time of the read, so one of two concurrent writers
+// is refused and reads again. An operation of applyHistoryTransaction and its items are one batch: both are stored, or
+// neither.
 'use strict';
 
 const { createHash } = require('node:crypto');
@@ -14,13 +15,13 @@ const PREFIX = 'openai-agents-';
 const BYTES = '$boughBytes';
 const ESCAPED = /^\$+boughBytes$/;
 
-// What the framework's own sessions refuse with its UserError.
+// What the framework's own sessions refuse with a UserError.
 class Refused extends TypeError {}
 
 const INVALID = 'Session history transaction items contain invalid or unsupported data';
 
-// An item as JSON has it, or a refusal: what JSON would drop or change is refused before anything is stored. Bytes
-// (images, files) become an object with one member; a member of that name gets one more `$`.
+// Returns an item as plain JSON. Refuses what JSON would drop or change, before anything is stored. Bytes (images,
+// files) become an object with one member; an existing member with that name gets one more `$`.
 function plain(value, ancestors = []) {
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value;
   const refuse = (what) => {
@@ -52,7 +53,7 @@ function decode(value) {
 
 const encode = (value) => JSON.stringify(plain(value));
 
-/** JSON with sorted keys: equal values have equal texts. */
+/** Returns JSON with sorted keys, so that equal values have equal texts. */
 const canonical = (value) =>
   JSON.stringify(plain(value), (_, each) =>
     each && typeof each === 'object' && !Array.isArray(each)
@@ -81,7 +82,7 @@ function checkTransaction(operationId, transaction) {
 const textOf = (content) =>
   typeof content === 'string' ? content : Array.isArray(content) ? content.map((part) => part?.text ?? part?.refusal ?? '').join('\n') : '';
 
-// How bough shows and searches an item; the item itself is beside it, whole.
+// Returns how bough shows and searches an item; the complete item is stored beside it.
 function viewOf(item) {
   if (item.role) return { role: ['user', 'assistant', 'system'].includes(item.role) ? item.role : 'user', content: textOf(item.content) };
   if (item.type === 'function_call') return { role: 'assistant', content: `${item.name}(${item.arguments})` };
@@ -90,7 +91,7 @@ function viewOf(item) {
 }
 
 function entryOf(item) {
-  const encoded = encode(item); // refuses what the view could not show either
+  const encoded = encode(item); // first, because it refuses values that viewOf could not show either
   return { payload: `{"dialect":"bough","message":${JSON.stringify(viewOf(item))},"item":${encoded}}` };
 }
 
@@ -107,7 +108,7 @@ class StoredSession {
   #branch;
   #cleared = 0;
 
-  /** Over a store of yours; `sessionId` may be any text. */
+  /** Uses a store of the caller; `sessionId` may be any text. */
   constructor({ store, sessionId }) {
     this.#branch = new NamedBranch({ store, prefix: PREFIX, name: sessionId, member: 'item' });
   }
@@ -155,7 +156,7 @@ class StoredSession {
     return popped;
   }
 
-  /** Begins again, as if the session were new; the old history stays as a branch. */
+  /** Starts again, as if the session were new; the old history stays as a branch. */
   async clearSession() {
     await this.#change(async ({ session, tailId }) => {
       const id = clearedId(await this.#clearings(session));
@@ -164,7 +165,7 @@ class StoredSession {
     }, EXISTING);
   }
 
-  /** Replaces the history; the old one stays as a branch. */
+  /** Replaces the history; the old history stays as a branch. */
   async replaceHistoryWithCompaction(items) {
     await this.#change(() => [headEntry(null), ...items.map(entryOf)]);
   }
@@ -187,7 +188,8 @@ class StoredSession {
     }, EXISTING);
   }
 
-  // How often the session was cleared, which forgets the operations before it. Each time has a marker of that number.
+  // Returns how often the session was cleared. Clearing forgets the operations before it, and adds a marker with its
+  // number.
   async #clearings(session) {
     while (await entryIfAny(session, clearedId(this.#cleared + 1))) ++this.#cleared;
     return this.#cleared;
@@ -219,7 +221,7 @@ class StoredSession {
   }
 }
 
-/** The class for the framework as the caller has loaded it; without the framework, refusals are TypeErrors. */
+/** Returns the class for the framework as the caller loaded it; without the framework, refusals are TypeErrors. */
 function sessionClass(UserError) {
   const refusing = (work) =>
     work.catch((error) => {

@@ -1,11 +1,11 @@
-// The name of the folder of `prebuilds` that belongs to this machine; bindings/node/build makes that folder.
+// Returns the name of the folder in `prebuilds` for this machine; bindings/node/build creates that folder.
 'use strict';
 
 function libc() {
   if (process.platform !== 'linux') return '';
   const { report } = process;
   const before = report.excludeNetwork;
-  report.excludeNetwork = true; // otherwise it asks for the names of all connections
+  report.excludeNetwork = true; // otherwise it looks up the names of all connections
   try {
     return report.getReport().header.glibcVersionRuntime ? '' : '-musl';
   } finally {

@@ -1,13 +1,13 @@
-// What was opened for the names that were used last. The others are closed when nobody uses them any more, so a server of
-// many names keeps no more than `limit` of them.
+// Keeps open what belongs to the names that were used last. The rest is closed when it is no longer in use, so that a
+// server with many names keeps at most `limit` of them open.
 'use strict';
 
 class Recent {
   #open;
   #limit;
-  #slots = new Map(); // the name used last is the last
+  #slots = new Map(); // the most recently used name comes last
 
-  /** `open(name, create)` resolves to something with close(), or to undefined when there is none. */
+  /** `open(name, create)` resolves to an object with close(), or to undefined when there is none. */
   constructor(open, limit = 100) {
     this.#open = open;
     this.#limit = limit;
@@ -17,7 +17,10 @@ class Recent {
     return this.#slots.size;
   }
 
-  /** Runs `work` with what is open for the name; with undefined when there is none. It stays open until `work` is done. */
+  /**
+   * Runs `work` with the open object of a name, or with undefined when there is none. It stays open until `work` is
+   * done.
+   */
   async use(name, create, work) {
     const known = this.#slots.has(name);
     try {
@@ -43,10 +46,10 @@ class Recent {
       if (!opened) this.#forget(name, slot); // the next call tries again
       this.#closeUnused(slot);
     }
-    return this.#use(name, create, work); // it was looked for before, and there was none
+    return this.#use(name, create, work); // an earlier lookup without `create` had found nothing
   }
 
-  /** Forgets a name: the next use opens it again. */
+  /** Forgets a name; the next use opens it again. */
   drop(name) {
     const slot = this.#slots.get(name);
     if (slot) this.#forget(name, slot);
