@@ -13,26 +13,26 @@ MAX_FILE_BYTES = 1 << 20
 
 # Classes that may have more members: how many, and why.
 LARGE_CLASSES = {
-    # The public face: what the specification calls by name forwards to Session, one line each.
+    # The public interface: the functions named in the specification forward to Session, one line each.
     "SessionStore": 70,
     "Session": 35,
     # Questions about a tree; each is answered from the same five fields.
     "SessionTree": 39,
-    # Everything a person can do in a chat.
+    # Everything that a user can do in a chat.
     "Chat": 48,
     "ReplCommands": 40,
-    # Readers and writers of a grammar: one function for each of its kinds.
+    # Readers and writers of a grammar: one function for each kind.
     "Builder": 48,
     "TranscriptWriting": 49,
     "Planner": 40,
-    # The index of a log and its freshness, whose fields one lock guards.
+    # The index of a log and its freshness; one lock guards all fields.
     "LogIndex": 35,
 }
-# Public members that have no value to begin with: a folder is open.
+# Public members without a default value: a folder is open.
 WITHOUT_VALUE = {"ToolEnvironment::folder"}
 # Folders of one room that include each other, and why: (from, to).
 ARROWS_BACK = {}
-# Folders whose files include each other in one direction: a header and its source count as one file.
+# Folders whose files may include each other only in one direction. A header and its source count as one file.
 ONE_WAY_FOLDERS = ["cli/names"]
 
 

@@ -17,7 +17,7 @@ PROVIDERS = {
     "openai-chat/gpt-x": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "gemini/gemini-x": ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
 }
-# What the server answers, and what the user is told.
+# The server's response, and what the user is told.
 CASES = [
     (401, "application/json", json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}), "check "),
     (404, "application/json", '{"error":{"message":"no such model"}}', "is there a model"),

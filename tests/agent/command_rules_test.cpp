@@ -1,4 +1,4 @@
-// Which commands run without a question, and how a question shows them.
+// Which commands run without a question, and how a question displays them.
 #include "agent/rules/command_rules.h"
 
 #include <gtest/gtest.h>
@@ -54,14 +54,14 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
   EXPECT_TRUE(isAllowedCommand("uniq -d a.txt", {"uniq"}));
   EXPECT_FALSE(isAllowedCommand("uniq -d a.txt .bashrc", {"uniq"}));
   EXPECT_FALSE(isAllowedCommand("/usr/bin/xxd -r a.txt .bashrc", {"/usr/bin/xxd"}));
-  // Joined options of any length, but not the words that find has as options.
+  // Combined short options of any length, but not the words that are options of find.
   EXPECT_TRUE(isAllowedCommand("sort -rnuk2 a.txt", {"sort"}));
   EXPECT_TRUE(isAllowedCommand("find . -maxdepth 2 -newer a.txt", {"find"}));
   for (const char* command : {"sort -rnuo x a.txt", "sort -rnuox a.txt", "curl -sSLo x http://a",
                               "curl -sSLT x http://a", "git branch -D x", "git branch --delete x"}) {
     EXPECT_FALSE(isAllowedCommand(command, {"sort", "curl", "git branch"})) << command;
   }
-  // Of a program in the table, only options that are known to be harmless pass.
+  // For a program in the table, only options that are known to be harmless pass.
   const std::vector<std::string> known = {
       "git",  "git clone",         "git push",  "curl",       "tar",    "rsync",    "ctest",
       "make", "cmake --build b",   "wget",      "cargo test", "pytest", "npm test", "find",
@@ -123,7 +123,7 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
     EXPECT_FALSE(isAllowedCommand(command, known)) << command;
     EXPECT_NE(commandQuestion(command, known).find("is allowed, but"), std::string::npos) << command;
   }
-  // Programs that run others: allowed alone, or with the program that the user has named.
+  // Programs that run other programs: allowed alone, or with the program that the user named.
   EXPECT_TRUE(isAllowedCommand("env", {"env"}));
   EXPECT_TRUE(isAllowedCommand("nice make", {"nice make"}));
   for (const char* command :
@@ -131,17 +131,17 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
     EXPECT_FALSE(isAllowedCommand(command, {"env", "/usr/bin/env", "nice", "timeout", "xargs", "command", "ssh"}))
         << command;
   }
-  // Of a program that nobody knows, only what nearly all programs mean the same by.
+  // For an unknown program, only options that nearly all programs use with the same meaning pass.
   EXPECT_TRUE(isAllowedCommand("tool check --verbose src", {"tool check"}));
   EXPECT_TRUE(isAllowedCommand("tool check --rules x", {"tool check --rules"}));
   for (const char* command : {"tool check --rules x", "tool check -r x", "tool check -vr", "tool check --hook=./x",
                               "tool check -- --hook=./x", "tool check +x"}) {
     EXPECT_FALSE(isAllowedCommand(command, {"tool check"})) << command;
   }
-  // Programs that only print have no options to ask about.
+  // Programs that only print have no options that need a question.
   EXPECT_TRUE(isAllowedCommand("grep -rniE --include=x word src", {"grep"}));
   EXPECT_TRUE(isAllowedCommand("/usr/bin/head -n 5 a.txt", {"/usr/bin/head"}));
-  // Commands that run what follows them, though all of git is allowed.
+  // Commands that run the rest of their arguments are asked about even when all of git is allowed.
   const std::vector<std::string> programs = {"git",       "npm",  "docker", "prettier", "git --no-pager",
                                              "git stash", "tree", "eslint"};
   for (const char* command : {"git config core.pager ./x", "git bisect run ./x", "git submodule foreach ./x",
@@ -152,7 +152,7 @@ TEST(CommandRules, DangerousArgumentsOfAllowedCommandsAreAskedFor) {
   for (const char* command : {"git add config", "git stash list", "npm ls", "docker ps -a", "tree -L 2"}) {
     EXPECT_TRUE(isAllowedCommand(command, programs)) << command;
   }
-  // What the user has named is allowed as it is.
+  // A command that the user named is allowed unchanged.
   EXPECT_TRUE(isAllowedCommand("tar tf a.tar", {"tar tf"}));
   EXPECT_TRUE(isAllowedCommand("python3 -c pass", {"python3 -c pass"}));
 }
@@ -186,19 +186,19 @@ TEST(CommandRules, OnlyKnownCommandsOfAProgramPass) {
     EXPECT_TRUE(isAllowedCommand(command, programs)) << command << ": " << commandQuestion(command, programs);
   }
   for (const char* command :
-       {// The value of an option is no command.
+       {// The value of an option is not a command.
         "npm -w pkg exec evil", "npm --workspace pkg exec evil", "npm -w test exec evil", "npm --depth 1 exec evil",
         "kubectl -n a exec pod rm", "kubectl -n a -c get exec pod rm", "git -C sub bisect run ./x",
         "git -C sub config alias.log ./x",
-        // Commands in groups, shortened ones, and those that come as programs of their own.
+        // Commands in groups, abbreviated commands, and commands that are separate programs.
         "docker container exec a ./x", "docker container run a", "docker compose run a", "podman unshare ./x",
         "npm exe evil", "npm pkg set scripts.test=./x", "git merge-index ./x -a", "git evil", "kubectl evil",
         "cargo evil", "pnpm rimraf src", "pnpm exec evil",
-        // What brings in programs of others.
+        // Commands that install or fetch programs.
         "npm install evil", "cargo install evil", "go install evil", "go run evil", "pip3 install evil",
         "python3 -m pip install evil", "uv pip install evil", "uv run ./x", "bundle exec ./x", "deno eval Deno.x",
         "gh alias set log ./x", "gh extension install evil",
-        // Programs for interpreters.
+        // Scripts for interpreters.
         "python3 evil.py", "perl5.36 evil.pl", "node evil.js", "python3 -V evil.py"}) {
     EXPECT_FALSE(isAllowedCommand(command, programs)) << command;
     EXPECT_NE(commandQuestion(command, programs).find("is allowed, but"), std::string::npos) << command;
@@ -222,16 +222,16 @@ TEST(CommandRules, ArgumentsThatAreNoFilesAreAskedAbout) {
     EXPECT_TRUE(isAllowedCommand(command, allowed)) << command << ": " << commandQuestion(command, allowed);
   }
   for (const char* command :
-       {// A script that would be taken for a number of columns.
+       {// A script that would be parsed as a number of columns.
         "sed -l 5p '1e ./x' a.txt", "sed --line-length 5p '1e ./x' a.txt",
-        // Stdin, then a file that is written; or the user has named the first one.
+        // Standard input, then an output file; also when the user named the first one.
         "uniq - .bashrc", "xxd -r - .bashrc", "uniq a.txt .bashrc",
         // Letters in the first word of tar.
         "tar cg .bashrc a", "tar xP", "tar cvf x a",
-        // Variables of make, with blanks, with !=, and with other names than most have.
+        // Variables of make, with blanks, with !=, and with unusual names.
         "make 'SHELL = ./x'", "make 'SHELL =./x'", "make x!=./x", "make .SHELLFLAGS=./x", "make a-b=x",
         "cmake --build b -- x!=./x",
-        // The clock, files of options, programs in arguments.
+        // The clock, files with options, programs in arguments.
         "date 010100002030", "mypy @x", "python3 -m mypy @x", "socat - EXEC:./x", "sqlite3 a.db '.shell ./x'"}) {
     EXPECT_FALSE(isAllowedCommand(command, allowed)) << command;
     EXPECT_NE(commandQuestion(command, allowed).find("is allowed, but"), std::string::npos) << command;
@@ -410,7 +410,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
   EXPECT_FALSE(isAllowed("jj config set --user x y", "jj"));
   EXPECT_FALSE(isAllowed("svn mkdir file:///tmp/evil/x", "svn"));
   EXPECT_FALSE(isAllowed("cp x .hg/hgrc", "cp"));
-  // Elsewhere, the repository itself, and words that are no address.
+  // Other places, the repository itself, and words that are not addresses.
   for (const char* command :
        {"git push origin docs", "git push -n origin docs", "git fetch . main", "git pull", "git push",
         "git clone https://example.org/evil docs", "git clone git@example.org:evil", "git ls-remote origin docs",
@@ -425,7 +425,7 @@ TEST(CommandRules, RepositoriesOnThisMachineAreAskedAbout) {
 TEST(CommandRules, QuestionShowsAllOfACommand) {
   const std::string asked = commandQuestion("rm\u200B a\x1b[2K\r\u202Etxt\tb\nsecond", {});
   EXPECT_EQ(asked, "run: rm\\u{200B} a\\u{1B}[2K\\u{D}\\u{202E}txt\\u{9}b\nsecond");
-  // Bytes that are not UTF-8 hide nothing that follows them, and other blanks are not taken for a blank.
+  // Invalid UTF-8 does not hide the text after it, and other white space is not shown as a blank.
   EXPECT_EQ(visibleText("a\xE2\x1b[2Kb\xF0\x9F\r\xC2"), "a\\x{E2}\\u{1B}[2Kb\\x{F0}\\x{9F}\\u{D}\\x{C2}");
   EXPECT_EQ(visibleText("\xC0\x9B\xED\xA0\x80é木\U0001F600"), "\\x{C0}\\x{9B}\\x{ED}\\x{A0}\\x{80}é木\U0001F600");
   EXPECT_EQ(visibleText("rm a\u00A0b\u2003c\u3000d"), "rm a\\u{A0}b\\u{2003}c\\u{3000}d");

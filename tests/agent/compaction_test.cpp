@@ -8,7 +8,7 @@
 namespace bough::agent {
 namespace {
 
-// Answers "ok", runs `steps` calls before that, and keeps the requests for summaries.
+// Answers "ok" after `steps` calls, and keeps the requests for summaries.
 class Scribe final : public Provider {
  public:
   [[nodiscard]] std::string name() const override { return "test/scribe"; }
@@ -38,7 +38,7 @@ class Scribe final : public Provider {
   }
 
   std::size_t steps = 0;
-  std::size_t cutOff = 0;  // so many summaries end at a limit of tokens
+  std::size_t cutOff = 0;  // how many summaries end at a token limit
   std::string summaryEnd = "end_turn";
   std::vector<std::string> summaries;
   std::string last;
@@ -54,12 +54,12 @@ TEST_F(LoopTest, TheGoalAndTheNewestFifthSurviveACompactionInTheMiddleOfATurn) {
   const auto report = runTurn(agent(), here(), "THE GOAL is to list everything");
   ASSERT_TRUE(report.has_value()) << report.error().message;
   ASSERT_GT(model.summaries.size(), 1U);
-  // Each summary was made with the goal before it, and the later ones with the earlier.
+  // Each summary request contained the goal, and each later one also the previous summary.
   for (const std::string& each : model.summaries) EXPECT_NE(each.find("THE GOAL"), std::string::npos) << each;
   EXPECT_NE(model.summaries.back().find("SUMMARY "), std::string::npos);
   EXPECT_NE(model.last.find("THE GOAL"), std::string::npos) << model.last;
   EXPECT_NE(model.last.find("SUMMARY "), std::string::npos);
-  // More than one answer is kept word for word.
+  // More than one answer is kept verbatim.
   std::size_t kept = 0;
   for (std::size_t at = model.last.find("step "); at != std::string::npos; at = model.last.find("step ", at + 1))
     ++kept;
@@ -91,7 +91,7 @@ TEST_F(LoopTest, WhatIsKeptBeginsWithAnAnswerOrAMessageNeverWithAResult) {
   EXPECT_GT(compactions, 5U);
 }
 
-// A turn whose results fill the window again soon after a compaction.
+// A turn whose results fill the context window again soon after a compaction.
 TEST_F(LoopTest, ATurnIsCompactedAgainAsSoonAsItDoesNotFit) {
   for (int i = 0; i < 80; ++i)
     std::ofstream(work() + "/a file with a long name " + std::string(50, 'n') + std::to_string(i));
@@ -107,7 +107,7 @@ TEST_F(LoopTest, ATurnIsCompactedAgainAsSoonAsItDoesNotFit) {
   EXPECT_NE(model.last.find("THE GOAL"), std::string::npos) << model.last;
 }
 
-// The results of one answer are more than the model reads.
+// The results of one answer are larger than the model's context.
 TEST_F(LoopTest, ResultsThatFitIntoNoContextAreWithheld) {
   for (int i = 0; i < 200; ++i)
     std::ofstream(work() + "/a file with a long name " + std::string(50, 'n') + std::to_string(i));
@@ -122,7 +122,7 @@ TEST_F(LoopTest, ResultsThatFitIntoNoContextAreWithheld) {
   EXPECT_NE(model.last.find("withheld"), std::string::npos) << model.last;
 }
 
-// What `bough context` says of its budget helps nobody here: the window of the model counts.
+// The hint of `bough context` about its budget is useless here, because the model's window is the limit.
 TEST_F(LoopTest, APromptThatIsTooLongByItselfSaysWhatToDo) {
   options_.windowTokens = 1'000;
   const auto report = runTurn(agent(), here(), std::string(20'000, 'x'));
@@ -157,7 +157,7 @@ TEST_F(LoopTest, ALongHistoryIsSummarizedInParts) {
     EXPECT_LT(each.size(), 16'000U);
     all += each;
   }
-  // Nothing fell out: every message that is not kept was in one of the parts.
+  // Nothing was lost: every message that is not kept was in one of the parts.
   for (int i = 0; i < 24; ++i) EXPECT_NE(all.find(fmt::format("message {} ", i)), std::string::npos) << i;
 }
 
@@ -179,7 +179,7 @@ TEST_F(LoopTest, ALongMessageIsSummarizedWhole) {
     all += each;
   }
   ASSERT_GT(model.summaries.size(), 2U);
-  // All but those that two parts share.
+  // All except those at the border of two parts.
   std::size_t missing = 0;
   for (int i = 0; i < 2'000; ++i) missing += all.find(fmt::format("rule {} ", i)) == std::string::npos ? 1U : 0U;
   EXPECT_LT(missing, model.summaries.size());
@@ -233,7 +233,7 @@ TEST_F(LoopTest, ASummaryThatAFilterEndedIsNeverKept) {
   }
 }
 
-// Two answers that think: one before the summary was made, one after it.
+// Two answers with thinking: one before the summary was made, one after it.
 TEST_F(LoopTest, ThinkingWhosePrefixChangedIsLeftOutOfTheRequest) {
   const auto answer = [&](const std::string& name) {
     append("message", userPayload("ask " + name));

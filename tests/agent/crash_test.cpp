@@ -1,5 +1,5 @@
 // SIGKILL at every step of a run of twenty tool calls: before and after each append, before and after each tool, at
-// each chunk of a stream. Then the run is taken up again, and has to end as if nothing had happened.
+// each chunk of a stream. Then the run is resumed and must end as if it had not been interrupted.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ const std::vector<ScriptedAnswer>& answers() {
   return kAnswers;
 }
 
-// Counts steps, and dies at one of them.
+// Counts steps, and kills the process at one of them.
 class Killer {
  public:
   explicit Killer(int at) : at_(at) {}
@@ -87,7 +87,7 @@ class KilledListener final : public Listener {
   int acks_;
 };
 
-// Dies between the stream's end and the append of the answer as well.
+// Also kills the process between the end of the stream and the append of the answer.
 class KilledProvider final : public Provider {
  public:
   KilledProvider(std::unique_ptr<Provider> inner, Killer& killer) : inner_(std::move(inner)), killer_(killer) {}
@@ -128,7 +128,7 @@ struct Place {
   Dialect dialect = Dialect::Anthropic;
 };
 
-// Begins the run, or takes it up; dies at a step. Returns how many steps there were.
+// Starts or resumes the run, and dies at a step. Returns the number of steps.
 int runUntil(const Place& place, int killAt) {
   Killer killer(killAt);
   auto store = SessionStore::open(place.folder + "/store");
@@ -154,7 +154,8 @@ int runUntil(const Place& place, int killAt) {
   return report && !report->aborted ? killer.count() : -1;
 }
 
-// This program again, so that only it is killed. Returns the steps, or -9 when it was.
+// Runs this program again as a child, so that only the child is killed. Returns the number of steps; -9 when it was
+// killed.
 int runInAnotherProcess(const Place& place, int killAt) {
   const std::string number = std::to_string(killAt);
   const std::string dialect(toString(place.dialect));
@@ -177,7 +178,7 @@ std::vector<std::string> linesOf(const std::string& path) {
   return lines;
 }
 
-// What must hold at the end, whenever the run was killed.
+// Checks the final state, which must be valid whenever the run was killed.
 void check(const Place& place, int killAt) {
   auto store = SessionStore::open(place.folder + "/store");
   ASSERT_TRUE(store.has_value());
@@ -199,7 +200,7 @@ void check(const Place& place, int killAt) {
   std::map<std::string, int> runs;
   for (const std::string& line : linesOf(place.folder + "/place/counter.txt")) ++runs[line];
   for (const auto& [number, times] : runs) EXPECT_EQ(times, 1) << number << " ran twice, killed at " << killAt;
-  // One that was running when the program died ran once or not at all; every other one ran.
+  // A call that was running when the program died ran once or not at all; every other call ran.
   EXPECT_GE(runs.size() + unknown, 12U) << killAt;
   EXPECT_LE(unknown, 3U) << killAt;
 }
@@ -223,7 +224,7 @@ class CrashFolder {
   std::string path_;
 };
 
-// What is asked right after a restart, and at the end of the run that was taken up.
+// Saves the request right after a restart, and the last request of the resumed run.
 void dumpTakenUp(const std::vector<HttpIn>& requests, std::size_t before) {
   if (requests.size() > before) dumpRequests({requests[before], requests.back()});
 }
@@ -266,8 +267,8 @@ TEST(Crash, GeminiGoesOnAfterAKillAtAnyStep) {
   killEverywhere(Dialect::Gemini);
 }
 
-// A disk that takes no more in the middle of a turn: the session stays valid, the error says so, and with room again
-// the turn is finished.
+// The disk becomes full in the middle of a turn: the session stays valid, the error names the cause, and with free
+// space the turn is finished.
 TEST(Crash, FullDiskInTheMiddleOfATurnLosesNothing) {
   LoopbackServer server(playScenario(answers()));
   CrashFolder folder;
@@ -289,7 +290,7 @@ TEST(Crash, FullDiskInTheMiddleOfATurnLosesNothing) {
 int playRole(char** words) {
   const Place place{words[0], words[1], *parseDialect(words[2])};
   if (std::string_view(words[3]) == "full") {
-    // Files may not grow past this: writes fail as on a full disk.
+    // Limits the size of files, so that writes fail as on a full disk.
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{.rlim_cur = 6'000, .rlim_max = 6'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);

@@ -28,7 +28,7 @@ def test_typing_and_editing_chinese_text(folder, bough):
     chat.wait(lambda screen: "你好世界 abc" in screen)
     for _ in range(4):
         chat.key("Left")
-    chat.key("BSpace")  # 界 goes
+    chat.key("BSpace")  # deletes 界
     chat.type("人", enter=False)
     screen = chat.wait(lambda screen: "你好世人" in screen)
     check(f"{PROMPT} 你好世人 abc" in screen, "wide characters are edited in place", screen)
@@ -52,15 +52,15 @@ def test_typing_and_editing_chinese_text(folder, bough):
 
 def test_what_is_seen_as_one_character_is_edited_as_one(folder, bough):
     chat = Chat(folder, bough)
-    chat.type("a🧑🏽‍💻b家é", enter=False)  # the last one is two: e and an accent
+    chat.type("a🧑🏽‍💻b家é", enter=False)  # the last grapheme is two code points: e and an accent
     chat.wait(lambda screen: "b家é" in screen)
     chat.key("BSpace")
     for _ in range(2):
         chat.key("Left")
-    chat.key("BSpace")  # all of the emoji
+    chat.key("BSpace")  # deletes the whole emoji
     chat.key("Home")
     chat.key("Right")
-    chat.key("Delete")  # b
+    chat.key("Delete")  # deletes b
     chat.key("Enter")
     screen = chat.ready()
     check("You said: a家" in screen and "\u200d" not in screen, "none is cut in the middle", screen)
@@ -88,7 +88,7 @@ def test_the_cursor_is_where_the_letters_are_beside_joined_emoji(folder, bough):
     chat.key("Left", "Left", "Left", "Left")
     chat.type("X", enter=False)
     chat.key("Right", "BSpace")
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} a👍🟫X 👩🟫💻c")  # a color of skin has its own place
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} a👍🟫X 👩🟫💻c")  # the skin color takes its own columns
     chat.close()
 
 
@@ -97,7 +97,7 @@ def test_marks_of_letters_stay_while_a_line_is_edited(folder, bough):
     chat.tmux("resize-window", "-x", "40", "-y", "30")
     chat.key("C-l")
     typed = "cafe\u0301 शीर्षक यह एक लंबी पंक्ति है जो टूटती है ทำที่นี่ end"
-    without_blanks = lambda text: "".join(text.split())  # a row may end in one
+    without_blanks = lambda text: "".join(text.split())  # a row may end in a blank
     shows = lambda screen, line: without_blanks(screen[screen.rindex(PROMPT):]) == PROMPT + without_blanks(line)
     chat.type(typed, enter=False)
     chat.wait(lambda screen: shows(screen, typed))
@@ -124,7 +124,7 @@ def test_wide_characters_stay_while_a_long_line_is_edited(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("resize-window", "-x", "60", "-y", "30")
     chat.key("C-l")
-    without_blanks = lambda text: "".join(text.split())  # a row may end in one
+    without_blanks = lambda text: "".join(text.split())  # a row may end in a blank
     shows = lambda screen, line: without_blanks(screen[screen.rindex(PROMPT):]) == PROMPT + without_blanks(line)
     line = "aa👍日👍 a日 👍 a👍👍 👍 a 👍a👍 日👍日👍日a👍a日  日👍日日👍 a日 日aab日"
     chat.type(line, enter=False)
@@ -147,7 +147,7 @@ def test_rows_that_are_full_keep_what_follows_them(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("resize-window", "-x", "40", "-y", "30")
     chat.key("C-l")
-    full = "日" + "a" * 36  # with the prompt, a row
+    full = "日" + "a" * 36  # fills a row, together with the prompt
     rows = lambda screen: screen[screen.rindex(PROMPT):].rstrip().split("\n")
     for line in (full + "日bc", full + "xbc", "日" + "a" * 35 + " xbc", "日" + "a" * 35 + "日bc"):
         chat.type(line, enter=False)
@@ -173,7 +173,7 @@ def test_halves_of_wide_characters_leave_nothing_behind(folder, bough):
     chat = Chat(folder, bough)
     chat.tmux("resize-window", "-x", "40", "-y", "30")
     chat.key("C-l")
-    without_blanks = lambda text: "".join(text.split())  # a row may end in one
+    without_blanks = lambda text: "".join(text.split())  # a row may end in a blank
     shows = lambda screen, line: without_blanks(screen[screen.rindex(PROMPT):]) == PROMPT + without_blanks(line)
     line = ("ที่👩🟫cक日ä́aä́ア ä́é👩🟫💻👍🟫👩👩👧ä́❤🇩🇪🇩🇪한👍👩👩👧🟫🟫ที่😀🇩🇪❤❤ที่é❤"
             "👍❤🇩🇪本👍👍🟫😀👩🟫🇩🇪c❤🇩🇪ä́ä́ ä́ä́शी🟫🇩🇪👩🟫💻🟫👍🟫शीé👍🟫🇩🇪🟫 b👩👩👧❤कä́")
@@ -208,7 +208,7 @@ def test_a_pasted_path_of_an_image_sends_the_image(folder, bough):
     chat.tmux("set-buffer", f"'{path}'")
     chat.tmux("paste-buffer", "-p")
     chat.wait(lambda screen: '@"' in screen)
-    # As file managers copy them: addresses, one a line.
+    # As file managers copy them: one address per line.
     pathlib.Path(f"{folder}/place/ä%b.jpg").write_bytes(b"\xff\xd8\xff\xe0rest")
     chat.tmux("set-buffer", f"file://{folder}/place/%C3%A4%25b.jpg\r\nfile://localhost{folder}/place/a%20picture.png\r\n")
     chat.tmux("paste-buffer", "-p")
@@ -332,7 +332,7 @@ def test_what_was_typed_comes_back_from_the_history(folder, bough):
     chat.key("Escape")
     chat.wait(lambda screen: chat.last(screen).endswith("one"))
     chat.key("Down")
-    shows("two")  # the one after what was found
+    shows("two")  # the line after the one that was found
     chat.close()
 
 
@@ -370,7 +370,7 @@ def test_a_line_that_goes_on_in_the_next_is_one_draft(folder, bough):
     chat.key("Enter")
     screen = chat.wait(lambda screen: re.search(r"You said: first X *\n *second", screen) and chat.last(screen) == PROMPT)
     chat.key("Up")
-    chat.wait(lambda screen: screen.rstrip().endswith(f"{PROMPT} first X\nsecond"))  # the history holds it whole
+    chat.wait(lambda screen: screen.rstrip().endswith(f"{PROMPT} first X\nsecond"))  # the history contains the whole text
     chat.close()
 
 
@@ -395,7 +395,7 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
         chat.wait(lambda screen: chat.raw.stat().st_size > before)
 
     def resize(width):
-        # A key is for the width that the chat knows: wait until it has heard of the new one.
+        # A key is drawn for the width that the chat knows, so wait until the chat knows the new width.
         before = chat.raw.read_bytes().count(b"\033[J")
         chat.tmux("resize-window", "-x", str(width), "-y", "40")
         chat.wait(lambda screen: chat.raw.read_bytes().count(b"\033[J") > before)
@@ -419,7 +419,8 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
     for width in (50, 40, 30, 20, 25, 35, 110, 100):
         resize(width)
         drawn(width, draft)
-    # Rows of 22, 42 and 62 columns end in a blank: typed there, drawn again there, and with the cursor above the end.
+    # Rows of 22, 42 and 62 columns end in a blank: the text is typed and redrawn at these widths, also with the cursor
+    # above the end.
     chat.key("C-u")
     chat.wait(lambda screen: chat.last(screen) == PROMPT)
     resize(62)
@@ -443,8 +444,8 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
         chat.key("BSpace")
     chat.key("C-e")
     drawn(100, draft)
-    # Wide characters leave the last column of a row free where half of one would fit.
-    # What is above it scrolls away when lines need more rows; it must be more than that.
+    # Wide characters leave the last column of a row free where only half of one would fit. When lines need more rows,
+    # the text above scrolls away; there must be enough of it.
     chat.key("C-u")
     chat.say("more above the draft")
     chat.say("and more")
@@ -465,7 +466,7 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
         press("C-a")
         press("C-e")
         drawn_wide(width, wide)
-    # Keys that come together with the new width are neither lost nor drawn for the old one.
+    # Keys that arrive together with the new width are neither lost nor drawn for the old width.
     for width in (61, 33, 100):
         chat.tmux("resize-window", "-x", str(width), "-y", "40", ";", "send-keys", "-l", "雨")
         wide += "雨"
@@ -478,7 +479,7 @@ def test_a_draft_is_drawn_again_when_the_terminal_changes(folder, bough):
     chat.type("fg")
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} {draft}" and screen.split("fg")[-1].count(draft) == 1)
     chat.tmux("set-buffer", "a\nb")
-    chat.tmux("paste-buffer", "-p")  # the shell has turned pasting off
+    chat.tmux("paste-buffer", "-p")  # the shell has turned off bracketed paste
     chat.wait(lambda screen: chat.last(screen) == "b")
     chat.key("C-c")
     chat.ready()

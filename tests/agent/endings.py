@@ -19,7 +19,7 @@ MODELS = {
     "openai-chat/gpt-4.1": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "gemini/gemini-2.5-pro": ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
 }
-# What each API says at the end of an answer that is fine, refused or blocked, or cut off.
+# What each API sends at the end of an answer that is complete, refused or blocked, or cut off.
 ENDS = {
     "anthropic": {"fine": "end_turn", "refused": "refusal", "cut": "max_tokens"},
     "openai": {"fine": "completed", "refused": "content_filter", "cut": "max_output_tokens"},
@@ -115,7 +115,7 @@ def endings(world, api):
             check(done.returncode == 1 and told in done.stdout + done.stderr, f"{api}: {kind} is told and exits 1", done)
     done = world.ask(lambda n: gzip.compress(sse(events_of(api, words, ends["fine"])).encode()))
     check(done.returncode == 0 and "one two three" in done.stdout, f"{api}: an answer that a proxy compresses", done)
-    # Broken off after the first word: twice, then whole.
+    # Cut off after the first word: twice, then complete.
     whole = events_of(api, words, ends["fine"])
     first = next(i for i, e in enumerate(whole) if "one " in json.dumps(e))
     done = world.ask(lambda n: sse(whole[:first + 1] if n < 3 else whole))
@@ -129,11 +129,11 @@ def endings(world, api):
     check(done.returncode == 1 and world.server.count == 1, f"{api}: one that never was readable is not", done)
     no = {"error": {"type": "invalid_request_error", "message": "no"}}
     for event in (no, {"type": "error", **no}):
-        if api == "openai" and "type" in event: continue  # error_events() has them
+        if api == "openai" and "type" in event: continue  # error_events() has these
         done = world.ask(lambda n: sse(whole[:first + 1] + [event]))
         check(done.returncode == 1 and world.server.count == 1 and done.stdout == "one \n",
               f"{api}: an error in the middle ends the answer", done)
-    # A server that is busy, before and after the first word.
+    # A busy server, before and after the first word.
     done = world.ask(lambda n: (529, '{"error":{"type":"overloaded_error","message":"busy"}}') if n == 1 else sse(whole))
     check(done.returncode == 0 and world.server.count == 2, f"{api}: a busy server is asked again", done)
     done = world.ask(lambda n: (400, '{"error":{"type":"invalid_request_error","message":"no"}}'))
@@ -231,7 +231,7 @@ def written_first(world):
     done = world.ask(lambda n: sse(tool if n == 1 else events_of("anthropic", ["done"], "end_turn")), "--yes",
                      before=["strace", "-f", "-y", "-s", "2000", "-e", "trace=write,pwrite64,fsync,fdatasync,rename,renameat,renameat2",
                              "-o", log],
-                     ASAN_OPTIONS="detect_leaks=0")  # leaks cannot be looked for beside strace
+                     ASAN_OPTIONS="detect_leaks=0")  # leak detection does not work under strace
     check(done.returncode == 0, "a turn that writes a file", done)
     lines = pathlib.Path(log).read_text(errors="replace").splitlines()
     where = lambda *words: next((i for i, line in enumerate(lines) if all(w in line for w in words)), None)

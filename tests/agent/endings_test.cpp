@@ -1,4 +1,4 @@
-// How answers end that are not what was asked for: refused, blocked, cut off, used up, too long, without ids.
+// Answers that end in an unusual way: refused, blocked, cut off, truncated by a limit, too long, without ids.
 #include "agent/loop/answer_parts.h"
 #include "agent/loop_fixture.h"
 #include "agent/parts/prompts.h"
@@ -50,7 +50,7 @@ TEST_F(LoopTest, RefusalsBlocksAndLimitsAreShown) {
   }
 }
 
-// How the streams of answers with calls end, and how they end when the answer was refused and when it was cut off.
+// The ends of streams of answers with calls: complete, refused, and cut off.
 struct CallEnding {
   Dialect dialect;
   std::string whole;
@@ -163,13 +163,13 @@ TEST_F(LoopTest, AnAnswerThatReasoningUsedUpIsAskedForAgainWithMore) {
   EXPECT_EQ(report->text, "Here it is.");
   ASSERT_EQ(server.requests().size(), 2U);
   EXPECT_NE(server.requests()[1].body.find("100000"), std::string::npos);
-  // Both were paid for, and both are stored.
+  // Both requests were paid for, and both are stored.
   std::size_t requests = 0;
   for (const Entry& entry : entries()) requests += json::findString(entry.payload, "kind") == "request" ? 1U : 0U;
   EXPECT_EQ(requests, 1U);
 }
 
-// Whatever is the first to say nothing of the tokens: every try is paid for.
+// Whichever event lacks token counts: every attempt is paid for.
 TEST_F(LoopTest, WhatABrokenTryTookIsStoredOnce) {
   const std::string failed =
       "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"error\":{\"code\":"
@@ -229,7 +229,7 @@ TEST_F(LoopTest, APromptThatIsTooLongIsCompactedAndSentAgain) {
   EXPECT_NE(server.requests().back().body.find("THE SUMMARY"), std::string::npos);
 }
 
-// A result that a provider refuses to read would be refused with every later prompt.
+// A result that the provider rejects would make it reject every later prompt.
 TEST_F(LoopTest, ResultsThatAProviderRefusesAreWithheld) {
   for (const Dialect dialect : {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini}) {
     sessionId_ = store_->createSession()->sessionId;
@@ -273,7 +273,7 @@ TEST_F(LoopTest, AKeyThatAServerRepeatsIsNotStored) {
   }
 }
 
-// When the results are not what is refused, they stay.
+// Results stay when something else is rejected.
 TEST_F(LoopTest, ResultsStayWhenTheProviderRefusesSomethingElse) {
   bool refuses = false;
   LoopbackServer server([&](const HttpIn& in, Reply& reply) {
@@ -294,7 +294,7 @@ TEST_F(LoopTest, ResultsStayWhenTheProviderRefusesSomethingElse) {
   EXPECT_EQ(context->messages.find("withheld"), std::string::npos);
 }
 
-// The table says that the model reads far more than its server takes.
+// The model table allows a far larger context than the server accepts.
 TEST_F(LoopTest, APromptIsCompactedToWhatTheServerTakes) {
   constexpr std::size_t kMostBytes = 7'000;
   LoopbackServer server([&](const HttpIn& in, Reply& reply) {

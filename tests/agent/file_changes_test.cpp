@@ -1,4 +1,4 @@
-// Changes of files: what is asked before, and what is known after.
+// Changes of files: questions before a change, and what is known after it.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using FileChanges = ToolsTest;
 
-// Only the beginning of a long file is compared line by line; all of it counts.
+// Only the beginning of a long file is compared line by line, but a change anywhere counts.
 TEST_F(FileChanges, AChangeBehindTheReadLimitIsNoticedBeforeTheFileIsReplaced) {
   environment_->limits.fileBytes = 8;
   environment_->askBeforeChanges = true;
@@ -41,7 +41,7 @@ TEST_F(FileChanges, NobodyIsAskedAboutAChangeThatCannotBeMade) {
   EXPECT_EQ(get("work/a.txt"), "two\n");
   EXPECT_FALSE(prepare("edit", R"({"path":"a.txt"})").question);
   EXPECT_TRUE(prepare("edit", R"({"path":"a.txt","oldText":"two","newText":"three"})").question);
-  // What a file outside of the folder holds is not told unasked.
+  // The content of a file outside of the folder is not shown without a question.
   EXPECT_TRUE(prepare("edit", R"({"path":"../outside.txt","oldText":"two","newText":"three"})").question);
 }
 

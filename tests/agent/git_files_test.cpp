@@ -1,4 +1,4 @@
-// Which files are asked about because git runs or obeys them.
+// Which files need a question because git runs or obeys them.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 namespace bough::agent {
 namespace {
 
-// Where the user's own settings are.
+// The places of the user's own settings.
 class UsersFolders {
  public:
   explicit UsersFolders(const std::string& home) : home_("HOME", home), config_("XDG_CONFIG_HOME", home + "/.config") {}
@@ -70,7 +70,7 @@ TEST_F(GitFilesTest, WritesThatLeadIntoARepositoryByAnotherNameAreAskedFor) {
   const auto asks = [&](const std::string& path) {
     return question("write", R"({"path":)" + json::quoted(path) + R"(,"content":"x"})").has_value();
   };
-  // A folder .git that is a link, links in it, and a file .git that names the repository.
+  // A .git folder that is a link, links in it, and a .git file that names the repository.
   std::filesystem::create_directories(folder_ / "work/meta");
   std::filesystem::create_directory_symlink("meta", folder_ / "work/.git");
   std::filesystem::create_directories(folder_ / "work/tools");
@@ -83,7 +83,7 @@ TEST_F(GitFilesTest, WritesThatLeadIntoARepositoryByAnotherNameAreAskedFor) {
     EXPECT_TRUE(asks(path)) << path;
   }
   for (const char* path : {"tools/x", "settings.txt", "sub/reality", "metal"}) EXPECT_FALSE(asks(path)) << path;
-  // A repository without a folder .git, below the working folder; HEAD may come last.
+  // A bare repository, without a .git folder, below the working folder; HEAD may be created last.
   std::filesystem::create_directories(folder_ / "work/bare/objects");
   EXPECT_FALSE(asks("bare/config"));
   EXPECT_TRUE(asks("bare/HEAD"));
@@ -91,7 +91,7 @@ TEST_F(GitFilesTest, WritesThatLeadIntoARepositoryByAnotherNameAreAskedFor) {
   EXPECT_TRUE(asks("bare/config"));
   EXPECT_TRUE(asks("bare/hooks/pre-commit"));
   EXPECT_FALSE(asks("bare/README"));
-  // The working folder is the root, or within a repository.
+  // The working folder is the root folder, or inside a repository.
   environment_->folder = *WorkingFolder::open("/");
   EXPECT_TRUE(asks("/.git/config"));
   EXPECT_TRUE(asks(".git/config"));
@@ -119,7 +119,7 @@ TEST_F(GitFilesTest, WhatALinkAmongTheHooksLeadsToIsAskedFor) {
     EXPECT_TRUE(asksFor(path)) << path;
   }
   for (const char* path : {"scripts/pre-commit.md", "scripts/other", "real"}) EXPECT_FALSE(asksFor(path)) << path;
-  // A worktree has the hooks of the repository that it belongs to.
+  // A worktree uses the hooks of its main repository.
   std::filesystem::create_directories(folder_ / "work/tree/scripts");
   std::filesystem::create_directories(folder_ / "work/main/.git/worktrees/tree");
   std::filesystem::create_directories(folder_ / "work/main/.git/hooks");
@@ -128,7 +128,7 @@ TEST_F(GitFilesTest, WhatALinkAmongTheHooksLeadsToIsAskedFor) {
   link("../../../tree/scripts/check", "work/main/.git/hooks/pre-commit");
   EXPECT_TRUE(asksFor("tree/scripts/check"));
   EXPECT_FALSE(asksFor("tree/scripts/other"));
-  // More than anybody looks at.
+  // More hooks than are examined.
   for (int i = 0; i < 1'001; ++i) put("work/.git/hooks/" + std::to_string(i), "");
   EXPECT_TRUE(asksFor("scripts/other"));
 }
@@ -145,7 +145,7 @@ TEST_F(GitFilesTest, TheFolderOfHooksThatSettingsNameIsAskedFor) {
   put("work/.git/config", "");
   put("work/.git/config.worktree", "[core] hookspath=" + folder_ / "work/absolute" + "\n");
   EXPECT_TRUE(asksFor("absolute/pre-commit"));
-  // Settings may be in a file of the tree, which names more.
+  // Settings may be in a file of the working tree, which includes others.
   put("work/.git/config.worktree", "");
   put("work/.git/config", "[include]\n\tpath = ../shared/settings\n");
   EXPECT_TRUE(asksFor("shared/settings"));
@@ -154,14 +154,14 @@ TEST_F(GitFilesTest, TheFolderOfHooksThatSettingsNameIsAskedFor) {
   put("work/shared/settings", "[core]\nhooksPath = hooks2\n[include]\npath = settings\n");
   EXPECT_TRUE(asksFor("hooks2/pre-commit"));
   EXPECT_FALSE(asksFor("other"));
-  // More than anybody writes.
+  // More includes than are examined.
   std::string many = "[include]\n";
   for (int i = 0; i < 60; ++i) many += "path = " + std::to_string(i) + "\n";
   put("work/shared/settings", many);
   EXPECT_TRUE(asksFor("other"));
 }
 
-// A variable for as long as a test takes.
+// Environment variables that git reads.
 TEST_F(GitFilesTest, WhatTheEnvironmentTellsGitIsAskedFor) {
   std::filesystem::create_directories(folder_ / "work/.git");
   std::filesystem::create_directories(folder_ / "work/meta/hooks");
@@ -183,7 +183,7 @@ TEST_F(GitFilesTest, WhatTheEnvironmentTellsGitIsAskedFor) {
     EXPECT_FALSE(asksFor("other"));
   }
   {
-    const Variable count("GIT_CONFIG_COUNT", "1001");  // more than are looked at
+    const Variable count("GIT_CONFIG_COUNT", "1001");  // more than are examined
     EXPECT_TRUE(asksFor("other"));
   }
   for (const char* name : {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"}) {
@@ -245,7 +245,7 @@ TEST_F(GitFilesTest, RepositoriesFurtherDownAndAmongManyFoldersCount) {
   std::filesystem::create_directories(folder_ / "work/scripts");
   const std::string nested = repository("sub/dir/deep/.git", "../../../../../");
   EXPECT_TRUE(asksFor(nested));
-  // Without a folder .git: what is pushed there runs its hooks.
+  // A bare repository: a push to it runs its hooks.
   std::filesystem::create_directories(folder_ / "work/other/bare.git/objects/ab/hooks");
   put("work/other/bare.git/HEAD", "ref: refs/heads/main\n");
   EXPECT_TRUE(asksFor(repository("other/bare.git", "../../../")));
@@ -272,7 +272,7 @@ TEST_F(GitFilesTest, HooksOfARepositoryThatIsPushedToCount) {
     EXPECT_TRUE(asksFor("scripts/check")) << address;
     EXPECT_FALSE(asksFor("scripts/other")) << address;
   }
-  // Such hooks begin in the repository itself, not in the folder that it is in.
+  // Such paths are relative to the repository itself, not to its parent folder.
   put("work/.git/config", "[core]\nhooksPath = hooks2\n");
   std::filesystem::create_directories(folder_ / "work/.git/hooks2");
   link("../../scripts/check", "work/.git/hooks2/update");
@@ -287,7 +287,7 @@ TEST_F(GitFilesTest, WhatOtherProgramsOfVersionControlObeyIsAskedFor) {
   EXPECT_EQ(question("write", R"({"path":".hg/hgrc","content":"x"})"),
             "write to " + folder_ / "work/.hg/hgrc" + ", which hg may run or obey");
   for (const char* path : {".hgignore", "a.hg/x", "meta/hgrc"}) EXPECT_FALSE(asksFor(path)) << path;
-  // Where it leads, not what it is called.
+  // The target of a link counts, not its name.
   std::filesystem::create_directories(folder_ / "work/meta");
   std::filesystem::create_directories(folder_ / "work/repo");
   std::filesystem::create_directories(folder_ / "work/elsewhere");
@@ -298,7 +298,7 @@ TEST_F(GitFilesTest, WhatOtherProgramsOfVersionControlObeyIsAskedFor) {
   put("work/meta/hgrc", "[hooks]\n%include ../tools/settings\n%include  ~/mine\r\n");
   EXPECT_TRUE(asksFor("tools/settings"));
   EXPECT_FALSE(asksFor("tools/other"));
-  // A copy that shares the store of another one.
+  // A clone that shares the store of another one.
   std::filesystem::create_directories(folder_ / "work/copy/.hg");
   std::filesystem::create_directories(folder_ / "work/shared");
   put("work/copy/.hg/sharedpath", "../../shared\n");

@@ -14,7 +14,7 @@ SECRETS = {
     "https_proxy": "http://me:secret-of-the-proxy@127.0.0.1:9",
 }
 SETTINGS = '{"providers":{"own":{"api":"openai-chat","baseUrl":"http://127.0.0.1:9/v1","keyVariable":"OWN_KEY"}}}'
-# The command, its two keepers and the chat. Into a file, since results do not show keys in any case.
+# Reads the command, its two keepers and the chat, into a file, because results do not show keys in any case.
 LOOK = ("p=$$; for i in 1 2 3 4; do for f in environ maps; do head -c 9000 /proc/$p/$f 2>&1; echo; done; "
         "p=$(cut -d' ' -f4 /proc/$p/stat); echo seen $i; done > seen.txt")
 
@@ -49,7 +49,7 @@ def main():
         everything = look(bough, folder)
     home = "\nHOME="
     if os.geteuid() == 0:
-        # From root only the keys can be hidden, and the other variables are still there.
+        # As root, only the keys can be hidden; the other variables are still readable.
         check(everything.count(home) == 4, "the environment could not be read at all", everything)
         other = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         try:
@@ -59,7 +59,8 @@ def main():
             return
         with tempfile.TemporaryDirectory() as folder:
             everything = look(bough, folder, **other)
-    # Any other user reads the own variables, and neither the environment nor the memory of the keepers and the chat.
+    # Any other user can read the command's own variables, but neither the environment nor the memory of the keepers and
+    # the chat.
     check(everything.count(home) == 1, "the environment of the chat can be read", everything)
     check(everything.count("Permission denied") == 6, "the memory of the chat can be read", everything)
 

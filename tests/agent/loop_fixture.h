@@ -1,4 +1,4 @@
-// A session, a folder and a loop to try things with.
+// A session, a folder and a loop for tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 
 namespace bough::agent {
 
-/// The meta of what the loop itself has stored.
+/// The `meta` of entries that the loop itself stores.
 inline constexpr const char* kOwn = R"({"agent":"bough"})";
 
 class LoopTest : public ::testing::Test {
@@ -60,7 +60,7 @@ class LoopTest : public ::testing::Test {
     entry.meta = meta;
     return store_->appendSessionEntries(sessionId_, {entry})->lastAppendedEntryId;
   }
-  // An answer of the model with these calls, stored as a crash would have left it.
+  // Appends an answer with these calls, as a crash would leave it.
   void appendCalls(const std::string& calls) {
     append("message", userPayload("do it"), kOwn);
     append("message", messagePayload(Dialect::Bough, R"({"role":"assistant","content":[)" + calls + "]}"), kOwn);

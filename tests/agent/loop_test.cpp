@@ -127,7 +127,7 @@ TEST_F(LoopTest, OthersWhoAppendInTheMiddleOfATurnStayBeside) {
   }
 }
 
-// As on two machines, where no lock keeps the second chat out.
+// As on two machines, where no lock blocks the second chat.
 TEST_F(LoopTest, TurnEndsAtItsNextAppendOnceAnotherChatHasBegunOne) {
   class Second final : public Listener {
    public:
@@ -154,14 +154,15 @@ TEST_F(LoopTest, TurnEndsAtItsNextAppendOnceAnotherChatHasBegunOne) {
   ASSERT_FALSE(ended.has_value());
   EXPECT_EQ(ended.error().code, ErrorCode::Conflict);
   EXPECT_GT(ended.error().latestTurn, 0U);
-  EXPECT_EQ(json::findString(entries().back().payload, "kind"), "turn");  // the second chat's end is the last entry
-  EXPECT_TRUE(turnBesideAnother(OnConflict::Branch).has_value());         // which wanted to be beside it
+  EXPECT_EQ(json::findString(entries().back().payload, "kind"), "turn");  // the last entry is the end of the second
+                                                                          // chat's turn
+  EXPECT_TRUE(turnBesideAnother(OnConflict::Branch).has_value());         // it chose to continue on its own branch
 }
 
 TEST_F(LoopTest, TurnLockKeepsOtherProcessesOut) {
   const auto first = TurnLock::take(*store_, folder_ / "store", sessionId_);
   ASSERT_TRUE(first.has_value());
-  EXPECT_FALSE(first->turn());  // the system's lock is enough
+  EXPECT_FALSE(first->turn());  // the operating system's lock is sufficient
   const auto second = TurnLock::take(*store_, folder_ / "store", sessionId_);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, ErrorCode::Busy);
@@ -177,7 +178,7 @@ TEST_F(LoopTest, WithoutAFolderTheTurnIsALeaseOfTheStore) {
     EXPECT_EQ(second.error().code, ErrorCode::Busy);
     options_.turn = first->turn();
   }
-  const auto third = TurnLock::take(*store_, "", sessionId_);  // the first has given it back
+  const auto third = TurnLock::take(*store_, "", sessionId_);  // the first lock was released
   ASSERT_TRUE(third.has_value());
   EXPECT_GT(third->turn(), options_.turn);
 }
@@ -249,7 +250,7 @@ TEST_F(LoopTest, SystemPromptNamesTheFolderInWhichTheToolsWork) {
   ASSERT_TRUE(chatIn(folder_ / "other")->say("here").has_value());
   EXPECT_NE(prompt().find(std::string(std::filesystem::canonical(folder_ / "other"))), std::string::npos) << prompt();
   EXPECT_EQ(prompt().find(std::string(std::filesystem::canonical(work()))), std::string::npos) << prompt();
-  // Calls that were to run in one folder do not run in another.
+  // Calls that were meant for one folder do not run in another.
   appendCalls(R"({"type":"tool_call","id":"c1","name":"bash","input":{"command":"echo x >> n.txt"}})");
   ASSERT_TRUE(chatIn(work())->resume().has_value());
   EXPECT_EQ(get("n.txt"), "");
@@ -267,11 +268,11 @@ TEST_F(LoopTest, ASessionThatAnotherProgramBeganGetsOurToolsAndPrompt) {
 }
 
 TEST_F(LoopTest, ARefusedPromptIsClosedWithItsReasonAndDoesNotKeepBackTheNext) {
-  // What the server says to a request that holds the bad word, and to every other.
+  // The server's response to a request with the bad word, and to every other request.
   struct Case {
     std::function<void(Reply&)> refuse;
     std::string reason;
-    bool leftOut;  // the prompt, from what is sent next
+    bool leftOut;  // whether the next request leaves out the prompt
   };
   const Case cases[] = {
       {[](Reply& reply) { reply.answer(400, "application/json", R"({"error":{"message":"bad word"}})"); }, "bad word",
@@ -322,7 +323,7 @@ TEST_F(LoopTest, ATurnThatCannotBeFinishedIsClosed) {
       {.provider = "x", .model = "m", .dialect = Dialect::Anthropic, .baseUrl = "http://127.0.0.1:1", .key = "k"}, {},
       {.attempts = 1});
   ASSERT_FALSE(runTurn(agent(), here(), "hello").has_value());
-  ASSERT_TRUE(*isInterrupted(*store_, here()));  // the network may be back next time
+  ASSERT_TRUE(*isInterrupted(*store_, here()));  // the network may work the next time
   ASSERT_FALSE(resumeTurn(agent(), here()).has_value());
   EXPECT_FALSE(*isInterrupted(*store_, here()));
 }
@@ -343,7 +344,7 @@ TEST_F(LoopTest, ChatRecordsItsSetupAndSwitchesModelsInTheMiddle) {
   EXPECT_EQ((*again)->model(), "anthropic/claude-sonnet-4-5");
   EXPECT_EQ((*again)->thinkingLevel(), "high");
   ::unsetenv("ANTHROPIC_API_KEY");
-  // Without the key nobody else gets the conversation unasked, and the chat stays where it was.
+  // Without the key, no other provider gets the conversation without a question, and the chat stays at its session.
   const std::size_t before = entries().size();
   const auto refused = (*again)->open(sessionId_);
   ASSERT_FALSE(refused.has_value());
@@ -373,7 +374,7 @@ TEST_F(LoopTest, ABranchBesideAnothersTurnKeepsWhatWasSaidBefore) {
   ASSERT_TRUE((*chat)->say("first").has_value());
   const std::string place = (*chat)->place().headId;
   const auto others = TurnLock::take(*store_, options.storeFolder, sessionId_);
-  ASSERT_TRUE(others.has_value());  // and has appended nothing that this chat knows
+  ASSERT_TRUE(others.has_value());  // and it has appended nothing that this chat knows
   ASSERT_TRUE((*chat)->say("second").has_value());
   const auto branch = store_->loadSessionEntries(sessionId_, {.branch = (*chat)->place().headId});
   ASSERT_TRUE(branch.has_value());

@@ -1,5 +1,5 @@
-// A server on the loopback that plays model APIs: it gives every request to a function, which answers as it likes, byte
-// by byte, slowly, or not to the end.
+// A server on the loopback interface that plays model APIs. It passes every request to a function, which may answer
+// byte by byte, slowly, or incompletely.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,24 @@ namespace bough::agent {
 
 struct HttpIn {
   std::string path;
-  std::string headers;  ///< As they came.
+  std::string headers;  ///< As received.
   std::string body;
 };
 
-/// One request's connection.
+/// The connection of one request.
 class Reply {
  public:
   explicit Reply(int socket) : socket_(socket) {}
-  /// Status line and headers. The body that follows ends with the connection.
+  /// Sends status line and headers. The end of the connection ends the body.
   void begin(int status, std::string_view contentType, const std::vector<std::string>& headers = {});
-  /// False when the client has gone.
+  /// Returns false when the client has disconnected.
   bool send(std::string_view bytes);
-  /// A whole answer.
+  /// Sends a complete response.
   void answer(int status, std::string_view contentType, std::string_view body,
               const std::vector<std::string>& headers = {});
-  /// An event stream in pieces of `pieceBytes`.
+  /// Sends an event stream in pieces of `pieceBytes`.
   void stream(std::string_view body, std::size_t pieceBytes = 4096);
-  /// Waits until the client has closed its end, at most some seconds.
+  /// Waits a few seconds at most until the client has closed its end.
   void waitForClose() const;
 
  private:
@@ -47,7 +47,7 @@ class LoopbackServer {
   LoopbackServer& operator=(const LoopbackServer&) = delete;
 
   [[nodiscard]] std::string url() const;
-  /// All requests so far.
+  /// Returns all requests so far.
   [[nodiscard]] std::vector<HttpIn> requests() const;
 
  private:
@@ -64,7 +64,7 @@ class LoopbackServer {
   std::jthread thread_;
 };
 
-/// The text of tests/agent/samples/NAME.
+/// Returns the text of tests/agent/samples/NAME.
 std::string sample(const std::string& name);
 
 }  // namespace bough::agent

@@ -1,4 +1,4 @@
-// The table of models, and what it makes of requests.
+// The table of models, and the requests made from it.
 #include <bough/catalog.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST(ModelTable, IsReplacedByTheUsers) {
 }
 
 TEST(ModelTable, NoDefaultIsAboutToBeRetired) {
-  // Shutdown dates that were announced when the table was made; docs/models.md.
+  // Shutdown dates that were announced when the table was made; see docs/models.md.
   const std::map<std::string, std::string> retired = {{"claude-sonnet-4-5", "2026-11-30"},
                                                       {"gpt-5", "2026-12-11"},
                                                       {"gpt-4.1", "2027-01-14"},
@@ -110,7 +110,7 @@ TEST(ModelRequest, AnthropicModelsAreAskedToThinkInTheirWay) {
   EXPECT_EQ(member(body("claude-3-5-haiku-latest", "high"), "thinking"), "");
 }
 
-// A context for Anthropic has a limit of its own, for those who send it as it is.
+// A context for Anthropic contains a limit for callers that send it unchanged.
 TEST(ModelRequest, TheLimitIsThatOfTheModelWhateverTheContextHas) {
   const std::string context = R"({"max_tokens":4096,"messages":[{"role":"user","content":"x"}]})";
   const auto bodyOf = [&](const char* model, const char* level) {
@@ -123,7 +123,7 @@ TEST(ModelRequest, TheLimitIsThatOfTheModelWhateverTheContextHas) {
   EXPECT_EQ(member(bodyOf("claude-3-5-haiku-latest", "off"), "max_tokens"), "8192");
 }
 
-// The answer with the call may be another model's: its turn goes on here after a crash.
+// The answer with the call may be from another model, whose turn continues with this model after a crash.
 TEST(ModelRequest, OlderModelsDoNotThinkInATurnThatBeganWithoutReasoning) {
   const std::string call = R"({"type":"tool_use","id":"t1","name":"a","input":{}})";
   const std::string result = R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]})";
@@ -228,7 +228,7 @@ TEST(ModelRequest, ReasoningIsNotSentToModelsWithoutIt) {
   EXPECT_EQ(without.find("reasoning"), std::string::npos) << without;
 }
 
-// The server stores nothing, so what is only known by its id cannot be sent.
+// The server stores nothing, so items that are identified only by an id cannot be sent.
 TEST(ModelRequest, WhatOnlyAServerThatStoresCouldFindIsNotSent) {
   const auto body = [&](const std::string& items) {
     return openaiResponsesRequest(endpointOf(Dialect::OpenaiResponses, "gpt-5.6-sol"),

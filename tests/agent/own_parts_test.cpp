@@ -1,4 +1,4 @@
-// Providers and tools of a program's own: what they get wrong is told, and the conversation goes on.
+// Providers and tools of other programs: their errors are reported, and the conversation continues.
 #include <stdexcept>
 
 #include "agent/loop_fixture.h"
@@ -38,7 +38,7 @@ Tool ownTool(std::function<PreparedCall()> prepare) {
 
 class OwnPartsTest : public LoopTest {
  protected:
-  // The texts of the results that the tool gave.
+  // Returns the texts of the tool's results.
   std::vector<std::string> resultsOf(const Tool& tool) {
     provider_ = std::make_unique<OwnProvider>(std::vector<std::string>{kCalls, kDone});
     tools_ = {tool};
@@ -64,7 +64,7 @@ TEST_F(OwnPartsTest, AnAnswerThatIsNotAMessageIsTheProvidersFault) {
     ASSERT_FALSE(report.has_value()) << answer;
     EXPECT_EQ(report.error().message, "the provider's answer cannot be used: " + why);
     EXPECT_EQ(report.error().code, ErrorCode::Io);
-    // The prompt was not refused: it stays, and nothing is left to finish.
+    // The prompt was not refused, so it stays, and nothing is left to finish.
     EXPECT_FALSE(*isInterrupted(*store_, here())) << answer;
     provider_ = std::make_unique<OwnProvider>(std::vector<std::string>{kDone});
     EXPECT_EQ(runTurn(agent(), here(), "again")->text, "done");

@@ -1,4 +1,4 @@
-// What a model answers when it is asked for a title, and the title it means.
+// Answers of models that were asked for a title, and the title that each means.
 #include "agent/chat/plain_title.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Providers over HTTP: what they do when the server is slow, refuses, breaks off or talks nonsense.
+// Providers over HTTP: behaviour when the server is slow, refuses, disconnects or sends nonsense.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ TEST(Provider, AnswersByteByByte) {
   }
 }
 
-// The first answers of a server are refusals; then it is well.
+// The server refuses the first requests and then works.
 LoopbackServer::Handler refuseFirst(int times, int status, std::string body, std::vector<std::string> headers = {}) {
   auto left = std::make_shared<std::atomic<int>>(times);
   return [=](const HttpIn& request, Reply& reply) {
@@ -188,7 +188,7 @@ TEST(Provider, StreamThatBreaksIsTriedAgainBeforeAndAfterTheFirstWord) {
   EXPECT_EQ(tried.retries.size(), 2U);
   ASSERT_TRUE(tried.answer.has_value());
   EXPECT_FALSE(tried.answer->aborted);
-  // When it breaks every time, what came is kept.
+  // When every attempt breaks off, the text received is kept.
   count = 1;
   LoopbackServer broken([&](const HttpIn&, Reply& reply) { reply.stream(whole.substr(0, middle) + error, 13); });
   const Tried kept = tryOn(broken, Dialect::Anthropic, {.attempts = 2});
@@ -239,7 +239,7 @@ TEST(Provider, StreamThatEndsInsideAnEventIsTriedAgain) {
     const std::string whole = streamOf(dialect, kHello, 1);
     const std::size_t inside = whole.find("🧑🏽‍💻") + 4;
     std::atomic<int> count{0};
-    // A server that says neither how long its answer is nor where it ends: the end of the connection is the end of it.
+    // A server that sends neither a length nor an end mark: the end of the connection ends the answer.
     LoopbackServer server(
         [&](const HttpIn&, Reply& reply) { reply.stream(++count > 1 ? whole : whole.substr(0, inside), 5); });
     const Tried tried = tryOn(server, dialect);

@@ -1,4 +1,4 @@
-// What is taken up again after an interruption, and what never is.
+// What is resumed after an interruption, and what never is.
 #include "agent/loop_fixture.h"
 
 namespace bough::agent {
@@ -32,7 +32,7 @@ TEST_F(LoopTest, StartedCallsRunAgainOnlyWhenThatIsSafe) {
   EXPECT_NE(report->text.find("The outcome is unknown"), std::string::npos) << report->text;
 }
 
-// Some servers number the calls of each answer, or give all of them one id.
+// Some servers number the calls of each answer, or use the same id for all of them.
 TEST_F(LoopTest, CallsThatShareAnIdGetTheirOwnResults) {
   const std::string slow = R"({"type":"tool_call","id":"c","name":"bash","input":{"command":"sleep 0.3; echo SLOW"}})";
   const std::string fast = R"({"type":"tool_call","id":"c","name":"read","input":{"path":"fast.txt"}})";
@@ -106,7 +106,7 @@ TEST_F(LoopTest, BareEntriesAreMessagesToo) {
   said.type = "user";
   said.payload = R"({"content":"from elsewhere"})";
   ASSERT_TRUE(store_->appendSessionEntries(sessionId_, {said}).has_value());
-  // Another program's message is answered when the user asks for that, and not before.
+  // Another program's message is answered only at the user's request.
   EXPECT_FALSE(isInterrupted(*store_, here()).value());
   ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
   EXPECT_EQ(entries().back().type, "user");
@@ -125,12 +125,12 @@ TEST_F(LoopTest, CallsOfAnotherProgramNeverRun) {
 }
 
 TEST_F(LoopTest, OnlyTheCallsOfTheInterruptedAnswerRun) {
-  // An old call without a result: the conversation went on without it.
+  // An old call without a result, after which the conversation continued.
   appendCalls(R"({"type":"tool_call","id":"old","name":"bash","input":{"command":"echo old >> n.txt"}})");
   appendCalls(R"({"type":"tool_call","id":"new","name":"bash","input":{"command":"echo new >> n.txt"}})");
   ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
   EXPECT_EQ(get("n.txt"), "new\n");
-  // Nor does it run when what was interrupted has no calls at all.
+  // It does not run either when the interrupted turn has no calls.
   append("message", userPayload("hello"), kOwn);
   ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
   EXPECT_EQ(get("n.txt"), "new\n");
@@ -181,7 +181,7 @@ TEST_F(LoopTest, ABranchThatSomebodyChoseIsNotAnInterruptedTurn) {
   const auto all = entries();
   for (const Entry& entry : all) {
     if (entry.type == "session_header") continue;
-    // A switch to any entry of the turn, the answer with its calls among them.
+    // A switch to any entry of the turn, including the answer with its calls.
     ASSERT_TRUE(store_->moveHead(sessionId_, entry.id).has_value());
     EXPECT_FALSE(*isInterrupted(*store_, here())) << entry.payload;
     ASSERT_TRUE(resumeTurn(agent(), here()).has_value());
@@ -189,7 +189,7 @@ TEST_F(LoopTest, ABranchThatSomebodyChoseIsNotAnInterruptedTurn) {
     const auto fork = store_->branchFromEntry(sessionId_, entry.id);
     ASSERT_TRUE(fork.has_value());
     EXPECT_FALSE(*isInterrupted(*store_, *startingPoint(*store_, fork->sessionId))) << entry.payload;
-    // Nor when another model or level is chosen there, before anything is said.
+    // Nor when another model or thinking level is chosen there before the next prompt.
     for (const std::string& session : {sessionId_, fork->sessionId}) {
       Entry change;
       change.type = "model_change";
@@ -204,7 +204,7 @@ TEST_F(LoopTest, ABranchThatSomebodyChoseIsNotAnInterruptedTurn) {
     }
   }
   EXPECT_EQ(get("n.txt"), "x\n");
-  // What is said from there and then interrupted is finished as always.
+  // A prompt from there that is interrupted is finished as usual.
   ASSERT_TRUE(store_->moveHead(sessionId_, all[2].id).has_value());
   append("message", userPayload("hello"), kOwn);
   EXPECT_TRUE(*isInterrupted(*store_, here()));

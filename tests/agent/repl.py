@@ -87,7 +87,7 @@ def test_keys_are_kept_out_of_everything(folder, bough):
     chat.say("/export out.md")
     chat.close()
     for path in pathlib.Path(folder).rglob("*"):
-        if path.is_file() and path.name != "raw":  # what the terminal itself echoed
+        if path.is_file() and path.name != "raw":  # contains what the terminal itself echoed
             check(key.encode() not in path.read_bytes(), f"there is no key in {path}", screen)
 
 
@@ -358,7 +358,8 @@ def test_every_turn_says_what_it_took_and_commands_look_around(folder, bough):
 
 def test_killed_chat_finishes_its_turn_after_the_restart(folder, bough):
     chat = Chat(folder, bough, "bough chat --key k:i:l --yes")
-    # The parent of a command is its keeper, whose parent is another keeper, whose parent is the chat.
+    # The parent of a command is its keeper; the keeper's parent is another keeper, and that keeper's parent is the
+    # chat.
     chat.type("bash cut -d' ' -f4 /proc/$(cut -d' ' -f4 /proc/$PPID/stat)/stat > pid; sleep 1000")
     chat.wait(lambda screen: "● bash" in screen)
     path = pathlib.Path(f"{folder}/place/pid")

@@ -1,4 +1,4 @@
-// Commands of allowed programs that run what follows them: `bundle exec`, `ip netns exec a`.
+// Commands of allowed programs that run the rest of their arguments: `bundle exec`, `ip netns exec a`.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -13,7 +13,8 @@
 namespace bough::agent {
 namespace {
 
-// Cut in two, so that every text comes in pieces; a cut may go through an escape's value but never through a character.
+// Splits a text in two, so that every text arrives in pieces. The split may be inside an escape, but never inside a
+// character.
 std::vector<std::string> halves(const std::string& text) {
   std::size_t middle = text.size() / 2;
   while (middle > 0 && (static_cast<unsigned char>(text[middle]) & 0xC0) == 0x80) --middle;

@@ -1,5 +1,5 @@
-// A scripted model that any provider's API can play: thirty answers, one after the other, which use every tool in
-// every way. Which one comes next follows from the request alone, as with a real model.
+// A scripted model that can use the API of any provider: thirty consecutive answers, which use every tool in every way.
+// The next answer follows from the request alone, as with a real model.
 #pragma once
 
 #include <bough/message.h>
@@ -24,29 +24,29 @@ struct ScriptedAnswer {
   std::vector<ScriptedCall> calls;
 };
 
-/// The thirty answers, and what the user says; an answer without calls ends a turn.
+/// The thirty answers, and the user's prompts. An answer without calls ends a turn.
 const std::vector<ScriptedAnswer>& scenarioAnswers();
 const std::vector<std::string>& scenarioPrompts();
 
-/// One answer as the provider's stream; `number` (from 1) marks text and calls.
+/// Returns one answer as the provider's stream. `number` (from 1) identifies the text and the calls.
 std::string streamOf(Dialect dialect, const ScriptedAnswer& answer, std::size_t number);
 
-/// The number of the last answer that a request holds; 0 when it holds none.
+/// Returns the number of the last answer in a request; 0 when there is none.
 std::size_t lastAnswerIn(const std::string& body);
 
-/// The dialect whose API a request was sent to.
+/// Returns the dialect whose API a request was sent to.
 Dialect dialectOfPath(const std::string& path);
 
-/// Plays the scenario: answers every request of any dialect with the next answer, in pieces of changing size.
+/// Plays the scenario: responds to every request, in any dialect, with the next answer, in pieces of varying size.
 LoopbackServer::Handler playScenario(const std::vector<ScriptedAnswer>& answers);
 
-/// For judges outside of this program (oracles.sh): keeps requests in $BOUGH_AGENT_DUMP, in a folder for each dialect.
+/// Saves requests in $BOUGH_AGENT_DUMP, in a folder per dialect, for checks outside of this program (oracles.sh).
 void dumpRequests(const std::vector<HttpIn>& requests);
 
-/// An endpoint of the loopback server.
+/// Returns an endpoint of the loopback server.
 Endpoint loopbackEndpoint(const LoopbackServer& server, Dialect dialect);
 
-/// Records what happens, allows what it is told to allow.
+/// Records all events, and allows what the test tells it to allow.
 class RecordingListener final : public Listener {
  public:
   void onEvent(const AgentEvent& event) override { events.push_back(event); }

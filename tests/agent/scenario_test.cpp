@@ -1,4 +1,4 @@
-// The same thirty answers on every provider, each in its own dialect, and with the provider changing in the middle.
+// The same thirty answers with every provider, each in its own dialect, and with a change of provider in the middle.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string contentOf(const std::string& path) {
   return text.str();
 }
 
-// What was said and done, without what differs between providers: ids, reasoning, the order of parallel results.
+// Returns the conversation without what differs between providers: ids, reasoning, the order of parallel results.
 std::string conversationOf(SessionStore& store, const std::string& sessionId, const std::string& folder) {
   std::string out;
   std::vector<std::string> results;
@@ -125,7 +125,7 @@ TEST(Scenario, ThirtyStepsPassOnEveryProviderAndWhenItChangesInTheMiddle) {
   }
 }
 
-// What a provider wrote goes back to it as it wrote it, reasoning and signatures included.
+// A provider's own messages are sent back unchanged, including reasoning and signatures.
 TEST(Scenario, OwnMessagesGoBackUnchanged) {
   const Played run = play({Dialect::Anthropic});
   const std::string& last = run.requests.back().body;

@@ -1,4 +1,4 @@
-// Keys and passwords: what commands do not get, and what no result shows.
+// Keys and passwords: commands do not get them, and results do not show them.
 #include <stdlib.h>
 
 #include <string>
@@ -63,7 +63,7 @@ TEST_F(SecretsTest, AKeyIsFoundHoweverJsonEscapesIt) {
     EXPECT_EQ(secrets.redactJson(text), "\"[key]\"") << text;
     EXPECT_EQ(secrets.redact(text), "\"[key]\"") << text;
   }
-  // What only looks like its beginning is an escape, and everything else stays.
+  // Text that only resembles the beginning of a secret is left unchanged.
   for (const char* text :
        {R"("\n/k-0123456789abcdef\\é")", R"("\\\n/k-0123456789abcdef")", R"("\u00","\ud800","\\")", "\\", "\\\\"}) {
     EXPECT_EQ(secrets.redactJson(text), text);

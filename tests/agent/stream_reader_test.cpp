@@ -105,14 +105,14 @@ TEST(StreamReader, MessageIsWhatTheProviderWouldHaveSentWholeHoweverTheBytesAreC
   }
 }
 
-// Whatever is cut off, what stays is a message without calls that the provider takes back, or none at all.
+// Wherever the stream is cut off, the result is a message without calls that the provider accepts, or no message.
 TEST(StreamReader, CutOffAnywhereKeepsWhatCameAndNoCall) {
   for (const Sample& each : samples()) {
     const std::string stream = sample(each.file);
     std::string longest;
     for (std::size_t length = 0; length < stream.size(); length += 11) {
       const Read got = read(each.make(), std::string_view(stream).substr(0, length), 4'096, true);
-      if (got.error) continue;  // the cut went through the JSON of an event
+      if (got.error) continue;  // the cut was inside the JSON of an event
       if (got.answer.message.empty()) {
         EXPECT_EQ(got.text, "") << each.file << " cut at " << length;
         continue;
@@ -198,7 +198,7 @@ TEST(StreamReader, SurrogatesSplitBetweenDeltasStayWhole) {
 
 TEST(StreamReader, SurrogatesSplitBetweenDeltasAreShownAndWrittenWhole) {
   PieceDecoder pieces;
-  EXPECT_EQ(pieces.decode(R"(a\\ud83d)"), R"(a\ud83d)");  // a backslash and letters
+  EXPECT_EQ(pieces.decode(R"(a\\ud83d)"), R"(a\ud83d)");  // an escaped backslash, then letters
   EXPECT_EQ(pieces.decode(R"(b\uD83D)"), "b");
   EXPECT_EQ(pieces.decode(R"(\uDE00c)"), "😀c");
   EXPECT_EQ(pieces.decode(R"(\ud83d)"), "");

@@ -1,4 +1,4 @@
-// A working folder with tools in it, and a folder outside of it.
+// A working folder with tools for it, and a folder outside of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace bough::agent {
 
-/// An environment variable that is set for as long as this lives.
+/// An environment variable that is set during the lifetime of this object.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {

@@ -67,7 +67,7 @@ TEST_F(ToolsTest, WriteThatFailsTakesAwayTheFoldersItMade) {
     EXPECT_EQ(run("ls", "{}").text, "sub/\n") << path;
     EXPECT_EQ(run("ls", R"({"path":"sub"})").text, "[the folder is empty]") << path;
   }
-  // A disk that takes only a part of the bytes.
+  // A disk that accepts only part of the bytes.
   struct rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
@@ -108,11 +108,12 @@ TEST_F(ToolsTest, WhatLeadsOutOfTheFolderIsAskedForByItsRealName) {
   EXPECT_FALSE(question("read", R"({"path":"sub/../a.txt"})").has_value());
   EXPECT_FALSE(question("write", R"({"path":"new/deep.txt"})").has_value());
   EXPECT_FALSE(question("ls", "{}").has_value());
-  // A search meets the link and does not follow it.
+  // A search finds the link and does not follow it.
   EXPECT_EQ(run("grep", R"({"pattern":"outside"})").text, "[nothing found]");
 }
 
-// What is judged is what is done: between the question and the work every part of the path is swapped for a link.
+// The path that is checked is the path that is used: between the question and the work, every part of the path is
+// replaced by a link.
 TEST_F(ToolsTest, LinkThatAppearsAfterThePathWasJudgedIsNotFollowed) {
   const std::string outside = folder_ / "outside";
   const std::string work = folder_ / "work";
@@ -214,7 +215,7 @@ TEST_F(ToolsTest, SpecialFilesAreNotRead) {
   EXPECT_TRUE(run("read", R"({"path":"pipe"})").isError);
   put("work/binary", std::string("\0\1\2", 3));
   EXPECT_EQ(run("read", R"({"path":"binary"})").text, "[binary file, 3 bytes]");
-  // What a model is told about its files says nothing about stores.
+  // Messages to the model about its files do not mention stores.
   ASSERT_EQ(::symlink("loop", (folder_ / "work/loop").c_str()), 0);
   for (const char* path : {"loop", "binary/x", "pipe"}) {
     const ToolOutcome outcome = run("read", fmt::format(R"({{"path":"{}"}})", path));
@@ -245,7 +246,7 @@ TEST_F(ToolsTest, BackgroundProcessDoesNotHoldTheResult) {
   const ToolOutcome outcome = run("bash", R"({"command":"sleep 1000 & echo done"})");
   EXPECT_EQ(outcome.text, "done\n\n[the command left processes running in the background; they were ended with it]");
   EXPECT_FALSE(outcome.isError);
-  // Those that end by themselves are not worth a word.
+  // Processes that end by themselves are not mentioned.
   EXPECT_EQ(run("bash", R"({"command":"cat <(echo a); true & true"})").text, "a\n");
 }
 
@@ -284,7 +285,7 @@ TEST_F(ToolsTest, TheEndOfAFileThatIsTooLongIsNotSaidToBeItsEnd) {
   EXPECT_EQ(beyond.text, "only the first 20 of 25 bytes can be read here, which are 4 lines; `bash` can read the rest");
 }
 
-// Whether a process is gone, or only waits to be taken note of.
+// Returns true when a process is gone or a zombie.
 bool isGone(const std::string& id) {
   std::ifstream status("/proc/" + id + "/stat");
   std::string text;
@@ -310,7 +311,8 @@ TEST_F(ToolsTest, ChildrenThatLeftTheirGroupEndWithTheTool) {
     id.pop_back();
     EXPECT_TRUE(isGone(id)) << command;
   }
-  // Also when the tool is stopped. A busy machine may not have begun by then.
+  // Also when the tool is stopped. On a busy machine, the child may not have started by then, so retry with a longer
+  // timeout.
   std::filesystem::remove(folder_ / "work/child.pid");
   std::string id;
   for (int timeoutMs = 300; id.empty() && timeoutMs < 60'000; timeoutMs *= 3) {
@@ -391,7 +393,7 @@ TEST_F(ToolsTest, ParallelEditsOfOneFileLoseNothing) {
   EXPECT_EQ(std::ranges::count(after, 'X'), 16);
 }
 
-// What it holds is not even looked at, which takes long.
+// Its content is not read, because that would take long.
 TEST_F(ToolsTest, AFileThatIsTooLargeIsNotPreparedToBeEdited) {
   put("work/large", "a");
   std::filesystem::resize_file(folder_ / "work/large", environment_->limits.fileBytes + 1);

@@ -19,7 +19,7 @@ def asking(folder, bough, draft):
     chat = counting(folder, bough)
     chat.type("bash echo ran-$((1+1))")
     chat.type(draft, enter=False)
-    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))  # what is typed is no answer
+    chat.wait(lambda screen: "allow it?" in screen and chat.last(screen).endswith(":"))  # typed text is not taken as an answer
     return chat
 
 
@@ -32,7 +32,7 @@ def test_lines_pasted_during_a_turn_are_one_message(folder, bough):
     chat.wait(lambda screen: "You said: alpha" in screen and chat.last(screen) == PROMPT)
     screen = chat.say("/history 2")
     check(re.search(r"alpha\s+\[31mbeta!", screen.split("/history")[-1]) is not None, "all lines are one message", screen)
-    check(screen.count("You said: ") == 2, "and one turn", screen)  # with that of /history
+    check(screen.count("You said: ") == 2, "and one turn", screen)  # including the one in /history
     chat.close()
 
 
@@ -93,12 +93,12 @@ def test_what_is_typed_does_not_mix_with_the_answer(folder, bough):
     chat = counting(folder, bough)
     chat.type("typed meanwhile", enter=False)
     chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile")
-    screen = chat.wait(lambda screen: " 14 15 " in screen.replace("\n", " "))  # the answer goes on above it
+    screen = chat.wait(lambda screen: " 14 15 " in screen.replace("\n", " "))  # the answer continues above it
     check(chat.last(screen) == f"{PROMPT} typed meanwhile", "what is typed stays below the answer", screen)
     for name in ("Up", "Left", "Home", "F5", "C-Right", "M-Up"):
         chat.key(name)
     chat.type("!", enter=False)
-    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile!")  # keys that mean nothing here type nothing
+    chat.wait(lambda screen: chat.last(screen) == f"{PROMPT} typed meanwhile!")  # keys without a meaning here type nothing
     chat.key("BSpace")
     chat.key("Enter")
     chat.wait(lambda screen: chat.last(screen) == "next: typed meanwhile")

@@ -1,4 +1,4 @@
-// Answers of which nobody says what they used.
+// Answers without any recorded usage.
 #include "agent/loop_fixture.h"
 #include "bough/catalog.h"
 

@@ -1,4 +1,4 @@
-// Which files of an allowed command are asked about because git runs or obeys them.
+// Which files of an allowed command need a question because git runs or obeys them.
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// Callbacks of a C++ program. One that throws: the following ends, what it was given is destroyed, and the session goes
-// on. A follower that is started twice, or closed by several threads at once.
+// Callbacks of a C++ program. When one throws, following ends, its user data is destroyed, and the session still works.
+// Also a follower that is started twice, or closed by several threads at once.
 #include <bough/bough_c.h>
 
 #include <atomic>
@@ -42,7 +42,7 @@ std::int32_t ignoring(void* data, bough_entries* entries, std::int32_t /*code*/)
   return 1;
 }
 
-// While the callback's thread waits for entries, which may take forever.
+// While the callback's thread waits for entries, possibly forever.
 void startTwice(bough_session* session) {
   bough_follower* follower = nullptr;
   std::atomic<int> seen = 0;

@@ -10,7 +10,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from terminal import PROMPT, Terminal, check  # noqa: E402
 
-# How a shell is started so that it completes as it does for people who installed the script as `bough completion` says.
+# Starts each shell with completion enabled, as for users who installed the script in the way that `bough completion`
+# describes.
 START = {
     "bash": ["bough completion bash > bough.bash", "bash --norc", ". ./bough.bash"],
     "zsh": ["mkdir functions; bough completion zsh > functions/_bough", "zsh -f",
@@ -18,7 +19,7 @@ START = {
     "fish": ["mkdir -p .config/fish/completions; bough completion fish > .config/fish/completions/bough.fish",
              f"fish -C 'set -g fish_autosuggestion_enabled 0; function fish_prompt; echo -n \"{PROMPT} \"; end'"],
 }
-# What is typed before a Tab, and what the line is after it.
+# What is typed before Tab, and the resulting line.
 COMPLETED = {
     "bough sw": "bough switch",
     "bough show --fo": "bough show --format",
@@ -45,16 +46,16 @@ COMPLETED = {
     "bough show --store other el": "bough show --store other elsewhere",
     "bough --store ~/other show el": "bough --store ~/other show elsewhere",
 }
-# Bash shows a completion nothing of what is before the command.
+# Bash does not pass the text before the command to a completion.
 ASSIGNED = {"BOUGH_STORE=other bough show el": "BOUGH_STORE=other bough show elsewhere"}
-# A label, quoted as the word was begun.
+# A label, quoted in the same way as the typed word.
 LABELS = {
     "bash": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don'\\''t'", "'half way, don'\\''": "'half way, don'\\''t'", '"ha': '"half way, don\'t"'},
     "zsh": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don'\\''t'", '"ha': '"half way, don\'t"'},
     "fish": {"ha": "half\\ way,\\ don\\'t", "'ha": "'half way, don\\'t'", '"ha': '"half way, don\'t"'},
 }
 
-# Labels that a shell would run, expand or end a word at; each by its first letter.
+# Labels that a shell could run, expand or split; each is found by its first letter.
 HOSTILE = ["a $(touch ran) `touch ran`", 'b"; touch ran; "', "c'; touch ran; '", "d !! !t", "e\\", "f:g h=i k", "g & touch ran", "i $HOME >ran"]
 
 
@@ -84,8 +85,8 @@ def is_one_word(terminal, typed, label):
 
 
 def leave_list(terminal, shell):
-    if shell != "bash":  # which loses what is typed soon after it
-        terminal.tmux("send-keys", "C-c")  # which closes a list alone in fish, when it comes early
+    if shell != "bash":  # bash loses what is typed soon after it
+        terminal.tmux("send-keys", "C-c")  # in fish, an early one only closes the list
     terminal.tmux("send-keys", "C-u")
     terminal.wait(lambda screen: screen.rstrip().endswith(PROMPT))
     terminal.type("clear")
@@ -113,7 +114,8 @@ def test(shell, bough):
             leave_list(terminal, shell)
         for typed, wanted in {**COMPLETED, **(ASSIGNED if shell != "bash" else {})}.items():
             completed(terminal, typed, wanted)
-        # A session by what lists show of its id; with its title where the shell has room for it.
+        # A session is completed from the part of its id that lists show, together with its title where the shell has
+        # room.
         made = terminal.run("bough new --title 'Of herons'; bough new --title 'Of storks'").split()
         short = [word[-8:] for word in made if word.count("-") == 4]
         completed(terminal, f"bough show {short[0][:7]}", f"bough show {short[0]}")
@@ -126,7 +128,7 @@ def test(shell, bough):
         leave_list(terminal, shell)
         for typed, wanted in LABELS[shell].items():
             completed(terminal, f"bough switch work {typed}", f"bough switch work {wanted}")
-        # The line that was completed is one that works.
+        # The completed line works.
         terminal.type("bough switch work ha", enter=False)
         terminal.tmux("send-keys", "Tab")
         terminal.wait(lambda screen: "don" in screen)

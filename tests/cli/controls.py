@@ -21,7 +21,7 @@ MESSAGE = {"dialect": "anthropic", "message": {"role": "assistant", "model": f"m
 PI = [{"type": "session", "version": 3, "id": "11111111-0000-4000-8000-000000000001", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": f"/tmp/{BAD}"},
       {"type": "message", "id": "0000aaaa", "parentId": None, "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": "user", "content": f"pi {BAD}"}}]
 
-# What is asked of the session `bad`, of the file of another agent and of names that hold them.
+# Commands that show the session `bad`, another agent's file, and names that contain control characters.
 ASKED = [
     "show bad", "show bad --full", "show bad --all", "show bad --json", "show bad --format text", "show bad --format markdown", "show bad --format html",
     "cat bad", "tree bad", "tree bad --json", "branches bad", "branches bad --json", "labels bad", "labels bad --json", "replay bad", "replay bad --json",

@@ -15,13 +15,13 @@ import unicodedata
 from schema import COMMANDS
 
 ESCAPE = re.compile(r"\033\[[0-9;?]*[a-zA-Z]|\033.")
-# Data, which is printed as it is: logs, scripts, schemas, a request, a table of prices that --prices reads, the manual page.
+# Data that is printed unchanged: logs, scripts, schemas, a request, a price table for --prices, the manual page.
 DATA = {"cat", "completion", "schema"}
 DATA_OPTIONS = {"--price-table", "--format", "--as"}
-# Commands to be copied stay in one piece, and ids and paths do.
+# Commands to copy stay in one piece, and so do ids and paths.
 COPIED = re.compile(r" && | ; |^bough ")
 
-# With a tab, with words in Chinese, and long enough for every width.
+# Contains a tab and Chinese words, and is longer than every width.
 LONG = "\n".join('{"id":"%s","type":"message","payload":{"dialect":"anthropic","message":{"role":"%s","content":"%s"}}}' % each for each in [
     ("l1", "user", "Please look\\tat the parser: 解析器在北京 and say what is wrong with it, in as many words as it takes to fill more than a line"),
     ("l2", "assistant", "```go\\nfunc main() {\\n\\tif a {\\n\\t\\treturn\\t// 返回\\n\\t}\\n}\\n```\\n\\n| day | weather |\\n|---|---|\\n| Monday | rain\\tand wind, and more rain |\\n")])
@@ -77,7 +77,7 @@ def in_pipe(words, _, folder, environment, text):
 def too_wide(line, columns):
     if columns_of(line) <= columns or COPIED.search(line):
         return False
-    # One word after a mark cannot be broken.
+    # A single word after a mark cannot be broken.
     words = line.split()
     return len(words) > 2 or (len(words) == 2 and columns_of(words[0]) > 2)
 
@@ -110,7 +110,7 @@ def main():
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
         for words, said in every_answer(bough, on_terminal, 80, **{name: value}):
             tried += 1
-            # A progress bar clears its line with or without colours.
+            # A progress bar clears its line with and without colours.
             failed += [f"{name}={value} bough {' '.join(words)[:60]} prints {found.group()!r}" for found in ESCAPE.finditer(said)
                        if name == "TERM" or found.group() != "\033[K"][:1]
     coloured = set()

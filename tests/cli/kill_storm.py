@@ -16,11 +16,11 @@ import tempfile
 
 WANTED = int(os.environ.get("BOUGH_STORM_KILLS", "150"))
 AT_ONCE = 4
-LONGEST = 0.05  # seconds until a kill: about what a command takes
+LONGEST = 0.05  # seconds until a kill, about as long as a command takes
 SESSIONS = ["s0", "s1", "s2", "s3"]
-THROWN = ["r0", "r1"]  # move to the trash and back
-SHARED = [*SESSIONS, "draft"]  # with another store, from which a sync would bring those in the trash back
-BIG = 300_000  # kept as an attachment
+THROWN = ["r0", "r1"]  # moved to the trash and back
+SHARED = [*SESSIONS, "draft"]  # also in another store, from which a sync would restore the sessions in the trash
+BIG = 300_000  # stored as an attachment
 DRAFT = ('{"type":"session_header","id":"h","timestamp":1600000000000,"payload":{"version":0}}\n'
          '{"type":"message","id":"d0","parentId":null,"timestamp":1600000000001,'
          '"payload":{"dialect":"bough","message":{"role":"user","content":"from a draft"}}}\n')
@@ -44,7 +44,7 @@ class Storm:
         self.redacted = collections.defaultdict(set)
         self.labels = collections.defaultdict(set)
         self.forks = {}
-        self.erasures = []  # (session, id) that were begun
+        self.erasures = []  # (session, id) of erasures that were started
         self.erased = []  # (session, id, the word that must be gone)
         self.problems = []
         self.done = collections.Counter()
@@ -80,7 +80,7 @@ class Storm:
         self.number += 1
         return f"e{self.number}"
 
-    # A command, what it reads, and what to note when it says that it is done.
+    # Returns a command, its input, and what to record after it succeeded.
     def choose(self):
         pick = self.random.choice
         session = pick(SESSIONS)
@@ -115,7 +115,7 @@ class Storm:
                  "search": ["search", "word"]}
         return kind, words[kind], "", lambda: None
 
-    # Of an entry that nobody else names, so that its word is nowhere else.
+    # Erases an entry that nothing else refers to, so that its word is nowhere else.
     def choose_erasure(self, session):
         entry_id = self.fresh()
         word = f"secret{entry_id}secret"
@@ -168,11 +168,11 @@ class Storm:
                 self.must("trash", "--restore", name)
         self.must("migrate", "draft")
         self.must("import", "claude-code")
-        for session, entry_id in self.erasures:  # an erasure reaches one store, and stores that differ in it are not joined
+        for session, entry_id in self.erasures:  # an erasure affects one store, and stores that differ in it are not synced
             for store in (self.store, self.copy):
                 self.run("erase", session, entry_id, "--reason", "storm", "--yes", "--store", str(store))
         self.must("sync", str(self.store), str(self.copy))
-        for name in SESSIONS:  # a kill may have left a part of a batch, which was never acknowledged
+        for name in SESSIONS:  # a kill may have left part of a batch that was never acknowledged
             self.run("torn", name, "--drop")
         self.must("verify")
         self.must("doctor", "--deep")

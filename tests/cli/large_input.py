@@ -37,7 +37,7 @@ def answer(name, blocks):
             "usage": {"input_tokens": 1, "output_tokens": 1}}
 
 
-# Every second message is a branch that goes no further.
+# Every second message is a branch of its own that ends there.
 def comb(count):
     return [line(i, None if i == 0 else max(0, (i - 1) // 2 * 2), "user", {"role": "user", "content": f"say {i}"})
             for i in range(count)]
@@ -72,7 +72,7 @@ def memory_that_runs_out_is_an_error(bough):
         return subprocess.run([bough, *words], capture_output=True, check=False,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (100 << 20,) * 2))
     if run("version").returncode != 0:
-        return  # a sanitizer needs more before it begins
+        return  # a sanitizer needs more memory to start
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         store = ["--store", folder]
         subprocess.run([bough, *store, "new", "--id", "s"], check=True, capture_output=True)

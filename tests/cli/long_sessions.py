@@ -35,7 +35,7 @@ def lines(turns, text):
             ("assistant", answer(f"msg_{turn}b", {"type": "text", "text": text}))]
         for place, (kind, message) in enumerate(messages):
             number = turn * len(messages) + place
-            # One turn continues an early one.
+            # One turn continues from an early one.
             parent = number - 1 if number != TURNS * 2 else 3
             yield json.dumps({
                 "parentUuid": None if number == 0 else uuid(parent), "isSidechain": False, "type": kind,
@@ -61,7 +61,7 @@ def memory_of(bough, home, *words, exit_code=0):
 def main(bough):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         path = str(pathlib.Path(home, "long.jsonl"))
-        # Line by line: what this process takes would count for the processes that it starts.
+        # Written line by line: the memory of this process would count for the processes that it starts.
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in lines(TURNS, TEXT))
         few = str(pathlib.Path(home, "few.jsonl"))
@@ -90,7 +90,7 @@ def main(bough):
             if used > MOST_BYTES:
                 sys.exit(f"{words}: {used >> 20} MB of memory, more than {MOST_BYTES >> 20}")
             pathlib.Path(out).unlink(missing_ok=True)
-        # What is made of the whole session at once is refused where memory cannot hold it.
+        # Operations on the whole session at once are refused when memory is too small.
         for words, advice in [(["context", session, "--budget", "0"], "--budget N"),
                               (["migrate-provider", session, "--to", "gemini"], "bough export")]:
             done = subprocess.run(["sh", "-c", 'ulimit -v 300000; exec "$@"', "sh", bough, "--store", home + "/store", *words],

@@ -1,7 +1,6 @@
-// `bough` over a store in memory, for the golden scripts: memory_bough SOCKET serves command lines, one after the
-// other, with the memory of one process after them. A client sends its standard descriptors, then its folder,
-// environment and arguments as texts that end in NUL: "folder", "NAME=value"…, "", argument…, and gets the exit code as
-// one byte.
+// `bough` with a store in memory, for the golden scripts: memory_bough SOCKET runs command lines one after another in a
+// single process. A client sends its standard descriptors, then its folder, environment and arguments as NUL-terminated
+// texts: "folder", "NAME=value"…, "", argument…. It receives the exit code as one byte.
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -23,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 using Descriptors = std::array<int, 3>;
 
-// The first bytes come with the descriptors.
+// The first bytes arrive with the descriptors.
 std::string receive(int client, Descriptors& descriptors) {
   std::string text(kMaxBytes, '\0');
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(Descriptors))> control{};
@@ -64,7 +63,7 @@ int runFor(int client, const std::shared_ptr<bough::StorageBackend>& backend) {
   ::clearenv();
   std::size_t place = 1;
   for (; place < parts.size() && !parts[place].empty(); ++place) {
-    ::putenv(::strdup(parts[place].c_str()));  // the environment keeps the text
+    ::putenv(::strdup(parts[place].c_str()));  // the environment keeps the pointer
   }
   std::vector<std::string> words{"bough"};
   for (++place; place < parts.size(); ++place) words.push_back(parts[place]);

@@ -11,7 +11,7 @@ import unicodedata
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from terminal import PROMPT, Terminal, check  # noqa: E402
 
-# Of a model whose price is known.
+# From a model whose price is known.
 ANSWER = ('{"type":"message","payload":{"dialect":"anthropic","message":{"id":"msg_0123456789abcdef","role":"assistant","model":"claude-sonnet-4-5",'
           '"content":[{"type":"text","text":"They stand still."}],"usage":{"input_tokens":2000,"output_tokens":50,"cache_read_input_tokens":100000,"cache_creation_input_tokens":500}}}}')
 TALKS = {"heron": "Tell me of herons", "stork": "Where do storks 鹳 nest?", "crane": "Cranes and their dances"}
@@ -93,7 +93,7 @@ def test_a_session_is_found_by_typing_and_opened(folder, bough):
     check("herons" in selected(screen), "letters in order find a title, the closest ones first", screen)
     terminal.type(" more", enter=False)
     terminal.wait(lambda screen: "Sessions: hrn more" in screen)
-    key(terminal, "M-BSpace", "C-w")  # word by word, and the filter goes on
+    key(terminal, "M-BSpace", "C-w")  # deletes by words, and the filter stays active
     terminal.tmux("set-buffer", "cranes\n\ndances\n")
     terminal.tmux("paste-buffer", "-p")
     screen = terminal.wait(lambda screen: "Sessions: cranes  dances" in screen)
@@ -113,7 +113,7 @@ def test_the_price_of_going_on_is_told_at_every_width(folder, bough):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             terminal = with_sessions(place, bough, width=width, height=30)
             pathlib.Path(place, "answer").write_text(ANSWER + "\n")
-            # Nothing is said, so nothing is sent.
+            # No prompt is sent, so no request is made.
             terminal.run("export ANTHROPIC_API_KEY=sk-ant-0123456789abcdef; cd; bough append heron < answer >/dev/null")
             terminal.type("bough")
             screen = terminal.wait(lambda screen: "3 of 3" in screen and "herons" in selected(screen))
@@ -149,7 +149,7 @@ def test_what_was_found_stays_when_something_is_done(folder, bough):
     terminal = with_sessions(folder, bough, width=100, height=12)
     terminal.type("bough")
     terminal.wait(lambda screen: "3 of 3" in screen)
-    terminal.type("answer about", enter=False)  # said in all of them, and in no title
+    terminal.type("answer about", enter=False)  # in the text of all sessions, and in no title
     terminal.wait(lambda screen: "Sessions: answer about" in screen and "3 of 3" in screen)
     first = selected(terminal.screen())
     key(terminal, "Down")
@@ -185,7 +185,7 @@ def test_sessions_are_forked_labelled_deleted_and_restored(folder, bough):
     terminal.wait(lambda screen: "Restored" in screen and "in trash" not in screen)
     terminal.type("lnice birds鹳", enter=False)
     terminal.wait(lambda screen: "nice birds鹳" in screen)
-    key(terminal, "BSpace")  # all of the last character
+    key(terminal, "BSpace")  # deletes the whole last character
     terminal.wait(lambda screen: "Label for the last message: nice birds" in screen)
     key(terminal, "Enter")
     terminal.wait(lambda screen: "Labelled nice birds" in screen)
@@ -346,7 +346,7 @@ def test_the_tree_takes_a_message_back_where_the_head_is_and_forks_from_anywhere
     terminal.wait(lambda screen: "back 1 turn" in screen and opened(screen))
     terminal.type("/tree")
     terminal.wait(lambda screen: "Tree:" in screen and "(head)" in selected(screen))
-    key(terminal, "Down", "Enter")  # what follows the head
+    key(terminal, "Down", "Enter")  # the message after the head
     screen = terminal.wait(lambda screen: screen.rstrip().endswith("› second thing"))
     check("the later messages stay" not in screen.split("/tree")[-1], "the head stays where it is", screen)
     terminal.type("")

@@ -19,11 +19,11 @@ import tempfile
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d\.\d{3}Z| \d\d:\d\d\b)")
-SHORT = re.compile(r"(?<![-\w])[0-9a-f]{8}(?![-\w])")  # what lists show of an id: its end
+SHORT = re.compile(r"(?<![-\w])[0-9a-f]{8}(?![-\w])")  # the end of an id, as lists show it
 SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 
 
-# What only files have.
+# What only the file backend prints.
 FILES = re.compile(r'(?:^|[ (]+)\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \((?:not made yet|0 sessions)\)| +size(?=  state)', re.M)
 
 
@@ -47,7 +47,7 @@ def advises_itself(command, said):
     return next((line for line in said if line.startswith("  → ") and re.search(re.escape(command) + r"(?![\w@ -])", line)), None)
 
 
-# What stands in for `bough` when the store is in memory: hands everything to the server.
+# Replaces `bough` when the store is in memory: passes everything to the server.
 CLIENT = """#!/usr/bin/env python3
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
@@ -120,7 +120,7 @@ def run(script, bough, server, postgres):
         variables = f"{folder}/variables"
         pathlib.Path(variables).touch()
         for command in found:
-            # Variables that a command sets are there for the next one.
+            # Variables that a command sets are available to the next one.
             shell = f". {variables}\n{command}\ncode=$?\ndeclare -p | grep -E '^declare -- [A-Z]+=' | sed 's/^declare -- //' > {variables}\nexit $code"
             done = subprocess.run(["bash", "-c", shell], cwd=f"{folder}/work", env=environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)

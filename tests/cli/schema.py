@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-# convert writes a history in a provider's own form, mcp speaks its protocol; store needs a database (tests/postgres).
+# convert writes a provider's own format, mcp uses its protocol, and store needs a database (tests/postgres).
 WITHOUT = {"convert", "mcp"}
 UNTRIED = {"store", "error"}
 
@@ -19,7 +19,7 @@ ENTRIES = "\n".join(json.dumps({"id": name, "type": "message", "payload": {"dial
     "a2": {"role": "assistant", "model": "nobodys-model", "usage": {"input_tokens": 1, "output_tokens": 5}, "content": [{"type": "text", "text": "done"}]},
 }.items())
 
-# Each in its turn; words that are written to stdin come after `<`.
+# Run in this order. Words after `<` are written to stdin.
 COMMANDS = [
     ["--json"],
     ["new", "--id", "one", "--title", "A title", "--cwd", "/some/where", "--key", "main:cli:me"],
@@ -173,7 +173,7 @@ def unnamed(value, schemas, root, path="$"):
     return found
 
 
-# Words of a person or of a model, which may be none.
+# Text from a person or a model, which may be empty.
 MAY_BE_EMPTY = {"text", "details", "examples"}
 
 
@@ -223,7 +223,7 @@ def main():
                 failed.append(f"{' '.join(words)[:60]} printed nothing: {code} {stderr[:200]}")
             for answer in answers:
                 if words == ["schema", "ls"]:
-                    continue  # that is the schema itself
+                    continue  # that answer is itself a schema
                 whole = schema(name)
                 failed += [f"{' '.join(words)[:60]}: {each}" for each in problems(answer, whole, whole) + unnamed(answer, [whole], whole) + empty(answer)][:5]
                 checked += 1
@@ -234,7 +234,7 @@ def main():
             for answer in answers:
                 whole = schema("error")
                 failed += [f"{' '.join(words)}: {each}" for each in problems(answer, whole, whole) + empty(answer)]
-    # The test itself can fail: a value of a wrong type, and a member that is missing, are noticed.
+    # Checks the test itself: it notices a value of a wrong type and a missing member.
     whole = schema("switch")
     if not unnamed({"schema": 1, "sessionId": "x", "headId": None, "other": 1}, [whole], whole) or not problems({"schema": 1, "sessionId": 5, "headId": None}, whole, whole) or not problems({"schema": 1, "sessionId": "x"}, whole, whole):
         failed.append("the test does not notice wrong answers")

@@ -87,7 +87,7 @@ def test_tables_fit_narrow_terminals(folder, bough):
         terminal = Terminal(folder, bough, width=width, BOUGH_STORE=store)
         for command, first in (("ls", "@"), ("ls --long", "@"), ("home < /dev/null", "@"), ("prune --older-than 0m", "0"), ("usage --by session", "0")):
             if width < 80 and (first == "0" or "home" in command) or width < 60 and "long" in command:
-                continue  # without a number the whole id is shown, and all that was asked for
+                continue  # without a number, the whole id and all requested columns are shown
             screen = terminal.run("bough " + command.replace("home ", ""))
             rows = [at for at, line in enumerate(screen.splitlines()) if re.match("@" if first == "@" else "[0-9a-f]{8} ", line)]
             check(len(rows) == 3 and rows[2] - rows[0] == 2, f"three lines of {command}, none of which wraps in {width} columns", screen)

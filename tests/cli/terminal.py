@@ -94,7 +94,7 @@ def test_long_text_is_paged_and_short_text_is_not(folder, bough):
     screen = terminal.run("PAGER=less bough show short")
     check("A short one" in screen and "ESC[" not in screen, "a pager by its name alone does so, too", screen)
     terminal.type("clear; LESS=M PAGER=less bough show short")
-    terminal.wait(lambda text: "ESC[" in text and "(END)" in text)  # as its user has told it
+    terminal.wait(lambda text: "ESC[" in text and "(END)" in text)  # as the user configured it
     terminal.type("q", enter=False)
     terminal.wait(lambda text: text.rstrip().endswith(PROMPT))
     terminal.close()
@@ -146,7 +146,7 @@ def test_colours_read_on_black_and_on_white(folder, bough):
         return subprocess.run([bough, "show", "short", "--color", "always"], capture_output=True, text=True, env={
             "PATH": os.environ["PATH"], "BOUGH_STORE": f"{folder}/store", "TERM": terminal, "HOME": folder}).stdout
     check("\033[32m" in shown_by("linux"), "a terminal of few colours gets its own", shown_by("linux"))
-    # In containers a terminal of 256 colours is called xterm; on white its own yellow cannot be read.
+    # In containers, a terminal with 256 colours is called xterm; its own yellow is unreadable on white.
     for name in ("xterm", "screen", "tmux", "alacritty"):
         check(re.search(GREEN, shown_by(name)), f"{name} gets colours that read on white", shown_by(name))
     terminal.close()
@@ -186,7 +186,7 @@ def test_trees_branches_and_labels_say_what_was_said_at_every_width(folder, boug
     entry = lambda name, said: f'{{"id":"{name}","type":"message","payload":{{"dialect":"bough","message":{{"role":"assistant","content":"{said}"}}}}}}'
     run = lambda *words, text="": subprocess.run([bough, "--store", f"{folder}/store", *words], check=True, capture_output=True, input=text.encode())
     run("new", "--id", "deep")
-    # Two branches at every step, twelve steps deep: lines move to the right twelve times.
+    # Two branches at each of twelve steps, so that lines are indented twelve times.
     for step in range(12):
         run("append", "deep", text=entry(f"trunk-{step}", f"Said 第{step}步 of the trunk, which goes on for long enough to be cut"))
         run("append", "deep", text=entry(f"side-{step}", f"Aside {step}"))
@@ -428,7 +428,7 @@ def test_a_loose_name_is_asked_about_before_something_changes(folder, bough):
     terminal.type("n")
     terminal.wait(lambda text: "nothing was changed" in text)
     terminal.tmux("send-keys", "C-l")
-    terminal.wait(lambda text: "[y/N]" not in text)  # an answer typed before the question is asked would be lost
+    terminal.wait(lambda text: "[y/N]" not in text)  # an answer typed before the question would be lost
     terminal.type("bough label shor mark")
     terminal.wait(lambda text: "[y/N]" in text)
     terminal.type("y")
@@ -469,7 +469,7 @@ def test_long_work_shows_a_bar_that_goes_when_it_is_done(folder, bough):
     check(all(len(bar) == 30 and bar.count("█") == int(percent) * 30 // 100 for bar, percent in bars),
           "the bar says what the number says", bars)
     check("█" not in screen and "80 sessions with 80 entries are in the catalog" in screen, "no bar is left behind", screen)
-    # The first list of a store that was never catalogued is long work too.
+    # The first list of a store without a catalog takes long, too.
     before = len(raw())
     screen = terminal.run("rm $HOME/many/catalog.db*; bough --store $HOME/many ls --limit 2")
     check(re.search("reading sessions [█░]{30} +100%", raw()[before:]), "the first list shows a bar", raw()[before:])

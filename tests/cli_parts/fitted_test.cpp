@@ -1,4 +1,4 @@
-// Lines broken between words.
+// Breaking lines between words.
 #include "cli/terminal/fitted.h"
 
 #include <gtest/gtest.h>

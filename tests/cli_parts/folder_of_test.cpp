@@ -1,4 +1,4 @@
-// The folder in which a fork works is that of the session it continues.
+// A fork works in the folder of the session that it continues.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is found by what is typed, and in which order.
+// What typed text matches, and in which order.
 #include "cli/terminal/fuzzy.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Words, as keys move and delete by them.
+// Words as editing keys move over and delete them.
 #include "cli/terminal/graphemes.h"
 
 #include <gtest/gtest.h>

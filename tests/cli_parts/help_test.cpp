@@ -15,7 +15,7 @@ std::string withoutRepeatedSpaces(const std::string& text) {
   return std::regex_replace(std::regex_replace(text, std::regex(" +"), " "), std::regex("^ | $"), "");
 }
 
-// Help is read where the command is tried: a line that the terminal has to break is hard to read and to copy.
+// Help is read in the terminal, where lines that are too long are hard to read and to copy.
 TEST(Help, FitsNarrowTerminals) {
   for (const std::size_t width : {40U, 59U, 60U, 80U}) {
     std::vector<std::string> texts{overviewHelp(commandGroups(), width)};
@@ -25,7 +25,7 @@ TEST(Help, FitsNarrowTerminals) {
     for (const std::string& text : texts) {
       std::istringstream lines(text);
       for (std::string line; std::getline(lines, line);) {
-        // One word stays whole however long it is, with what is in quotes.
+        // A single word stays whole whatever its length, including quoted text.
         const std::string unquoted = std::regex_replace(line, std::regex("'[^']*'|\"[^\"]*\""), "x");
         const bool oneWord = std::regex_match(unquoted, std::regex(" *[^ ]+( \\\\)?"));
         EXPECT_TRUE(text::displayWidth(line) <= width || oneWord) << width << ": " << line;
@@ -34,7 +34,7 @@ TEST(Help, FitsNarrowTerminals) {
   }
 }
 
-// A shell that is given the lines of an example runs the command that is meant.
+// The lines of an example must give a shell the intended command.
 TEST(Help, ABrokenExampleIsTheSameCommand) {
   for (const CommandGroup& group : commandGroups()) {
     for (const Command& command : group.commands) {
@@ -49,7 +49,7 @@ TEST(Help, ABrokenExampleIsTheSameCommand) {
   }
 }
 
-// troff drops plain quotation marks and curves apostrophes, and what is read there is copied into a shell.
+// troff removes plain quotation marks and curves apostrophes, but the text is copied into a shell.
 TEST(Help, TheManualKeepsQuotes) {
   const std::string manual = manualPage(commandGroups());
   EXPECT_NE(manual.find("bough chat \\-p \\(dqReview this\\(dq"), std::string::npos);
@@ -59,7 +59,7 @@ TEST(Help, TheManualKeepsQuotes) {
   }
 }
 
-// A wrong guess is worse than none: it sends people to a command that does something else.
+// A wrong suggestion is worse than none: it leads to a command that does something else.
 TEST(Help, TheNearestWordIsTheOneThatWasMistyped) {
   const std::vector<std::string> known{"ls", "label", "labels", "rm", "log", "show", "--json", "/help", "/quit"};
   EXPECT_EQ(nearest("lables", known), "labels");

@@ -1,4 +1,4 @@
-// Markdown shown as it comes in.
+// Markdown displayed while it arrives.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ class Stream : public testing::Test {
     useColors("auto");
   }
 
-  // The text in pieces of at least so many bytes, cut between characters.
+  // Returns the output for the text in pieces of at least `size` bytes, cut between characters.
   static std::string inPieces(std::string_view text, std::size_t size) {
     MarkdownStream stream;
     std::string out;
@@ -36,7 +36,7 @@ class Stream : public testing::Test {
     return out + stream.rest();
   }
 
-  // The same however the text is cut. Escapes as ^.
+  // Returns the output, which must not depend on how the text is cut. Escapes are shown as ^.
   static std::string shown(const std::string& text) {
     std::string out = inPieces(text, text.size() + 1);
     for (const std::size_t size : {1U, 2U, 3U, 5U, 7U, 16U, 50U}) EXPECT_EQ(inPieces(text, size), out) << size;

@@ -9,7 +9,7 @@
 namespace bough::cli {
 namespace {
 
-// Two exports to one name at the same time.
+// Two simultaneous exports to the same name.
 TEST(NewFile, TheFirstOfTwoIsThereWholeAndTheSecondIsRefused) {
   const TempFolder folder;
   const std::string path = folder / "out.jsonl";

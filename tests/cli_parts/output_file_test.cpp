@@ -15,7 +15,7 @@ std::string contentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A conversion reads its input between the look at the output and the write.
+// A conversion reads its input between checking the output file and writing it.
 TEST(OutputFile, AFileThatWasMadeAfterTheLookIsNotReplaced) {
   const TempFolder folder;
   const std::string path = folder / "out.json";

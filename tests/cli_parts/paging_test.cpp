@@ -12,7 +12,7 @@
 namespace bough::cli {
 namespace {
 
-// Answers lists like a database, and after each of them somebody removes its first two sessions.
+// Answers lists like a database. After each answer, another process removes the first two of its sessions.
 class ShrinkingStore final : public StorageBackend, public CatalogSource {
  public:
   explicit ShrinkingStore(std::size_t count) {

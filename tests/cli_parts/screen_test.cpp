@@ -1,4 +1,4 @@
-// Keys of a terminal, one by one.
+// Keys from a terminal, one by one.
 #include "cli/terminal/screen.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 namespace bough::cli {
 namespace {
 
-// While it lives, stdin is a pipe, and what is printed goes nowhere.
+// During its lifetime, stdin is a pipe and output is discarded.
 class Typed {
  public:
   explicit Typed(std::string_view bytes) : stdin_(::dup(STDIN_FILENO)), stdout_(::dup(STDOUT_FILENO)) {

@@ -1,4 +1,4 @@
-// What of a short id stands out.
+// The highlighted part of a short id.
 #include "cli/names/short_id.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class PaintedIds : public testing::Test {
     ASSERT_TRUE(store_->appendSessionEntries("s", std::move(entries)));
   }
 
-  // With the part that stands out in brackets.
+  // Shows the highlighted part in brackets.
   [[nodiscard]] std::string painted(const std::string& shortId) const {
     std::string out = entryIdPainter(*store_, "s")(shortId);
     for (const auto& [code, shown] : {std::pair{"\033[1m", "["}, {"\033[2m", "("}, {"\033[0m", "|"}}) {

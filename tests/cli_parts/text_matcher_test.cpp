@@ -1,4 +1,4 @@
-// Looking for a text or a pattern, and what is shown around it.
+// Searching for a text or a pattern, and the text displayed around a match.
 #include "cli/views/text_matcher.h"
 
 #include <gtest/gtest.h>

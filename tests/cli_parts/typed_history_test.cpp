@@ -21,7 +21,7 @@ std::string contentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What Up gives, from the newest on.
+// Returns the lines that the Up key gives, newest first.
 std::vector<std::string> linesOf(const TypedHistory& history) {
   std::vector<std::string> out;
   HistEvent event{};

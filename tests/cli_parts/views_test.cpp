@@ -1,4 +1,4 @@
-// Entries, numbers and tables as people read them.
+// Entries, numbers and tables as users read them.
 #include <gtest/gtest.h>
 
 #include "cli/terminal/output.h"

@@ -1,4 +1,4 @@
-// Times as people type and read them.
+// Times as users type and read them.
 #include "cli/names/when.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST_F(When, AMonthIsNamedAsUsageNamesItAndUntilItIsToItsEnd) {
   for (const char* wrong : {"1970-13", "1970-00", "1970-1", "1970"}) EXPECT_FALSE(parseWhen(wrong, 0)) << wrong;
 }
 
-// `show` and `ls` print local times without a zone, so they can be typed, too.
+// `show` and `ls` print local times without a zone, so these can be typed, too.
 TEST_F(When, ATimeWithoutAZoneIsLocal) {
   ::setenv("TZ", "Asia/Kathmandu", 1);
   ::tzset();
@@ -88,7 +88,7 @@ TEST_F(When, DaysAndTimesCanBeThoseOfUtc) {
   EXPECT_EQ(parseWhen("1970-01-02 01:00", 0, Zone::Utc), kDay + kHour);
 }
 
-// In New York the clocks went forward on 2026-03-08 and back on 2026-11-01: days of 23 and of 25 hours.
+// In New York, clocks went forward on 2026-03-08 and back on 2026-11-01, so these days have 23 and 25 hours.
 TEST_F(When, DaysHaveTheHoursThatTheLocalClockGivesThem) {
   ::setenv("TZ", "America/New_York", 1);
   ::tzset();

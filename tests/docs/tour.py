@@ -19,7 +19,7 @@ import terminal_svg  # noqa: E402
 
 UPDATE = bool(os.environ.get("BOUGH_UPDATE_GOLDEN"))
 COLUMNS = 80
-# Without a key it must ask for one, and for nothing else.
+# Without a key, the command must ask for one, and for nothing else.
 NEEDS_KEY = "./run chat --model anthropic/"
 CLAUDE_ID = "11111111-1111-4111-8111-111111111111"
 
@@ -114,7 +114,7 @@ def readme(bough):
     failed, tried = [], 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment = world(folder, bough)
-        # A session of Claude Code; ID stands for its id.
+        # A session of Claude Code; ID is replaced by its id.
         claude = pathlib.Path(folder, ".claude/projects/demo")
         claude.mkdir(parents=True)
         sample = (ROOT / "tests/transcript/fixtures/claude-code/minimal.jsonl").read_text()
@@ -133,7 +133,8 @@ def readme(bough):
     return failed + ([] if tried > 15 else ["README: the commands were not found"])
 
 
-# What ./run and ./test call: each notes how it was called. Ninja's work is there already.
+# Replacements for the programs that ./run and ./test call. Each records its arguments. The results of ninja exist
+# already.
 STAND_INS = {
     "dpkg-query": 'echo "install ok installed"',
     "npm": "true",

@@ -1,5 +1,5 @@
-// Prints what bough makes of session files, in the words of tests/format/reader.py: what counts, then what is not as it
-// should be. Behind a line `verify` follows what `bough verify` says beyond that.
+// Prints how bough reads session files, in the terms of tests/format/reader.py: the valid entries, then the problems.
+// After a line `verify` come the additional findings of `bough verify`.
 //
 // usage: format_dump STORE SESSION
 
@@ -30,7 +30,7 @@ std::string entryText(std::string_view id, std::string_view parentId, std::strin
                      parentId.empty() ? "null" : json::quoted(parentId), json::quoted(type));
 }
 
-// What a scan alone says.
+// The result of a scan alone.
 class DumpSink final : public ScanSink {
  public:
   explicit DumpSink(std::string_view bytes) : bytes_(bytes) {}
@@ -42,7 +42,7 @@ class DumpSink final : public ScanSink {
       regions.emplace_back(line.offset, line.length, toString(ProblemKind::DuplicateId));
     }
   }
-  // Runs of damage are one problem; the reader has one a line.
+  // Consecutive damage is one problem here; the reader reports one per line.
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view /*message*/) override {
     while (kind == ProblemKind::Damage) {
       const std::size_t end = bytes_.find('\n', offset);
@@ -81,7 +81,7 @@ int dump(const std::string& folder, const std::string& session) {
   for (const std::string& entry : sink.entries) fmt::print("{}\n", entry);
   for (const auto& [offset, size, kind] : sink.regions) fmt::print("{} {} {}\n", offset, size, kind);
 
-  // The open log must give what the scan found.
+  // The open log must return the entries that the scan found.
   auto backend = makeFileBackend(folder);
   if (!backend) return fail(backend.error().message);
   const auto stored = (*backend)->open(session);
@@ -93,7 +93,7 @@ int dump(const std::string& folder, const std::string& session) {
     if (entries->empty()) break;
     next += entries->size();
     for (const Entry& entry : *entries) {
-      if (isUnreadable(entry)) continue;  // it stands for damage, which the regions tell
+      if (isUnreadable(entry)) continue;  // represents damage, which is reported in the regions
       read.push_back(entryText(entry.id, entry.parentId.value_or(""), entry.type));
     }
   }

@@ -66,7 +66,7 @@ def flip(line, at):
     return line[:at] + bytes([line[at] ^ 1]) + line[at + 1:]
 
 
-# Whole logs.
+# Intact logs.
 write("plain", usual("plain"))
 write("batches", sealed([header("batches"), body("info", type="session_info", payload={"title": "Batches"})], chain(1, 10),
                         [body("e11", "e10")], [body(f"n{i}", "e11") for i in range(100)]))
@@ -87,7 +87,7 @@ write("example", sealed([body("h1", type="session_header", payload={"format": 1,
 write("no_final_newline", [b"".join(usual("no_final_newline"))[:-1]])
 write("batch_no_final_newline", [b"".join(sealed([header("batch_no_final_newline")], chain(1, 3)))[:-1]])
 
-# Other hands: no seals, other order, other line ends.
+# Logs from other tools: without seals, with another order of members, other line ends.
 unsealed = lambda name: [header(name) + b"}\n"] + [e + b"}\n" for e in chain(1, 3)]
 write("unsealed", unsealed("unsealed"))
 write("unsealed_then_sealed", unsealed("unsealed_then_sealed") + sealed([body("e4", "e3")], [body("e5", "e4"), body("e6", "e5")]))
@@ -155,7 +155,7 @@ changed("bad_places", lambda lines: lines + [b'{"id":"z%d","parentId":null,"type
 changed("not_utf8", put(2, lambda l: l.replace(b"text of", b"\xc3\x28\xff")))
 write("not_utf8_unsealed", unsealed("not_utf8_unsealed") + [b'{"id":"x","type":"custom","payload":{"t":"\xed\xa0\x80"}}\n', b'{"id":"y","type":"custom"}\n'])
 
-# What all entries together show.
+# Problems that only all entries together show.
 write("duplicate_ids", sealed([header("duplicate_ids")], [body("e1")], [body("e2", "e1")], [body("e1", "e2")], [body("e3", "e1"), body("e3", "e2")]))
 write("parents", sealed([header("parents")], [body("self", "self")], [body("early", "late")], [body("late")], [body("lost", "nobody")]))
 write("no_header", sealed([body("e1")], [body("e2", "e1")]))

@@ -12,7 +12,7 @@ def crc(data):
     for byte in data: c = TABLE[(c ^ byte) & 255] ^ c >> 8
     return b"%08x" % (c ^ 0xFFFFFFFF)
 
-def whole(line):  # id, parentId and type when all of the line is an entry
+def whole(line):  # id, parentId and type when the whole line is an entry
     try:
         depth, number = [0], lambda digits: (digits,)
         for c in re.sub(rb'"(?:[^"\\]|\\.)*"', b"", line): depth.append(depth[-1] + (c in b"[{") - (c in b"]}"))
@@ -26,7 +26,7 @@ def whole(line):  # id, parentId and type when all of the line is an entry
         return fine and e["type"] + "" and (e["id"], parent or None, e["type"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError): return None
 
-def had_seal(line):  # of a line without one that is an entry: its text or its name was changed
+def had_seal(line):  # for a line that is an entry without a seal: was the text or the name of its seal changed?
     fits = lambda text: (m := SEAL.fullmatch(b',"seal":"' + text + b'"}')) and int(m[2]) <= int(m[3]) <= 1000000
     e = json.loads(line.decode("utf-8"), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
     if "seal" in e: return not (isinstance(e["seal"], str) and fits(e["seal"].encode("utf-8", "surrogatepass")))

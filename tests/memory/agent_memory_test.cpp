@@ -11,7 +11,7 @@
 namespace bough::agent {
 namespace {
 
-// While the memory suffices.
+// Runs `work` without failing allocations.
 template <typename Work>
 auto undisturbedByAll(Work work) {
   const long left = allocationsLeftOfAll.exchange(-1);
@@ -22,14 +22,14 @@ auto undisturbedByAll(Work work) {
 
 class AgentMemory : public LoopTest {
  protected:
-  AgentMemory() { store_ = must(SessionStore::open("memory:")); }  // no waiting for the disk
+  AgentMemory() { store_ = must(SessionStore::open("memory:")); }  // without waits for the disk
   bool startSession() {
     std::filesystem::remove(work() + "/n.txt");
     sessionId_ = must(store_->createSession()).sessionId;
     listener_.choice = {.action = RecoveryChoice::Action::Skip};
     return true;
   }
-  // Each call has a result, and none has two.
+  // Each call has exactly one result.
   void expectOneResultForEachCall() {
     std::map<std::string, int> results;
     for (const Entry& entry : entries()) {
@@ -62,7 +62,7 @@ TEST_F(AgentMemory, ATurnWithSeveralCallsIsFinishedByTheNextOne) {
   });
 }
 
-// A file is there whole, old or new, whatever happens to the call that writes it; and it can be undone.
+// Whatever happens to the call that writes a file, the file is complete, old or new, and the change can be undone.
 TEST_F(AgentMemory, AFileIsWrittenWholeOrNotAtAll) {
   failEachOfAll([&](bool mayFail) {
     if (mayFail) {
@@ -89,7 +89,7 @@ TEST_F(AgentMemory, TheLeaseOfATurnIsTakenOrNotAndEnds) {
   const std::string id = must(store_->createSession()).sessionId;
   failEachOfAll([&](bool mayFail) {
     const auto lock = TurnLock::take(*store_, "", id);
-    // At once, not after the ten seconds that a lost lease takes.
+    // Immediately, not after the ten seconds until a lost lease expires.
     EXPECT_TRUE(lock || mayFail);
   });
 }

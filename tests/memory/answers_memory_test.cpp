@@ -1,5 +1,5 @@
-// Memory that runs out in calls of the C interface that change something: what a call answers is made before, so a call
-// that fails has changed nothing, and what it has changed it answers.
+// Memory that runs out in calls of the C interface that change something. The answer of a call is allocated before the
+// change: a call that fails has changed nothing, and a call that changed something returns its answer.
 #include <bough/bough_c.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace bough {
 namespace {
 
-// A store with a session of three messages, as a program in C has it, and the same through the library.
+// A store with a session of three messages, as a C program has it open, and the same store through the library.
 struct CWorld {
   CWorld() {
     EXPECT_EQ(bough_store_open(bough_text_of(folder.path().string().c_str()), nullptr, &store), BOUGH_OK);
@@ -41,7 +41,7 @@ std::string taken(bough_text text) {
   return copy;
 }
 
-// Fails each allocation of `call` in turn, each time in a world of its own, and says what became of it.
+// Makes each allocation of `call` fail in turn, each time in a new world, and passes the result to `check`.
 template <typename Call, typename Check>
 void failEachOfCall(Call call, Check check) {
   for (long place = 0;; ++place) {

@@ -1,5 +1,5 @@
-// Memory that runs out while sessions are copied, joined, imported and followed: what is there is whole, and the next
-// call does the rest.
+// Memory that runs out while sessions are copied, synced, imported and followed: existing sessions are intact, and the
+// next call does the rest.
 #include <bough/transcript.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace bough {
 namespace {
 
-// While the memory suffices.
+// Runs `work` without failing allocations.
 template <typename Work>
 auto whileMemorySuffices(Work work) {
   const long left = allocationsLeftOfAll.exchange(-1);
@@ -27,7 +27,7 @@ std::vector<std::string> idsIn(SessionStore& store, const std::string& sessionId
   return ids;
 }
 
-// Two stores, of which the left one has a session and a fork of it.
+// Two stores; the left one has a session and a fork of it.
 class CopyMemory : public testing::Test {
  protected:
   void makeStores() {
@@ -99,7 +99,7 @@ TEST_F(CopyMemory, AnImportIsCompletedByTheNextOne) {
     SCOPED_TRACE(name);
     const std::string path = std::string(BOUGH_TESTS_DIR "/transcript/fixtures/") + name;
     const auto whole = must(SessionStore::open("memory:"));
-    // Without the header, whose id is new each time.
+    // Without the header, which gets a new id each time.
     const auto imported = [](SessionStore& store, const std::string& file) {
       auto ids = idsIn(store, must(importTranscript(store, file)).sessionId);
       ids.erase(ids.begin());
@@ -150,7 +150,7 @@ TEST_F(CopyMemory, WhoFollowsAllSessionsMissesNothing) {
           return true;
         });
       } catch (const std::bad_alloc&) {
-        // What could not be given comes with the next call.
+        // Entries that could not be delivered come with the next call.
         allocationsLeftOfAll = -1;
       }
     }

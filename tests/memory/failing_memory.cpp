@@ -26,7 +26,7 @@ void* allocate(std::size_t size) {
 }  // namespace
 }  // namespace bough
 
-#ifndef BOUGH_SANITIZED                            // a sanitizer has a malloc of its own
+#ifndef BOUGH_SANITIZED                            // sanitizers have their own malloc
 extern "C" void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier)
 extern "C" void* malloc(std::size_t size) noexcept {
   if (bough::systemAllocationsLeft >= 0 && bough::systemAllocationsLeft-- == 0) return nullptr;
@@ -40,7 +40,7 @@ void* operator new(std::size_t size) {
 void* operator new[](std::size_t size) {
   return bough::allocate(size);
 }
-// A sort that keeps the order of equals asks in this way, and does without.
+// A stable sort requests its buffer in this way, and works without it.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return bough::allocateOrNot(size);
 }

@@ -1,4 +1,4 @@
-// Allocations that fail when a test says so. This program's `operator new` counts them.
+// Allocations that fail on request. This program's `operator new` counts them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,15 +10,17 @@
 
 namespace bough {
 
-/// How many allocations of this thread succeed before one fails; negative: all of them do.
+/// How many allocations of this thread succeed before one fails; negative: none fails.
 extern thread_local long allocationsLeft;
 /// The same for all threads together.
 extern std::atomic<long> allocationsLeftOfAll;
-/// As allocationsLeft, of malloc: what libraries of C take counts, too. Nothing fails under a sanitizer.
+/// Like allocationsLeft, but for malloc, so that allocations in C libraries count, too. Nothing fails under a
+/// sanitizer.
 extern thread_local long systemAllocationsLeft;
 
-/// Runs `call` with another failing allocation of any thread each time, until none fails any more, and each time once
-/// more while memory suffices. It may throw std::bad_alloc; it must not hang or end the process.
+/// Runs `call` repeatedly, each time with a later failing allocation of any thread, until none fails any more, and
+/// after each failure once more with enough memory. The call may throw std::bad_alloc; it must not hang or end the
+/// process.
 template <typename Call>
 void failEachOfAll(Call call) {
   for (long place = 0;; place += place < 100 ? 1 : 1 + place / 30) {

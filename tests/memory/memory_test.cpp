@@ -1,5 +1,5 @@
 // Memory that runs out: every allocation of a call fails in turn. The call throws std::bad_alloc or returns an error,
-// nothing is half done, and the next call works.
+// nothing is left half done, and the next call works.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct World {
     must(store->appendSessionEntries("s", {message("x", "1"), message("x", "2"), message("x", "3")},
                                      {.durability = Durability::Sync}));
   }
-  // What the session holds, by id; each once.
+  // Returns how often each id is in the session, which must be once.
   std::map<std::string, int> ids(const std::string& session = "s") {
     std::map<std::string, int> found;
     for (const Entry& entry : must(store->loadSessionEntries(session))) ++found[entry.id];
@@ -45,8 +45,8 @@ struct World {
 
 enum class Ended { Well, WithError, ByException };
 
-// Runs `call` in a fresh world each time, with another failing allocation, until none fails any more. A call that makes
-// thousands of them leaves out some of the later ones: they are made again and again by the same lines.
+// Runs `call` in a new world each time, with a later failing allocation, until none fails any more. For a call with
+// thousands of allocations, some of the later ones are skipped, because the same lines allocate again and again.
 template <typename Call, typename Check>
 void failEach(const StoreOptions& options, Call call, Check check, Where where) {
   constexpr long kEach = 150;
@@ -142,7 +142,7 @@ TEST(Memory, AForkIsThereOrNot) {
         EXPECT_TRUE(made || ended != Ended::Well);
         if (!made) must(world.store->branchFromEntry("s", "2", {.sessionId = "f"}));
         must(world.store->appendSessionEntries("f", {message("x", "own")}));
-        EXPECT_EQ(world.ids("f").size(), 4U);  // its header, what it shares, its own
+        EXPECT_EQ(world.ids("f").size(), 4U);  // its header, the shared entries, its own entry
         world.expectSound("f");
         world.expectSound();
       });
@@ -178,7 +178,7 @@ TEST(Memory, AForkThatIsDetachedHasAllThatItShared) {
           for (const char* id : {"1", "2", "own"}) EXPECT_EQ(found[id], 1) << id;
         };
         expectAll();
-        (void)world.store->maintenance().detach("f");  // InvalidArgument when it is done already
+        (void)world.store->maintenance().detach("f");  // InvalidArgument when it is already detached
         must(world.store->trashSession("s"));
         expectAll();
         world.expectSound("f");
@@ -193,7 +193,7 @@ TEST(Memory, AnErasureIsDoneOrDoneByTheNextOne) {
         const auto erased = [&] { return must(world.store->loadSessionEntries("s")).at(2).redacted; };
         EXPECT_TRUE(erased() || ended != Ended::Well);
         if (!erased()) {
-          // It may first finish the one that failed, and then find nothing to do.
+          // It may first finish the failed erasure, and then find nothing to do.
           const auto again = world.store->maintenance().erase(erasure);
           EXPECT_TRUE(again || again.error().code == ErrorCode::InvalidArgument) << again.error().message;
         }
@@ -203,7 +203,7 @@ TEST(Memory, AnErasureIsDoneOrDoneByTheNextOne) {
       });
 }
 
-// Without memory zlib and zstd unpack nothing, which is no damage of what they read.
+// Without memory, zlib and zstd cannot decompress, but their input is not damaged.
 TEST(Memory, AnArchiveThatIsNotReadIsNotCalledDamaged) {
 #ifdef BOUGH_SANITIZED
   GTEST_SKIP() << "a sanitizer has a malloc of its own";
@@ -233,7 +233,7 @@ TEST(Memory, AnArchiveThatIsNotReadIsNotCalledDamaged) {
   }
 }
 
-// While the memory suffices.
+// Runs `work` without failing allocations.
 template <typename Work>
 auto undisturbed(Work work) {
   const long left = std::exchange(allocationsLeft, -1);
@@ -242,7 +242,7 @@ auto undisturbed(Work work) {
   return result;
 }
 
-// A conversation with a call and its result, in two dialects.
+// Adds a conversation with a call and its result, in two dialects.
 bool addConversation(World& world) {
   must(world.store->appendSessionEntries(
       "s", {userText("What is the weather in Paris?"),

@@ -1,5 +1,5 @@
-// Memory that runs out while a store on PostgreSQL is used: the other appends that went in the same exchange are
-// answered, connections come back, and the threads that tell and hear of changes go on.
+// Memory that runs out while a PostgreSQL store is used: the other appends of the same round trip get their answers,
+// connections recover, and the threads that send and receive notifications continue.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// Memory that runs out in a thread of the library: whoever waits for the thread gets the failure, or the thread tries
-// again. The process goes on, and nobody waits forever.
+// Memory that runs out in a thread of the library: the waiting thread gets the failure, or the thread retries. The
+// process continues, and no thread waits forever.
 #include <bough/bough_c.h>
 #include <bough/transcript.h>
 #include <gtest/gtest.h>
@@ -170,7 +170,7 @@ std::int32_t onEntries(void* data, bough_entries* entries, std::int32_t code) {
   return 1;
 }
 
-// The callback gets the entries, or an error that ends the following; in both cases its data is given back.
+// The callback gets the entries, or an error that ends following; in both cases its data is released.
 TEST(ThreadMemory, ACallbackIsToldThatMemoryHasRunOut) {
   const TempFolder folder;
   const std::string path = folder.path().string();
@@ -208,7 +208,7 @@ std::string taken(bough_text text) {
   return copy;
 }
 
-// Fails each allocation of a read in turn. A read that failed moved nothing: the next one gives all.
+// Makes each allocation of a read fail in turn. A failed read does not advance: the next read returns everything.
 template <typename Open, typename Read, typename Position, typename Close>
 void failEachOfReads(Open open, Read read, Position position, Close close) {
   for (bool failed = true; const long place : std::views::iota(0L)) {

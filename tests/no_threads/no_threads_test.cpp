@@ -1,4 +1,4 @@
-// A system that has no thread left: the library works more slowly or returns an error, and nothing is half done.
+// A system without free threads: the library works more slowly or returns an error, and nothing is left half done.
 #include <bough/bough_c.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST_F(NoThreads, ABufferedAppendIsWrittenAtOnce) {
   must(store->appendSessionEntries("s", {message("x", "1"), message("x", "2")}, {.durability = Durability::Buffered}));
   const auto other = must(SessionStore::open(folder.path().string()));
   EXPECT_EQ(must(other->loadSessionEntries("s")).size(), 3U) << "header and two: nothing would ever write it";
-  // With a thread again it waits for others.
+  // With a thread available again, entries are buffered again.
   bough_test_allow_threads(-1);
   must(store->appendSessionEntries("s", {message("x", "3")}, {.durability = Durability::Buffered}));
   EXPECT_EQ(must(other->loadSessionEntries("s")).size(), 3U);

@@ -1,4 +1,4 @@
-// A program of somebody else's that embeds the agent.
+// Another project's program that embeds the agent.
 #include <bough/agent/chat.h>
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 namespace {
 
-// What is pointed to must not be a temporary.
+// Arguments that are kept as pointers must not be temporaries.
 template <typename Tools, typename Environment>
 concept Prepares = requires(Tools&& tools, Environment&& environment) {
   bough::agent::prepareCall(tools, bough::agent::ToolCall(), std::forward<Environment>(environment));

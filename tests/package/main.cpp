@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-// What is kept must not be a temporary.
+// Arguments that are kept must not be temporaries.
 template <typename Serializer>
 concept MakesBackends = requires(Serializer&& serializer) {
   bough::makeMemoryBackend(std::forward<Serializer>(serializer));

@@ -17,7 +17,8 @@
 namespace bough {
 namespace {
 
-// A child process that goes on with a copy of this one's memory. It reports through a pipe and ends with `work`.
+// A child process that continues with a copy of this process's memory. It reports through a pipe, and ends when `work`
+// ends.
 class ForkedChild {
  public:
   explicit ForkedChild(const std::function<void(const std::function<void(const std::string&)>&)>& work) {
@@ -40,7 +41,7 @@ class ForkedChild {
   ForkedChild& operator=(const ForkedChild&) = delete;
   ~ForkedChild() { ::close(pipe_); }
 
-  // Everything it reports until it ends, which it does within a minute.
+  // Returns everything that it reports until it ends, which must happen within a minute.
   std::vector<std::string> finish() {
     std::string text;
     char bytes[4096];
@@ -78,7 +79,7 @@ void expectEachOnce(SessionStore& store, const std::string& session, const std::
   EXPECT_EQ(report.problemCount, 0U);
 }
 
-// Threads of the parent are at work, in whatever they hold locked, while children are forked and work in turn.
+// Threads of the parent work, holding arbitrary locks, while children are forked and also work.
 void appendOnBothSides(const StoreOptions& options) {
   constexpr int kThreads = 4;
   constexpr int kChildren = 8;
@@ -151,7 +152,7 @@ TEST(Fork, ParentAndChildrenAppendBuffered) {
   appendOnBothSides({.durability = Durability::Buffered, .bufferedEntries = 7, .bufferedMs = 3});
 }
 
-// Each thread forks; each child forks again, while a thread of its own appends.
+// Each thread forks. Each child forks again while a thread of its own appends.
 void forkFromThreads(const StoreOptions& options) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 3;
@@ -305,7 +306,7 @@ TEST(Fork, AStoreInMemoryStaysWithTheParent) {
   must(store->appendSessionEntries("s", {message("x", "a")}));
 }
 
-// A lock lives as long as any descriptor of the open file: a child must not keep its parent's.
+// A lock lasts as long as any descriptor of the open file, so a child must not keep its parent's descriptors.
 TEST(Fork, ALockEndsWithTheProcessThatTookIt) {
   TempFolder folder;
   auto root = posixFileSystem().openRoot(folder.path().string(), true);
@@ -374,7 +375,7 @@ TEST(Fork, ALockOfAFileThatIsClosedDuringTheForkEnds) {
   for (const pid_t child : children) ::waitpid(child, nullptr, 0);
 }
 
-// SQLite has mutexes for the whole process. The store asks the catalog, too.
+// SQLite has process-wide mutexes, and the store also uses the catalog.
 TEST(Fork, ChildrenThatAreForkedWhileCatalogsWorkDoNotHang) {
   constexpr int kChildren = 40;
   TempFolder folder;

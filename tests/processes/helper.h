@@ -1,4 +1,4 @@
-// Processes for tests: this same program in another role, with a pipe to report through.
+// Child processes for tests: this program in another role, with a pipe for reports.
 #pragma once
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 namespace bough {
 
-/// Runs a role in a new process: `role store session name seed`. It is killed with this object.
+/// Runs a role in a new process: `role store session name seed`. The process is killed when this object is destroyed.
 class Child {
  public:
   Child(const std::string& role, const std::string& store, const std::string& session, const std::string& name,
@@ -42,7 +42,7 @@ class Child {
 
   [[nodiscard]] int pipe() const { return pipe_; }
 
-  /// What it has reported since, line by line. A report is one write, so none is half.
+  /// Returns the new reports, line by line. A report is a single write, so no line is incomplete.
   std::vector<std::string> reports() {
     char bytes[4096];
     for (;;) {
@@ -63,7 +63,7 @@ class Child {
     ::kill(pid_, SIGKILL);
     (void)wait();
   }
-  /// Waits until it ends; returns its exit code.
+  /// Waits for the end of the process. Returns its exit code.
   int wait() {
     if (pid_ <= 0) return -1;
     int status = 0;
@@ -79,7 +79,7 @@ class Child {
   std::string text_;
 };
 
-/// Waits until one of the children has something to say, at most `timeoutMs`.
+/// Waits until one of the children has a report, at most `timeoutMs`.
 template <typename Children>
 void waitForAny(const Children& children, int timeoutMs) {
   std::vector<pollfd> polled;
@@ -87,7 +87,7 @@ void waitForAny(const Children& children, int timeoutMs) {
   (void)::poll(polled.data(), polled.size(), timeoutMs);
 }
 
-/// In a child: reports one line to the parent.
+/// Called in a child: reports one line to the parent.
 inline void report(const std::string& line) {
   const std::string text = line + "\n";
   if (::write(3, text.data(), text.size()) != static_cast<ssize_t>(text.size())) ::_exit(3);

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the session holds, against what was acknowledged.
+// Compares the contents of the session with what was acknowledged.
 class Ledger {
  public:
   void take(const std::string& line) {
@@ -92,10 +92,11 @@ TEST(Processes, NothingAcknowledgedIsLostWhenWritersAreKilled) {
   for (std::size_t target = 1; kills < kKills && Clock::now() < deadline;) {
     waitForAny(children, 100);
     for (auto& child : children) gather(*child);
-    // Something was acknowledged between two kills, so that they hit writers at work.
+    // Kill only after new acknowledgements, so that the kills hit working writers.
     if (ledger.size() < target) continue;
     target = ledger.size() + 1 + random() % 4;
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // kills at random, not on the report
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // kill at a random moment, not right at a
+                                                                              // report
     const std::size_t victim = random() % 10 == 0 ? kWriters + random() % kReaders : random() % kWriters;
     children[victim]->kill();
     gather(*children[victim]);
@@ -114,7 +115,7 @@ TEST(Processes, NothingAcknowledgedIsLostWhenWritersAreKilled) {
   RecordProperty("batches", static_cast<int>(ledger.size()));
 }
 
-// Processes that append without a pause let others in: nobody is told that the session is busy.
+// Processes that append without pause let others in: nobody gets the error that the session is busy.
 TEST(Processes, WhoAppendsWithoutAPauseLeavesTurnsToOthers) {
   TempFolder folder;
   auto store = must(SessionStore::open(folder.path().string(), {.lockTimeoutMs = 20'000}));

@@ -1,4 +1,4 @@
-// What the child processes do. Everything they hold to be true and see broken they report as "bad …".
+// The work of the child processes. They report every violated expectation as "bad …".
 
 #include <random>
 #include <set>
@@ -27,7 +27,8 @@ std::unique_ptr<SessionStore> openStore(const ProcessRole& role) {
   return std::move(*store);
 }
 
-// Appends batches until it is killed: `<name>-<number>-<place>-of-<count>`, reported as soon as it is acknowledged.
+// Appends batches until it is killed: `<name>-<number>-<place>-of-<count>`, each reported right after its
+// acknowledgement.
 void write(const ProcessRole& role) {
   auto store = openStore(role);
   std::mt19937 random(role.seed);
@@ -49,8 +50,8 @@ void write(const ProcessRole& role) {
   }
 }
 
-// Does everything at once to a few sessions until it is killed: appends, forks, archives, trash, labels, redactions.
-// What is acknowledged is reported as `did <what> <session> <id>`.
+// Performs all operations on a few sessions until it is killed: append, fork, archive, trash, label, redact.
+// Acknowledged operations are reported as `did <what> <session> <id>`.
 class Storm {
  public:
   explicit Storm(const ProcessRole& role) : role_(role), store_(openStore(role)), random_(role.seed) {}
@@ -69,7 +70,7 @@ class Storm {
   }
 
  private:
-  // Others trash, archive and fork the same sessions meanwhile.
+  // Other processes trash, archive and fork the same sessions meanwhile.
   static bool isExpected(const Error& error) {
     return error.retryable || error.code == ErrorCode::NotFound || error.code == ErrorCode::Busy ||
            error.code == ErrorCode::HasForks || error.code == ErrorCode::Conflict ||
@@ -121,10 +122,10 @@ class Storm {
   int number_ = 0;
 };
 
-// Takes the ids of a log in order: each batch comes once, whole, and by itself.
+// Takes the ids of a log in order, and checks that each batch occurs once, complete and contiguous.
 class BatchOrder {
  public:
-  // What is wrong with it; empty when nothing is.
+  // Returns what is wrong; empty when nothing is.
   std::string take(const std::string& id) {
     const std::size_t of = id.find("-of-");
     if (of == std::string::npos) return isWhole() ? "" : "half a batch before " + id;
@@ -148,7 +149,7 @@ class BatchOrder {
   std::set<std::string> seen_;
 };
 
-// Reads all whenever there is more: no error, no half batch, nothing twice, nothing that was there gone.
+// Reads everything after each change: no errors, no incomplete batch, nothing twice, nothing lost.
 void read(const ProcessRole& role) {
   auto store = openStore(role);
   std::string position;
@@ -179,7 +180,7 @@ void read(const ProcessRole& role) {
   }
 }
 
-// Takes the tail, appends after it, says who won.
+// Reads the tail, appends after it, and reports whether this process won.
 void race(const ProcessRole& role) {
   auto store = openStore(role);
   for (int won = 0; won < 25;) {
@@ -199,7 +200,7 @@ void race(const ProcessRole& role) {
   report("done");
 }
 
-// Archives the session whenever it is not.
+// Archives the session whenever it is not archived.
 void archive(const ProcessRole& role) {
   auto store = openStore(role);
   for (;;) {
@@ -209,7 +210,7 @@ void archive(const ProcessRole& role) {
   }
 }
 
-// Appends one entry, once a line arrives that says so.
+// Appends one entry after a line on standard input.
 void appendOne(const ProcessRole& role) {
   auto store = openStore(role);
   const auto result = store->appendSessionEntries(role.session, {message("x", role.name)});

@@ -6,7 +6,7 @@
 
 namespace bough {
 
-/// The sessions that a storm works on: s0, s1 and so on.
+/// The number of sessions that a storm uses: s0, s1 and so on.
 inline constexpr unsigned kStormSessions = 6;
 
 /// `role store session name seed`. Returns the exit code.

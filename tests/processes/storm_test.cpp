@@ -1,5 +1,5 @@
-// Processes that append, fork, archive, trash, label and redact at once, killed at any moment. BOUGH_STORM_KILLS sets
-// how many are killed.
+// Processes that append, fork, archive, trash, label and redact at the same time, killed at any moment.
+// BOUGH_STORM_KILLS sets the number of kills.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ int wantedKills() {
   return wanted == nullptr ? 60 : std::atoi(wanted);
 }
 
-// What was acknowledged, by session.
+// Acknowledged operations, by session.
 struct Done {
   std::map<std::string, std::set<std::string>> appended;
   std::map<std::string, std::set<std::string>> labels;
@@ -100,7 +100,7 @@ TEST(Processes, NothingAcknowledgedIsLostInAStorm) {
   for (std::size_t target = 1; kills < wanted && std::chrono::steady_clock::now() < deadline;) {
     waitForAny(children, 100);
     for (auto& child : children) gather(*child);
-    if (done.count < target) continue;  // so that those are killed that are at work
+    if (done.count < target) continue;  // kill only processes that work
     target = done.count + 1 + random() % 6;
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
     auto& victim = children[random() % kChildren];
@@ -114,7 +114,7 @@ TEST(Processes, NothingAcknowledgedIsLostInAStorm) {
     gather(*child);
   }
   EXPECT_EQ(kills, wanted);
-  // A process that was killed between the two left its session in the trash.
+  // A process that was killed between trash and restore left its session in the trash.
   for (const TrashedSession& trashed : must(store->maintenance().listTrash())) {
     if (!store->sessionState(trashed.sessionId)) must(store->maintenance().restore(trashed.trashId));
   }

@@ -1,16 +1,17 @@
-// Runs every script of tests/scripts against every backend: commands, `---`, and the output they must have, block by
-// block. BOUGH_UPDATE_GOLDEN=1 writes the outputs of the first backend into the scripts. The commands:
+// Runs every script of tests/scripts with every backend: commands, `---`, and the expected output, block by block.
+// BOUGH_UPDATE_GOLDEN=1 writes the output of the first backend into the scripts. The commands:
 //
 //   new SESSION [key=…] [cwd=…] [title=…]        fork SESSION ENTRY NEW [title=…]
-//   append SESSION [expect=TAIL] [buffered]      then one line an entry, indented: ID TYPE [parent=ID|null] PAYLOAD
+//   append SESSION [expect=TAIL] [buffered]      then one indented line per entry: ID TYPE [parent=ID|null] PAYLOAD
 //     PAYLOAD may be followed by `meta=JSON`, `run=TEXT`, `extra=MEMBERS`, each up to the end or the next of them;
-//     ID `-` leaves it to the store; `blob(N)` as a payload stands for one of N letters
+//     ID `-` lets the store choose the id; `blob(N)` as a payload means one of N letters
 //   load SESSION [from=N] [limit=N] [last=N] [branch=ID] [type=T] [all]
 //   entry SESSION ID · head SESSION ID|null · redact SESSION ID BY REASON · state SESSION · list · forks SESSION
-//   delete SESSION [detach] · trash SESSION [detach] · restore T · empty T… (T: t1 is what was thrown away first)
+//   delete SESSION [detach] · trash SESSION [detach] · restore T · empty T… (T: t1 was the first to be trashed)
 //   cursor SESSION N [position=ID] · unused · sweep
 //
-// Clock and randomness repeat, so times and ids do; ids that the store made are printed by the order they first appear.
+// Clock and randomness are deterministic, so times and ids are too. Ids made by the store are printed as numbers in
+// order of their first appearance.
 
 #include <gtest/gtest.h>
 
@@ -156,7 +157,7 @@ class ScriptRun {
             .title = command.option("title").value_or("")};
   }
 
-  // Ids that the store made differ between backends: they are numbered as they appear.
+  // Ids made by the store differ between backends, so they are replaced by numbers in order of appearance.
   std::string name(const std::string& id) {
     constexpr std::size_t kUuid = 36;
     if (id.size() != kUuid) return id.empty() ? "null" : id;
@@ -186,7 +187,7 @@ class ScriptRun {
     for (const auto& [id, shown] : names_) {
       for (std::size_t at = 0; (at = text.find(id, at)) != std::string::npos;) text.replace(at, id.size(), shown);
     }
-    // Where a store is differs; what it says does not.
+    // The location of the store differs between backends; the rest of the message does not.
     if (const std::size_t at = text.find(" in /"); at != std::string::npos) text.resize(at);
     if (const std::size_t at = text.find(" in postgresql://"); at != std::string::npos) text.resize(at);
     if (const std::size_t at = text.find(" in memory"); at != std::string::npos) text.resize(at);
@@ -278,7 +279,7 @@ struct Block {
   std::string expected;
 };
 
-// Blocks are commands, `---`, output, and a blank line.
+// A block is commands, `---`, output, and a blank line.
 std::vector<Block> parseScript(const std::string& text) {
   std::vector<Block> blocks;
   bool output = false;

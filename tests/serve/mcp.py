@@ -224,7 +224,7 @@ def check_resources(store, session, entries):
     for method in ("resources/list", "tools/list", "resources/templates/list", "prompts/list"):
         for cursor in ("x", 7, {}):
             check(f"a cursor of others is refused by {method}", client.request(method, cursor=cursor)["error"]["code"] == -32602)
-    encoded = f"bough://session/{session.replace('-', '%2D')}/{entries[1].replace('-', '%2d')}"  # as templates are expanded
+    encoded = f"bough://session/{session.replace('-', '%2D')}/{entries[1].replace('-', '%2d')}"  # as clients expand templates
     one = client.request("resources/read", uri=encoded)["result"]["contents"][0]
     check("an encoded address is read", json.loads(one["text"])["entryId"] == entries[1], one)
     for uri in ("bough://session/%2e%2e%2f%2e%2e", "bough://session/a%00", "bough://session/%", "bough://session/%4", "bough://session/%zz"):
@@ -277,7 +277,7 @@ def check_pages():
 def check_writing(store, session):
     client = Client(store, "--write")
     definitions = json.dumps(client.request("tools/list")["result"], separators=(",", ":"))
-    # Fewer than 1,500 tokens: such text has more than three bytes a token.
+    # Fewer than 1,500 tokens: such text has more than three bytes per token.
     check("definitions are short", len(definitions) < 4500, len(definitions))
     made = client.tool("append_message", session=session, role="user", text='say "hi"')
     check("a message is appended", client.tool("read_session", session=session, last=1)["entries"][0]["text"] == 'say "hi"')

@@ -1,4 +1,4 @@
-// Requests and arguments as clients and models write them: what is read, and what is refused.
+// Requests and arguments as clients and models write them: which are accepted, and which are refused.
 
 #include <gtest/gtest.h>
 

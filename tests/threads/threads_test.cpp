@@ -1,4 +1,4 @@
-// Many threads on one store; run under TSan too.
+// Many threads on one store; also run with TSan.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Threads : public testing::TestWithParam<bool> {
   std::unique_ptr<SessionStore> store;
 };
 
-// Appends from all threads, with two readers and a follower until they are done.
+// Appends from all threads, while two readers and a follower run.
 void appendFromAll(SessionStore& store, const std::function<std::string(int)>& sessionOf) {
   std::atomic<bool> done = false;
   std::vector<std::thread> readers;
@@ -107,7 +107,7 @@ TEST_P(Threads, BufferedAppendsFlushAndReadAtTheSameTime) {
   EXPECT_EQ(idsOf(*store, "s").size(), 180U);
 }
 
-// A repair takes what follows the last whole batch for torn: not while a batch is being written there.
+// A repair treats what follows the last complete batch as torn, but not while a batch is being written there.
 TEST_P(Threads, ARepairTakesNothingFromThoseWhoAppend) {
   constexpr int kWriters = 4;
   constexpr int kBatches = 40;
@@ -167,7 +167,7 @@ TEST_P(Threads, ASessionIsRemovedWhileItsForksAre) {
     forkers.emplace_back([&, t] {
       for (int i = 0; !done; ++i) {
         const std::string id = "f" + std::to_string(t) + "." + std::to_string(i);
-        // The session may be gone already.
+        // The session may already be gone.
         if (!store->branchFromEntry("s" + std::to_string(newest), "root", {.sessionId = id})) continue;
         must(store->deleteSession(id));
       }
@@ -178,7 +178,7 @@ TEST_P(Threads, ASessionIsRemovedWhileItsForksAre) {
     must(store->createSession({.sessionId = next}));
     must(store->appendSessionEntries(next, {message("x", "root")}));
     const std::string last = "s" + std::to_string(newest.exchange(i));
-    for (;;) {  // a fork may come while those that were there are detached
+    for (;;) {  // a new fork may appear while the existing ones are detached
       const auto removed = store->deleteSession(last, {.detachForks = true});
       if (removed) break;
       EXPECT_EQ(removed.error().code, ErrorCode::HasForks) << removed.error().message;
