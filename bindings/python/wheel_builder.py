@@ -22,7 +22,7 @@ def _version():
 
 
 def _tag():
-    # The library needs the glibc of the machine that built it; a wheel for others is built on an older one.
+    # The library needs the glibc version of the build machine, so build on an older system to support older ones.
     name, version = platform.libc_ver()
     if sys.platform != "linux" or name != "glibc":
         raise SystemExit("wheels are built on Linux with glibc")
@@ -39,7 +39,7 @@ def _metadata():
 
 
 def _add(archive, records, name, data):
-    # A fixed time: equal input gives an equal wheel.
+    # A fixed time, so that equal input gives an equal wheel.
     info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
     info.external_attr = 0o644 << 16
     archive.writestr(info, data, zipfile.ZIP_DEFLATED)

@@ -1,4 +1,4 @@
-"""Calls on a worker thread, so that the event loop goes on meanwhile."""
+"""Runs calls on a worker thread, so that they do not block the event loop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, TypeVar
 
-if TYPE_CHECKING:  # known to every type checker; nothing is imported when the program runs
+if TYPE_CHECKING:  # type checkers know it; the program itself imports nothing
     from typing_extensions import ParamSpec
 
     P = ParamSpec("P")
@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 
 def twin(method: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """The async variant of a method. The library releases the interpreter while it works. Python's own JSON does not: an
-    answer of many megabytes holds the event loop while it is parsed, on whatever thread (docs/languages.md)."""
+    """Returns the async variant of a method. The library releases the interpreter while it works. Python's JSON
+    parser does not: parsing an answer of many megabytes blocks the event loop, on any thread (docs/languages.md)."""
 
     @functools.wraps(method)
     async def call(*arguments: Any, **options: Any) -> T:

@@ -1,4 +1,4 @@
-"""Entries: what is appended, and what comes back."""
+"""Entries: new ones to append, and stored ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = 2
 _TEXTS = 8
 
 Json = Union[str, c.Buffer, Dict[str, Any]]
-_Part = Tuple[bytes, Sequence[int], Sequence[int]]  # the texts of entries, where each ends, and flags
+_Part = Tuple[bytes, Sequence[int], Sequence[int]]  # the texts of entries, where each text ends, and flags
 
 
 _MESSAGE = c.text("message")
@@ -32,7 +32,7 @@ def _json_text(value: Optional[Json]) -> Optional[str]:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if text.isascii():
         return text
-    # Half of a surrogate pair is not UTF-8, but JSON has an escape for it.
+    # UTF-8 cannot express half of a surrogate pair, but JSON has an escape for it.
     return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
 
 
@@ -44,10 +44,10 @@ def _decoded(data: bytes) -> str:
 
 
 class NewEntry:
-    """An entry to append. `payload` is a dict or JSON text, which is stored byte for byte.
+    """An entry to append. `payload` is a dict, or JSON text, which is stored byte for byte.
 
-    Without an `id` the store makes one. With an id of your own an append can be repeated safely: what is stored already is
-    counted as a duplicate. `parent_id` is the head when it is left out; `root=True` means no parent.
+    Without an `id` the store generates one. With an id of your own an append can be repeated safely: an entry that is
+    already stored counts as a duplicate. Without a `parent_id` the parent is the head; `root=True` means no parent.
     """
 
     __slots__ = ("id", "parent_id", "type", "timestamp", "run_id", "payload", "meta", "root")
@@ -74,7 +74,7 @@ class NewEntry:
         self.root = root
 
     def _fill(self, entry: c.CEntry) -> None:
-        """Fills a struct of zeros, in which every text is absent."""
+        """Fills in a zeroed struct, in which every text is absent."""
         if self.root:
             entry.flags = ROOT
         entry.type = _MESSAGE if self.type == "message" else c.text(self.type)
@@ -91,7 +91,8 @@ class NewEntry:
             entry.meta = c.text(_json_text(self.meta))
 
     def _append(self, handle: Any, options: Any) -> Tuple[str, int, int]:
-        """Appends this entry alone, the shortest way: its id, and how many were appended and were duplicates."""
+        """Appends only this entry, in the shortest way. Returns its id, and how many entries were appended and were
+        duplicates."""
         payload = self.payload
         text = payload if isinstance(payload, str) else _json_text(payload)
         data = None if text is None else text.encode()
@@ -116,12 +117,12 @@ class NewEntry:
         if not is_plain:
             self._fill_one(one)
         result = call.run(handle, options)
-        if is_plain:  # the next one changes nothing but the payload
+        if is_plain:  # the next append changes only the payload
             _spare_calls.append(call)
         return result
 
     def _fill_one(self, one: c.OneAppend) -> None:
-        """Fills in all but the payload."""
+        """Fills in everything except the payload."""
         if self.root:
             one.flags = ROOT
         data = c.encoded(self.type)
@@ -143,7 +144,7 @@ class NewEntry:
             one.meta, one.meta_size = data, len(data)
 
 
-# Calls that no thread is using; each holds the payload of its last append.
+# Calls that no thread is using. Each still holds the payload of its last append.
 _spare_calls: List[c.AppendCall] = []
 _KEPT_BYTES = 16_384
 
@@ -155,12 +156,12 @@ def _said(role: str, text: str, options: Dict[str, Any]) -> NewEntry:
 
 
 def user_text(text: str, **options: Any) -> NewEntry:
-    """A user's message."""
+    """Returns an entry for a user's message."""
     return _said("user", text, options)
 
 
 def assistant_text(text: str, **options: Any) -> NewEntry:
-    """An assistant's message that no provider wrote."""
+    """Returns an entry for an assistant's message that no provider wrote."""
     return _said("assistant", text, options)
 
 
@@ -170,7 +171,8 @@ _DIALECTS: Dict[Optional[str], int] = {
 
 
 def message(dialect: str, raw: Json, **options: Any) -> NewEntry:
-    """A message as a provider wrote it. JSON text is stored byte for byte: "anthropic", "openai-chat", "openai-responses", "gemini"."""
+    """Returns an entry for a message as a provider wrote it. JSON text is stored byte for byte. Dialects:
+    "anthropic", "openai-chat", "openai-responses", "gemini"."""
     c.choice(dialect, _DIALECTS, "dialect")
     if raw is None:
         raise TypeError("a message is expected, not None")
@@ -178,7 +180,7 @@ def message(dialect: str, raw: Json, **options: Any) -> NewEntry:
 
 
 class Entry:
-    """A stored entry. Texts are decoded when they are asked for."""
+    """A stored entry. Its texts are decoded when they are read."""
 
     __slots__ = ("_part", "_index")
 
@@ -214,7 +216,7 @@ class Entry:
 
     @property
     def payload_json(self) -> str:
-        """The payload byte for byte, as it was appended."""
+        """The payload as it was appended, byte for byte."""
         return self._text(5)
 
     @property
@@ -236,14 +238,14 @@ class Entry:
 
 
 def entries_of(handle: int) -> List[Entry]:
-    """The entries of a handle, which stays open."""
+    """Returns the entries of a handle, and leaves the handle open."""
     packed = c.Packed()
     c.call("entries_packed", handle, ctypes.byref(packed))
     count = packed.count
     if count == 0:
         return []
     data = ctypes.string_at(packed.bytes, packed.size)
-    # Arrays make numbers of their elements only when they are asked for.
+    # Arrays convert their elements to numbers only when they are read.
     ends = array("Q", ctypes.string_at(packed.ends, 8 * _TEXTS * count))
     flags = array("I", ctypes.string_at(packed.flags, 4 * count))
     part = (data, ends, flags)
@@ -251,7 +253,7 @@ def entries_of(handle: int) -> List[Entry]:
 
 
 def taken_entries(handle: int) -> List[Entry]:
-    """The same, and the handle is closed."""
+    """Returns the entries of a handle, and closes the handle."""
     try:
         return entries_of(handle)
     finally:
@@ -259,7 +261,7 @@ def taken_entries(handle: int) -> List[Entry]:
 
 
 def filled_batch(entries: Iterable[NewEntry]) -> Tuple[Any, int]:
-    """The entries as the library takes them, and how many there are."""
+    """Returns the entries in the form that the library takes, and their number."""
     given: List[Any] = list(entries) if isinstance(entries, Iterable) else [entries]
     batch = (c.CEntry * len(given))()
     for place, entry in zip(batch, given):

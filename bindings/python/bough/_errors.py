@@ -1,4 +1,4 @@
-"""Exceptions, one for each code of the library that a caller can act on."""
+"""Exceptions: one for each code of the library that a caller can react to."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ class InvalidArgument(BoughError, ValueError):
 
 
 class OutOfDate(UserWarning):
-    """A list, search or usage lacks newer entries, because this process may not take them in. Not an error."""
+    """A list, search or usage lacks newer entries, because this process may not update the catalog. Not an error."""
 
 
 class NotFound(BoughError, LookupError):
-    """No such store, session, entry or attachment."""
+    """There is no such store, session, entry or attachment."""
 
 
 class AlreadyExists(BoughError):
-    """A session of that id exists already."""
+    """A session with this id already exists."""
 
 
 class Conflict(BoughError):
-    """The expected tail is not the tail; `tail` is. Reload, then retry or branch."""
+    """The expected tail is not the tail (`tail` is), or a later turn has begun. Reload, then retry or branch."""
 
 
 class IdConflict(BoughError):
-    """An entry of that id exists with other content."""
+    """An entry with this id exists and has other content."""
 
 
 class HasForks(BoughError):
-    """Other sessions share this one's history."""
+    """Other sessions share the history of this session."""
 
 
 class Damaged(BoughError):
-    """Stored bytes cannot be read as what they should be."""
+    """Stored bytes are not what they should be and cannot be read."""
 
 
 class Busy(BoughError):
-    """Another process holds the session's lock for too long."""
+    """Another process held a lock for too long, or the lease of another turn is running."""
 
 
 class NoSpace(BoughError):
@@ -67,31 +67,31 @@ class NewerFormat(BoughError):
 
 
 class MigrationNeeded(BoughError):
-    """The session is in an older format: readable, not writable. `Session.migrate` brings it to the present one."""
+    """The session has an older format: readable, not writable. `Session.migrate` converts it."""
 
 
 class ReadOnly(BoughError):
-    """The storage does not let us write."""
+    """The storage does not allow writing."""
 
 
 class Poisoned(BoughError):
-    """A sync failed, so what the disk holds is unknown; open the store again."""
+    """A sync failed, so the content of the disk is unknown; reopen the store."""
 
 
 class Unsupported(BoughError):
-    """This kind of store cannot do that."""
+    """This kind of store does not support the call."""
 
 
 class StorageError(BoughError):
-    """The operating system refused."""
+    """The operating system reported an error."""
 
 
 class Unavailable(BoughError):
-    """The server cannot be reached; nothing was done."""
+    """The server cannot be reached; nothing was changed."""
 
 
 class TimedOut(Unavailable):
-    """The server did not answer in time; nothing was done."""
+    """The server did not answer in time; nothing was changed."""
 
 
 class OutcomeUnknown(Unavailable):

@@ -1,8 +1,9 @@
-"""Names of other frameworks (thread ids, session ids: any text) as session ids, reversibly: the same encoding as for Node.
+"""Names of other frameworks (thread ids, session ids: any text) as session ids, reversibly. The package for Node
+uses the same encoding.
 
-Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that would be too
-long becomes a hash; the session itself then says which name it stands for. Half of a surrogate pair, which UTF-8 does not
-have, is written as if it were a character, so that no two names share an id.
+Letters, digits and hyphens stay; every other byte of the UTF-8 text becomes `_` and two hex digits. A name that would
+be too long becomes a hash, and its session stores the name. Half of a surrogate pair, which UTF-8 cannot express, is
+encoded like a character, so that no two names share an id.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _stored_name(session: Session) -> Optional[str]:
 
 
 def name_of(store: Store, prefix: str, session_id: str) -> Optional[str]:
-    """The name that a session id stands for; None when it is not of this prefix."""
+    """Returns the name of a session id; None when it has another prefix."""
     if not session_id.startswith(prefix):
         return None
     if _is_hashed(prefix, session_id):
@@ -76,9 +77,9 @@ def open_named(store: Store, prefix: str, name: str, *, create: bool = False) ->
             return None
         try:
             session = store.create(id=session_id)
-        except AlreadyExists:  # another process was faster
+        except AlreadyExists:  # another process has created it meanwhile
             session = store.session(session_id)
-    # Only the session knows a hashed name; one that was killed before this has not said it yet.
+    # Only the session stores a hashed name; a process that was killed may not have stored it yet.
     if _is_hashed(prefix, session_id) and _stored_name(session) is None:
         session.append(NewEntry({"kind": "name", "name": name}, id="name", type="custom", root=True))
     return session

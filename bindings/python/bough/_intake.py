@@ -1,12 +1,13 @@
-"""What a reader has read and not given yet, and the read that is under way.
+"""Entries that a reader has read and not returned yet, and the read that is running.
 
-A wait that may be given up, because its task is cancelled or Ctrl-C ends it, is that for a thread which reads: the read goes
-on there, and the next call gets what it came to.
+When a caller stops waiting, because its task was cancelled or because of Ctrl-C, the read continues on its own thread,
+and the next call gets its result.
 
-Ctrl-C raises KeyboardInterrupt in the main thread: in Python 3.11 to 3.14 after a call, at the beginning of a function and where
-a loop goes back, but not between other statements. So what must happen together is written as statements without calls, and
-comes last; `with` has a call at its beginning, so `holding` takes locks. Waits are those for plain locks: Condition, which threading.Thread.start and Future need, breaks when Ctrl-C meets
-its wait.
+Ctrl-C raises KeyboardInterrupt in the main thread. In Python 3.11 to 3.14 this happens after a call, at the start of a
+function, and where a loop jumps back, but not between other statements. So changes that must happen together are
+written as statements without calls, at the end of a function. `with` starts with a call, so locks are taken by
+`holding`. Code here waits on plain locks only: Condition, which threading.Thread.start and Future use, breaks when
+Ctrl-C interrupts its wait.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _LOOK_SECONDS = 0.25
 
 
 class Read:
-    """One read, on a thread of its own, and who waits for its end."""
+    """One read on its own thread, and the callers that wait for its end."""
 
     def __init__(self, work: Callable[[], bool]):
-        self.work = work  # keeps what came, and says whether something did
+        self.work = work  # stores the entries, and returns whether there were any
         self.caller = _thread.get_ident()
         self.has_begun = False
         self.has_ended = False
@@ -42,12 +43,13 @@ class Read:
 
 
 class Intake:
-    """The thread that reads knows this alone, so that a reader that nobody names any more is closed, which ends the read."""
+    """The state of a reader. The reading thread refers only to this object, so a reader that is garbage-collected is
+    closed, which ends the read."""
 
     def __init__(self, position: str):
         self._position = position
-        self.came = ctypes.c_void_p()  # what the library gave and is not kept yet, as Ctrl-C came in between
-        self._kept: Part = []  # what was read and not given yet, the next one last
+        self.came = ctypes.c_void_p()  # entries from the library that are not kept yet, because Ctrl-C came in between
+        self._kept: Part = []  # read and not returned yet, the next entry last
         self._handed: Dict[int, Tuple[Part, str]] = {}  # what a thread is about to return, and the position before it
         self._begin_process()
 
@@ -58,17 +60,17 @@ class Intake:
         self._process = os.getpid()
 
     def _in_this_process(self) -> "Intake":
-        if self._process != os.getpid():  # the threads of the parent are not in the child of a fork
+        if self._process != os.getpid():  # a child of fork does not have the parent's threads
             self._begin_process()
         return self
 
     def in_turn(self, work: Callable[[], bool]) -> bool:
-        """Calls one of those who read without `begin` at a time."""
+        """Runs `work` for one reader at a time. Only for readers that do not use `begin`."""
         came: bool = holding(self._in_this_process()._turns, work)
         return came
 
     def _locked(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """What `work` gives, which has all that is here for itself. Nobody has it while the library works."""
+        """Runs `work` with exclusive access to this object. No lock is held while the library works."""
         return holding(self._in_this_process()._lock, work, *arguments)
 
     def has_some(self) -> bool:
@@ -86,7 +88,7 @@ class Intake:
         return bool(part)
 
     def give(self, size: int) -> Part:
-        """The next of what is kept. The caller returns or yields it without a further call."""
+        """Returns the next kept entries. The caller must return or yield them without a further call."""
         me = _thread.get_ident()
         part: Part = self._locked(self._hand, me, size)
         if part:
@@ -107,7 +109,7 @@ class Intake:
         return part
 
     def _take_back(self, me: int) -> None:
-        """Ctrl-C came before this thread could return what it had taken."""
+        """Undoes _hand, because Ctrl-C came before this thread could return the entries."""
         part, position = self._handed[me]
         kept = self._kept + part[::-1]
         self._kept = kept
@@ -126,18 +128,19 @@ class Intake:
         return position
 
     def begin(self, work: Callable[[], bool]) -> Optional[Tuple[Read, bool]]:
-        """Begins a read, unless one is under way: that one, and whether another call began it. None when an earlier read has
-        left entries: to wait for more would leave them lying while their loop has ended."""
+        """Begins a read, unless one is running. Returns the read, and whether another call began it. Returns None
+        when an earlier read has left entries, because waiting for more would leave these entries unread."""
         begun: Optional[Tuple[Read, bool]] = self._locked(self._choose_read, work)
         if begun is not None and not begun[0].has_begun:
-            _thread.start_new_thread(self._run, (begun[0],))  # which keeps no program from ending
+            _thread.start_new_thread(self._run, (begun[0],))  # as a daemon thread, which does not keep the program
+                                                              # alive
         return begun
 
     def _choose_read(self, work: Callable[[], bool]) -> Optional[Tuple[Read, bool]]:
         if self._kept:
             return None
         read, is_others = self._read, True
-        # One that this thread wanted and that has not begun: Ctrl-C ended that call, perhaps before there was a thread.
+        # A read of this thread that has not begun: Ctrl-C ended that call, perhaps before its thread was started.
         if read is None or not read.has_begun and read.caller == _thread.get_ident():
             read = self._read = Read(work)
             is_others = False
@@ -167,7 +170,7 @@ class Intake:
         return awaiting
 
     def _is_awaited(self, read: Read, awaiter: Any, wake: Callable[[], Any]) -> bool:
-        """Whether there is something to wait for."""
+        """Returns whether the read is still running; if so, `wake` is called when it ends."""
 
         def wait() -> bool:
             if not read.has_ended:
@@ -181,7 +184,7 @@ class Intake:
         self._locked(lambda: read.awaiting.pop(awaiter, None))
 
     def wait(self, read: Read, timeout: Optional[float] = None) -> None:
-        """Waits until a read has ended, or the time is over."""
+        """Waits until a read has ended, or for `timeout` seconds."""
         end = _thread.allocate_lock()
         end.acquire()
         try:
@@ -192,7 +195,7 @@ class Intake:
         self._tell_error(read)
 
     async def ended(self, read: Read, timeout: Optional[float] = None) -> None:
-        """The same without blocking the event loop."""
+        """Does the same without blocking the event loop."""
         end: "asyncio.Future[None]" = asyncio.get_running_loop().create_future()
         try:
             if self._is_awaited(read, end, lambda: _wake(end)):
@@ -202,7 +205,7 @@ class Intake:
         self._tell_error(read)
 
     def _tell_error(self, read: Read) -> None:
-        """To one of those who wait; the others begin another read."""
+        """Raises the error of a read in one of the waiting callers; the others begin another read."""
 
         def take() -> Optional[BaseException]:
             error, read.error = read.error, None
@@ -214,8 +217,8 @@ class Intake:
 
 
 def _acquire(lock: Any, timeout: Optional[float]) -> None:
-    """In pieces on the main thread: a signal between Python's last look for one and the wait itself interrupts nothing, and
-    would be seen only when the wait ends."""
+    """Acquires a lock. The main thread waits in short pieces: a signal that comes between Python's last check for
+    signals and the wait does not interrupt the wait, and would only be seen when the wait ends."""
     if _thread.get_ident() != threading.main_thread().ident:
         lock.acquire(timeout=-1 if timeout is None else timeout)
         return
@@ -227,7 +230,7 @@ def _acquire(lock: Any, timeout: Optional[float]) -> None:
 
 
 def _wake(end: "asyncio.Future[None]") -> None:
-    with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits there any more
+    with contextlib.suppress(RuntimeError):  # the loop has ended, so nothing waits there
         end.get_loop().call_soon_threadsafe(_set, end)
 
 

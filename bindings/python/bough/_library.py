@@ -1,4 +1,5 @@
-"""The C interface (bough_c.h) through ctypes: finds the library, declares its calls, turns codes into exceptions."""
+"""The C interface (bough_c.h) through ctypes: finds the library, declares its calls, and turns codes into
+exceptions."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class Text(Structure):
 
 
 class OutText(Structure):
-    # A pointer that ctypes does not turn into bytes by itself: it must be freed.
+    # c_void_p, because ctypes would convert c_char_p to bytes, and the pointer must be freed.
     _fields_ = [("data", c_void_p), ("size", c_size_t)]
 
 
@@ -58,7 +59,8 @@ class CEntry(Structure):
 
 
 class OneAppend(Structure):
-    """A CEntry, and what an append gives: one piece of memory, whose fields ctypes sets without an object for each text."""
+    """A CEntry together with the result of its append, in one piece of memory. ctypes sets its fields without
+    creating an object for each text."""
 
     _fields_ = (
         [("flags", c_uint32)]
@@ -102,8 +104,8 @@ class Packed(Structure):
     ]
 
 
-# The calls and the kinds of their arguments: h a handle, t a text, T a text that comes out, H a handle that comes out,
-# n a size, i an int32, u a uint64, U one that comes out, and structs by name.
+# The calls and the types of their arguments: h a handle, t a text, T a text as a result, H a handle as a result, n a
+# size, i an int32, u a uint64, U a uint64 as a result, and structs by name.
 _CALLS = {
     "store_open": "t&StoreOptions H",
     "store_close": "h",
@@ -212,7 +214,7 @@ def _load() -> ctypes.CDLL:
         ) from None
     try:
         _declare(library, path)
-    except AttributeError as error:  # another library, or an older one
+    except AttributeError as error:  # another library, or an older version
         raise ImportError(f"{path} is not a library that this package can use: {error}") from None
     return library
 
@@ -244,7 +246,7 @@ def _declare(library: ctypes.CDLL, path: str) -> None:
 
 library = _load()
 
-_append_one = library["bough_append_one"]  # AppendCall makes its arguments
+_append_one = library["bough_append_one"]  # AppendCall prepares its arguments
 _append_one.restype = c_int32
 ABSENT = Text(None, 0)
 
@@ -253,7 +255,8 @@ Buffer = Union[bytes, bytearray, memoryview]
 
 
 def encoded(value: Union[str, Buffer]) -> bytes:
-    """The bytes of a text that goes in. A lone surrogate is an error, as it is not UTF-8. What may change is copied."""
+    """Returns the bytes of a text to pass in. A lone surrogate is an error, because it is not UTF-8. Mutable buffers
+    are copied."""
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, (bytearray, memoryview)):
@@ -264,7 +267,7 @@ def encoded(value: Union[str, Buffer]) -> bytes:
 
 
 def text(value: Optional[Union[str, Buffer]]) -> Text:
-    """A text that goes in; None is an absent one."""
+    """Returns a text to pass in; None is an absent text."""
     if value is None:
         return ABSENT
     data = encoded(value)
@@ -272,7 +275,7 @@ def text(value: Optional[Union[str, Buffer]]) -> Text:
 
 
 def whole_number(value: int, name: str, bits: int = 64) -> int:
-    """A number that goes in. ctypes would cut one that is negative or too large."""
+    """Checks a number to pass in. ctypes would silently truncate a negative or too large number."""
     limit = 1 << (bits if bits == 64 else bits - 1)
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} is not a whole number")
@@ -293,13 +296,13 @@ def _borrowed(out: OutText) -> str:
 
 
 def check(code: int, handle: Any) -> None:
-    """Raises the exception of a code."""
+    """Raises the exception for a code."""
     if code == 0:
         return
     info = ErrorInfo()
     library.bough_error(handle, byref(info))
     name = library.bough_code_name(code).decode()
-    if name == "bad_handle":  # another thread closed it meanwhile
+    if name == "bad_handle":  # another thread has closed the handle
         name = "closed"
     if name == "no_memory":
         raise MemoryError("bough: memory ran out")
@@ -315,7 +318,7 @@ def check(code: int, handle: Any) -> None:
 
 
 def taken_bytes(out: OutText) -> bytes:
-    """The bytes of a text that came out; the library's copy is freed."""
+    """Returns the bytes of a result text, and frees the library's copy."""
     try:
         return ctypes.string_at(out.data, out.size)
     finally:
@@ -323,7 +326,7 @@ def taken_bytes(out: OutText) -> bytes:
 
 
 def call_text(name: str, handle: Any, *arguments: Any) -> str:
-    """A call whose last parameter is a text that comes out."""
+    """Makes a call whose last parameter is a text as a result."""
     out = OutText()
     check(getattr(library, "bough_" + name)(handle, *arguments, byref(out)), handle)
     return taken_bytes(out).decode()
@@ -335,13 +338,13 @@ def call_json(name: str, handle: Any, *arguments: Any) -> Dict[str, Any]:
 
 
 def call_list(member: str, name: str, handle: Any, *arguments: Any) -> List[Any]:
-    """A call whose answer is the list in one member of an object."""
+    """Makes a call that returns an object, and returns the list in one of its members."""
     found: List[Any] = call_json(name, handle, *arguments)[member]
     return found
 
 
 def call_handle(name: str, handle: Any, *arguments: Any) -> int:
-    """A call whose last parameter is a handle that comes out."""
+    """Makes a call whose last parameter is a handle as a result."""
     out = c_void_p()
     check(getattr(library, "bough_" + name)(handle, *arguments, byref(out)), handle)
     assert out.value is not None
@@ -353,12 +356,13 @@ def call(name: str, handle: Any, *arguments: Any) -> None:
 
 
 def handle_argument(handle: int) -> Any:
-    """A handle as AppendCall.run takes it."""
+    """Returns a handle in the form that AppendCall.run takes."""
     return c_void_p.from_param(handle)
 
 
 class AppendCall:
-    """A OneAppend of a message, and the arguments that name its parts. To make them takes longer than to use them."""
+    """A OneAppend of a message, with prepared arguments that point to its parts. Preparing them takes longer than
+    using them."""
 
     __slots__ = ("one", "_entry", "_out")
 
@@ -368,7 +372,7 @@ class AppendCall:
         self._entry, self._out = byref(self.one), byref(self.one, OneAppend.appended.offset)
 
     def run(self, handle: Any, options: Any) -> Tuple[str, int, int]:
-        """Appends the entry: its id, and how many were appended and were duplicates."""
+        """Appends the entry. Returns its id, and how many entries were appended and were duplicates."""
         code = _append_one(handle, self._entry, options, self._out)
         if code:
             check(code, handle)

@@ -1,4 +1,4 @@
-"""Locks that Ctrl-C leaves free, whenever it comes."""
+"""Locks that Ctrl-C never leaves locked."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, Callable
 
 
 def new_lock() -> Any:
-    """One that knows its thread, which may take it again."""
+    """Returns a reentrant lock."""
     return threading.RLock()
 
 
 def holding(lock: Any, work: Callable[..., Any], *arguments: Any) -> Any:
-    """What `work` gives, called with the lock. In Python 3.14 Ctrl-C may end a `with` between taking its lock and its body: the lock
-    was never free again."""
+    """Returns the result of `work`, called with the lock held. `with` is not used, because in Python 3.14 Ctrl-C may
+    end it between taking the lock and its body, and the lock would stay locked forever."""
     try:
         lock.acquire()
         return work(*arguments)
     finally:
         try:
             lock.release()  # the first call here, so that nothing comes before it
-        except RuntimeError:  # Ctrl-C came before it was taken
+        except RuntimeError:  # Ctrl-C came before the lock was taken
             pass

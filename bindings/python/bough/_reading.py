@@ -1,7 +1,7 @@
-"""Cursors and followers: a session's entries in parts, and as they come.
+"""Cursors and followers: a session's entries in parts, and as they are appended.
 
-A wait that is given up, because its task is cancelled or Ctrl-C ends it, leaves its read to the next call. A loop that is left
-keeps what it has not given yet, for the next loop or call. So no entry is lost.
+No entry is lost. When a caller stops waiting, because its task was cancelled or because of Ctrl-C, the next call gets
+the result of the read. When a loop ends early, the entries that it has not returned are kept for the next loop or call.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from ._intake import Intake, Part, Read
 
 
 def no_copy(self: Any) -> NoReturn:
-    """In place of __reduce__: a copy would close the handle of the original, and in another process name something else."""
+    """Used as __reduce__: a copy would close the handle of the original, and in another process the number would
+    name something else."""
     raise TypeError(f"a {type(self).__name__} cannot be copied or pickled; open it again where it is needed")
 
 
 class Handle:
-    """A handle of the library that is closed once."""
+    """A handle of the library; it is closed once."""
 
     _closer = ""
     __reduce__ = no_copy
@@ -46,27 +47,27 @@ class Handle:
     def __del__(self) -> None:
         try:
             self.close()
-        except Exception:  # the interpreter may be ending
+        except Exception:  # the interpreter may be shutting down
             pass
 
 
 class _Reader(Handle):
-    """What cursors and followers share."""
+    """The common part of cursors and followers."""
 
     def __init__(self, handle: int, owner: Any, position_call: str):
         super().__init__(handle)
-        self._owner = owner  # a store is closed when nobody names it any more
+        self._owner = owner  # keeps the store open, which is closed when it is garbage-collected
         self._intake = Intake(c.call_text(position_call, handle))
 
     @property
     def position(self) -> str:
-        """The last entry that was given; what `cursor` and `follow` of the session take to go on after it."""
+        """The last entry that was returned. Pass it to `cursor` or `follow` of the session to continue after it."""
         self._open()
         return self._intake.position()
 
 
 def _read(intake: Intake, call: Any, handle: int, argument: int) -> bool:
-    """Reads, unless something is kept; false when nothing came."""
+    """Reads more entries, unless some are kept. Returns false when there were none."""
 
     def read() -> bool:
         if intake.has_some():
@@ -90,7 +91,7 @@ def _part_size(count: int) -> int:
 
 
 class Cursor(_Reader):
-    """Reads a session in parts. `position` can be kept, and given to `Session.cursor` later."""
+    """Reads a session in parts. `position` can be stored, and passed to `Session.cursor` later."""
 
     _closer = "cursor_close"
 
@@ -98,7 +99,7 @@ class Cursor(_Reader):
         super().__init__(handle, owner, "cursor_position")
 
     def next(self, count: int = 256) -> Part:
-        """The next entries; none only at the end, where later calls return what was appended meanwhile."""
+        """Returns the next entries. No entries means the end; later calls return what was appended since."""
         size = _part_size(count)
         while True:
             self._open()
@@ -112,7 +113,7 @@ class Cursor(_Reader):
         return _read(self._intake, c.library.bough_cursor_next, self._open(), size)
 
     async def anext(self, count: int = 256) -> Part:
-        """The same without blocking the event loop."""
+        """Does the same without blocking the event loop."""
         size = _part_size(count)
         while True:
             self._open()
@@ -169,8 +170,8 @@ class _Deadline:
 
 
 class Follower(_Reader):
-    """Gives entries as they are appended, by whatever process. Iterating ends after `stop()`; a loop that is left can be
-    entered again, and goes on."""
+    """Returns entries as they are appended, by any process. Iterating ends after `stop()`. A loop that was left can
+    be entered again, and continues."""
 
     _closer = "follower_close"
 
@@ -179,8 +180,8 @@ class Follower(_Reader):
         self._stopped = False
 
     def next(self, timeout: Optional[float] = None) -> Part:
-        """Waits for entries; none when the time is over or after `stop()`. Ctrl-C ends the wait. Threads and loops may share
-        a follower: each entry is given to one of them."""
+        """Waits for entries; returns none after the timeout or after `stop()`. Ctrl-C ends the wait. Threads and
+        event loops may share a follower: each entry is returned to one of them."""
         deadline, has_waited = _Deadline(timeout), False
         while True:
             self._open()
@@ -191,17 +192,17 @@ class Follower(_Reader):
             has_waited = True
 
     def _wait(self, deadline: _Deadline) -> None:
-        """Waits once; what came may have gone to another thread."""
+        """Waits once. The entries may have gone to another thread."""
         begun = self._begin_wait(deadline)
         if begun is not None:
             try:
                 self._intake.wait(begun[0], deadline.rest() if begun[1] else None)
             except Closed:
-                if not self._stopped:  # else closed while it waited
+                if not self._stopped:  # otherwise the follower was closed during the wait
                     raise
 
     async def anext(self, timeout: Optional[float] = None) -> Part:
-        """The same without blocking the event loop."""
+        """Does the same without blocking the event loop."""
         deadline, has_waited = _Deadline(timeout), False
         while True:
             self._open()
@@ -221,14 +222,14 @@ class Follower(_Reader):
                     raise
 
     def _begin_wait(self, deadline: _Deadline) -> Optional[Tuple[Read, bool]]:
-        """A wait that an earlier call began may have more time than this one."""
+        """Begins or joins a wait. A wait that an earlier call began may have a longer timeout than this call."""
         handle, rest = self._open(), deadline.rest()
         milliseconds = -1 if rest is None else int(rest * 1000 + 0.999)
-        intake = self._intake  # the thread does not keep this follower from being closed when nobody names it any more
+        intake = self._intake  # the thread does not refer to this follower, so it can be garbage-collected and closed
         return intake.begin(lambda: _read(intake, c.library.bough_follower_next, handle, milliseconds))
 
     def stop(self) -> None:
-        """Ends a wait that is under way on another thread, and all later ones."""
+        """Ends a wait on another thread, and all later waits."""
         self._stopped = True
         handle = self._handle
         if handle is not None:

@@ -23,13 +23,13 @@ class Appended(NamedTuple):
     duplicates: int
 
 
-_appended = tuple.__new__  # Appended._make and Appended() are functions of Python over it
+_appended = tuple.__new__  # faster: Appended._make and Appended() are Python functions that call it
 
 
 class Session(Handle):
-    """One session. Made by `Store.create` and `Store.session`; every call may come from any thread.
+    """One session. Made by `Store.create` and `Store.session`; any thread may make any call.
 
-    Each call that touches the disk has an `async` twin whose name begins with `a` (`aappend`, `aload`, …), which runs on a
+    Each call that uses the disk has an `async` variant whose name begins with `a` (`aappend`, `aload`, …). It runs on a
     worker thread and so does not block the event loop.
     """
 
@@ -60,9 +60,11 @@ class Session(Handle):
         durability: Optional[str] = None,
         turn: Optional[int] = None,
     ) -> Appended:
-        """Appends a batch: all of it is stored, or nothing. It is durable when this returns, unless it is "buffered".
+        """Appends a batch: either all of it is stored, or nothing. It is durable when this returns, unless it is
+        "buffered".
 
-        `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun."""
+        `Conflict` when `expected_tail` is not the tail, or when a later turn than `turn` has begun.
+        """
         options: Any = None
         if expected_tail is not None or durability is not None or turn is not None:
             options = c.AppendOptions()
@@ -81,19 +83,20 @@ class Session(Handle):
         return Appended(last, counts.appended, counts.duplicates)
 
     def begin_turn(self) -> int:
-        """Begins a turn; appends that name an earlier one are refused from now on, wherever they come from."""
+        """Begins a turn; appends that carry an earlier turn are refused from now on, from any process or machine."""
         turn = ctypes.c_uint64()
         c.call("begin_turn", self._open(), ctypes.byref(turn))
         return turn.value
 
     def lease_turn(self, lease_ms: int) -> int:
-        """Begins a turn that holds the session for `lease_ms`; `Busy`, at once, while the lease of another turn runs."""
+        """Begins a turn that holds the session for `lease_ms`. Raises `Busy` at once while the lease of another turn
+        is running."""
         turn = ctypes.c_uint64()
         c.call("lease_turn", self._open(), c.whole_number(lease_ms, "lease_ms"), ctypes.byref(turn))
         return turn.value
 
     def renew_turn(self, turn: int, lease_ms: int) -> None:
-        """Lets the lease of a turn end `lease_ms` from now; 0 ends it. `Conflict` when a later turn has begun."""
+        """Makes the lease of a turn end `lease_ms` from now; 0 ends it. `Conflict` when a later turn has begun."""
         c.call("renew_turn", self._open(), c.whole_number(turn, "turn"), c.whole_number(lease_ms, "lease_ms"))
 
     def load(
@@ -125,7 +128,7 @@ class Session(Handle):
         return taken_entries(c.call_handle("load_entry", self._open(), c.text(entry_id)))[0]
 
     def history(self, entry_id: Optional[str] = None) -> List[Entry]:
-        """The conversation from its root to an entry, without control entries; to the head by default."""
+        """Returns the conversation from its root to an entry (by default the head), without control entries."""
         return taken_entries(c.call_handle("load_history", self._open(), c.text(entry_id)))
 
     def cursor(self, position: Optional[str] = None) -> Cursor:
@@ -150,7 +153,7 @@ class Session(Handle):
 
     @property
     def head(self) -> Optional[str]:
-        """The entry that the next turn continues from; None before the first."""
+        """The entry that the next turn continues from; None before the first entry."""
         return self.state()["headId"] or None
 
     @property
@@ -173,7 +176,7 @@ class Session(Handle):
         return c.call_list("labels", "label_list", self._open())
 
     def redact(self, entry_id: str, *, by: str, reason: str) -> None:
-        """Hides an entry's payload from every view; the log keeps it."""
+        """Hides an entry's payload from every view; the log keeps the payload."""
         c.call("redact", self._open(), c.text(entry_id), c.text(by), c.text(reason))
 
     def fork(
@@ -185,7 +188,7 @@ class Session(Handle):
         cwd: Optional[str] = None,
         title: Optional[str] = None,
     ) -> "Session":
-        """A new session that continues from an entry and shares its history."""
+        """Creates a session that continues from an entry and shares its history."""
         options = self.store._new_session(id, key, cwd, title)
         return Session(self.store, c.call_handle("fork", self._open(), c.text(entry_id), ctypes.byref(options)))
 
@@ -204,14 +207,15 @@ class Session(Handle):
     # Messages.
 
     def context(self, **options: Any) -> Dict[str, Any]:
-        """What a model gets: dialect, at, budgetTokens, keepPendingCalls, strict, systemPrompt, tools, thinkingAsText."""
+        """Builds what a model gets. Options: dialect, at, budgetTokens, keepPendingCalls, strict, systemPrompt,
+        tools, thinkingAsText."""
         return c.call_json("context", self._open(), c.text(json.dumps(options) if options else None))
 
     def unfinished_calls(self) -> List[Dict[str, Any]]:
         return c.call_list("calls", "unfinished_calls", self._open())
 
     def migrate_provider(self, dialect: str) -> Tuple["Session", Dict[str, Any]]:
-        """A fork whose messages are in another dialect, and the report of what that cost."""
+        """Makes a fork whose messages are in another dialect; also returns the report of what was lost."""
         handle, report = ctypes.c_void_p(), c.OutText()
         mine = self._open()
         code = c.library.bough_migrate_provider(mine, c.text(dialect), ctypes.byref(handle), ctypes.byref(report))
@@ -234,32 +238,33 @@ class Session(Handle):
         return c.call_json("archive", self._open())
 
     def forks(self) -> List[str]:
-        """The ids of the sessions that share this one's history."""
+        """Returns the ids of the sessions that share the history of this one."""
         return c.call_list("sessionIds", "forks", self._open())
 
     def detach(self, *, rest: bool = False) -> None:
-        """Gives a fork its own copy of what it shares; with `rest`, when the session it continues is lost, what is left."""
+        """Gives a fork its own copy of the history that it shares; with `rest`, of the part that is left of a lost
+        session."""
         c.call("detach", self._open(), int(rest))
 
     def torn(self) -> Dict[str, Any]:
-        """What a crash or damage left after the last complete batch, and was set aside."""
+        """Returns the bytes after the last complete batch that a crash or damage left and that were moved aside."""
         return c.call_json("torn", self._open())
 
     def put_back_torn(self) -> Dict[str, Any]:
         return c.call_json("torn_put_back", self._open())
 
     def drop_torn(self, file_bytes: int) -> None:
-        """Deletes what was set aside, if it is still as large as `torn()["fileBytes"]` said."""
+        """Deletes what was moved aside, if its size is still `torn()["fileBytes"]`."""
         c.call("torn_drop", self._open(), c.whole_number(file_bytes, "file_bytes"))
 
     def erase(self, entry_ids: Sequence[str], *, by: str, reason: str) -> Dict[str, Any]:
-        """Removes payloads for good, from every file of the store; a receipt takes the place of each."""
+        """Removes payloads forever, from every file of the store; a receipt replaces each payload."""
         if isinstance(entry_ids, str):
             raise TypeError("entry_ids is a list of ids, not one text")
         request = json.dumps({"entryIds": list(entry_ids), "by": by, "reason": reason})
         return c.call_json("erase", self._open(), c.text(request))
 
-    # The same without blocking the event loop.
+    # The async variants.
 
     aappend = twin(append)
     abegin_turn = twin(begin_turn)

@@ -24,7 +24,7 @@ def _current(answer: Dict[str, Any]) -> Dict[str, Any]:
 
 
 class Store:
-    """A store of sessions: a folder, a database's address, or "memory:". Use it in a `with` statement."""
+    """A store of sessions: a folder, a database address, or "memory:". Use it in a `with` statement."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Store:
         await self.aclose()
 
     def close(self) -> None:
-        """Makes everything durable and closes the store. After a retryable error it is still open."""
+        """Makes everything durable and closes the store. After a retryable error the store is still open."""
         if self._handle is None:
             return
         try:
@@ -89,7 +89,7 @@ class Store:
     def __del__(self) -> None:
         try:
             self.close()
-        except Exception:  # nobody can be told any more; close() tells
+        except Exception:  # the error cannot be reported here; close() reports it
             pass
 
     def flush(self) -> None:
@@ -106,7 +106,7 @@ class Store:
         return options
 
     def create(self, *, id: Optional[str] = None, key: Optional[str] = None, cwd: Optional[str] = None, title: Optional[str] = None) -> Session:
-        """Makes a session."""
+        """Creates a session."""
         options = self._new_session(id, key, cwd, title)
         return Session(self, c.call_handle("session_create", self._open(), ctypes.byref(options)))
 
@@ -118,9 +118,11 @@ class Store:
         return _current(c.call_json(name, self._open(), *arguments, c.text(json.dumps(query) if query else None)))
 
     def list(self, **query: Any) -> List[Dict[str, Any]]:
-        """Sessions, most recent first: agent, key, cwd, title, sinceMs, untilMs, limit, skip, after.
+        """Returns sessions, most recent first. Options: agent, key, cwd, title, sinceMs, untilMs, limit, skip,
+        after.
 
-        `after` is the last session of the page before: those added or removed meanwhile hide and double none.
+        `after` is the last session of the previous page: sessions that are added or removed meanwhile neither hide nor
+        repeat one.
         """
         sessions: List[Dict[str, Any]] = self._query("list", query)["sessions"]
         return sessions
@@ -134,7 +136,8 @@ class Store:
 
     def put_attachment(self, data: c.Buffer) -> str:
         """Stores bytes once, by content; returns their SHA-256."""
-        return c.call_text("attachment_put", self._open(), c.text(c.encoded(data)))  # None is not a file without bytes
+        return c.call_text("attachment_put", self._open(), c.text(c.encoded(data)))  # encoded() refuses None, which
+                                                                                     # would be an absent text
 
     def attachment(self, sha256: str) -> bytes:
         out = c.OutText()
@@ -153,22 +156,22 @@ class Store:
         c.call("trash_restore", self._open(), c.text(trash_id))
 
     def remove_trashed(self, trash_id: str) -> None:
-        """Removes a session from the trash, forever."""
+        """Removes a session from the trash forever."""
         c.call("trash_remove", self._open(), c.text(trash_id))
 
     def unused_attachments(self) -> List[str]:
-        """Attachments that no entry names. Reads every session."""
+        """Returns the attachments that no entry names. Reads every session."""
         return c.call_list("unused", "attachment_unused", self._open())
 
     def remove_attachments(self, unused: Sequence[str]) -> int:
-        """Removes those of the given ones that are still unused; returns how many."""
+        """Removes those of the given attachments that are still unused; returns how many."""
         if isinstance(unused, str):
             raise TypeError("unused is a list of names, not one text")
         request = json.dumps({"unused": [*unused]})
         removed: int = c.call_json("attachment_remove", self._open(), c.text(request))["removed"]
         return removed
 
-    # The same without blocking the event loop.
+    # The async variants.
 
     @classmethod
     async def aopen(cls, location: Optional[Union[str, "os.PathLike[str]"]] = None, **options: Any) -> "Store":
@@ -193,8 +196,8 @@ class Store:
 
 
 def convert(document: str, source: str, target: str, way_back: Optional[str] = None) -> Dict[str, Any]:
-    """Converts messages between dialects: {"document", "wayBack", "report"}. With `way_back` of an earlier conversion
-    everything unedited comes back byte for byte."""
+    """Converts messages between dialects. Returns {"document", "wayBack", "report"}. With the `way_back` of an
+    earlier conversion, everything unedited comes back byte for byte."""
     out = c.OutText()
     texts = (c.text(document), c.text(source), c.text(target), c.text(way_back))
     c.check(c.library.bough_convert(*texts, ctypes.byref(out)), None)

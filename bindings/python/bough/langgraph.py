@@ -1,5 +1,6 @@
-"""A LangGraph checkpointer: one session a thread, in the layout of the one for Node. A checkpoint is an entry whose parent is
-the entry of its parent checkpoint; only the channels that changed are stored with it, and of a value that grew only what is new."""
+"""A LangGraph checkpointer: one session per thread, in the same layout as the package for Node. The parent of a
+checkpoint's entry is the entry of its parent checkpoint. Only the channels that changed are stored with a
+checkpoint, and only the new part of a value that grew."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from ._store import Store
 _PREFIX = "langgraph-"
 _TASKS = "__pregel_tasks"
 _PART = 1000
-_THREADS = 100  # whose state is kept; that of others is read again
+_THREADS = 100  # keep the state of this many threads; that of others is read again
 
 
 def _packed(typed: Tuple[str, bytes]) -> Dict[str, Any]:
@@ -49,7 +50,7 @@ def _unpacked(value: Dict[str, Any]) -> Tuple[str, bytes]:
 
 
 def _common(left: bytes, right: bytes) -> int:
-    """How many UTF-16 units both begin with."""
+    """Returns how many UTF-16 units both texts have in common at the start."""
     known, most = 0, min(len(left), len(right)) // 2
     while known < most:
         middle = (known + most + 1) // 2
@@ -61,18 +62,19 @@ def _common(left: bytes, right: bytes) -> int:
 
 
 def _units(text: str) -> bytes:
-    return text.encode("utf-16-le", "surrogatepass")  # places are counted as JavaScript counts them
+    return text.encode("utf-16-le", "surrogatepass")  # offsets are counted as JavaScript counts them
 
 
 def _turned(units: bytes) -> bytes:
-    """The same units, the last one first."""
+    """Returns the units in reverse order."""
     turned = bytearray(len(units))
     turned[::2], turned[1::2] = units[-2::-2], units[::-2]
     return bytes(turned)
 
 
 class _Value:
-    """A stored value of a channel: whole, or what stands between the beginning and the end of the value before it."""
+    """A stored value of a channel: the whole value, or the part between the beginning and end that it shares with
+    the previous one."""
 
     def __init__(self, entry_id: str, stored: Dict[str, Any], before: Optional["_Value"]):
         self.entry_id = entry_id
@@ -82,7 +84,7 @@ class _Value:
 
     @property
     def is_readable(self) -> bool:
-        """Whether all is there that it is a change of."""
+        """True when every value that this one is a change of is present."""
         value = self
         while value._known is None and value.before is not None:
             value = value.before
@@ -111,7 +113,7 @@ class _Value:
                 text = whole.decode("utf-16-le", "surrogatepass")
             self._known = text
             if self.before is not None:
-                self.before._known = None  # only the newest of a chain is likely to be asked for again
+                self.before._known = None  # only the newest value of a chain is likely to be read again
         return self._known
 
     @property
@@ -121,7 +123,7 @@ class _Value:
 
 
 def _stored(typed: Tuple[str, bytes], before: Optional[_Value]) -> Dict[str, Any]:
-    """What of a value is new since the one before it."""
+    """Returns what to store of a value: only what has changed since the previous one, if that is shorter."""
     whole = _packed(typed)
     old = before.text if before and before.is_readable and "text" in whole and before.stored["type"] == whole["type"] else None
     if before is None or old is None:
@@ -136,7 +138,8 @@ def _stored(typed: Tuple[str, bytes], before: Optional[_Value]) -> Dict[str, Any
 
 
 def _value_of(checkpoints: Dict[str, Dict[str, Any]], channel: str, version: Any) -> Optional[_Value]:
-    """A stored value of this version. There may be several: each branch may count its versions for itself."""
+    """Returns a stored value of this version. There may be several, because each branch may count its versions
+    separately."""
     for each in checkpoints.values():
         value: Optional[_Value] = each["values"].get(channel)
         if value is not None and value.stored["version"] == version:
@@ -145,7 +148,7 @@ def _value_of(checkpoints: Dict[str, Dict[str, Any]], channel: str, version: Any
 
 
 class _Thread:
-    """What is known of a thread: read from its session once, then only what is new."""
+    """What is known of a thread. Its session is read once; later reads return only what is new."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -157,8 +160,8 @@ class _Thread:
         self.lock = new_lock()
 
     def refresh(self) -> None:
-        # Begins with the entry that was seen last: if another one is in its place, another process has deleted the thread
-        # and begun it again.
+        # Starts with the last entry that was read. If another entry is in its place, another process has deleted the
+        # thread and started it again.
         while True:
             known = 1 if self._seen else 0
             entries = self.session.load(start=self._seen - known, limit=_PART)
@@ -168,7 +171,7 @@ class _Thread:
                 self._seen = 0
                 self._is_whole = True
                 continue
-            self._is_whole = False  # until what follows is done: Ctrl-C may come in between
+            self._is_whole = False  # until the following statements are done, because Ctrl-C may come in between
             for entry in entries[known:]:
                 if entry.type == "custom":
                     self._take(entry.id, entry.payload)
@@ -200,7 +203,7 @@ class _Thread:
 
 
 class BoughSaver(BaseCheckpointSaver):
-    """`location` is a folder, a database's address, "memory:", or an open Store of yours."""
+    """`location` is a folder, a database address, "memory:", or an open Store of the caller."""
 
     def __init__(self, location: Any = None, *, serde: Any = None):
         super().__init__(serde=serde)
@@ -209,12 +212,12 @@ class BoughSaver(BaseCheckpointSaver):
         self._begin()
 
     def _begin(self) -> None:
-        self._threads: "OrderedDict[str, _Thread]" = OrderedDict()  # the one used last is the last
+        self._threads: "OrderedDict[str, _Thread]" = OrderedDict()  # the most recently used thread comes last
         self._lock = new_lock()
         self._process = os.getpid()
 
     def _locked(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        if self._process != os.getpid():  # a thread that is not in the child of a fork may have held a lock there
+        if self._process != os.getpid():  # in a child of fork, a lock may be held by a thread that only the parent has
             self._begin()
         return holding(self._lock, work, *arguments)
 
@@ -246,14 +249,14 @@ class BoughSaver(BaseCheckpointSaver):
             self._threads[thread_id] = thread
             self._threads.move_to_end(thread_id)
             if len(self._threads) > _THREADS:
-                self._threads.popitem(last=False)  # closed when its last user has forgotten it
+                self._threads.popitem(last=False)  # closed when its last user drops it
             return thread
 
         known: Optional[_Thread] = self._locked(look)
         return known
 
     def _with(self, thread_id: str, work: Callable[[Optional[_Thread]], Any], create: bool = False) -> Any:
-        """What `work` makes of the thread as it is now, for one caller at a time."""
+        """Returns the result of `work` with the thread in its current state; one caller at a time."""
         while True:
             thread = self._known(thread_id, create)
             if thread is None:
@@ -298,8 +301,9 @@ class BoughSaver(BaseCheckpointSaver):
         )
 
     def _add_pending_sends(self, checkpoint: Dict[str, Any], namespace: Dict[str, Any], parent_id: str) -> None:
-        """Before version 4 of checkpoints, what a step sent to tasks was kept with the writes of the step before."""
-        written = sorted(namespace["writes"].get(parent_id, {}).items())  # by task and place
+        """Adds the sends of the previous step: checkpoints before version 4 kept them with the writes of their
+        parent."""
+        written = sorted(namespace["writes"].get(parent_id, {}).items())  # by task and index
         sends = [self._load(value) for _, (_, channel, value) in written if channel == _TASKS]
         if not sends:
             return
@@ -363,7 +367,7 @@ class BoughSaver(BaseCheckpointSaver):
         def with_values(parent: Optional[Dict[str, Any]], checkpoints: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
             before = parent["values"] if parent else {}
             values = {channel: {"version": new_versions[channel], **_stored(value, before.get(channel))} for channel, value in typed.items()}
-            # A copy of a checkpoint names no new versions, and as its parent that of the one it was copied from.
+            # A copy of a checkpoint has no new versions, and has the same parent as the original checkpoint.
             for channel, value in channel_values.items():
                 version = checkpoint["channel_versions"].get(channel)
                 if channel in values or (channel in before and before[channel].stored["version"] == version):
@@ -387,7 +391,8 @@ class BoughSaver(BaseCheckpointSaver):
         self._append(str(settings["thread_id"]), ns, checkpoint_id, lambda *_: payload)
 
     def _append(self, thread_id: str, ns: str, checkpoint_id: Optional[str], payload_of: Callable[..., Dict[str, Any]]) -> None:
-        """Appends what belongs to a checkpoint: `payload_of` is given what is known of that one and of all, again when that has changed."""
+        """Appends data of a checkpoint. `payload_of` receives what is known of that checkpoint and of all
+        checkpoints; it is called again when that has changed."""
 
         def append(thread: Optional[_Thread]) -> bool:
             assert thread is not None
@@ -399,13 +404,14 @@ class BoughSaver(BaseCheckpointSaver):
                 thread.session.append(entry, expected_tail=thread.tail)
                 return True
             except (Conflict, InvalidArgument):
-                # Another writer was faster; perhaps one that has deleted the thread, and the parent with it, and begun it again.
+                # Another writer was faster; it may even have deleted the thread, including the parent, and started it
+                # again.
                 tail = thread.tail
-                with contextlib.suppress(NotFound):  # deleted: the next round sees that
+                with contextlib.suppress(NotFound):  # deleted: the next round handles that
                     thread.refresh()
                     if thread.tail == tail:
                         raise
-            except NotFound:  # somebody has deleted the thread since it was read: it begins again
+            except NotFound:  # another process has deleted the thread since it was read, so start it again
                 self._forget(thread_id, thread)
             return False
 
@@ -420,14 +426,14 @@ class BoughSaver(BaseCheckpointSaver):
         self._locked(forget)
 
     def delete_thread(self, thread_id: str) -> None:
-        """Removes the thread's session, forever."""
+        """Removes the thread's session forever."""
         self._locked(lambda: self._threads.pop(str(thread_id), None))
         try:
             self._store.remove_trashed(self._store.trash(session_id_of(_PREFIX, str(thread_id))))
         except NotFound:
             pass
 
-    # The same without blocking the event loop.
+    # The async variants.
 
     async def aget_tuple(self, config: Any) -> Optional[Any]:
         return await asyncio.to_thread(self.get_tuple, config)

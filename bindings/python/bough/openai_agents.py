@@ -1,5 +1,5 @@
-"""A session of the OpenAI Agents SDK. Items are entries of a branch; what is popped or cleared stays in the session as another
-branch, and only the head moves."""
+"""A session of the OpenAI Agents SDK. Items are entries of a branch. Items that are popped or cleared stay in the
+session as another branch; only the head moves."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ def _head(entry_id: Optional[str]) -> NewEntry:
 
 
 class BoughSession(SessionABC):
-    """`session_id` may be any text. `location` is a folder, a database's address, "memory:", or an open Store of yours."""
+    """`session_id` may be any text. `location` is a folder, a database address, "memory:", or an open Store of the
+    caller."""
 
     def __init__(self, session_id: str, location: Any = None, *, session_settings: Any = None):
         self.session_id = session_id
-        self.session_settings = session_settings  # its `limit` is that of get_items where none is given
+        self.session_settings = session_settings  # its `limit` is the default limit of get_items
         self._owned = not isinstance(location, Store)
         self._store = location if isinstance(location, Store) else Store(location)
 
@@ -56,7 +57,7 @@ class BoughSession(SessionABC):
 
     @contextlib.contextmanager
     def _session(self, create: bool = False) -> Iterator[Optional[Session]]:
-        """The session; None when nothing was stored under its name and `create` is not set."""
+        """Yields the session; None when nothing was stored under its name and `create` is not set."""
         session = open_named(self._store, _PREFIX, self.session_id, create=create)
         try:
             yield session
@@ -96,7 +97,7 @@ class BoughSession(SessionABC):
                 try:
                     session.append(_head(entry.parent_id), expected_tail=tail)
                     return item
-                except Conflict:  # somebody else wrote meanwhile: look again
+                except Conflict:  # another process has appended: read again
                     continue
         return None
 
