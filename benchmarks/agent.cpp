@@ -1,4 +1,4 @@
-// What the agent adds to a turn beyond the provider's own time, how fast it passes words on, and how fast it is there.
+// What the agent adds to a turn beyond the provider's own time, how fast it passes on words, and how fast it starts.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -28,7 +28,7 @@ double millisecondsBetween(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double, std::milli>(end - begin).count();
 }
 
-// Answers at once, and knows how long that took: what is left is ours.
+// Answers at once and measures its own time; the rest of a turn is the agent's time.
 class InstantProvider final : public Provider {
  public:
   [[nodiscard]] std::string name() const override { return "bench/instant"; }
@@ -50,7 +50,7 @@ class Silent : public Listener {
   RecoveryChoice recover(const UnfinishedToolCall&) override { return {}; }
 };
 
-// A long conversation as the agent leaves it behind: compacted, with some two hundred messages in the context.
+// Makes a long conversation as the agent leaves it: compacted, with about two hundred messages in the context.
 void makeLongSession(SessionStore& store, const std::string& sessionId, std::uint64_t entries) {
   constexpr std::uint64_t kKept = 200;
   require(store.createSession({.sessionId = sessionId}).has_value(), "make a session");
@@ -79,7 +79,7 @@ std::vector<Row> turnOverhead() {
   auto store = SessionStore::open(folder);
   require(store.has_value(), "open a store");
   makeLongSession(**store, "long", 100'000);
-  store = SessionStore::open(folder);  // as a program that was just started sees it
+  store = SessionStore::open(folder);  // as a new process sees it
   require(store.has_value(), "open the store again");
   InstantProvider provider;
   Silent listener;
@@ -143,7 +143,7 @@ std::vector<Row> firstToken() {
            .bound = 1}};
 }
 
-// Starts a chat on a terminal of its own and waits for the prompt. Milliseconds.
+// Starts a chat on a new terminal and waits for the prompt. Returns milliseconds.
 double timeToPrompt(const std::string& store) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   require(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0, "make a terminal");
@@ -180,7 +180,7 @@ std::vector<Row> startOfChat() {
   const std::string folder = workFolder() + "/start";
   writeManySessions(folder, 100'000);
   writeSession(folder, "large", std::uint64_t{1} << 30);
-  timeToPrompt(folder);  // the catalog takes everything in
+  timeToPrompt(folder);  // so that the catalog is up to date
   std::vector<double> times;
   for (int round = 0; round < kRounds; ++round) times.push_back(timeToPrompt(folder));
   std::filesystem::remove_all(folder);

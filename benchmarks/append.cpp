@@ -1,4 +1,4 @@
-// What a durable append costs beyond the write and the sync that it cannot do without.
+// What a durable append costs beyond the write and the sync that it cannot avoid.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ namespace bough::bench {
 namespace {
 
 constexpr std::size_t kLineBytes = 500;
-constexpr std::size_t kEnvelopeBytes = 186;  // of a line around its payload
+constexpr std::size_t kEnvelopeBytes = 186;  // of a line, without its payload
 
-// The floor: one file, one write and one fdatasync an append.
+// The floor: one file, one write and one fdatasync per append.
 class RawFile {
  public:
   explicit RawFile(const std::string& name)
@@ -58,8 +58,8 @@ struct OurSession {
   }
 };
 
-// Does two things in turn, operation by operation, the order changing each time. `prepare` comes right before each of
-// `ours`, and is not measured: what a caller hands over it has just made.
+// Alternates two operations and changes their order each time. `prepare` runs before each call of `ours` and is not
+// measured: it makes what a caller would pass in.
 Row alternating(std::string name, const std::function<void()>& prepare, const std::function<void()>& ours,
                 const std::function<void()>& floor) {
   constexpr int kOperations = 2000;
@@ -78,7 +78,7 @@ Row alternating(std::string name, const std::function<void()>& prepare, const st
           .meanRatio = mean(oursTimes) / mean(floorTimes)};
 }
 
-// Each in a process of its own, so that one that cannot run costs its own row.
+// Each peer runs in a child process, so that a peer that fails only loses its own row.
 void addPeers(std::size_t count, const std::function<void()>& rawAppend, std::vector<Row>& rows) {
   for (const PeerMaker& maker : durablePeers()) {
     std::ranges::move(
@@ -104,7 +104,7 @@ std::vector<Row> batches(const std::string& name, std::size_t count, double boun
   return rows;
 }
 
-// How often `append` is done in a second by so many threads together; it is told which thread asks.
+// Returns how many appends per second this many threads do together. `append` receives the number of its thread.
 double rate(std::size_t threadCount, const std::function<void(std::size_t)>& append) {
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> done = 0;
@@ -149,7 +149,7 @@ std::vector<Row> threads() {
            .atLeast = true}};
 }
 
-// Many sessions at once: no two share a file, so nothing but the disk may make one wait for another.
+// Many sessions at once: no two share a file, so they may only wait for the disk.
 Row manySessions(std::size_t threadCount) {
   const OurSession ours(fmt::format("append-each-{}", threadCount));
   std::vector<std::string> sessions;

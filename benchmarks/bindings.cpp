@@ -1,4 +1,4 @@
-// What Python and Node pay beyond C++ for the same call, and what LangGraph pays beyond its official saver.
+// What a call costs in Python and Node compared with C++, and what LangGraph costs compared with its official saver.
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -21,9 +21,9 @@
 namespace bough::bench {
 namespace {
 
-constexpr std::size_t kPayloadBytes = 314;  // of a line of 500 bytes
+constexpr std::size_t kPayloadBytes = 314;  // in a line of 500 bytes
 
-// A program in another language that does a step twenty times for each line it is given.
+// A program in another language that does a step twenty times for each line that it reads.
 class Worker {
  public:
   explicit Worker(const std::string& command) {
@@ -58,7 +58,7 @@ class Worker {
     std::fflush(input_);
   }
 
-  /// The median of the seconds that a step takes.
+  /// Returns the median seconds of a step.
   [[nodiscard]] double ask(const std::string& step) const {
     tell(step);
     double seconds = 0;
@@ -81,16 +81,16 @@ struct Language {
   std::string command;
   double appendBound;
   double loadBound;
-  std::string withoutPromise = {};  // the ending of steps that are done on the calling thread
+  std::string withoutPromise = {};  // suffix of the steps that run on the calling thread
 };
 
 struct Compared {
   double theirs = 0;
   double ours = 0;
-  double ratio = 0;  // the median of the rounds' own ratios: what slows a whole round down does not count
+  double ratio = 0;  // the median of the ratios of each round, so that a slow round does not count
 };
 
-// The same steps in turn, twenty of each a round, the order changing each time.
+// Alternates the steps of both, twenty of each per round, and changes their order each time.
 Compared inTurn(int count, const std::function<double()>& theirs, const std::function<double()>& one) {
   std::vector<double> theirTimes;
   std::vector<double> ourTimes;

@@ -1,4 +1,4 @@
-// The catalog against what does the same work without one: sqlite3, ripgrep, FTS5 alone, ccusage.
+// The catalog compared with programs that do the same work without one: sqlite3, ripgrep, plain FTS5, ccusage.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ std::vector<Row> listRows() {
   return {{.name = name, .ours = times[0] * 1e3, .floor = times[1] * 1e3, .unit = "ms", .bound = 2.0}};
 }
 
-// FTS5 as it comes, fed with the same texts from a file.
+// Inserts the same texts, read from a file, into FTS5 with its default settings.
 double insertAlone(const std::string& texts, const std::string& path) {
   sqlite3* database = nullptr;
   require(sqlite3_open(path.c_str(), &database) == SQLITE_OK, path);
@@ -76,7 +76,7 @@ const Conversations& conversations() {
   return made;
 }
 
-// Whoever comes first makes the index, and takes the time.
+// Builds the index at the first call and measures the time.
 double indexSeconds() {
   static const double seconds = [] {
     auto store = SessionStore::open(conversations().store);
@@ -143,7 +143,7 @@ std::vector<Row> usageRows() {
            .atLeast = true}};
 }
 
-// A new folder for the copy of the agents' sessions: what was read before must not help.
+// Uses a new folder for the copy of the agents' sessions, so that nothing read earlier helps.
 void forgetAgents() {
   static int round = 0;
   const std::string cache = workFolder() + "/cache";
@@ -175,7 +175,7 @@ std::vector<std::string> filesBelow(const std::string& folder) {
   return files;
 }
 
-// The conversations again, cut into so many sessions. In a folder of its own: its files are counted and read.
+// Splits the conversations into `count` sessions. They get their own folder, because its files are counted and read.
 std::string cutSessions(std::uint64_t count) {
   const std::string home = workFolder() + "/cut";
   const std::string project = home + "/projects/-home-me";

@@ -1,5 +1,5 @@
-// What a person at the terminal waits for: the first output of each command in a large store and a large session, a key
-// in the picker, searches that read the files, and the size of the index.
+// How long a person at the terminal waits: for the first output of each command in a large store and in a large
+// session, for a key in the picker, and for searches that read the files. Also the size of the index.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::uint64_t megabytes(const char* variable) {
   return wanted == nullptr ? 1000 : std::strtoull(wanted, nullptr, 10);
 }
 
-// The slowest of these commands, each by the median of five.
+// The slowest of several commands, each measured by the median of five runs.
 struct Slowest {
   std::string name;
   double seconds = 0;
@@ -102,7 +102,7 @@ std::vector<Row> firstOutputRows() {
         {.name = "the same / `bough version`", .ours = slowest.seconds * 1e3, .floor = floor * 1e3, .unit = "ms"}};
   };
   std::vector<Row> rows = row("100,000 sessions", inMany);
-  // The only list that looks at every session: what they cost depends on the prices.
+  // The only list that looks at every session, because the cost depends on the prices.
   std::ranges::move(row("100,000 sessions", slowestOf(many, {{"ls", "--sort", "cost"}})), std::back_inserter(rows));
   std::ranges::move(row(fmt::format("a session of {} MB ({} entries)", size, log.entries), inLarge),
                     std::back_inserter(rows));
@@ -144,7 +144,7 @@ std::vector<Row> scanRows() {
   const std::vector<std::string> fixed = {BOUGH_COMMAND, "--store", made.store, "search", "--fixed", made.rareWord};
   const auto times =
       interleaved(7, {[&] { runProcess(fixed); }, [&] { runProcess({rg, "-c", "-F", made.rareWord, sessions}); }});
-  // While this process holds the lock of whoever takes in what is new, no other makes the index.
+  // While this process holds the lock for updating the catalog, no other process builds the index.
   const int turn = ::open((made.store + "/catalog.db").c_str(), O_RDWR | O_CLOEXEC);
   require(turn >= 0 && ::flock(turn, LOCK_EX) == 0, "locking the catalog");
   const std::vector<std::string> words = {BOUGH_COMMAND, "--store", made.store, "search", made.rareWord};

@@ -36,7 +36,7 @@ class Words {
     state_ ^= state_ << 17;
     return state_;
   }
-  // Few words are frequent and most are rare.
+  // A few words are frequent, and most are rare.
   const std::string& word() {
     const double place = std::pow(static_cast<double>(next() % 1'000'000) / 1e6, 3.0);
     return words_[static_cast<std::size_t>(place * static_cast<double>(words_.size() - 1))];
@@ -57,7 +57,7 @@ class Words {
   std::vector<std::string> words_;
 };
 
-// One session's log, written without a sync: it is only read here.
+// The log of one session, written without a sync, because it is only read here.
 class Log {
  public:
   Log(const std::string& folder, const std::string& sessionId)

@@ -1,5 +1,5 @@
-// Conversations of a coding agent, the same for the same seed, once as sessions of bough and once as Claude Code keeps
-// them, with words that occur as often as words do.
+// Conversations of a coding agent, once as sessions of bough and once as Claude Code stores them. The same seed gives
+// the same conversations, and words have a natural frequency.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace bough::bench {
 struct Conversations {
   std::string store;     ///< bough's folder.
   std::string claude;    ///< Claude Code's folder, as CLAUDE_CONFIG_DIR names it.
-  std::string texts;     ///< A file with every text that search takes in: its size in eight bytes, then the text.
-  std::string rareWord;  ///< Stands in twenty entries.
+  std::string texts;     ///< A file with every text that search indexes: its size in eight bytes, then the text.
+  std::string rareWord;  ///< Occurs in twenty entries.
   std::uint64_t entries = 0;
 };
 
-/// About `bytes` of sessions, a hundred of them.
+/// Writes about `bytes` of conversations, in a hundred sessions.
 Conversations writeConversations(const std::string& folder, std::uint64_t bytes);
 
-/// A store with so many sessions of two entries.
+/// Writes a store with `count` sessions of two entries each.
 void writeManySessions(const std::string& folder, std::uint64_t count);
 
 }  // namespace bough::bench

@@ -33,7 +33,7 @@ std::uint64_t Generator::next() {
   return state_;
 }
 
-// Half are short turns, most others tool results of some kilobytes, a few are whole files.
+// Half are short turns, most of the rest are tool results of some kilobytes, and a few are whole files.
 std::size_t Generator::mixedSize() {
   const std::uint64_t kind = next() % 1000;
   if (kind < 500) return 200 + next() % 1200;

@@ -1,5 +1,5 @@
-// Sessions like those of coding agents, the same for the same seed: mostly short messages and tool results of a few
-// kilobytes, some large, with code, JSON and Chinese in them.
+// Sessions like those of coding agents: mostly short messages, tool results of a few kilobytes, and some large ones,
+// with code, JSON and Chinese in them. The same seed gives the same session.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ class Generator {
  public:
   explicit Generator(std::uint64_t seed) : state_(seed * 2 + 1) {}
 
-  /// A message entry whose payload has about the given size; without one, a size from the mix (5 KB on average).
+  /// Returns a message entry whose payload has about the given size; without a size, one from the mix (5 KB on
+  /// average).
   Entry message(std::size_t payloadBytes = 0);
 
  private:
@@ -29,7 +30,7 @@ struct GeneratedLog {
 };
 
 /// Writes a session of about `bytes` into the store at `folder`, as one chain of entries. `payloadBytes`: the size of
-/// each, instead of the mix.
+/// each payload; 0: sizes from the mix.
 GeneratedLog writeSession(const std::string& folder, const std::string& sessionId, std::uint64_t bytes,
                           std::uint64_t maxEntries = UINT64_MAX, std::size_t payloadBytes = 0);
 

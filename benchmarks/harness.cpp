@@ -67,7 +67,7 @@ const std::string& workFolder() {
 std::vector<Row> inChild(const std::function<std::vector<Row>()>& work) {
   int ends[2];
   require(::pipe(ends) == 0, "pipe");
-  std::fflush(nullptr);  // what waits to be printed is the parent's
+  std::fflush(nullptr);  // the parent prints what is still buffered
   const pid_t child = ::fork();
   require(child >= 0, "fork");
   if (child == 0) {
@@ -103,7 +103,7 @@ std::vector<Row> inChild(const std::function<std::vector<Row>()>& work) {
   return rows;
 }
 
-// Asks the program itself: what the system keeps for a child that has ended counts its parent's memory too.
+// Asks the program itself, because the value that the system reports for an exited child includes its parent's memory.
 double peakMemoryOf(const std::vector<std::string>& arguments) {
   std::string command = std::filesystem::read_symlink("/proc/self/exe").string();
   for (const std::string& argument : arguments) command += " '" + argument + "'";

@@ -1,4 +1,4 @@
-// Measures two ways of doing the same work side by side, so that only their ratio counts.
+// Measures two ways of doing the same work side by side, because only their ratio is reliable.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@ struct Row {
   double ours = 0;
   double floor = 0;
   std::string unit;
-  std::optional<double> bound;  ///< None for rows that only show a peer.
+  std::optional<double> bound;  ///< std::nullopt for rows that only show a peer.
   bool atLeast = false;         ///< The ratio must reach the bound instead of staying below it.
-  double meanRatio = 0;         ///< Of means, where `ours` and `floor` are medians: pauses show in it. 0: not measured.
-  double pairedRatio = 0;       ///< The median of the ratios of neighbouring rounds, which counts instead. 0: none.
+  double meanRatio = 0;         ///< The ratio of means (`ours` and `floor` are medians), which shows pauses. 0: none.
+  double pairedRatio = 0;       ///< The median of the ratios of paired rounds; replaces ours / floor. 0: none.
 
   [[nodiscard]] double ratio() const { return pairedRatio != 0 ? pairedRatio : floor == 0 ? 0 : ours / floor; }
   [[nodiscard]] bool met() const { return !bound || (atLeast ? ratio() >= *bound : ratio() <= *bound); }
@@ -41,32 +41,32 @@ std::vector<Benchmark> sizeBenchmarks();
 std::vector<Benchmark> commandBenchmarks();
 std::vector<Benchmark> bindingBenchmarks();
 
-/// Seconds that `work` takes.
+/// Returns the seconds that `work` takes.
 double timed(const std::function<void()>& work);
 
 double median(std::vector<double> values);
 double mean(const std::vector<double>& values);
 
-/// Runs each variant once a round, in turn, and returns the median of each in seconds. The first round is not counted.
+/// Runs each variant once per round, in turn, and returns the median seconds of each. The first round is not counted.
 std::vector<double> interleaved(int rounds, const std::vector<std::function<void()>>& variants);
 
 /// A folder for the benchmark's files, removed at the end of the program.
 const std::string& workFolder();
 
-/// The rows of `work`, done in a process of its own: the threads and the memory of a peer must not weigh on what comes
-/// after it. Bounds are not handed over. When it fails, stderr says so and there are no rows.
+/// Returns the rows of `work`, which runs in a child process, so that the threads and memory of a peer do not affect
+/// later benchmarks. Does not pass on bounds. When it fails, prints the reason to stderr and returns no rows.
 std::vector<Row> inChild(const std::function<std::vector<Row>()>& work);
 
-/// Runs this program again with these arguments and returns what it prints: its ownPeakMemory.
+/// Runs this program again with these arguments, and returns the ownPeakMemory that it prints.
 double peakMemoryOf(const std::vector<std::string>& arguments);
 
-/// The most memory that this program has held so far, in bytes.
+/// Returns the peak memory of this program so far, in bytes.
 double ownPeakMemory();
 
-/// Reads a file from its beginning to its end, a mebibyte at a time: the floor of all that goes through one.
+/// Reads a file from beginning to end, 1 MiB at a time: the floor for everything that reads a whole file.
 void readWhole(const std::string& path);
 
-/// Thrown when a step of a benchmark failed: its rows are left out, the others still run.
+/// Thrown when a step of a benchmark fails: its rows are left out, the other benchmarks still run.
 struct Failed {
   std::string what;
 };

@@ -1,4 +1,4 @@
-// ./bench: what bough costs beyond the physical floor, as ratios measured side by side in one run.
+// ./bench: what bough costs above the physical floor, as ratios measured side by side in one run.
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "bench: failed: {}\n", failed.what);
     return 1;
   }
-  // Freed memory stays with the program, as it does in one that runs for long.
+  // Keep freed memory in the program, as in a program that runs for a long time.
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   const bool json = std::erase(names, "--json") > 0;

@@ -1,4 +1,4 @@
-// What it costs to make a context, to convert a history and to resume a session, beyond parsing the bytes.
+// What it costs to build a context, to convert a history and to resume a session, compared with parsing the bytes.
 
 #include "message.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kEntries = 100'000;
 constexpr std::size_t kContextMessages = 200;
 constexpr std::uint64_t kHistoryBytes = 100'000'000;
-constexpr std::size_t kMessageBytes = 4000;  // pi holds a file in one string, which has a limit
+constexpr std::size_t kMessageBytes = 4000;  // pi holds a file in one string, whose length is limited
 constexpr Dialect kDialects[] = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini};
 
 struct Sample {
@@ -30,7 +30,7 @@ struct Sample {
   GeneratedLog log;
 };
 
-// A long branch of which a summary keeps the last 200 messages.
+// A long branch with a summary that keeps the last 200 messages.
 Sample summarized() {
   Sample sample{.folder = workFolder() + "/contexts", .id = "long", .log = {}};
   sample.log = writeSession(sample.folder, sample.id, UINT64_MAX, kEntries);
@@ -78,7 +78,7 @@ std::vector<Row> contextRows() {
   return rows;
 }
 
-// A history with calls and results, as agents have it.
+// Makes a history with tool calls and results, as agents write it.
 std::string makeHistory(std::uint64_t bytes) {
   Generator generator(bytes);
   std::string out = "[";
@@ -127,7 +127,7 @@ std::vector<Row> convertRows() {
            .bound = 3.0}};
 }
 
-// The same conversation as pi stores it.
+// Writes the same conversation in the format of pi.
 void writeForPi(const std::string& path, const Sample& sample) {
   auto store = SessionStore::open(sample.folder);
   require(store.has_value(), "opening a store");
@@ -185,7 +185,7 @@ std::vector<Row> resumeRows() {
   Sample sample{.folder = workFolder() + "/resume", .id = "full", .log = {}};
   sample.log = writeSession(sample.folder, sample.id, UINT64_MAX, kEntries, kMessageBytes);
   const auto ours = [&] { resume(sample.folder, sample.id, sample.log.lastId); };
-  ours();  // makes the index
+  ours();  // builds the index
   const double seconds = interleaved(5, {ours}).front();
   const auto bytes =
       static_cast<double>(std::filesystem::file_size(sample.folder + "/sessions/" + sample.id + ".jsonl"));

@@ -1,14 +1,14 @@
-// The parts of the message benchmarks that run as programs of their own.
+// The parts of the message benchmarks that run as separate programs.
 #pragma once
 
 #include <string>
 
 namespace bough::bench {
 
-/// Opens a session, loads all of its branch, normalizes every message, and prints the memory that took.
+/// Opens a session, loads its whole branch, normalizes every message, and prints the memory used.
 int resumeAll(const std::string& folder, const std::string& sessionId, const std::string& leaf);
 
-/// Prints how many tokens estimateTokens gives a file.
+/// Prints the result of estimateTokens for a file.
 int estimateFile(const std::string& path);
 
 }  // namespace bough::bench

@@ -1,6 +1,6 @@
 // Resumes a session with pi's own SessionManager and prints the seconds it took.
 // Usage: node benchmarks/pi_resume.mjs FOLDER_WITH_NODE_MODULES SESSION.jsonl
-// The folder must have it installed: npm install --prefix FOLDER @mariozechner/pi-coding-agent@0.73.1
+// The folder must have pi installed: npm install --prefix FOLDER @mariozechner/pi-coding-agent@0.73.1
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 

@@ -1,4 +1,4 @@
-// A store in PostgreSQL against plain single-row INSERTs by the same client library, in the same run.
+// A store in PostgreSQL compared with plain single-row INSERTs through the same client library, in the same run.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace bough::bench {
 namespace {
 
 constexpr int kClients = 8;
-constexpr std::size_t kSessions = 32;  // of each client, for combined appends
+constexpr std::size_t kSessions = 32;  // per client, for combined appends
 constexpr std::size_t kPayloadBytes = 1000;
 constexpr int kRounds = 15;
 
@@ -27,7 +27,7 @@ Entry entryOf1Kb() {
   return entry;
 }
 
-// One client: its own connections, its own sessions, and a connection for plain statements.
+// One client: its own connections, its own sessions, and one connection for plain statements.
 class Client {
  public:
   Client(const std::string& url, int number) : location_(*postgres::parseLocation(url)) {
@@ -78,7 +78,7 @@ class Client {
   std::unique_ptr<postgres::Connection> plain_;
 };
 
-// How often a second all clients together do something.
+// Returns how many operations per second all clients do together.
 double rate(std::vector<std::unique_ptr<Client>>& clients, const std::function<void(Client&)>& work) {
   constexpr std::chrono::milliseconds kSlice{200};
   std::atomic<bool> over = false;
@@ -97,10 +97,10 @@ double rate(std::vector<std::unique_ptr<Client>>& clients, const std::function<v
   return static_cast<double>(count) / seconds;
 }
 
-// A server that has run for a while writes its log into files that it has used before. A new one makes each file first,
-// which costs as much as writing it, and most where many bytes are written.
+// A server that has run for a while writes its log into recycled files. A new server must create each file first, which
+// costs as much as writing it, and matters most when many bytes are written.
 void makeLogFiles(postgres::Pool& pool) {
-  constexpr int kFiles = 48;  // of 16 MB
+  constexpr int kFiles = 48;  // of 16 MB each
   for (int i = 0; i < kFiles; ++i) {
     require(pool.run({.sql = "SELECT pg_logical_emit_message(false, 'bench', 'x')"}).has_value(), "writing to the log");
     require(pool.run({.sql = "SELECT pg_switch_wal()"}).has_value(), "pg_switch_wal");
@@ -133,7 +133,7 @@ std::vector<Row> appendRates() {
     ten.push_back(10 * rate(clients, [](Client& client) { client.append(10); }));
     combined.push_back(kSessions * rate(clients, [](Client& client) { client.appendToAll(); }));
   }
-  // Of each round the ratio, since the machine is not as fast in all of them; then their median.
+  // Use the ratio of each round, because the speed of the machine varies between rounds; then take the median.
   const double floor = median(plain);
   for (std::vector<double>* each : {&one, &ten, &combined}) {
     for (std::size_t i = 0; i < plain.size(); ++i) (*each)[i] *= floor / plain[i];

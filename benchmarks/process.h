@@ -1,4 +1,4 @@
-// Whole processes, as people run them.
+// Runs whole processes, as people run them.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace bough::bench {
 
-/// Where a program is; empty when it is not installed.
+/// Returns the path of a program; empty when it is not installed.
 std::string pathOf(const std::string& program);
 
-/// Runs a program to its end, its output thrown away. Failed when its exit code is none of these.
+/// Runs a program to its end and drops its output. Throws Failed when its exit code is not accepted.
 void runProcess(std::vector<std::string> words, const std::vector<int>& accepted = {0});
 
-/// Seconds until a program prints its first byte; whoever prints more is not waited for.
+/// Returns the seconds until a program prints its first byte; does not wait for the rest.
 double firstOutput(std::vector<std::string> words);
 
 }  // namespace bough::bench

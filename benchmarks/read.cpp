@@ -1,4 +1,4 @@
-// What opening and reading a large session costs beyond reading its bytes.
+// What opening and reading a large session costs compared with reading its bytes.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ std::vector<Row> reopen() {
   for (const auto& [name, bytes] : {std::pair{"small", kSmall}, {"large", kLarge}}) {
     const Sample& session = sample(name, bytes);
     openSession(session);
-    // The folder is open in a running program; what counts is the session.
+    // A running program has the folder open already; only the session is measured.
     auto root = posixFileSystem().openRoot(session.folder + "/sessions", false);
     require(root.has_value(), "opening the sessions");
     const std::shared_ptr<Directory> folder = std::move(*root);

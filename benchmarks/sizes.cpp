@@ -1,5 +1,5 @@
-// What costs more in a store of more sessions must cost no more a session: rm, prune, fork, forksOf and ls in stores of
-// a hundred, ten thousand and a hundred thousand sessions. BOUGH_BENCH_SESSIONS names a smaller largest one.
+// Checks that the cost per session does not grow with the store: rm, prune, fork, forksOf and ls in stores of a
+// hundred, ten thousand and a hundred thousand sessions. BOUGH_BENCH_SESSIONS sets a smaller maximum.
 
 #include <fmt/format.h>
 
@@ -17,13 +17,13 @@ namespace {
 constexpr std::uint64_t kSmall = 100;
 constexpr std::uint64_t kSizes[] = {10'000, 100'000};
 
-// Seconds of each operation in a store of so many sessions.
+// The seconds of each operation in a store of one size.
 struct Times {
   double fork = 0;
   double forksOf = 0;
   double list = 0;
-  double remove = 0;  // a hundredth of them
-  double prune = 0;   // all that are left
+  double remove = 0;  // a hundredth of the sessions
+  double prune = 0;   // all remaining sessions
 };
 
 std::unique_ptr<SessionStore> openAt(const std::string& folder) {
@@ -39,7 +39,7 @@ Times measure(std::uint64_t count) {
   const auto ids = openAt(folder)->listSessions();
   require(ids && ids->size() == count, "listing the sessions");
   Times times;
-  // Each with a store of its own: nothing is known from the step before.
+  // Each step opens the store again, so that nothing is cached from the step before.
   {
     const auto store = openAt(folder);
     auto session = store->session(ids->front());
@@ -59,7 +59,7 @@ Times measure(std::uint64_t count) {
     auto catalog = Catalog::open(*store);
     require(catalog && (*catalog)->catchUp() && (*catalog)->list({.limit = 50}), "listing");
   };
-  list();  // makes the catalog
+  list();  // builds the catalog
   times.list = timed(list);
   times.remove = timed([&] {
     std::vector<Removal> removals;
@@ -80,7 +80,7 @@ Times measure(std::uint64_t count) {
   return times;
 }
 
-// A small store is over in a moment, so one disturbance would be all that is seen.
+// A small store takes little time, so a single disturbance would dominate; measure it several times.
 Times measureSmall() {
   constexpr int kRounds = 7;
   std::vector<Times> all;
@@ -97,7 +97,7 @@ Times measureSmall() {
           .prune = middle(&Times::prune)};
 }
 
-// Both the time of one call: it may not depend on how many sessions there are.
+// Compares the time of one call in both stores: it must not depend on the number of sessions.
 Row same(const std::string& what, std::uint64_t count, double large, double small) {
   return {.name = fmt::format("{} in a store of {} sessions / of {}", what, count, kSmall),
           .ours = large * 1e6,
@@ -106,7 +106,7 @@ Row same(const std::string& what, std::uint64_t count, double large, double smal
           .bound = 2.0};
 }
 
-// The time of one call, divided by the number of sessions.
+// Compares the time of one call divided by the number of sessions.
 Row each(const std::string& what, std::uint64_t count, double large, double small) {
   return {.name = fmt::format("{}, per session, in a store of {} sessions / of {}", what, count, kSmall),
           .ours = large * 1e6 / static_cast<double>(count),

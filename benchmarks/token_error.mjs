@@ -1,4 +1,4 @@
-// Shows how far estimateTokens is from a real tokenizer (o200k), for each kind of text.
+// Shows how much estimateTokens differs from a real tokenizer (o200k), for each kind of text.
 // Usage: node benchmarks/token_error.mjs BENCH_PROGRAM FOLDER_WITH_NODE_MODULES
 // The folder must have gpt-tokenizer installed: npm install --prefix FOLDER gpt-tokenizer@4
 import { execFileSync } from "node:child_process";
@@ -18,7 +18,7 @@ const { encode } = await import(pathToFileURL(tokenizer));
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
 const read = (...names) => names.map((name) => fs.readFileSync(path.join(root, name), "utf8")).join("\n");
 
-// Bytes nobody can guess, the same in every run.
+// Bytes that cannot be guessed, but are the same in every run.
 function noise(bytes) {
   const parts = [];
   for (let i = 0; parts.length * 32 < bytes; ++i) parts.push(createHash("sha256").update(`noise ${i}`).digest());

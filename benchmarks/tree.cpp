@@ -1,4 +1,4 @@
-// What the shape of a large session costs beyond reading its index.
+// What the shape of a large session costs compared with reading its index.
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kEntries = 1'000'000;
 constexpr std::uint64_t kStretch = 500;  // entries between two branches
 
-// A million short entries that branch as those of people do who try something again: long stretches, now and then a
-// step back.
+// Makes a million short entries with the branches of a person who tries things again: long stretches, and a step back
+// now and then.
 std::string makeSession() {
   const std::string folder = workFolder() + "/tree";
   auto store = SessionStore::open(folder);

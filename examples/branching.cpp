@@ -1,5 +1,5 @@
-// A conversation that goes two ways: adds messages, shows the history, goes back to the second message and takes
-// another way from there, lists both branches, and draws them.
+// A conversation with two branches: adds messages, shows the history, goes back to the second message and continues
+// from there on a new branch, lists both branches, and draws them.
 #include <bough/bough.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@ void print(const std::string& line) {
   std::puts(line.c_str());
 }
 
-// A typed message. Left without a parent, it continues from the session's head.
+// Makes a typed message. It names no parent, so it continues from the session's head.
 Entry message(const std::string& role, const std::string& text) {
   Entry entry;
   entry.type = bough::entry_type::kMessage;
@@ -44,7 +44,7 @@ Result<void> demonstrate(SessionStore& store) {
   }
 
   print("\n=== Creating branch ===");
-  // The head is durable: another process would continue from the second message too.
+  // The head is durable, so another process would also continue from the second message.
   if (auto moved = store.moveHead(id, history->at(1).id); !moved) return std::unexpected(moved.error());
   appended = store.appendSessionEntries(
       id, {message("user", "Tell me a joke instead"), message("assistant", "Why did the chicken cross the road?")});
@@ -71,7 +71,7 @@ Result<void> demonstrate(SessionStore& store) {
 
 }  // namespace
 
-// branching [FOLDER]: keeps the session in a store at FOLDER, or only in memory.
+// branching [FOLDER]: keeps the session in a store at FOLDER; without FOLDER only in memory.
 int main(int argc, char** argv) {
   auto store = SessionStore::open(argc > 1 ? argv[1] : "memory:");
   Result<void> done = store ? demonstrate(**store) : std::unexpected(store.error());

@@ -1,5 +1,5 @@
-// An agent inside a program of one's own: a model, a tool and a listener that the program brings, and a session in
-// which every step is stored before it has consequences.
+// An agent inside a program: the program provides the model, a tool and a listener, and every step is stored in a
+// session before it has consequences.
 #include <bough/agent/loop.h>
 #include <bough/bough.h>
 
@@ -18,12 +18,12 @@ class Printer final : public Listener {
     if (event.kind == EventKind::ToolResult) std::printf("[= %s]\n", event.text.c_str());
     if (event.kind == EventKind::AssistantMessage && !event.text.empty()) std::printf("%s\n", event.text.c_str());
   }
-  // Nobody is asked: what needs a question does not run.
+  // There is no one to ask, so tools that need permission do not run.
   std::optional<bool> allow(const ToolCall&, const std::string&) override { return std::nullopt; }
   RecoveryChoice recover(const bough::UnfinishedToolCall&) override { return {}; }
 };
 
-// A tool: what it is told to the model as, and what it does.
+// A tool: its description for the model, and its function.
 Tool stockTool() {
   return {.name = "stock",
           .description = "How many of an article are in stock.",
@@ -34,7 +34,7 @@ Tool stockTool() {
           }};
 }
 
-// A model: here one that knows its two answers by heart. makeProvider("anthropic/…") gives one that does not.
+// A model; this one knows only two answers. makeProvider("anthropic/…") makes a real one.
 class TwoAnswers final : public Provider {
  public:
   [[nodiscard]] std::string name() const override { return "example/two-answers"; }
@@ -71,7 +71,7 @@ bough::Result<void> demonstrate(bough::SessionStore& store) {
   auto report = runTurn(agent, *start, "How many lamps are there?");
   if (!report) return std::unexpected(report.error());
 
-  // The session holds all of it, in this order.
+  // The session contains all steps, in this order.
   auto entries = store.loadSessionEntries(session->sessionId);
   if (!entries) return std::unexpected(entries.error());
   for (const bough::Entry& entry : *entries) std::printf("%s\n", entry.type.c_str());

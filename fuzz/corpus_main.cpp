@@ -1,4 +1,4 @@
-// Runs a fuzz target over the files it is given, and over all files below the folders it is given.
+// Runs a fuzz target over the given files, and over all files below the given folders.
 
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,7 @@ void runFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::printf("%s\n", path.filename().c_str());
-  std::fflush(stdout);  // so that the input that stops us is named
+  std::fflush(stdout);  // so that the name of an input that crashes is visible
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 

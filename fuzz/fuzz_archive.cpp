@@ -1,5 +1,5 @@
-// Arbitrary bytes as a compressed log, and damaged ones of our own: the right bytes, or known damage, wherever one
-// reads.
+// Reads arbitrary bytes as a compressed log, and valid archives that were damaged. Every read must return either the
+// right bytes or a damage report.
 
 #include <cerrno>
 
@@ -22,7 +22,7 @@ SysResult<std::unique_ptr<ByteSource>> sourceOf(SimFileSystem& files, std::strin
   return gzip ? gzipSource(file) : zstdSource(file);
 }
 
-// All bytes in order, up to the first error or kMostBytes.
+// Returns all bytes in order, up to the first error or kMostBytes.
 std::string readAll(ByteSource& source, bool& failed) {
   std::string all;
   std::string piece(4096, '\0');
@@ -62,7 +62,7 @@ void check(Input& input) {
     const std::string all = readAll(**source, failed);
     return checkReads(**source, all, failed, places);
   }
-  // Our own frames, then changed bytes when the mode says so.
+  // A valid archive, with changed bytes when the mode asks for them.
   const std::size_t frameBytes = 1 + places.byte() * std::size_t{8};
   const std::string plain(input.rest());
   std::string packed;
@@ -84,7 +84,7 @@ void check(Input& input) {
   BOUGH_CHECK(source || damaged);
   if (!source) return;
   const std::string all = readAll(**source, failed);
-  // What is not as it was is known to be damaged.
+  // Bytes that differ must be reported as damaged.
   BOUGH_CHECK(!failed && (all == plain || (damaged && (*source)->damagedAt())));
   checkReads(**source, all, failed, places);
 }

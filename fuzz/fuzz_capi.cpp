@@ -1,5 +1,5 @@
-// The C interface with arbitrary bytes as options, JSON, ids and entries: every call returns a code, and the store is
-// as usable as before.
+// Calls the C interface with arbitrary bytes as options, JSON, ids and entries. Every call must return a code, and the
+// store must stay usable.
 
 #include <bough/bough_c.h>
 
@@ -17,7 +17,7 @@ bough_text view(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-// A store in memory and a session with one message, made once.
+// A store in memory with a session that has one message; made once.
 struct World {
   bough_store* store = nullptr;
   bough_session* session = nullptr;
@@ -47,7 +47,7 @@ void finish(int32_t code, const void* handle, bough_text result) {
   BOUGH_CHECK(code != BOUGH_INTERNAL && code != BOUGH_BAD_HANDLE);
 }
 
-// A text that may be absent, or has a size that no memory has.
+// Returns a text that may be absent, or have an impossible size.
 bough_text takeText(bough::fuzz::Input& input) {
   const std::uint8_t kind = input.byte();
   if (kind % 8 == 0) return {nullptr, 0};
@@ -56,14 +56,14 @@ bough_text takeText(bough::fuzz::Input& input) {
   return {text.data() == nullptr ? "" : text.data(), kind % 8 == 2 ? SIZE_MAX >> (kind / 8 % 23) : text.size()};
 }
 
-// What a member of options may be: small, absurd, or any number.
+// Returns a number for an option: small, very large, or any number.
 std::uint64_t takeNumber(bough::fuzz::Input& input) {
   const std::uint8_t kind = input.byte();
   if (kind < 128) return kind % 4;
   return kind < 160 ? UINT64_MAX - kind % 4 : input.number();
 }
 
-// Options of every size and content: what is not ours is refused, and the session is as usable as before.
+// Passes options of every size and content. Invalid options must be refused, and the session must stay usable.
 void useOptions(const World& world, bough::fuzz::Input input) {
   bough_load_options load;
   bough_load_options_init(&load, sizeof load);

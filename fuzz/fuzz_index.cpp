@@ -1,8 +1,8 @@
-// Arbitrary bytes where the index of a fixed log should be: the same answers as without one.
+// Uses arbitrary bytes as the index file of a fixed log. The log must give the same answers as without an index.
 //
-// The input's first byte says how the index file is made: the bytes as they are; the right index with some bytes
-// changed; or that with its checksums made right again, which no crash can do. Such a forged file may give other
-// answers, but must not stop, hang or outgrow us.
+// The first byte of the input selects how the index file is made: the bytes as they are; the correct index with some
+// bytes changed; or the changed index with its checksums recomputed, which no crash can cause. Such a forged file may
+// give other answers, but must not crash, hang or use excessive memory.
 
 #include <array>
 
@@ -47,7 +47,7 @@ std::shared_ptr<SessionLog> open(SimEnvironment& world) {
   return std::move(*log);
 }
 
-// Everything that can be asked of a log, as text.
+// Returns the answers to every question about a log, as text.
 std::string answers(SessionLog& log) {
   std::string all;
   const auto say = [&](const auto& list) {
@@ -114,7 +114,7 @@ void putSum(std::string& bytes, std::size_t at, std::uint32_t sum) {
   if (at + sizeof sum <= bytes.size()) std::memcpy(bytes.data() + at, &sum, sizeof sum);
 }
 
-// Makes the checksums of an index file right, where it has blocks.
+// Recomputes the checksums of an index file, if it has blocks.
 void forge(std::string& index) {
   constexpr std::size_t kBlockBytes = 4096;
   constexpr std::size_t kHeaderSumAt = 80;

@@ -1,4 +1,5 @@
-// JSON of arbitrary bytes: our scanner and simdjson agree on what is JSON, and slices hold the values they should.
+// Reads arbitrary bytes as JSON. Our scanner and simdjson must agree on what is valid, and slices must hold the right
+// values.
 
 #include <simdjson.h>
 
@@ -47,7 +48,7 @@ void compare(std::string_view slice, element value) {
   }
 }
 
-// What only we accept: numbers of any size, and surrogates that are alone.
+// Returns true for what only our scanner accepts: numbers of any size, and lone surrogates.
 bool beyondDoubles(simdjson::error_code error, std::string_view text) {
   return error == simdjson::NUMBER_ERROR || (error == simdjson::STRING_ERROR && text.contains("\\u"));
 }

@@ -1,4 +1,5 @@
-// One line of arbitrary bytes: the seal, the keys read both ways, the entry, and the way back to the same bytes.
+// Reads one line of arbitrary bytes: its seal, its keys in both ways, its entry, and the entry written again as the
+// same bytes.
 
 #include "base/check.h"
 #include "base/model/ids.h"
@@ -38,7 +39,7 @@ void checkKeys(std::string_view line) {
   }
 }
 
-// What was read can be written, and reads as the same again.
+// An entry that was read can be written, and reading it again gives the same entry.
 void checkRoundTrip(std::string_view line) {
   const EntrySerializer& serializer = jsonEntrySerializer();
   const auto entry = serializer.decode(line);
@@ -55,7 +56,7 @@ void checkRoundTrip(std::string_view line) {
   sealed.pop_back();
   const auto seal = findSeal(sealed);
   BOUGH_CHECK(seal && seal->digits == digits && seal->place == 2 && seal->count == 3);
-  // Types of other writers may be long or need escapes; then the keys are read the long way.
+  // Types of other writers may be long or need escapes; their keys are read by the slow path.
   const auto keys = readCanonicalKeys(sealed);
   constexpr std::size_t kMaxTypeBytes = 64;
   const bool usual = entry->type.size() <= kMaxTypeBytes && isEntryId(entry->type);

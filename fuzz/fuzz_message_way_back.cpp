@@ -1,4 +1,4 @@
-// Fuzzes the reader of ways back: whatever is beside a document, converting it must end well.
+// Fuzzes the reader of WayBacks: whatever bytes are beside a document, converting the document must not crash.
 #include "message_fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

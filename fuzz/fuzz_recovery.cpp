@@ -1,5 +1,5 @@
-// Arbitrary bytes behind or over a valid log, then open, append, open again: what was whole is there, what was appended
-// is there, and no byte has vanished.
+// Puts arbitrary bytes after or over a valid log, then opens it, appends, and opens it again. Complete batches and
+// appended entries must be there, and no byte may be lost.
 
 #include "base/check.h"
 #include "fuzz/input.h"
@@ -69,7 +69,7 @@ void check(Input& input) {
   }
   const std::string after = files.contents(kLogPath).value();
   const std::string torn = files.contents(kTornPath).value_or("");
-  // Either all bytes still are where they stood, or a tail of them is in the other file.
+  // Either all bytes are still in place, or a tail of them is in the other file.
   std::size_t kept = 0;
   while (kept < bytes.size() && kept < after.size() && bytes[kept] == after[kept]) ++kept;
   if (kept < bytes.size()) {

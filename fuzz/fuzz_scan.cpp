@@ -1,7 +1,8 @@
-// Arbitrary bytes as a log: the scan stays inside them, and stopping anywhere and going on gives the same.
+// Scans arbitrary bytes as a log. The scan must stay inside the bytes, and stopping anywhere and continuing must give
+// the same result.
 //
-// The input's first four bytes choose where to stop; the rest is the log. With the top bit set its lines are sealed
-// again first, so that changes of the text reach what follows the checksums.
+// The first four bytes of the input choose where to stop; the rest is the log. With the top bit set, the lines are
+// sealed again first, so that changes of the text get past the checksums.
 
 #include "base/check.h"
 #include "fuzz/input.h"
@@ -11,7 +12,7 @@ namespace {
 
 using fuzz::Scan;
 
-// Gives each sealed line that lies whole in `bytes` the sum that it should have.
+// Gives each sealed line that is completely inside `bytes` its correct checksum.
 std::string resealed(std::string_view bytes) {
   std::string out;
   SealDigits last;
@@ -48,7 +49,8 @@ void check(std::string_view bytes, std::size_t split) {
   Scan parts;
   const std::string_view before = bytes.substr(0, split);
   checkInside(parts, parts.run(before), before.size());
-  // A line that counted before its end came must get its end next: a writer adds one, and nobody else may append.
+  // A line that counted before its line end arrived must get its line end next: its writer adds one, and no one else
+  // may append.
   const std::string_view rest = bytes.substr(static_cast<std::size_t>(parts.state.offset));
   if (parts.state.lacksLineEnd && !rest.empty() && !rest.starts_with('\n')) return;
   const std::uint64_t reached = parts.state.offset;

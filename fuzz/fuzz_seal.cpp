@@ -1,5 +1,5 @@
-// A valid log, then one kind of damage: no changed line is ever shown as verified, and no line is lost but those that
-// the damage touched.
+// Applies one kind of damage to a valid log. No changed line may be shown as verified, and only the lines that the
+// damage touched may be lost.
 
 #include <set>
 
@@ -33,19 +33,20 @@ LogBuilder makeLog(Input& input) {
 
 struct Damaged {
   std::vector<std::string> lines;
-  std::set<std::size_t> touched;  // of the lines as they were
+  std::set<std::size_t> touched;  // indexes in the undamaged log
 };
 
-// Whether the line after a changed one cannot be checked any more: the sum is another, and so is what it sums.
+// Returns true when the line after a changed line can no longer be checked, because both the changed line and its
+// checksum differ.
 bool hidesNext(std::string_view before, std::string_view after) {
-  if (after.find_first_not_of(" \t\r") == std::string_view::npos) return true;  // as if it were missing
+  if (after.find_first_not_of(" \t\r") == std::string_view::npos) return true;  // as if the line were missing
   const auto seal = findSeal(after);
   if (!seal && after.find_first_of("\r\n") == std::string_view::npos) return false;
   return !seal || (before.substr(before.size() - 10) != after.substr(after.size() - 10) &&
                    before.substr(0, before.size() - 10) != after.substr(0, after.size() - 10));
 }
 
-// Line numbers from 1 on: the header stays.
+// Damages one line; never the header, which is line 0.
 Damaged damage(const LogBuilder& log, Input& input) {
   Damaged result;
   for (const auto& line : log.lines) result.lines.push_back(line.text);
@@ -62,7 +63,7 @@ Damaged damage(const LogBuilder& log, Input& input) {
     case 1: line.replace(input.below(line.size()), input.byte(), input.rest()); break;
     case 2: line = std::string(input.rest()); break;
     case 3: line.resize(input.below(line.size())); break;
-    case 4:  // the line after a missing one cannot be told from a changed one
+    case 4:  // the line after a missing line looks like a changed one
       result.lines.erase(position(at));
       result.touched.insert(at + 1);
       break;
@@ -71,7 +72,7 @@ Damaged damage(const LogBuilder& log, Input& input) {
       result.lines.insert(position(at), copy);
       break;
     }
-    default:  // out of place: both of them, and the one that follows
+    default:  // swapped: affects both lines and the line after them
       if (at + 1 < result.lines.size()) std::swap(result.lines[at], result.lines[at + 1]);
       result.touched = {at, at + 1, at + 2};
   }
@@ -98,7 +99,7 @@ void check(Input& input) {
     BOUGH_CHECK(!line.chained || originals.contains(text.ends_with('\r') ? text.substr(0, text.size() - 1) : text));
     shown.emplace(text);
   }
-  // What is before the last batch that the damage did not reach was proven whole by it.
+  // Finds the last batch that the damage did not touch; its seals prove that everything before it is complete.
   std::size_t proven = 0;
   for (std::size_t end = log.lines.size(); end > 1 && proven == 0;) {
     const std::size_t begin = end - log.lines[end - 1].place;

@@ -1,5 +1,5 @@
-// Any bytes as the stream of each provider, cut anywhere: what comes out is a message that can be stored, or nothing;
-// and how the bytes were cut makes no difference.
+// Reads arbitrary bytes as the stream of each provider, cut anywhere. The result must be a message that can be stored,
+// or nothing, and must not depend on where the bytes were cut.
 
 #include <cstdint>
 #include <string>

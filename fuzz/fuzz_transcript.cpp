@@ -1,5 +1,5 @@
-// Fuzzes the readers of transcripts, each of them with every input: whatever the bytes are, reading ends, keeps every
-// byte, and gives entries with ids of their own whose parents came before them.
+// Fuzzes the readers of transcripts, each with every input. Whatever the bytes are, reading must end, keep every byte,
+// and return entries with unique ids, each after its parent.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,7 +30,7 @@ void readAs(const Agent& agent, std::string_view bytes) {
     joined += lineOf(entry).value_or("");
     return {};
   });
-  if (!report) return;  // it is not a document
+  if (!report) return;  // it is not a transcript
   require(report->skippedBytes > 0 || joined == bytes);
   require(report->headId.empty() || ids.contains(report->headId));
 }

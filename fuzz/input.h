@@ -1,4 +1,5 @@
-// What fuzz targets share: taking decisions from the input, a log in memory, and valid logs to damage.
+// Shared by the fuzz targets: taking decisions from the input, scanning a log in memory, and building valid logs to
+// damage.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace bough::fuzz {
 
-/// Takes the input apart from its front; gives zeros when it is used up.
+/// Reads the input from its beginning; returns zeros when it is used up.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
@@ -29,7 +30,7 @@ class Input {
     for (int i = 0; i < 4; ++i) value = value << 8 | byte();
     return value;
   }
-  /// A number below `end`; 0 when `end` is 0.
+  /// Returns a number below `end`; 0 when `end` is 0.
   std::size_t below(std::size_t end) { return end == 0 ? 0 : number() % end; }
   std::string_view text(std::size_t size) {
     const std::string_view taken = rest_.substr(0, size);
@@ -43,7 +44,7 @@ class Input {
   std::string_view rest_;
 };
 
-/// What a scan said.
+/// The result of a scan.
 struct Scan final : ScanSink {
   struct Line {
     std::uint64_t offset;
@@ -72,7 +73,7 @@ struct Scan final : ScanSink {
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view /*message*/) override {
     if (!isNote(kind)) problems.push_back({.kind = kind, .offset = offset, .bytes = bytes});
   }
-  /// Scans on over `bytes`; returns what follows the last complete batch.
+  /// Continues the scan over `bytes`; returns the number of bytes after the last complete batch.
   std::uint64_t run(std::string_view bytes) {
     TextSource source(bytes);
     return scanLog(source, jsonEntrySerializer(), state, *this).value();
@@ -102,7 +103,7 @@ struct LogBuilder {
     add(R"({"id":"h","parentId":null,"type":"session_header","timestamp":"2026-11-14T23:47:00.862Z","payload":{"format":1,"sessionId":")" +
         std::string(sessionId) + R"("}})");
   }
-  /// An entry of the type with that id, after that parent (`null` when empty).
+  /// Returns the text of an entry with this type, id and parent (`null` when empty).
   static std::string entry(std::string_view id, std::string_view parentId, std::string_view type,
                            std::string_view payload) {
     std::string body = R"({"id":")" + std::string(id) + R"(","parentId":)";

@@ -1,4 +1,5 @@
-// What every dialect's fuzz target does with its bytes: read them as one message and as a document, convert, come back.
+// The common part of every dialect's fuzz target: reads the bytes as one message and as a document, and converts them
+// there and back.
 #pragma once
 
 #include <bough/convert.h>
@@ -14,7 +15,8 @@ inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Stops the process when a promise is broken: the way back is exact, and a message returns as it is.
+/// Aborts the process when a promise is broken: the way back is exact, and a message in its own dialect is returned
+/// unchanged.
 inline void readDialect(Dialect dialect, std::string_view bytes) {
   if (const auto message = normalize(bytes, dialect)) {
     for (const Dialect to :

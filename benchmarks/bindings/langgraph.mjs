@@ -1,5 +1,6 @@
-// A thread of 100 turns in LangGraph, stored by bough and by the official SQLite saver with the same durability: prints the
-// bytes of the first ten turns and of the last ten, and the median time of a put: langgraph.mjs FOLDER MODULES.
+// Stores a LangGraph thread of 100 turns with bough and with the official SQLite saver, with the same durability.
+// Prints the bytes of the first ten and of the last ten turns, and the median time of a put: langgraph.mjs FOLDER
+// MODULES.
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -46,7 +47,7 @@ await store.close();
 const file = path.join(folder, 'official.db');
 const official = SqliteSaver.fromConnString(file);
 official.setup();
-official.db.pragma('synchronous = FULL'); // as durable as ours
+official.db.pragma('synchronous = FULL'); // as durable as bough
 const theirs = await measure(official, () => {
   official.db.pragma('wal_checkpoint(TRUNCATE)');
   return statSync(file).size;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# langgraph.mjs with the packages it needs: langgraph.sh ADDON WORK_FOLDER. Fails where they cannot be installed.
+# Runs langgraph.mjs with the packages it needs: langgraph.sh ADDON WORK_FOLDER. Fails if they cannot be installed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../../tests/npm_packages.sh"

@@ -1,4 +1,5 @@
-// Does a step twenty times for each line it reads, and prints the median of the seconds that it took: worker.mjs STORE. The steps: append, load, and both without a promise.
+// Does a step twenty times for each line that it reads, and prints the median seconds: worker.mjs STORE. The steps:
+// append, load, and both without a promise.
 import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 

@@ -1,4 +1,5 @@
-"""Does a step twenty times for each line it reads, and prints the median of the seconds that it took: worker.py STORE. The steps: append, load."""
+"""Does a step twenty times for each line that it reads, and prints the median seconds: worker.py STORE. The steps:
+append, load."""
 import sys
 import time
 
