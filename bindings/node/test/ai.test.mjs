@@ -1,4 +1,4 @@
-// BoughChat with the real `ai` package: messages that it validates, streams that it makes.
+// Tests BoughChat with the real `ai` package: it validates the messages and makes the streams.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ test('messages are saved once, and a regenerated answer is a branch', () =>
     await chat.save(messages);
     assert.deepEqual(await chat.load(), messages);
     assert.deepEqual(await validateUIMessages({ messages: await chat.load() }), messages);
-    // The same messages, their members in another order.
+    // The same messages with their members in another order.
     await chat.save(messages.map(({ id, role, parts }) => ({ parts: parts.map(({ type, text }) => ({ text, type })), role, id })));
     assert.equal((await (await store.session((await store.sessionIds())[0])).branches()).length, 1);
     const regenerated = [messages[0], uiMessage('3', 'assistant', 'better')];
@@ -51,7 +51,7 @@ test('a stream is resumed while it runs, after it ended, and after its reader we
     const reader = outward.getReader();
     await reader.read();
     await reader.cancel();
-    // The first chunk is recorded soon: wait until the recording is there.
+    // The first chunk is recorded soon; wait until the recording exists.
     let resumed = null;
     while (resumed === null) resumed = await chat.resume('s');
     for (const chunk of chunks(5).slice(1)) push.enqueue(chunk);
@@ -90,7 +90,7 @@ test('a resume may wait without end', () =>
     let resumed = null;
     while (resumed === null) resumed = await chat.resume('s', { idleMs: Infinity });
     const collected = collect(resumed);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // longer than a timer that takes Infinity for nothing
+    await new Promise((resolve) => setTimeout(resolve, 100)); // enough time for a timer that treats Infinity as 0
     push.enqueue(chunks(2)[1]);
     push.close();
     assert.deepEqual(await collected, chunks(2));
@@ -108,7 +108,7 @@ test('a resumed stream that fails leaves no timer behind, which would keep the p
     const reader = (await chat.resume('s', { idleMs: 600_000 })).getReader();
     await reader.read();
     const failed = reader.read();
-    while (timers() === before) await new Promise((resolve) => setImmediate(resolve)); // it waits for more
+    while (timers() === before) await new Promise((resolve) => setImmediate(resolve)); // until it waits for more
     await store.close();
     await assert.rejects(failed, { code: 'closed' });
     assert.equal(timers(), before);
@@ -147,7 +147,7 @@ const streamOf = (list, error) =>
       else controller.close();
     },
   });
-// What is read until the end or an error, whose message comes last.
+// Reads until the end or an error. The message of an error is the last element.
 const readAll = async (stream) => {
   const all = [];
   try {
@@ -170,7 +170,7 @@ test('a stream that is recorded again under its name takes the place of the one 
     assert.deepEqual(await collect(await chat.resume('s')), chunks(4));
     assert.deepEqual(await collect(await chat.resume('s')), chunks(4));
     await before.cancel();
-    // One that died without an end, and who waits for it.
+    // A recording that died without an end, and a reader that waits for it.
     chat.record('t', new ReadableStream({ start: (controller) => controller.enqueue(chunks(1)[0]) }));
     let waiting = null;
     while (waiting === null) waiting = await chat.resume('t');
@@ -223,7 +223,7 @@ test('reading makes no session, and a chat that another process removed begins a
     const chat = new BoughChat({ store, chatId: 'c' });
     assert.deepEqual(await chat.load(), []);
     assert.equal(await chat.resume('s'), null);
-    await chat.save([]); // there is nothing to store
+    await chat.save([]); // nothing to store
     assert.deepEqual(await store.sessionIds(), []);
     const messages = [uiMessage('1', 'user', 'ask')];
     await chat.save(messages);
@@ -231,12 +231,12 @@ test('reading makes no session, and a chat that another process removed begins a
     assert.deepEqual(await chat.load(), []);
     await chat.save(messages);
     assert.deepEqual(await chat.load(), messages);
-    await chat.save([]); // takes the messages off the branch
+    await chat.save([]); // removes the messages from the branch
     assert.deepEqual(await chat.load(), []);
     await store.close();
   }));
 
-// A server with a model that never finishes; it answers the chat's last message and records the stream.
+// A server with a model that never finishes. It answers the chat's last message and records the stream.
 const SERVER = `
   import { convertToModelMessages, streamText } from 'ai';
   import { MockLanguageModelV4 } from 'ai/test';

@@ -1,5 +1,5 @@
-// The real Claude Agent SDK, with a model of ours on the loopback interface: it stores a session in bough, and another
-// machine, which has nothing but the store, resumes it.
+// Tests the real Claude Agent SDK with a local model server: it stores a session in bough, and another machine, which
+// has only the store, resumes the session.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { BoughSessionStore } from 'bough/claude';
 
 import { startModel } from './model.mjs';
 
-// One machine: a folder for the program's own files, which is empty at first.
+// Simulates one machine: a folder for the program's own files, which is empty at first.
 async function ask(store, project, prompt, more) {
   const home = await mkdtemp(path.join(tmpdir(), 'bough-claude-'));
   const model = await startModel(prompt);

@@ -1,4 +1,4 @@
-// The types of bough/claude against those of the real SDK. Compiled, not run.
+// Checks the types of bough/claude against those of the real SDK. Compiled, not run.
 import { foldSessionSummary, query, type SessionStore } from '@anthropic-ai/claude-agent-sdk';
 import { BoughSessionStore } from 'bough/claude';
 

@@ -1,4 +1,4 @@
-// The contracts of a SessionStore of the Claude Agent SDK, one test each, and what they do not ask.
+// Tests the contracts of a SessionStore of the Claude Agent SDK, one test per contract, and more.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -200,7 +200,7 @@ test('listing goes on while another process deletes', () =>
   withFolder(async (location) => {
     const store = await Store.open(location);
     const sessions = new BoughSessionStore(store);
-    // Long names are known by their session alone.
+    // Only the session of a long name stores the name.
     const keys = ['short', 'x'.repeat(200), 'y'.repeat(200)].map((sessionId) => ({ projectKey: 'p', sessionId }));
     for (const key of keys) await sessions.append(key, [{ type: 'user', uuid: '1', message: { role: 'user', content: 'hi' } }]);
     const gone = { sessionIds: async () => [...(await store.sessionIds()), `claude-_h${'0'.repeat(64)}`, 'claude-_5b_22p_22_2c_22gone_22_5d'], session: (id) => store.session(id) };

@@ -1,4 +1,4 @@
-// The adapters as a CommonJS program gets them: with the classes of the frameworks that it requires itself.
+// Tests the adapters in a CommonJS program, with the classes of the frameworks that the program itself requires.
 'use strict';
 const assert = require('node:assert/strict');
 const { test } = require('node:test');

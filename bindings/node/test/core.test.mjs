@@ -1,4 +1,5 @@
-// The package as its users see it: node --test, with BOUGH_NODE_BINARY naming bough.node, or where the package is installed.
+// Tests the package as its users see it: node --test, with BOUGH_NODE_BINARY set to bough.node, or with the package
+// installed.
 import assert from 'node:assert/strict';
 import { readFile, readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -23,7 +24,8 @@ test('payloads come back byte for byte, as strings and as buffers', () =>
 test('texts of every kind survive', () =>
   withStore(async (store) => {
     const session = await store.create();
-    const long = Array.from({ length: 20 }, (_, number) => `${'x'.repeat(440 + number)}🌳木`); // around the size of a short text
+    const long = Array.from({ length: 20 }, (_, number) => `${'x'.repeat(440 + number)}🌳木`); // around the size limit of
+                                                                                             // a short text
     const texts = [...long, 'plain', '"quoted"\\', '東京 🌳', 'a\0b', 'line\nline', 'x'.repeat(300_000)];
     for (const text of texts) await session.append(userText(text));
     assert.deepEqual((await session.history()).map(content), texts);
@@ -216,7 +218,7 @@ test('numbers, words and texts of the wrong kind are refused', () =>
     await assert.rejects(session.entries({ count: 0 }).next(), { code: 'invalid_argument' });
     for (const bytes of ['\ud800', 7, new Date(), [1]]) await assert.rejects(store.putAttachment(bytes), TypeError);
     assert.equal(String(await store.attachment(await store.putAttachment('\u6728'))), '\u6728');
-    // Half of a surrogate pair: JSON has an escape for it, UTF-8 has not.
+    // JSON has an escape for half of a surrogate pair; UTF-8 cannot express it.
     await assert.rejects(session.setTitle('\ud800'), TypeError);
     await session.setTitle('\ufffd \u{1f333}');
     await session.append(userText('\ud800'));
@@ -252,7 +254,7 @@ test('a name that was mistyped is refused', () =>
     ];
     for (const each of wrong) await assert.rejects(each, /there is no (option|member of an entry) "/);
     assert.equal((await session.load()).length, 1);
-    // What was stored can be appended elsewhere, as it is and as JSON.
+    // Stored entries can be appended elsewhere, unchanged and as JSON.
     await session.append({ ...entry, id: 'a' });
     const [stored] = await session.load({ last: 1 });
     await (await store.create()).append(stored);
@@ -373,7 +375,7 @@ test('one entry appended at once is what it is in a batch', () =>
     const session = await store.create();
     const members = (entry) => [entry.parentId, entry.type, entry.runId, entry.payloadJson, entry.meta];
     const object = (text) => JSON.stringify({ text });
-    // Around the size of the memory that a call has for its texts, alone and after others.
+    // Around the size of the memory that a call has for its texts, for single texts and for texts after others.
     const lengths = [0, 1, 400, 4060, 4085, 4086, 4087, 4088, 4089, 4090, 4091, 4092, 4093, 4096, 5000, 300_000];
     const payloads = lengths.flatMap((length) => ['', 'é', '木', '🌳'].map((end) => object('x'.repeat(Math.max(0, length - 11)) + end)));
     const entries = [
@@ -437,7 +439,8 @@ test('a wrong argument rejects, and is not thrown', () =>
     await assert.rejects(convert(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'bough', 'bough'), { code: 'invalid_argument' });
   }));
 
-// Package managers that let a package see only what it names (Yarn's Plug'n'Play, pnpm without hoisting) need it.
+// Package managers that only show a package its declared dependencies (Yarn's Plug'n'Play, pnpm without hoisting) need
+// this.
 test('frameworks that an adapter imports are optional peers', async () => {
   const folder = path.dirname(createRequire(import.meta.url).resolve('bough/package.json'));
   const { peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));

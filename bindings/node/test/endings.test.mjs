@@ -1,4 +1,4 @@
-// How things end: processes, worker threads, and stores with what was opened from them.
+// Tests how things end: processes, worker threads, and stores with everything opened from them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Every type of the package by its name, and what strict TypeScript refuses. Compiled, not run.
+// Uses every type of the package by its name, and checks what strict TypeScript refuses. Compiled, not run.
 import * as bough from 'bough';
 import type {
   AppendOptions, Appended, Branch, Context, ContextOptions, Dialect, Durability, Entry, ErasureReport, ListQuery, LoadOptions, NewEntry, NewSession,

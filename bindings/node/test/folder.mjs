@@ -1,4 +1,4 @@
-// A new store for each test.
+// Makes a new store for each test.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ export async function withFolder(use) {
   }
 }
 
-/** The store in it is closed in the end. */
+/** Runs `use` with a new store, and closes the store at the end. */
 export function withStore(use) {
   return withFolder(async (location) => {
     const store = await Store.open(location);
@@ -26,7 +26,7 @@ export function withStore(use) {
   });
 }
 
-/** Names that other frameworks may use, and that must not meet. */
+/** Names that other frameworks may use, and that must not collide. */
 export const HOSTILE_NAMES = [
   '', ' ', '.', '..', '../../etc/passwd', '/', 'a/b', 'a\\b', 'a:b|c', 'a_2fb', 'A', 'a', '__proto__', 'constructor', '%2e', '木', 'e\u0301', '\u00e9',
   '\0', 'line\nbreak', '\ud800', '\udc00', '\ud800x', '\ufffd', '😀', 'x'.repeat(500), `${'x'.repeat(499)}y`, '\ud800'.repeat(300), '_h', 'name', '[]', '["c","s"]',

@@ -1,4 +1,4 @@
-// What LangGraph's own suite does not ask: space, forks, two writers, hostile names, a kill between two calls.
+// Tests what LangGraph's own suite does not cover: space, forks, two writers, hostile names, a kill between two calls.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
@@ -52,7 +52,7 @@ test('a copy of a checkpoint, which names no new versions and the parent of the 
     const root = await saver.put(at(), checkpoint('1', ['a'], 1), {}, { messages: 1 });
     await saver.put(root, checkpoint('2', [`left ${long}`], 2), {}, { messages: 2 });
     await saver.put(root, checkpoint('3', [`right ${long}`], 2), {}, { messages: 2 });
-    // As LangGraph's updateState does with "__copy__".
+    // Like LangGraph's updateState with "__copy__".
     await saver.put(root, checkpoint('4', [`right ${long}`], 2), { source: 'fork' }, {});
     await saver.put(at(), checkpoint('5', ['a'], 1), { source: 'fork' }, {});
     await saver.close();
@@ -65,7 +65,7 @@ test('a copy of a checkpoint, which names no new versions and the parent of the 
 test('two writers lose nothing, and hostile thread ids stay apart', () =>
   withFolder(async (location) => {
     const savers = await Promise.all([1, 2].map(() => BoughSaver.open(location)));
-    const threads = HOSTILE_NAMES.filter((name) => name !== ''); // which list() takes for all threads
+    const threads = HOSTILE_NAMES.filter((name) => name !== ''); // for list(), '' means all threads
     await Promise.all(
       savers.flatMap((saver, writer) =>
         threads.map((thread) => saver.put({ configurable: { thread_id: thread } }, checkpoint(`${writer}`, [thread], 1), { writer }, { messages: 1 })),
@@ -148,7 +148,7 @@ test('bytes come back as they were, also with a mark of their order', () =>
 test('channels may have any name', () =>
   withFolder(async (location) => {
     const saver = await BoughSaver.open(location);
-    const names = HOSTILE_NAMES.filter((name) => name !== '__proto__'); // which LangGraph's own serializer drops
+    const names = HOSTILE_NAMES.filter((name) => name !== '__proto__'); // LangGraph's own serializer drops it
     const values = Object.fromEntries(names.map((name, number) => [name, number]));
     const versions = Object.fromEntries(names.map((name) => [name, 1]));
     await saver.put(at(), { v: 4, id: '1', ts: '', channel_values: values, channel_versions: versions, versions_seen: {} }, {}, versions);
@@ -167,7 +167,7 @@ test('a thread that another process deleted begins again', () =>
     await right.deleteThread('t');
     await left.put(at(), checkpoint('1', ['newer'], 1), {}, { messages: 1 });
     assert.deepEqual((await left.getTuple(at())).checkpoint.channel_values.messages, ['newer']);
-    // Deleted and begun again between two calls of this process.
+    // Deleted and started again between two calls of this process.
     await right.deleteThread('t');
     await right.put(at(), checkpoint('2', ['other'], 1), {}, { messages: 1 });
     assert.deepEqual((await left.getTuple(at())).checkpoint.channel_values.messages, ['other']);
@@ -179,7 +179,7 @@ test('a thread that is deleted while it is written begins again', () =>
   withFolder(async (location) => {
     const store = await Store.open(location);
     const other = new BoughSaver(store);
-    let between = []; // what another one does after the thread was read, and before it is written
+    let between = []; // what another writer does after the thread was read and before the append
     const hooked = (session) => ({
       append: async (...given) => {
         await between.pop()?.();

@@ -1,4 +1,4 @@
-// LangGraph's own suite for checkpointers, unchanged: vitest run --globals.
+// LangGraph's own test suite for checkpointers, unchanged: vitest run --globals.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

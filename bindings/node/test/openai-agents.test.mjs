@@ -1,5 +1,5 @@
-// BoughSession against the in-memory session of the OpenAI Agents SDK itself: the same calls, the same answers. And what
-// memory cannot show: a crash, two processes, what stays as a branch.
+// Tests BoughSession against the in-memory session of the OpenAI Agents SDK: the same calls must give the same answers.
+// Also tests what memory cannot show: a crash, two processes, and the branches that stay.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ const call = (callId, text) => ({ type: 'function_call', callId, name: 'look', a
 const append = (operationId, items) => ({ operationId, transaction: { type: 'append_items', items } });
 const replace = (operationId, expectedSuffix, replacement) => ({ operationId, transaction: { type: 'replace_suffix', expectedSuffix, replacement } });
 
-// What a call answers, or how it fails: messages agree up to the first colon or full stop.
+// Returns the result of a call, or how it fails: messages must agree up to the first colon or full stop.
 const outcome = (promise) =>
   promise.then(
     (value) => ({ value }),

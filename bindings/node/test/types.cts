@@ -1,4 +1,4 @@
-// The types for CommonJS. Compiled, not run.
+// Uses the types from CommonJS. Compiled, not run.
 import checkpoint = require('@langchain/langgraph-checkpoint');
 import bough = require('bough');
 import ai = require('bough/ai');

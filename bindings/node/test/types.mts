@@ -1,4 +1,4 @@
-// The types of the package, used as a strict TypeScript program does. Compiled, not run.
+// Uses the types of the package as a strict TypeScript program does. Compiled, not run.
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Session as AgentsSession, SessionHistoryTransactionAwareSession } from '@openai/agents-core';
 import type { UIMessage } from 'ai';
@@ -14,7 +14,7 @@ export async function walk(location: string): Promise<string[]> {
   const { lastId, appended } = await session.append([userText('Hello'), assistantText('Hi'), message('anthropic', '{}')], { expectedTail: '' });
   const entries: Entry[] = await session.load({ branch: lastId, last: appended });
   for await (const entry of session) entries.push(entry);
-  await session.append(entries); // what was stored, as it is
+  await session.append(entries); // stored entries, unchanged
   try {
     await session.moveHead(null);
   } catch (error) {

@@ -1,4 +1,4 @@
-"""A store in a folder of its own for each test."""
+"""Creates a store in a new folder for each test."""
 
 import pathlib
 import tempfile

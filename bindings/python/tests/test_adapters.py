@@ -1,4 +1,4 @@
-"""The adapters, against stand-ins of the base classes of their frameworks."""
+"""Tests the adapters with stand-ins for the base classes of their frameworks."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from store_case import StoreCase
 
 
 class Typed:
-    """What a serializer of LangGraph does: a type and bytes."""
+    """Does what a serializer of LangGraph does: returns a type and bytes."""
 
     @staticmethod
     def dumps_typed(value):
@@ -26,7 +26,7 @@ class Typed:
 
 
 def stand_ins():
-    """Modules with the published names of the frameworks, which are not here themselves."""
+    """Makes modules with the frameworks' published names, because the frameworks are not installed."""
     base = types.ModuleType("langgraph.checkpoint.base")
 
     class BaseCheckpointSaver:
@@ -112,7 +112,7 @@ class Adapters(StoreCase):
         root = saver.put(config, self.checkpoint("1", {"words": "a"}, {"words": 1}), {}, {"words": 1})
         saver.put(root, self.checkpoint("2", {"words": "left " + long}, {"words": 2}), {}, {"words": 2})
         saver.put(root, self.checkpoint("3", {"words": "right " + long}, {"words": 2}), {}, {"words": 2})
-        # As LangGraph's update_state does with "__copy__": no new versions, and the parent of the one that is copied.
+        # Like LangGraph's update_state with "__copy__": no new versions, and the parent of the copied checkpoint.
         saver.put(root, self.checkpoint("4", {"words": "right " + long}, {"words": 2}), {}, {})
         saver.put(config, self.checkpoint("5", {"words": "a"}, {"words": 1}), {}, {})
         found = {each.checkpoint["id"]: each.checkpoint["channel_values"] for each in BoughSaver(self.store).list(None)}
@@ -222,7 +222,7 @@ class Adapters(StoreCase):
         saver, other = langgraph.BoughSaver(self.store), langgraph.BoughSaver(self.store)
         config = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
         long = "the same beginning " * 20
-        between = []  # what another one does after the thread was read, and before it is written
+        between = []  # what another writer does after the thread was read and before the append
         refresh = langgraph._Thread.refresh
 
         def refreshed(thread):
@@ -313,7 +313,7 @@ class Adapters(StoreCase):
             for _ in range(10):
                 child = os.fork()
                 if child == 0:
-                    signal.alarm(20)  # a child that waits for a thread of its parent ends by this
+                    signal.alarm(20)  # kills a child that waits for a thread of its parent
                     os._exit(0 if saver.get_tuple(config) else 1)
                 self.assertEqual(os.waitpid(child, 0)[1], 0)
         finally:
@@ -376,7 +376,7 @@ class Adapters(StoreCase):
             session = open_named(self.store, "test-", name, create=True)
             self.assertEqual(name_of(self.store, "test-", session.id), name)
         self.assertEqual(sorted(names_of(self.store, "test-")), sorted(names))
-        # As in Node: one store serves both.
+        # One store serves both, as in Node.
         self.assertEqual(session_id_of("p-", "a/b 木"), "p-a_2fb_20_e6_9c_a8")
         for wrong in (None, 5, b"bytes"):
             with self.assertRaisesRegex(TypeError, "the name of a session is a text"):
@@ -388,7 +388,7 @@ class Adapters(StoreCase):
         from bough._foreign_key import names_of, open_named, session_id_of
 
         self.store.create(id=session_id_of("test-", "x" * 500)).close()
-        self.store.create(id="test-_zz").close()  # not a name
+        self.store.create(id="test-_zz").close()  # not an encoded name
         self.assertEqual(names_of(self.store, "test-"), [])
         open_named(self.store, "test-", "x" * 500)
         self.assertEqual(names_of(self.store, "test-"), ["x" * 500])

@@ -1,4 +1,5 @@
-"""The package as its users see it. Run with BOUGH_LIBRARY naming libbough.so, or in an environment with the wheel."""
+"""Tests the package as its users see it. Run with BOUGH_LIBRARY set to libbough.so, or in an environment with the
+wheel."""
 
 import asyncio
 import concurrent.futures
@@ -285,7 +286,7 @@ class Mistakes(StoreCase):
         with self.assertRaises(bough.Closed) as closed:
             session.state()
         self.assertEqual(closed.exception.code, "closed")
-        session._handle = handle  # as a thread sees it that began before another one closed it
+        session._handle = handle  # as seen by a thread that started before another thread closed it
         with self.assertRaises(bough.Closed) as closed:
             session.append(bough.user_text("x"))
         self.assertEqual(closed.exception.code, "closed")
@@ -296,7 +297,7 @@ class Mistakes(StoreCase):
             self.store.create()
 
     def test_handles_cannot_be_copied(self):
-        """A copy would close the original's handle, and in another process name something else."""
+        """A copy would close the original's handle, and in another process the number would name something else."""
         session = self.store.create()
         for each in (self.store, session, session.cursor(), session.follow()):
             for copied in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -350,7 +351,7 @@ class Processes(StoreCase):
                 fresh = session.follow(position="a")
                 try:
                     follower.next(10)
-                except bough.InvalidArgument:  # a thread of the parent was using it at that moment
+                except bough.InvalidArgument:  # a thread of the parent was using it during the fork
                     pass
                 code = 0 if fresh.next(10)[0].id == "b" and len(self.store.list()) == 1 else 2
             finally:

@@ -1,4 +1,4 @@
-"""Followers, loops over readers, and calls that do not block the event loop."""
+"""Tests followers, loops over readers, and calls that do not block the event loop."""
 
 import asyncio
 import gc
@@ -34,7 +34,7 @@ class Following(StoreCase):
         follower = self.store.create().follow()
         handle = follower._handle
         follower.close()
-        follower._handle = handle  # as a thread sees it that began before the other one closed it
+        follower._handle = handle  # as seen by a thread that started before another thread closed it
         follower.stop()
         follower.close()
 
@@ -143,7 +143,7 @@ class Following(StoreCase):
             reading.cancel()
             self.assertEqual([entry.id async for entry in cursor][-4:], ["a", "b", "c", "d"])
 
-        asyncio.run(main())  # ends, although a follower that nobody closed waits
+        asyncio.run(main())  # ends, although a follower that was not closed is waiting
 
     def test_many_followers_leave_room_for_other_calls(self):
         async def main():
@@ -180,7 +180,7 @@ class Following(StoreCase):
         self.assertEqual(asyncio.run(first()), "b")
 
     def test_a_read_that_fails_is_told_once(self):
-        """By its exception alone: nothing is logged beside it, also when the event loop has ended meanwhile."""
+        """Only by its exception: nothing else is logged, even when the event loop has ended meanwhile."""
         told = []
 
         async def main():

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: nothing but KeyboardInterrupt comes, and each entry comes once."""
+"""Tests Ctrl-C at any moment: only KeyboardInterrupt is raised, and each entry is returned exactly once."""
 
 import _thread
 import os
@@ -15,7 +15,7 @@ import unittest.mock
 import bough
 from store_case import StoreCase
 
-# `consume` is what is interrupted; around it a signal says nothing, so that the program itself loses nothing.
+# Only `consume` is interrupted. Around it, signals have no effect, so that the program itself loses nothing.
 _PROGRAM = """if True:
     import signal, sys, threading
     import bough
@@ -71,7 +71,7 @@ class Interrupts(unittest.TestCase):
         command = [sys.executable, "-c", _PROGRAM, kind, "4000"]
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), "ready\n")
-            for _ in range(1000):  # a bound, so that a slow machine gets on
+            for _ in range(1000):  # limited, so that a slow machine finishes
                 if process.poll() is not None:
                     break
                 process.send_signal(signal.SIGINT)
@@ -79,7 +79,7 @@ class Interrupts(unittest.TestCase):
             try:
                 out, errors = process.communicate(timeout=120)
             finally:
-                process.kill()  # one that lost an entry waits for it
+                process.kill()  # a process that lost an entry still waits for it
         self.assertEqual((out.split()[:1], errors, process.returncode), (["all"], "", 0))
 
     def test_a_follower_loses_nothing(self):
@@ -96,7 +96,8 @@ class Interrupts(unittest.TestCase):
 
 
 class LockInterruptedAfterItIsTaken:
-    """As Python 3.14 has it: Ctrl-C between `with lock` and its body, at one of the times that the main thread takes it."""
+    """Simulates Python 3.14: Ctrl-C comes between `with lock` and its body, at one of the times when the main thread
+    takes it."""
 
     def __init__(self, lock, place):
         self.lock, self.left = lock, place
@@ -118,7 +119,7 @@ class LockInterruptedAfterItIsTaken:
 
 
 class Locks(StoreCase):
-    """Ctrl-C leaves no lock taken: another thread reads all."""
+    """Ctrl-C leaves no lock taken: another thread can read everything."""
 
     def read_all(self, reader):
         given = []
@@ -158,7 +159,7 @@ def started_and_interrupted(*arguments, start=_thread.start_new_thread):
 
 
 class Starts(StoreCase):
-    """Ctrl-C while a thread is started that reads."""
+    """Ctrl-C while the reading thread is being started."""
 
     def interrupted(self, follower, effect):
         with unittest.mock.patch("_thread.start_new_thread", side_effect=effect):
@@ -189,7 +190,7 @@ class Starts(StoreCase):
         intake = cursor._intake
         cursor._fetch(2)
         part, me = intake.give(1), _thread.get_ident()
-        intake._handed[me] = part, "a"  # as Ctrl-C leaves it before the return
+        intake._handed[me] = part, "a"  # the state that Ctrl-C leaves before the return
         self.assertEqual(cursor.position, "a")
         self.assertEqual([entry.id for entry in cursor.next(1)], ["b"])
         self.assertEqual((cursor.position, [entry.id for entry in cursor]), ("b", ["c"]))
