@@ -2,8 +2,8 @@
 // retention.
 //
 // It is kept in <store>/catalog.db (SQLite), beside the logs. It may be deleted at any time and is rebuilt from the
-// logs; what is lost then is which sessions are missing, and which logs became shorter. Appends do not update it:
-// catchUp() reads what is new, session by session, and remembers how far it came. The other calls answer from that.
+// logs. Only two facts are lost then: which sessions are missing, and which logs became shorter. Appends do not update
+// it: catchUp() reads what is new, session by session, and remembers how far it came. The other calls answer from that.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct ModelPrice {
   double input = 0;
   double output = 0;
   double cacheRead = 0;
-  double cacheWrite = 0;  ///< Kept for five minutes.
+  double cacheWrite = 0;  ///< Of a cache entry that is kept for five minutes.
 
   /// Returns the price of a cache write that is kept for an hour. Only Anthropic has it, at twice the input price.
   [[nodiscard]] double cacheWriteHour() const { return 2 * input; }
@@ -81,11 +81,11 @@ struct UsageOptions {
   std::optional<std::uint64_t> sinceMs = {};  ///< Answers at or after this time, in ms since 1970.
   std::optional<std::uint64_t> untilMs = {};  ///< Answers before this time.
   std::string session = {};                   ///< Only this session. Required for UsageBy::Branch.
-  std::string agent = {};                     ///< As SessionFilter::agent.
-  std::string cwd = {};                       ///< As SessionFilter::cwd.
-  std::string key = {};                       ///< As SessionFilter::key.
+  std::string agent = {};                     ///< See SessionFilter::agent.
+  std::string cwd = {};                       ///< See SessionFilter::cwd.
+  std::string key = {};                       ///< See SessionFilter::key.
   std::string model = {};                     ///< Only answers of this model.
-  std::vector<std::string> writtenBy = {};    ///< As SessionFilter::writtenBy.
+  std::vector<std::string> writtenBy = {};    ///< See SessionFilter::writtenBy.
   bool localTime = false;                     ///< Use days of the machine's time zone instead of UTC.
   const PriceTable* prices = nullptr;         ///< The built-in table when null.
 };
@@ -188,7 +188,7 @@ struct SessionFilter {
   std::string cwd = {};                     ///< This folder, or a folder below it.
   std::string title = {};                   ///< A part of the title, without regard to case and accents.
   bool named = false;                       ///< Only sessions whose title is not taken from a message.
-  std::string session = {};                 ///< Only this session's id.
+  std::string session = {};                 ///< Only sessions with a title that is not taken from a message.
   std::vector<std::string> writtenBy = {};  ///< Imported from one of these agents; empty: any session.
   std::optional<SessionCondition> condition = {};
   bool withProblem = false;                   ///< Only sessions with a SessionSummary::problem.
@@ -312,8 +312,8 @@ struct UsageSum {
   std::string title = {};  ///< The session's title, when grouped by session.
   std::string model = {};
   std::uint64_t messages = 0;      ///< An answer that several selected sessions hold counts once.
-  std::uint64_t withoutId = 0;     ///< As UsageRow::withoutId.
-  std::uint64_t withoutUsage = 0;  ///< As UsageRow::withoutUsage.
+  std::uint64_t withoutId = 0;     ///< See UsageRow::withoutId.
+  std::uint64_t withoutUsage = 0;  ///< See UsageRow::withoutUsage.
   Usage tokens = {};
 };
 

@@ -93,7 +93,7 @@ class ContextCache {
   explicit ContextCache(std::size_t capacity = 16);
   ~ContextCache();
 
-  /// As buildContext. A cached context costs one look at the session and at each session whose history it shares. The
+  /// Same as buildContext. A cached context costs one look at the session and at each session whose history it shares. The
   /// returned context stays valid whatever happens to the cache. Failures are not cached.
   [[nodiscard]] Result<std::shared_ptr<const Context>> get(SessionStore& store, const std::string& sessionId,
                                                            const ContextOptions& options = {});

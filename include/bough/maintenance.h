@@ -204,7 +204,7 @@ class StoreMaintenance {
   /// Returns all sessions in the trash, most recent first. In a folder, it also completes a move to or from the trash
   /// that was interrupted.
   [[nodiscard]] Result<std::vector<TrashedSession>> listTrash() const;
-  /// As Session::exportLines, for a session in the trash. NotFound when it is not there.
+  /// Same as Session::exportLines, for a session in the trash. NotFound when it is not there.
   [[nodiscard]] Result<void> exportTrashed(const std::string& trashId,
                                            const std::function<bool(std::string_view)>& line) const;
   /// Restores a session from the trash, durably, under its old id. AlreadyExists when another session has that id now;

@@ -121,7 +121,7 @@ class SessionFollower {
   /// after stop(). Fails as SessionCursor::next does, also during the wait: with Closed when the store is closed, with
   /// NotFound when the session is removed.
   [[nodiscard]] Result<std::vector<Entry>> next(int timeoutMs);
-  /// As SessionCursor::position.
+  /// Same as SessionCursor::position.
   [[nodiscard]] const std::string& position() const;
   /// Ends a next() that is waiting, and all later ones. Any thread may call it.
   void stop();

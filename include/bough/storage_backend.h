@@ -207,7 +207,7 @@ class StoredSession {
   virtual ~StoredSession() = default;
 
   [[nodiscard]] virtual const std::string& sessionId() const = 0;
-  /// As Session::state, including everything that other processes have appended until now.
+  /// Same as Session::state, including everything that other processes have appended until now.
   [[nodiscard]] virtual Result<SessionState> state() = 0;
   /// Returns the session's first entry, as stored. Damaged when it cannot be read.
   [[nodiscard]] virtual Result<Entry> header() = 0;
@@ -216,10 +216,10 @@ class StoredSession {
   /// entries name. A call that fails leaves `request` unchanged; after success its content is undefined. Fails with the
   /// codes of Session::append. A batch that consists of duplicates only succeeds whatever the tail and the turn are.
   [[nodiscard]] virtual Result<AppendResult> append(AppendRequest& request) = 0;
-  /// As Session::beginTurn; durable, and serialized with appends. A backend that does not number turns returns
+  /// Same as Session::beginTurn; durable, and serialized with appends. A backend that does not number turns returns
   /// Unsupported.
   [[nodiscard]] virtual Result<std::uint64_t> beginTurn();
-  /// As Session::leaseTurn and Session::renewTurn; returns the number of the turn.
+  /// Same as Session::leaseTurn and Session::renewTurn; returns the number of the turn.
   [[nodiscard]] virtual Result<std::uint64_t> leaseTurn(const TurnLease& lease);
   /// Returns the entries that a query selects, with redactions applied and attachments read back. NotFound when the
   /// branch or the position names an entry that the session does not have, or when a sequence is past its end. Sees
@@ -251,7 +251,7 @@ class SessionTrash {
   [[nodiscard]] virtual std::vector<Result<TrashedSession>> trash(const std::vector<Removal>& removals) = 0;
   /// Returns all sessions in the trash, most recent first.
   [[nodiscard]] virtual Result<std::vector<TrashedSession>> list() = 0;
-  /// As StoredSession::exportLines.
+  /// Same as StoredSession::exportLines.
   [[nodiscard]] virtual Result<void> exportLines(const std::string& trashId,
                                                  const std::function<bool(std::string_view)>& line) = 0;
   /// Restores a session under its id. AlreadyExists when another session has that id now; NotFound when the session is

@@ -170,7 +170,8 @@ class SessionStore {
   /// Returns the ids of all sessions, including archived ones. Costs one listing of the folder, or one query, and
   /// memory for all ids. Use Catalog for what is known about each session.
   [[nodiscard]] Result<std::vector<std::string>> listSessions();
-  /// Returns the upkeep of this store: verify, repair, migrate, archive; the trash; attachments. Costs nothing.
+  /// Returns the maintenance calls of this store: verify, repair, migrate, archive; the trash; attachments. Costs
+  /// nothing.
   [[nodiscard]] StoreMaintenance maintenance() const;
 
   /// Follows several sessions with one call. NotFound when a session or its position does not exist; InvalidArgument
@@ -209,23 +210,23 @@ class SessionStore {
   //
   // Each call looks up `sessionId`, and returns NotFound and InvalidArgument as session() does.
 
-  /// As create; returns the handle that the specification asks for.
+  /// Same as create; returns the handle that the specification asks for.
   [[nodiscard]] Result<SessionHandle> createSession(const NewSession& session = {});
-  /// As Session::append.
+  /// Same as Session::append.
   [[nodiscard]] Result<AppendResult> appendSessionEntries(const std::string& sessionId, std::vector<Entry> entries,
                                                           const AppendOptions& options = {});
-  /// As Session::load.
+  /// Same as Session::load.
   [[nodiscard]] Result<std::vector<Entry>> loadSessionEntries(const std::string& sessionId,
                                                               const LoadOptions& options = {});
-  /// As Session::entry.
+  /// Same as Session::entry.
   [[nodiscard]] Result<Entry> loadEntry(const std::string& sessionId, const std::string& entryId);
-  /// As Session::fork, but does not open the new session.
+  /// Same as Session::fork, but does not open the new session.
   [[nodiscard]] Result<SessionHandle> branchFromEntry(const std::string& sessionId, const std::string& entryId,
                                                       const NewSession& session = {});
-  /// As Session::conversation; without an entry, up to the head.
+  /// Same as Session::conversation; without an entry, up to the head.
   [[nodiscard]] Result<std::vector<Entry>> buildConversationHistory(const std::string& sessionId,
                                                                     const std::string& entryId = {});
-  /// As StoreMaintenance::migrate.
+  /// Same as StoreMaintenance::migrate.
   [[nodiscard]] Result<MigrationResult> migrateSession(const std::string& sessionId);
 
   // Reading, by session id. These are the calls of Session with the same names, except: loadEntriesAt is entriesAt,
@@ -247,7 +248,7 @@ class SessionStore {
   [[nodiscard]] Result<void> readOwnEntries(const std::string& sessionId, std::uint64_t fromSequence,
                                             std::uint64_t limit,
                                             const std::function<void(std::uint64_t sequence, Entry& entry)>& use);
-  /// As Session::diff, for two branches of this store.
+  /// Same as Session::diff, for two branches of this store.
   [[nodiscard]] Result<BranchDiff> diffBranches(const BranchEnd& left, const BranchEnd& right);
 
   // Writing, by session id. These are the calls of Session with the same names, except: labelEntry is label,
@@ -376,7 +377,7 @@ struct StoreSide {
   std::unique_ptr<SessionStore> store = {};
   std::shared_ptr<KnownTrash> trash = {};  ///< What syncSession last read of the trash.
 
-  /// As SessionStore::open.
+  /// Same as SessionStore::open.
   [[nodiscard]] static Result<StoreSide> open(const std::string& location, const StoreOptions& options = {});
 };
 

@@ -34,7 +34,7 @@ struct ChatOptions {
   std::string storeAddress{};  ///< A password in it is never stored in a session.
   std::string storeFolder{};   ///< For the lock between processes; empty: use a lease (Session::leaseTurn).
   bool askNothing = false;     ///< Run every tool without a question.
-  std::vector<std::string> allowedCommands{};  ///< As ToolEnvironment::allowedCommands.
+  std::vector<std::string> allowedCommands{};  ///< See ToolEnvironment::allowedCommands.
   bool askBeforeChanges = false;  ///< Ask before files of the folder are changed, and show the change.
   // Used for sessions that have recorded no value of their own:
   std::string defaultModel{};                        ///< Empty: agent::defaultModel().
@@ -42,8 +42,8 @@ struct ChatOptions {
   std::optional<std::string> defaultSystemPrompt{};  ///< std::nullopt: the agent's own.
   OnConflict onConflict = OnConflict::Refuse;
   bool makeTitles = false;         ///< Ask the model for a title after the first exchange. Costs one more request.
-  double compactShare = 0.8;       ///< As LoopOptions::compactShare.
-  std::uint64_t windowTokens = 0;  ///< As LoopOptions::windowTokens.
+  double compactShare = 0.8;       ///< See LoopOptions::compactShare.
+  std::uint64_t windowTokens = 0;  ///< See LoopOptions::windowTokens.
   HttpProviderOptions http{};      ///< Time limits, retries, and the user's own providers.
 };
 

@@ -57,7 +57,7 @@ struct AgentEvent {
   bool isError = false;            ///< The tool failed or was refused; with Notice and Aborted: something went wrong.
   std::uint64_t waitMs = 0;        ///< Until the next attempt.
   Usage usage{};                   ///< Of one answer; with TurnEnd, of the whole turn.
-  std::uint64_t withoutUsage = 0;  ///< As TurnTotals::withoutUsage; 1 for one answer without usage.
+  std::uint64_t withoutUsage = 0;  ///< See TurnTotals::withoutUsage; 1 for one answer without usage.
   std::uint64_t durationMs = 0;
   std::uint64_t toolCount = 0;
   std::uint64_t contextTokens = 0;  ///< Of the last request.
@@ -83,10 +83,10 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void onEvent(const AgentEvent& event) = 0;
-  /// Returns whether a call may run. After false the model is told, and the turn continues. std::nullopt: there is no
-  /// one to ask; the model is told that as well. Not called with LoopOptions::askNothing.
+  /// Returns whether a call may run. False: the model is told, and the turn continues. std::nullopt: no one can be
+  /// asked; the model is told that as well. Not called with LoopOptions::askNothing.
   virtual std::optional<bool> allow(const ToolCall& call, const std::string& question) = 0;
-  /// As allow(), with everything known about the call: what a permanent permission would cover, and what would change.
+  /// Same as allow(), with everything known about the call: what a permanent permission would cover, and what would change.
   virtual std::optional<bool> allowPrepared(const ToolCall& call, const PreparedCall& prepared) {
     return allow(call, *prepared.question);
   }
@@ -99,7 +99,7 @@ struct LoopOptions {
   /// Replaces the system prompt and the tools that the session recorded (`runtime_init`). std::nullopt: they stay
   /// unchanged, byte for byte, because signatures of reasoning depend on them.
   std::optional<std::string> systemPrompt = {};
-  std::string thinkingLevel = {};  ///< As ModelRequest::thinkingLevel.
+  std::string thinkingLevel = {};  ///< See ModelRequest::thinkingLevel.
   bool askNothing = false;         ///< Run every tool without a question (--yes).
   OnConflict onConflict = OnConflict::Refuse;
   /// The turn that the caller has already begun (Session::leaseTurn). std::nullopt: the loop begins a turn after the
