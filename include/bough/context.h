@@ -93,8 +93,8 @@ class ContextCache {
   explicit ContextCache(std::size_t capacity = 16);
   ~ContextCache();
 
-  /// Same as buildContext. A cached context costs one look at the session and at each session whose history it shares. The
-  /// returned context stays valid whatever happens to the cache. Failures are not cached.
+  /// Same as buildContext. A cached context costs one look at the session and at each session whose history it shares.
+  /// The returned context stays valid whatever happens to the cache. Failures are not cached.
   [[nodiscard]] Result<std::shared_ptr<const Context>> get(SessionStore& store, const std::string& sessionId,
                                                            const ContextOptions& options = {});
   void clear();

@@ -67,7 +67,7 @@ struct LoadOptions {
                                            ///< `limit`, select.
   std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first; empty: the head.
   std::string type = {};                   ///< Only entries of this type.
-  std::vector<std::string> types = {};     ///< Only entries of one of these types, or of `type` when both are set.
+  std::vector<std::string> types = {};     ///< Only entries of one of these types. With `type`: both must match.
   bool showRedacted = false;               ///< Return redacted payloads as they were stored: for audits.
 };
 

@@ -210,7 +210,7 @@ class SessionStore {
   //
   // Each call looks up `sessionId`, and returns NotFound and InvalidArgument as session() does.
 
-  /// Same as create; returns the handle that the specification asks for.
+  /// Same as create, but returns the handle that the specification asks for.
   [[nodiscard]] Result<SessionHandle> createSession(const NewSession& session = {});
   /// Same as Session::append.
   [[nodiscard]] Result<AppendResult> appendSessionEntries(const std::string& sessionId, std::vector<Entry> entries,

@@ -86,7 +86,7 @@ class Listener {
   /// Returns whether a call may run. False: the model is told, and the turn continues. std::nullopt: no one can be
   /// asked; the model is told that as well. Not called with LoopOptions::askNothing.
   virtual std::optional<bool> allow(const ToolCall& call, const std::string& question) = 0;
-  /// Same as allow(), with everything known about the call: what a permanent permission would cover, and what would change.
+  /// Like allow(), with everything known about the call: what a permanent permission covers, and what would change.
   virtual std::optional<bool> allowPrepared(const ToolCall& call, const PreparedCall& prepared) {
     return allow(call, *prepared.question);
   }
