@@ -1,4 +1,4 @@
-// How many calls of a backend each operation takes: round trips, over a network. The table is a golden file.
+// The number of backend calls of each operation, which are round trips over a network. The table is a golden file.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class BackendCalls : public testing::Test {
  protected:
   void note(const std::string& operation) { table += fmt::format("{:<50} {}\n", operation, backend->takeCount()); }
 
-  // A session, a fork of it, a fork of that one, …: five in all, each with entries of its own.
+  // A session, a fork of it, a fork of that fork, …: `depth` forks, each session with entries of its own.
   Session forkOfDepth(int depth) {
     Session session = must(store->create({.sessionId = "root"}));
     for (int i = 0;; ++i) {

@@ -276,7 +276,7 @@ TEST_F(BuildContext, OfALongBranchTheEndIsEnoughAndTheSummaryIsFoundHoweverFarBa
   }
   must(store->appendSessionEntries("s", std::move(batch)));
   const Context whole = build();
-  EXPECT_EQ(whole.parts.size(), 2400U);  // The summary is merged with the first kept message.
+  EXPECT_EQ(whole.parts.size(), 2400U);  // the summary is merged with the first kept message
   EXPECT_EQ(whole.firstEntryId, "e600");
   const Context end = build({.budgetTokens = 200});
   EXPECT_LE(end.tokens, 200U);
@@ -291,7 +291,7 @@ TEST_F(BuildContext, OfALongBranchTheEndIsEnoughAndTheSummaryIsFoundHoweverFarBa
 }
 
 TEST_F(BuildContext, WhetherALongNewestTurnFitsIsSaidAsIfAllOfTheBranchWereRead) {
-  // The newest turn is longer than what is read first; the answer before it says what it was given.
+  // The newest turn is longer than the first read; the answer before it has its input usage.
   user("first");
   const auto answer = [](std::uint64_t given) {
     return R"({"role":"assistant","content":[{"type":"text","text":"so"}],"usage":{"input_tokens":)" +
@@ -410,7 +410,7 @@ TEST_F(BuildContext, AnEditHoldsForItsBranchAlone) {
   EXPECT_EQ(build(before).messages, R"([{"role":"user","content":"question"}])");
 }
 
-// What the answers say they were given was said of the message before the edit.
+// The usage of the answers refers to the message before the edit.
 TEST_F(BuildContext, RecordedUsageDoesNotCountForAnEditedBranch) {
   user("question", "u1");
   say(Dialect::Anthropic, R"({"role":"assistant","content":"yes","usage":{"input_tokens":12,"output_tokens":1}})");

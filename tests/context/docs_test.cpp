@@ -1,4 +1,4 @@
-// The example that docs/context.md begins with is what the program does.
+// The example at the beginning of docs/context.md matches what the program does.
 #include <fstream>
 #include <sstream>
 

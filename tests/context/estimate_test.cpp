@@ -1,5 +1,5 @@
-// What texts of many kinds are estimated at, without a tokenizer. The figures are those that the estimate was fitted
-// to.
+// Estimates for many kinds of text, made without a tokenizer. The expected values are those that the estimator was
+// fitted to.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -101,7 +101,7 @@ TEST(Estimate, EachKindOfTextCountsAsItWasMeasured) {
       {R"(ａｂ)", 22},
       {R"(x中x)", 39},
   };
-  // Fifteen times, so that nothing is hidden by rounding.
+  // Repeated fifteen times, so that rounding hides nothing.
   for (const auto& [text, tokens] : cases) {
     std::string many;
     for (int i = 0; i < 15; ++i) many += (many.empty() ? "" : " ") + std::string(text);

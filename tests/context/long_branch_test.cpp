@@ -1,5 +1,6 @@
-// What a branch costs grows with its length, not with its square, also where nobody answers, one answer holds thousands
-// of calls, or an id is used again and again. The unit is the processor's time for a short branch of the same kind.
+// The cost of a branch grows linearly with its length, not with its square, also when nobody answers, when one answer
+// has thousands of calls, or when an id is reused again and again. The unit is the CPU time for a short branch of the
+// same kind.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +13,9 @@ namespace bough {
 namespace {
 
 constexpr std::size_t kShort = 500;
-constexpr std::size_t kTimes = 16;  // Longer is the long branch …
-// … and takes at most so much longer; by the square it would be 256. Four times as much as it should be is what other
-// programs can make of it that use the same caches.
+constexpr std::size_t kTimes = 16;  // how much longer the long branch is
+// The limit for the time of the long branch, relative to the short one; quadratic cost would be 256. Other programs
+// that compete for the caches may cause a factor of four.
 constexpr double kMostTimes = 64;
 
 std::string wrapped(Dialect dialect, const std::string& message) {
@@ -103,7 +104,7 @@ void reasoningThatLedToNothing(std::size_t count, Branch& branch) {
   }
 }
 
-// A response is stored as one message, and each of its items is one of the converted session.
+// A response is stored as one message; each of its items becomes an item of the converted session.
 void manyItemsInOneResponse(std::size_t count, Branch& branch) {
   const auto item = [](std::size_t i) {
     return fmt::format(
@@ -152,7 +153,7 @@ class LongBranch : public testing::TestWithParam<Kind> {
   }
 
   void expectLinear(const char* what, const Use& use) {
-    constexpr int kTries = 10;  // Another program may have had the caches meanwhile.
+    constexpr int kTries = 10;  // another program may have used the caches meanwhile
     double least = 1e9;
     for (int i = 0; i < kTries; ++i) least = std::min(least, secondsOf([&] { use(*store_, "short"); }));
     double times = 1e9;

@@ -21,7 +21,7 @@ struct Stored {
 
 class Migrate : public ContextTest {
  protected:
-  // The messages of the head's branch.
+  // Returns the messages of the head's branch.
   std::vector<Stored> messagesOf(const std::string& session) {
     const std::string head = must(store->sessionState(session)).headId;
     std::vector<Stored> out;
@@ -52,7 +52,7 @@ class Migrate : public ContextTest {
   }
 };
 
-// Whether all of `wanted` are in `all`, in that order.
+// Returns true when `all` contains all of `wanted`, in that order.
 bool standsIn(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::size_t found = 0;
   for (const std::string& each : all) {
@@ -89,7 +89,7 @@ TEST_F(Migrate, TheForkIsForTheNewProviderAndSaysWhereItCameFrom) {
   EXPECT_EQ(done.report.signatures[0].state, SignatureState::Carried);
 }
 
-// Typed text is the same for everybody. Calls and results are not: each API has its own form for them.
+// Typed text is the same in every dialect. Calls and results are not: each API has its own form.
 TEST_F(Migrate, BoughsOwnCallsAndResultsBecomeTheProviders) {
   user("hi", "u1");
   say(Dialect::Bough, R"({"role":"assistant","content":[{"type":"tool_call","id":"t","name":"f","input":{"n":1}}]})",
@@ -136,7 +136,7 @@ TEST_F(Migrate, TheWayBackIsExactForAllPairsAndChainsWithTurnsAddedInBetween) {
       ASSERT_FALSE(HasFailure()) << "seed " << seed << ' ' << trail << '\n' << context.messages;
       if (step < steps && maker.chance(60)) grow();
     }
-    // Without turns added by others, the first session's messages and nothing else.
+    // When no other provider added turns, the result is exactly the messages of the first session.
     bool othersAdded = false;
     for (const Dialect dialect : kDialects) {
       othersAdded |= dialect != first && !authored[static_cast<std::size_t>(dialect)].empty();
@@ -174,7 +174,7 @@ TEST_F(Migrate, AnEditedTurnIsConvertedAndReportedAndTheOthersComeBack) {
   const std::string fork = to("s", Dialect::Gemini);
   const auto messages = messagesOf(fork);
   ASSERT_EQ(messages.size(), 3U);
-  // An edit is another entry in its place, and what follows it again.
+  // An edit is another entry instead of the message, followed by the later messages again.
   must(store->moveHead(fork, messages[0].id));
   append(fork, Dialect::Gemini, {R"({"role":"model","parts":[{"text":"ONE"}]})", messages[2].message});
   const ProviderMigration back = must(migrate(*store, fork, Dialect::Anthropic));
@@ -306,7 +306,7 @@ TEST_F(CheckCompatibility, NamesEntriesAndWhatBreaksASignature) {
   EXPECT_EQ(changed.signatures[0].reason, "the system prompt before it changed");
 }
 
-// A message becomes several entries in Responses, and others of one role would be joined with it in Anthropic.
+// A message becomes several entries in Responses; in Anthropic, messages of the same role would be joined with it.
 TEST_F(Migrate, AnEditHoldsForWhatItsMessageBecame) {
   say(Dialect::Bough, R"({"role":"user","content":"first"})", "u1");
   say(Dialect::Bough, R"({"role":"user","content":"second"})", "u2");

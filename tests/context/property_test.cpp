@@ -1,5 +1,5 @@
-// Contexts of sessions made at random: mixed dialects, calls without results, results without calls, shuffled, stored
-// twice, summaries and redactions in between.
+// Contexts of random sessions: mixed dialects, calls without results, results without calls, shuffled or stored twice,
+// with summaries and redactions in between.
 #include <algorithm>
 #include <array>
 
@@ -20,7 +20,7 @@ struct Made {
   std::string json;
 };
 
-// What crashes, retries and late tools make of a history.
+// Changes a history as crashes, retries and late tools would.
 void disturb(HistoryMaker& maker, std::vector<Made>& messages) {
   for (std::uint64_t i = 0; i < maker.below(4) && messages.size() > 1; ++i) {
     const std::size_t at = maker.below(messages.size());
@@ -70,7 +70,7 @@ class ContextProperty : public ContextTest {
     return id;
   }
 
-  // The context of a session that holds the messages of a context.
+  // Returns the context of a session that consists of the messages of a context.
   std::string arrangedAgain(const Context& context) {
     const std::string id = "again" + std::to_string(++again_);
     must(store->createSession({.sessionId = id}));
@@ -108,7 +108,7 @@ bool isThinking(const Block& block) {
   return block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking;
 }
 
-// Users pay for a whole context again when the bytes before the new turn differ.
+// When the bytes before the new turn differ, users pay for the whole context again.
 TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
   std::uint64_t compared = 0;
   for (std::uint64_t seed = 0; seed < rounds(80); ++seed) {
@@ -116,11 +116,11 @@ TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
     const std::string id = "prefix" + std::to_string(seed);
     must(store->createSession({.sessionId = id}));
     std::vector<Entry> batch;
-    std::vector<std::string> requests;  // The entries that requests end with: an answer follows.
+    std::vector<std::string> requests;  // the last entries of requests; an answer follows each
     Dialect dialect = kDialects[maker.below(4)];
     const bool mixed = maker.chance(50);
     bool asked = false;
-    bool onlyThinks = false;  // Some answer: another provider gets nothing of it.
+    bool onlyThinks = false;  // some answer has nothing that another provider gets
     for (std::uint64_t turn = 0; turn < 2 + maker.below(4); ++turn) {
       if (mixed) dialect = kDialects[maker.below(4)];
       for (const std::string& json : maker.turn(dialect)) {
@@ -140,7 +140,7 @@ TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
       for (const std::string& at : requests) {
         const Context context = must(buildContext(*store, id, {.dialect = target, .at = at}));
         const std::string now = context.messages.substr(0, context.messages.size() - 1);
-        // Where a whole message is left out, as an empty one is, those beside it are joined.
+        // When a whole message is left out, such as an empty one, its neighbours are joined.
         const bool leavesOut = std::ranges::any_of(
             context.report.findings, [](const Finding& finding) { return finding.change == Change::LeftOut; });
         if (leavesOut || onlyThinks) break;
@@ -155,7 +155,7 @@ TEST_F(ContextProperty, EveryRequestBeginsWithTheBytesOfTheOneBeforeIt) {
   EXPECT_GT(compared, 200U);
 }
 
-// A report as lines in any order: parts report what they find one after the other.
+// Returns a report as lines; their order does not matter, because parts report their findings one after another.
 std::vector<std::string> linesOf(CompatibilityReport report) {
   std::vector<std::string> lines = report.warnings;
   for (const SignatureStatus& each : report.signatures) {
@@ -203,7 +203,7 @@ TEST_F(ContextProperty, TheBudgetIsNeverExceededAndEveryCutIsValid) {
     for (const std::string& rule : brokenRules(dialect, context->requestJson())) {
       if (context->messages != "[]") ADD_FAILURE() << rule;
     }
-    // A cut makes no result an orphan and no call unanswered that was none before.
+    // A cut must not create results without calls or calls without results.
     const auto count = [](const Context& each, Change change, std::string_view field) {
       return std::ranges::count_if(each.report.findings, [&](const Finding& finding) {
         return finding.change == change && finding.field == field;

@@ -1,4 +1,4 @@
-// What was redacted says so, and what was paid for is counted once.
+// Redacted entries are shown as redacted, and what was paid for is counted once.
 #include <bough/catalog.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST_F(Redacted, OneOfSeveralResultsIsRedactedAlone) {
   EXPECT_TRUE(must(unfinishedToolCalls(*store, "s")).empty());
 }
 
-// Three calls: one result is there, one was redacted or erased, one call was never answered.
+// Three calls: one with a result, one whose result was redacted or erased, one without a result.
 class ParallelRedacted : public Redacted {
  protected:
   void SetUp() override {
@@ -57,7 +57,7 @@ class ParallelRedacted : public Redacted {
     say(Dialect::OpenaiChat, R"({"role":"tool","tool_call_id":"b","content":"SECRET"})", "result");
   }
 
-  // What a context for Chat says in the place of a call's result.
+  // Returns what a Chat context has as the result of a call.
   static std::string resultOf(const Context& context, std::string_view call) {
     const std::string before = R"("tool_call_id":")" + std::string(call) + R"(","content":")";
     const std::size_t at = context.messages.find(before);

@@ -1,4 +1,5 @@
-// What an API refuses in messages of its own provider: items that share an id, calls of server tools that broke off.
+// What an API rejects even in its own provider's messages: items that share an id, calls of server tools that were cut
+// off.
 #include "context/session.h"
 #include "support/rule_checker.h"
 
@@ -207,7 +208,7 @@ TEST_F(RequestRules, AServerToolThatReusesAnIdIsWrittenAsText) {
   EXPECT_TRUE(brokenRules(Dialect::Anthropic, context.messages).empty()) << context.messages;
 }
 
-// Servers that speak like one provider write ids and names that the provider itself refuses.
+// Servers that use a provider's dialect write ids and names that the provider itself rejects.
 TEST_F(RequestRules, WhatAnotherServerWroteInTheDialectIsMadeWhatTheApiTakes) {
   user("go");
   say(Dialect::Anthropic,

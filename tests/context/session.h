@@ -1,4 +1,4 @@
-// A store in memory with one session, and short ways to fill it.
+// A store in memory with one session, and short functions to fill it.
 #pragma once
 
 #include <bough/context.h>
@@ -37,7 +37,7 @@ class ContextTest : public testing::Test {
   std::unique_ptr<SessionStore> store;
 };
 
-/// Whether the report says this of this entry.
+/// Returns true when the report has this finding for this entry.
 inline bool reports(const Context& context, Change change, std::string_view entryId, std::string_view field) {
   for (const Finding& finding : context.report.findings) {
     if (finding.change == change && finding.entryId == entryId && finding.field == field) return true;

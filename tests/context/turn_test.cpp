@@ -60,7 +60,7 @@ TEST_F(SaveTurn, WhatIsNoBlockOfATurnIsRefusedAndNothingStored) {
   EXPECT_EQ(must(store->sessionState("s")).entryCount, 1U);
 }
 
-// Whoever repeats a message that could not be stored pays for it once.
+// When a message could not be stored and is sent again, its cost counts once.
 TEST_F(SaveTurn, AMessageThatWasNotStoredCountsForNothing) {
   const std::string answer =
       R"({"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}],"usage":{"input_tokens":5,"output_tokens":7}})";

@@ -1,4 +1,4 @@
-// A line of the log that cannot be read: the context says so, and what it answered is not taken for interrupted.
+// An unreadable line of the log: the context reports it, and a call that it answered does not count as interrupted.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

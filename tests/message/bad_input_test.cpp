@@ -1,4 +1,4 @@
-// Messages that are not what their dialect says: named, kept, and no reason to lose the others.
+// Messages that do not match their dialect: they are reported and kept, and the other messages are not affected.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -193,7 +193,7 @@ TEST(BadInput, AByteOrderMarkComesBack) {
             document);
 }
 
-// Each block and each value takes many times the bytes of its text.
+// Each block and each value takes many times as much memory as its text.
 TEST(BadInput, AMessageOfMillionsOfTinyValuesIsNotRead) {
   const auto list = [](std::string_view value, std::size_t count) {
     std::string out = "[";

@@ -1,4 +1,4 @@
-// What each rule of the providers does to a conversion, one by one.
+// The effect of each provider's rules on a conversion, one by one.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The example that docs/messages.md begins with is what the program does.
+// The example at the beginning of docs/messages.md matches what the program does.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace bough::test {
 namespace {
 
-// The text of the first fenced block of this kind.
+// Returns the text of the first fenced block of this kind.
 std::string fenced(const std::string& page, const std::string& kind) {
   const std::string mark = "```" + kind + "\n";
   const std::size_t begin = page.find(mark) + mark.size();

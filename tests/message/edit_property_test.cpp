@@ -1,5 +1,5 @@
-// Random edits at the end of every chain of dialects: what was not edited comes back, or its loss has a name, and the
-// API takes what comes back.
+// Random edits at the end of every chain of dialects: what was not edited comes back or its loss is reported, and the
+// API accepts the result.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<Dialect, 4> kAll = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses,
                                          Dialect::Gemini};
 
-// A document that went from its author's dialect over one or two others.
+// A document that was converted from its author's dialect through one or two others.
 struct Chain {
   std::string original;
   std::string trail;
@@ -57,7 +57,7 @@ std::vector<std::string> elementsIn(Dialect dialect, const std::string& document
   return out;
 }
 
-// The texts "text 123" that occur once in both documents.
+// Returns the texts "text 123" that occur exactly once in both documents.
 std::vector<std::string> textsOfBoth(const std::string& one, const std::string& other) {
   std::vector<std::string> texts;
   for (std::size_t at = one.find("\"text "); at != std::string::npos; at = one.find("\"text ", at + 1)) {
@@ -74,8 +74,8 @@ bool names(const CompatibilityReport& report, std::string_view field) {
   });
 }
 
-// Every block beside the edited text is in the document again, as it was written, or the report names it. Text that was
-// a string and is a part of a list now may be spelled otherwise.
+// Every block beside the edited text is in the result as it was written, or the report names it. Text that was a string
+// and is now part of a list may be encoded differently.
 void expectBlocks(const Chain& chain, const std::string& element, const std::string& text, const Conversion& back) {
   const auto message = normalize(element, chain.from);
   ASSERT_TRUE(message) << element;
@@ -139,7 +139,7 @@ TEST(EditProperty, AnEditedSystemPromptIsTheSystemPrompt) {
   EXPECT_GT(edits, 30U);
 }
 
-// One of: an element of a list is gone, is there twice, changed places with the next one, or is followed by others.
+// Randomly removes an element of a list, duplicates it, swaps it with the next one, or inserts others after it.
 std::string shuffled(HistoryMaker& maker, const std::string& document, const json::Tree& tree,
                      const std::vector<json::Tree::Index>& list, const std::vector<std::string>& others) {
   const std::size_t at = maker.below(list.size());
@@ -167,7 +167,7 @@ std::string shuffled(HistoryMaker& maker, const std::string& document, const jso
   }
 }
 
-// The blocks of a message, or its calls; none where the dialect has them as messages.
+// Returns the blocks or calls of a message; empty when the dialect has them as messages.
 std::vector<json::Tree::Index> blocksIn(const json::Tree& tree, json::Tree::Index message) {
   for (const std::string_view name : {"tool_calls", "parts", "content"}) {
     const auto list = tree.find(message, name);
@@ -179,7 +179,7 @@ std::vector<json::Tree::Index> blocksIn(const json::Tree& tree, json::Tree::Inde
   return {};
 }
 
-// Changes the list of messages, or that of one message's blocks.
+// Changes the list of messages, or the list of one message's blocks.
 std::string shuffled(HistoryMaker& maker, Dialect dialect, const std::string& document) {
   json::Tree tree;
   EXPECT_FALSE(tree.parse(document));
@@ -190,7 +190,7 @@ std::string shuffled(HistoryMaker& maker, Dialect dialect, const std::string& do
   return blocks.empty() ? document : shuffled(maker, document, tree, blocks, {});
 }
 
-// Gives one call other arguments.
+// Changes the arguments of one call.
 std::string withOtherArguments(HistoryMaker& maker, Dialect dialect, const std::string& document) {
   json::Tree tree;
   EXPECT_FALSE(tree.parse(document));

@@ -1,4 +1,4 @@
-// What comes back after an edit is what the API takes, and what does not come back has a name.
+// After an edit, the API accepts the result, and every loss is reported.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST(EditRules, BlanksAreCutOffTheEndThroughEveryTextOfBlanks) {
   EXPECT_TRUE(back.document.contains(R"("so")")) << back.document;
 }
 
-// An answer that was not the last one: what came after it was deleted.
+// An answer that was not the last one: the messages after it were deleted.
 TEST(EditRules, AnAnswerThatBecameTheLastDoesNotEndInBlanks) {
   const std::string end = R"(},{"role":"user","content":"end"}])";
   const std::string begin = R"([{"role":"user","content":"go"},{"role":"assistant","content":)";
@@ -100,7 +100,7 @@ TEST(EditRules, AnAnswerThatBecameTheLastDoesNotEndInBlanks) {
     const auto gone = edited(anthropic, kA, kC, R"(,{"role":"user","content":"end"})", "");
     EXPECT_TRUE(gone.document.contains(R"("done")")) << gone.document;
     EXPECT_EQ(gone.document.contains("cache_control"), content.contains("cache_control")) << gone.document;
-    // Where its author ended with it, it stays.
+    // When it was the last message of the author's document, it stays unchanged.
     const std::string last = begin + content + "}]";
     const auto there = convertHistory(last, kA, kC);
     EXPECT_EQ(convertHistory(there->document, kC, kA, {}, &there->wayBack)->document, last);
@@ -175,7 +175,7 @@ TEST(EditRules, AnEditedCallKeepsTheIdThatItsResultHas) {
       R"([{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":")" + id +
       R"(","type":"function","function":{"name":"a","arguments":"{\"k\":\"old\"}"}}]},)" + result + "]";
   for (const Dialect to : {kA, kR, kG}) {
-    const auto back = edited(chat, kC, to, "old", "new", "C04");  // The author's own id is too long.
+    const auto back = edited(chat, kC, to, "old", "new", "C04");  // the author's own id is too long
     EXPECT_TRUE(back.document.contains(result)) << back.document;
     EXPECT_TRUE(back.document.contains(R"({"id":")" + id)) << back.document;
   }

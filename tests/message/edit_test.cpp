@@ -1,4 +1,4 @@
-// An edit in a converted document changes what it was made in, and nothing beside it.
+// An edit of a converted document changes only what was edited.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(Edits, AMessageOfSeveralPartsStaysOneMessage) {
     for (const Dialect to : {kA, kC, kR, kG}) {
       if (to == from) continue;
       for (const std::string word : {"alpha", "delta", "beta", "gamma"}) {
-        // Responses have each text of an assistant in an item of its own.
+        // In Responses, each text of the assistant is an item of its own.
         if (from == kR && (word == "beta" || word == "gamma")) continue;
         std::string wanted = document;
         wanted.replace(wanted.find(word), word.size(), "EDITED");
@@ -94,13 +94,13 @@ TEST(Edits, AnEditedResultThatFailedHasStillFailed) {
     EXPECT_TRUE(back.document.contains(R"("tool_use_id":"a","content":"cracked","is_error":true)")) << back.document;
     EXPECT_TRUE(back.report.lossyFields.empty()) << toString(to);
   }
-  // A text that begins with the word got no other one.
+  // A text that already begins with the word does not get it twice.
   std::string marked = kTwoResults;
   marked.replace(marked.find("broke"), 5, "Error 7");
   for (const Dialect to : {kC, kR}) {
     const auto back = edited(marked, kA, to, "Error 7", "Error 8");
     EXPECT_TRUE(back.document.contains(R"("content":"Error 8","is_error":true)")) << back.document;
-    // Whoever takes the word away says that it has not failed; the flag that goes with it is named.
+    // Removing the word means that the call did not fail; the flag that is lost with it is reported.
     const auto mended = edited(kTwoResults, kA, to, "Error: broke", "works");
     EXPECT_TRUE(mended.document.contains(R"("tool_use_id":"a","content":"works"})")) << mended.document;
     EXPECT_EQ(mended.report.lossyFields, std::vector<std::string>{"tool_result.is_error"});
@@ -135,7 +135,7 @@ TEST(Edits, OneEditedResultDoesNotCostItsSiblingAnything) {
   }
 }
 
-// Chat's results hold only text: their images follow in a message of the user.
+// Results in Chat contain only text, so their images follow in a user message.
 TEST(Edits, AnEditedResultKeepsItsImage) {
   for (const Dialect to : {kC, kR, kG}) {
     const auto back = edited(kTwoResults, kA, to, "fine", "good");
@@ -144,7 +144,7 @@ TEST(Edits, AnEditedResultKeepsItsImage) {
         << back.document;
     EXPECT_FALSE(back.document.contains("Attached")) << back.document;
   }
-  // Whoever edits what was written beside the result says something of their own.
+  // An edit of text that was added beside the result becomes a text of its own.
   const auto moved = edited(kTwoResults, kA, kC, "Attached to the tool result:", "See:");
   EXPECT_TRUE(moved.document.contains(R"({"type":"text","text":"See:"},{"type":"image")")) << moved.document;
   const auto changed = edited(kTwoResults, kA, kC, "QUJD", "QUJE");
@@ -152,7 +152,7 @@ TEST(Edits, AnEditedResultKeepsItsImage) {
       << changed.document;
 }
 
-// In Anthropic's form a failed result holds only text, too. Its image follows in the same message.
+// In Anthropic's format, a failed result may contain only text. Its image follows in the same message.
 TEST(Edits, AnEditedResultThatFailedKeepsItsImage) {
   const std::string gemini =
       R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"error":"broke"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}}]}}]}])";
@@ -236,13 +236,13 @@ TEST(Edits, PartsOfAnEditedItemOfResponsesKeepTheirAnnotations) {
     auto lost = back.report.lossyFields;
     std::ranges::sort(lost);
     EXPECT_EQ(lost, (std::vector<std::string>{"message.id", "message.status"})) << toString(to);
-    // What was put together goes on another way and back.
+    // The reassembled document can be converted again and back.
     const auto there = convertHistory(back.document, kR, to);
     EXPECT_EQ(convertHistory(there->document, to, kR, {}, &there->wayBack)->document, back.document) << toString(to);
   }
 }
 
-// A provider's whole response is stored as it came; its parts are found in it, and its calls stay calls.
+// A provider's whole response is stored as received. Its parts are found in it, and its calls stay calls.
 TEST(Edits, TheOtherPartsOfAWholeResponseStay) {
   const std::string responses =
       R"([{"role":"user","content":"go"},{"id":"resp_1","object":"response","model":"m","status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"ZW5j"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"alpha","annotations":[]},{"type":"output_text","text":"beta","annotations":[]}]},{"type":"function_call","id":"fc_1","call_id":"c1","name":"look","arguments":"{}"}]},{"type":"function_call_output","call_id":"c1","output":"seen"}])";
@@ -280,7 +280,7 @@ TEST(Edits, AResultWhoseCallWasRemovedIsNotLeftAlone) {
   EXPECT_TRUE(brokenRules(kA, back->document).empty()) << back->document;
 }
 
-// One message of Anthropic holds several items of Responses, and reasoning is in none.
+// One message of Anthropic contains several items of Responses, and no reasoning.
 TEST(Edits, EverythingThatGoesWithARemovedMessageIsNamed) {
   const std::string document =
       R"([{"role":"user","content":"go"},)"
@@ -325,7 +325,7 @@ TEST(Edits, ACallOfAToolThatTakesTextStaysOneThoughNobodyDefinesTheTool) {
   EXPECT_EQ(back.document, expected);
 }
 
-// Inserts an element before another one, or a part, and converts back.
+// Inserts an element or a part before another one, and converts back.
 std::string withNew(const std::string& document, Dialect from, Dialect to, const std::string& before,
                     const std::string& added) {
   return edited(document, from, to, before, added + "," + before).document;
@@ -348,7 +348,7 @@ TEST(Edits, WhatIsNewBetweenTheBlocksOfAMessageStaysBetweenThem) {
       R"([{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"new"},{"type":"text","text":"newer"},{"type":"text","text":"two","cache_control":{"type":"ephemeral"}}]}])");
 }
 
-// Those of Gemini have no ids: apart from their calls, nothing would say whose they are.
+// Gemini's results have no ids: separated from their calls, they could not be matched.
 TEST(Edits, WhatIsNewBetweenResultsDoesNotPartThem) {
   const std::string gemini =
       R"([{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"a","args":{}},"thoughtSignature":"CiQB"},{"functionCall":{"name":"b","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"a","response":{"output":"first"}}},{"functionResponse":{"name":"b","response":{"output":"second"}}}]},{"role":"model","parts":[{"text":"done"}]}])";

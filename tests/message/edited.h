@@ -1,4 +1,4 @@
-// An edit in a converted document, and what comes back.
+// Edits of converted documents, and the result of the way back.
 #pragma once
 
 #include <bough/convert.h>
@@ -11,8 +11,8 @@
 
 namespace bough::test {
 
-/// Converts there, replaces a text, and converts back. What comes back obeys the API's rules, except those whose number
-/// begins with `broken`: the author's own.
+/// Converts, replaces a text, and converts back. The result obeys the API's rules, except those whose id begins with
+/// `broken`, which the author's document already violates.
 inline Conversion edited(const std::string& document, Dialect from, Dialect to, std::string_view old,
                          std::string_view now, std::string_view broken = "none") {
   const auto there = convertHistory(document, from, to);

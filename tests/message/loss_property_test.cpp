@@ -1,5 +1,5 @@
-// Random histories in every other dialect: whatever of a message is not in the converted document has a name in the
-// report.
+// Random histories in every other dialect: every part of a message that is missing in the converted document is named
+// in the report.
 #include <bough/convert.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::vector<std::string> messagesOf(Dialect dialect, const std::string& document
   return out;
 }
 
-// Whether a finding about the message at this place of the document names a loss.
+// Returns true when a finding about the message at this place of the document names a loss.
 bool tells(const CompatibilityReport& report, std::size_t place) {
   const std::string index = fmt::format("[{}]", place);
   return std::ranges::any_of(report.findings, [&](const Finding& finding) {

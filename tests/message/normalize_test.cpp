@@ -1,4 +1,4 @@
-// The normalized view of every block type each provider writes.
+// The normalized view of every block type that each provider writes.
 #include <bough/message.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(NormalizeAnthropic, ReadsEveryBlock) {
   ASSERT_TRUE(message->usage);
   EXPECT_EQ(message->usage->cacheReadTokens, 3U);
   EXPECT_EQ(message->usage->outputTokens, 7U);
-  // A view: the texts are in the stored bytes.
+  // A view: the texts point into the stored bytes.
   EXPECT_EQ(message->blocks[2].text.escaped.data() - stored.data(), std::ptrdiff_t(stored.find("a\\nb")));
 }
 

@@ -1,4 +1,4 @@
-// What a target cannot hold is carried, written in another form, or named: never dropped without a word.
+// What a target cannot represent is carried along, written in another form, or reported, but never dropped silently.
 #include <bough/convert.h>
 #include <bough/message.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(Requests, ToolsAreNamedByTheirPlaceInTheRequest) {
 }
 
 TEST(Requests, AMessageThatLosesSeveralThingsCountsOnce) {
-  // What is lost of the first message is found before and after what is lost of the second one.
+  // The losses of the first message are found before and after those of the second one.
   const auto there = convert(
       R"([{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}],"note":1},)"
       R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"b","note":2}]},)"

@@ -1,4 +1,4 @@
-// The tools conversion is made of: the index of a JSON text, hashes, aliases, alignment.
+// The building blocks of a conversion: the index of a JSON text, hashes, aliases, alignment.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -100,7 +100,7 @@ TEST(Tree, AcceptsExactlyWhatTheStrictScannerAccepts) {
     const auto end = json::skipValue(text, 0);
     const bool strict = end && text.find_first_not_of(" \t\r\n", *end) == std::string::npos;
     ASSERT_EQ(good, strict) << text;
-    // Broken or not, every node lies in the text and members come in pairs.
+    // Valid or not, every node is inside the text, and members come in pairs.
     for (json::Tree::Index node = 0; node < tree.size(); ++node) {
       ASSERT_LE(tree.end(node), text.size());
       ASSERT_LE(tree.next(node), tree.size());
@@ -165,17 +165,17 @@ TEST(Align, FindsWhatIsStillTheSameInOrder) {
             (std::vector<std::size_t>{0, none, 2}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{1, 2, 3, 4, 5}, std::vector<std::uint64_t>{9, 2, 4, 8}),
             (std::vector<std::size_t>{none, 1, 3, none}));
-  // A copy of a later value, put in early, must not swallow what lies between.
+  // An early copy of a later value must not hide the values in between.
   EXPECT_EQ(align(std::vector<std::uint64_t>{1, 2, 3, 7, 5}, std::vector<std::uint64_t>{1, 7, 2, 3, 7, 5}),
             (std::vector<std::size_t>{0, none, 1, 2, 3, 4}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{}, std::vector<std::uint64_t>{1}), (std::vector<std::size_t>{none}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{1}, std::vector<std::uint64_t>{}), (std::vector<std::size_t>{}));
-  // Values that occur twice are matched next to one that occurs once, on the side on which they are.
+  // Values that occur twice are matched next to a value that occurs once, on the same side of it.
   EXPECT_EQ(align(std::vector<std::uint64_t>{8, 9, 1, 9, 7}, std::vector<std::uint64_t>{3, 1, 9, 4}),
             (std::vector<std::size_t>{none, 2, 3, none}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{6, 9, 9, 1, 8}, std::vector<std::uint64_t>{5, 9, 1, 3}),
             (std::vector<std::size_t>{none, 2, 3, none}));
-  // Of values that changed places the longest run stays.
+  // When values changed places, the longest run in the old order is kept.
   EXPECT_EQ(align(std::vector<std::uint64_t>{1, 2, 3}, std::vector<std::uint64_t>{9, 3, 1, 2, 9}),
             (std::vector<std::size_t>{none, none, 0, 1, none}));
   EXPECT_EQ(align(std::vector<std::uint64_t>{5, 6, 7}, std::vector<std::uint64_t>{7, 6, 5}),
@@ -191,7 +191,7 @@ Block mediaBlock(BlockKind kind, MediaSource source, std::string_view text, std:
   return block;
 }
 
-// Anthropic, Chat, Responses, Gemini, bough: y where it may be held.
+// For Anthropic, Chat, Responses, Gemini, bough: y when the target can hold the block.
 std::string takersOf(const Block& block, Role role = Role::User, Dialect from = Dialect::OpenaiChat) {
   std::string out;
   for (const Dialect target :

@@ -1,4 +1,4 @@
-// Conversion over histories made at random: nothing is lost, nothing is refused.
+// Conversion of random histories: nothing is lost, and nothing is rejected.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<Dialect, 4> kDialects = {Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses,
                                               Dialect::Gemini};
 
-// How many histories to make; BOUGH_PROPERTY_FACTOR makes more.
+// Returns the raw elements of a document's list of messages.
 std::vector<std::string> elementsOf(Dialect dialect, const std::string& document) {
   json::Tree tree;
   EXPECT_FALSE(tree.parse(document)) << document;
@@ -36,7 +36,7 @@ std::string withTurn(Dialect dialect, const std::string& document, const std::ve
   return document.substr(0, end) + added + document.substr(end);
 }
 
-// Whether all of `wanted` are in `all`, in that order.
+// Returns true when `all` contains all of `wanted`, in that order.
 bool standsIn(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::size_t found = 0;
   for (const std::string& each : all) {
@@ -100,17 +100,17 @@ TEST(Conversion, ChainsWithTurnsAddedInBetweenKeepEveryMessageAsItsAuthorWroteIt
         trail += "+";
       }
     }
-    // Up to its last message the first document is the same, bytes between messages included.
+    // The result equals the first document up to its last message, including the bytes between messages.
     json::Tree tree;
     ASSERT_FALSE(tree.parse(original));
     const std::size_t end = message::splitDocument(tree, first)->restOffset;
-    // System messages that others added have no place in Gemini's list.
+    // Gemini's list has no place for system messages that others added.
     if (first == Dialect::Gemini && document.contains("systemInstruction")) continue;
     ASSERT_EQ(document.substr(0, end), original.substr(0, end)) << "seed " << seed << ' ' << trail;
   }
 }
 
-// The texts "text 123" that occur once in both documents.
+// Returns the texts "text 123" that occur exactly once in both documents.
 std::vector<std::string> sharedTexts(const std::string& one, const std::string& other) {
   std::vector<std::string> texts;
   for (std::size_t at = one.find("\"text "); at != std::string::npos; at = one.find("\"text ", at + 1)) {
@@ -156,7 +156,7 @@ TEST(Conversion, WhatIsLeftAfterMessagesWereRemovedIsAsItWas) {
     const std::string document = maker.document(from, 4);
     const auto there = convertHistory(document, from, to);
     ASSERT_TRUE(there);
-    // The history is taken back to some point.
+    // Cuts the history at some message.
     json::Tree tree;
     ASSERT_FALSE(tree.parse(there->document));
     const auto parts = message::splitDocument(tree, to);
@@ -168,7 +168,8 @@ TEST(Conversion, WhatIsLeftAfterMessagesWereRemovedIsAsItWas) {
     ASSERT_TRUE(back);
     const auto before = elementsOf(from, document);
     const auto after = elementsOf(from, back->document);
-    // But for the turn at the cut, whose calls need results, and system prompts it is the beginning of the history.
+    // The result is the beginning of the history, except for system prompts and the turn at the cut, whose calls need
+    // results.
     std::size_t same = 0;
     while (same < after.size() && same < before.size() && after[same] == before[same]) ++same;
     EXPECT_LE(after.size(), same + 8) << "seed " << seed << '\n' << document << '\n' << cut << '\n' << back->document;

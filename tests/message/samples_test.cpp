@@ -1,8 +1,8 @@
-// Sample histories of all dialects, converted to all others: accepted there, and exactly the same on the way back.
+// Sample histories of all dialects, converted to all others: valid there, and identical after the way back.
 //
-// Good samples are what the API takes; bad ones are not, but nothing of them may be lost either. The samples are also
-// the corpus of the fuzz targets. With BOUGH_MESSAGE_DUMP=DIR every converted good sample is written to DIR/DIALECT/,
-// for tests/message/oracles.sh.
+// Good samples are accepted by the API. Bad samples are not, but nothing of them may be lost either. The samples are
+// also the corpus of the fuzz targets. With BOUGH_MESSAGE_DUMP=DIR, every converted good sample is written to
+// DIR/DIALECT/ for tests/message/oracles.sh.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ json::Tree treeOf(const std::string& text) {
   return tree;
 }
 
-// The types of provider's own blocks: those that the normalized view keeps as unknown.
+// Returns the types of a provider's own blocks, which the normalized view keeps as unknown.
 std::set<std::string> blockTypesIn(const json::Tree& tree) {
   std::set<std::string> types;
   for (json::Tree::Index i = 0; i + 1 < tree.size(); ++i) {
@@ -81,7 +81,7 @@ std::set<std::string> blockTypesIn(const json::Tree& tree) {
   return types;
 }
 
-// Calls and results of functions are calls and results everywhere.
+// Function calls and their results exist in every dialect.
 bool isExpressed(const std::string& type) {
   return type == "function_call" || type == "custom_tool_call";
 }
@@ -132,8 +132,8 @@ TEST(Samples, BadOnesAreNamedMadeAcceptableAndComeBack) {
   }
 }
 
-// For every rule a history that breaks it and one that keeps it, in a file of the rule's name. Some rules are the
-// server's alone to see, or only advice: A02, A04, A14, A18, R07, G07, G08.
+// For every rule, a history that violates it and one that obeys it, in files named after the rule. Some rules can be
+// checked only by the server, or are only advice: A02, A04, A14, A18, R07, G07, G08.
 TEST(Samples, EveryRuleIsSeenWhereItIsBrokenAndKeptInEveryOtherDialect) {
   const std::string unseen = "A02 A04 A14 A18 R07 G07 G08";
   const auto samples = samplesIn(kOwn, "rules");
@@ -163,7 +163,7 @@ TEST(Samples, EveryRuleIsSeenWhereItIsBrokenAndKeptInEveryOtherDialect) {
   }
 }
 
-// Every block type is expressed in a target or carried and named.
+// Every block type is represented in a target, or carried along and reported.
 TEST(Samples, NothingIsLeftOutWithoutBeingNamed) {
   for (const Sample& sample : samplesIn(kOwn, "good")) {
     for (const Dialect to : kDialects) {

@@ -18,7 +18,7 @@ std::string geminiTool(const std::string& parameters) {
          R"(}]}],"contents":[{"role":"user","parts":[{"text":"x"}]}]})";
 }
 
-// The schema that Anthropic gets, from a document that comes back as it was.
+// Returns the schema that Anthropic gets; the document must come back unchanged.
 std::string schemaOf(const std::string& document, Dialect from = kG) {
   const auto there = convertHistory(document, from, kA);
   EXPECT_TRUE(there);
@@ -63,7 +63,7 @@ TEST(GeminiTools, ToolsBesideDeclarationsAreNamedAndComeBack) {
     EXPECT_EQ(there->report.lossyFields, std::vector<std::string>{"tool"});
     EXPECT_EQ(there->report.lossyCounts, std::vector<std::uint64_t>{2});
     EXPECT_EQ(convertHistory(there->document, to, kG, {}, &there->wayBack)->document, document);
-    // Also when a tool was edited, and the list is written again.
+    // Also when a tool was edited, so that the list is written again.
     std::string edited = there->document;
     edited.replace(edited.find("\"name\":\"f\""), 10, "\"name\":\"g\"");
     const auto back = convertHistory(edited, to, kG, {}, &there->wayBack);

@@ -1,4 +1,5 @@
-// Settings of a request: translated where the target has the same, named where not, and back as they were.
+// Settings of a request: translated when the target has the same setting, reported otherwise, and unchanged after the
+// way back.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -19,14 +20,14 @@ Conversion convert(const std::string& document, Dialect from, Dialect to, const 
   return conversion ? std::move(*conversion) : Conversion{};
 }
 
-// The settings of a converted request: what follows its messages.
+// Returns the settings of a converted request: the text after its messages.
 std::string settingsIn(const std::string& document, Dialect from, Dialect to) {
   const Conversion there = convert(document, from, to);
   EXPECT_EQ(convert(there.document, to, from, &there.wayBack).document, document);
   const std::size_t end = there.document.rfind("}],");
   std::string settings =
       end == std::string::npos ? "" : there.document.substr(end + 3, there.document.size() - end - 4);
-  // What every request to Anthropic gets.
+  // Removes what every request to Anthropic gets.
   const std::size_t limit = settings.find(R"("max_tokens":4096)");
   if (limit != std::string::npos) settings.erase(limit == 0 ? 0 : limit - 1, limit == 0 ? 17 : 18);
   return settings;

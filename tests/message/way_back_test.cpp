@@ -1,4 +1,4 @@
-// What happens to a converted document before it goes back, and what must come back all the same.
+// Changes of a converted document that the way back must tolerate.
 #include <bough/convert.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(WayBack, ADocumentThatWasPrintedAgainIsNotEdited) {
   const std::string original =
       R"([{"role":"user","content":"żółć / x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":1.0,"k":2,"k":3}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}])";
   const auto there = convertHistory(original, kA, kG);
-  // Other blanks, other escapes, another order of keys, 1.0 as 1, the second of two equal keys gone.
+  // Other blanks, other escapes, another order of keys, 1.0 as 1, only one of two equal keys.
   const std::string printed = R"([ {"parts": [{"text": "\u017c\u00f3\u0142\u0107 \/ x"}], "role": "user"},
     {"role": "model", "parts": [{"thoughtSignature": "skip_thought_signature_validator", "functionCall": {"id": "a", "name": "f", "args": {"k": 2, "n": 1}}}]},
     {"role": "user", "parts": [{"functionResponse": {"id": "a", "name": "f", "response": {"output": "1"}}}]} ])";
@@ -211,7 +211,7 @@ TEST(WayBack, ADamagedOriginIsNamedAndTheDocumentConvertedWithoutIt) {
   ASSERT_FALSE(back->report.warnings.empty());
   EXPECT_EQ(convertHistory(there->document, kC, kA, {.strict = true, .keepPendingCalls = false}, &cut).error().code,
             ErrorCode::Damaged);
-  // One native changed by hand: only that one is converted from the document instead.
+  // One stored original was changed by hand: only that message is converted from the document instead.
   const WayBack touched{replaced(there->wayBack.json, R"("content":"one")", R"("content":"ONE")")};
   const auto partly = convertHistory(there->document, kC, kA, {}, &touched);
   EXPECT_NE(partly->document.find(R"({"role":"user","content":"one"})"), std::string::npos);
@@ -228,7 +228,7 @@ TEST(WayBack, AnOriginOfAnotherDialectIsNotUsed) {
   EXPECT_EQ(back->document, R"([{"role":"user","content":"x"}])");
 }
 
-// Gemini has no place for the last three: what is said there comes after them.
+// Gemini cannot represent the last three messages: text added there comes after them.
 TEST(WayBack, ATurnAddedAfterMessagesThatBecameNothingFollowsThem) {
   const std::string document =
       R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"developer","content":"c"},)"

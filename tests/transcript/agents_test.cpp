@@ -1,5 +1,5 @@
-// What each agent's files need beyond the fixtures: folders, names, files that belong together, and the way to another
-// agent and back.
+// What each agent's files need in addition to the fixtures: folders, names, files that belong together, and the
+// conversion to another agent and back.
 #include <bough/transcript.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(ClaudeCode, NamesTheFolderOfAProjectAsTheProgramDoes) {
   EXPECT_EQ(projectFolder("/tmp/proj_one.x"), "-tmp-proj-one-x");
   EXPECT_EQ(projectFolder("/tmp/naïve"), "-tmp-na-ve");
   EXPECT_EQ(projectFolder("/tmp/🚀"), "-tmp---");
-  // Longer than 200: the first 200, and the hash that Java's strings have, in base 36.
+  // Names longer than 200: the first 200 characters, then Java's string hash in base 36.
   const std::string longPath = "/tmp/" + std::string(300, 'a');
   std::int32_t hash = 0;
   for (const char c : longPath)
@@ -206,7 +206,7 @@ TEST(Codex, FindsWhatAForkContinuesInOtherFoldersOfItsHome) {
   EXPECT_EQ(file.report.recovered, 0U);
 }
 
-// A branch of random messages, as one of the dialects' own users would write it.
+// Returns a branch of random messages in various dialects.
 std::vector<Entry> randomBranch(std::mt19937& random) {
   std::vector<Entry> entries;
   const auto add = [&](std::string message) {
@@ -328,7 +328,7 @@ TEST(RoundTrips, OfATreeKeepEveryBranchInCodexFiles) {
   EXPECT_EQ(stories[4].find("Plan A or B?"), std::string::npos) << stories[4];
 }
 
-// What the format cannot hold comes back: entries as they were stored, labels, titles.
+// What the format cannot represent comes back: entries as they were stored, labels, titles.
 TEST(RoundTrips, OfATreeInCodexFilesBringTheEntriesBack) {
   for (const std::string name : {"pi/03-branches.jsonl", "pi/entry_types.jsonl", "claude-code/branches.jsonl"}) {
     SCOPED_TRACE(name);
@@ -445,7 +445,7 @@ TEST(Pi, IsRecognizedByItsHeaderWhateverTheLinesAfterItAre) {
   EXPECT_EQ(recognizeTranscript(path).value_or(""), "pi");
 }
 
-// Version 1 has no ids, so its lines can only follow one another.
+// Version 1 has no ids, so each line continues the previous one.
 TEST(Pi, AFileWithoutIdsIsWrittenAgainWhenTheSessionContinuesFromTheMiddleOfIt) {
   TempFolder folder;
   const ReadFile file = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/09-legacy-v1.jsonl");

@@ -1,4 +1,4 @@
-// Files that carry no original entries: what another agent itself finds in them.
+// Files without carried original entries: only what another agent itself finds in them.
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -60,7 +60,7 @@ TEST(Bare, EveryTextCallAndResultOfTheHeadsBranchArrivesInOrder) {
   }
 }
 
-// A summary may keep a result, and not the call before it.
+// A summary may keep a result without its call.
 TEST(Bare, AResultThatASummaryKeepsWithoutItsCallIsStillThereBeforeTheSummary) {
   TempFolder folder;
   const fs::path path = fs::path(folder.path()) / "kept.jsonl";
@@ -136,12 +136,12 @@ TEST(Bare, WhatNoLineHoldsIsNamedAndNothingElse) {
     EXPECT_TRUE(names(there.lossy, "compaction_summary")) << agent;
     EXPECT_TRUE(names(there.lossy, "model_change")) << agent;
   }
-  // Results that are in the line of an answer are not lost.
+  // Results in the line of an answer are not lost.
   const ReadFile tools = readAll(BOUGH_TESTS_DIR "/transcript/fixtures/pi/02-tools.jsonl");
   EXPECT_FALSE(names(through("myagents", tools, folder).lossy, "message"));
 }
 
-// What all answers cost, each counted once where it has an id.
+// Returns the cost of all answers; an answer with an id is counted once.
 std::uint64_t outputTokens(const ReadFile& file) {
   std::map<std::string, std::uint64_t> answers;
   for (const Entry& entry : file.entries) {
@@ -291,7 +291,7 @@ TEST(Bare, ArgumentsThatAreNotAnObjectArriveInOne) {
   }
 }
 
-// What programs tell their models themselves, typed or pasted by a person.
+// Texts that programs send to their models, here typed or pasted by the user.
 TEST(Bare, WordsThatLookLikeThoseOfAProgramAreStillThePersons) {
   TempFolder folder;
   for (const std::string_view words :
@@ -314,7 +314,7 @@ TEST(Bare, WordsThatLookLikeThoseOfAProgramAreStillThePersons) {
       SCOPED_TRACE(fmt::format("{} to {}", words, agent));
       const Written there = through(agent, file, folder);
       std::string told = story(there.file.entries, there.file.report.headId);
-      // Gemini CLI would leave out what begins so; the report says it.
+      // Gemini CLI would leave out text that begins like this, so it is marked and reported.
       constexpr std::string_view kNoWidth = "\u2060";
       const bool isMarked = told.contains(kNoWidth);
       EXPECT_EQ(isMarked, names(there.lossy, "text.command"));

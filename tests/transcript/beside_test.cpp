@@ -1,4 +1,4 @@
-// The lists that agents keep of their sessions: never lost, and when they cannot be read that is said.
+// The lists that agents keep of their sessions: entries are never lost, and an unreadable list is reported.
 #include <bough/transcript.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TranscriptHome homeAt(const fs::path& folder) {
 
 struct Listed {
   std::string agent;
-  std::string list;  // below the home
+  std::string list;  // below the home folder
 };
 
 const std::vector<Listed>& agentsWithLists() {
@@ -124,7 +124,7 @@ TEST_F(Lists, ANameIsAddedToAnIndexWhoseLastLineWasCut) {
   EXPECT_TRUE(text.starts_with("{\"id\":\"x\",\"thread_name\":\"torn\n{\"id\":\"" + std::string(kId))) << text;
 }
 
-// Attachments are taken in with the session, so no link may lead them out of their folder.
+// Attachments are imported with the session, so a link must not lead out of their folder.
 TEST_F(Lists, AnAttachmentThatIsALinkOutOfItsFolderIsNotRead) {
   const fs::path root = fs::path(folder_.path()) / ".myagents";
   const std::string line =
@@ -147,11 +147,11 @@ TEST_F(Lists, AnAttachmentThatIsALinkOutOfItsFolderIsNotRead) {
   EXPECT_TRUE(holdsImage());
 }
 
-// One pixel.
+// An image of one pixel.
 constexpr std::string_view kPixel =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-// Writes a session into the folders of MyAgents, as `resume --in` does.
+// Writes a session into the folders of MyAgents, like `resume --in`.
 std::string putIntoMyAgents(const ReadFile& file, const TranscriptFacts& facts, const fs::path& home) {
   const auto place = placeForTranscript(homeAt(home), facts);
   EXPECT_TRUE(place);
@@ -186,7 +186,7 @@ TEST(MyAgents, GetsWordsAsTextAndImagesAsFiles) {
   const auto image = *fs::directory_iterator(kept);
   EXPECT_TRUE(line.contains(image.path().filename().string())) << line;
   EXPECT_FALSE(fs::exists(fs::path(folder.path()) / ".myagents/sessions.lock"));
-  // What MyAgents itself has is read like any other.
+  // MyAgents' own sessions are read like any others.
   WriteTranscriptOptions bare{.agent = "myagents", .facts = facts};
   bare.bare = true;
   bare.keepBeside = [](const std::string&, std::string_view) -> Result<void> { return {}; };
@@ -205,7 +205,7 @@ TEST(MyAgents, AttachedFilesThatAreGoneComeBackWithTheSession) {
   putIntoMyAgents(file, file.report.facts, folder.path());
   const fs::path there = fs::path(folder.path()) / ".myagents/attachments" / kName / "att1.png";
   EXPECT_EQ(readBytes(there), readBytes(origin / "attachments" / kName / "att1.png"));
-  // One that is there is not touched.
+  // An existing file is not changed.
   writeBytes(there, "changed");
   putIntoMyAgents(file, file.report.facts, folder.path());
   EXPECT_EQ(readBytes(there), "changed");

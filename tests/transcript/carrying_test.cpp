@@ -1,4 +1,4 @@
-// Entries that travel in the lines of another agent's file.
+// Entries carried in the lines of another agent's file.
 #include "transcript/model/carrying.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace bough::transcript {
 namespace {
 
-// A custom entry that takes `bytes` in a line.
+// Returns a custom entry that takes `bytes` in a line.
 Entry entryOf(std::size_t bytes) {
   Entry entry;
   entry.id = "e1";

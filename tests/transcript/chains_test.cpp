@@ -12,7 +12,7 @@ constexpr const char* kSession = "11111111-2222-4333-8444-555555555555";
 struct ChainLine {
   std::string uuid;
   std::string parent;  // empty: a root
-  std::string answer;  // the message's id; empty: the user's
+  std::string answer;  // the message's id; empty: the line is the user's
   std::string content;
   bool isSide = false;
 };
@@ -46,7 +46,7 @@ std::string result(std::string_view id) {
   return fmt::format(R"([{{"type":"tool_result","tool_use_id":"{}","content":"done"}}])", id);
 }
 
-// The message of an entry: its role and blocks in a few letters.
+// Returns the role and the blocks of an entry's message in a few letters.
 std::string shapeOf(const Entry& entry) {
   const auto message = normalizeEntry(entry);
   std::string shape(toString(message->role).substr(0, 1));
@@ -163,7 +163,7 @@ TEST_F(Chains, TwoSubagentsMayWriteByTurns) {
   EXPECT_EQ(shapesOf(file.entries), "u go | a c1 c2 | u job one | u job two | a one two | a uno due | u c1 | u c2");
 }
 
-// However long a subagent works, only so much of it waits; nothing is lost.
+// However long a subagent works, only a limited part of it is buffered, and nothing is lost.
 TEST_F(Chains, ALongRunOfASubagentIsReadWhole) {
   std::vector<ChainLine> lines = {{"u1", "", "", "\"go\""}, {"a1", "u1", "m1", call("c1")}};
   for (int i = 0; i < 1000; ++i) {

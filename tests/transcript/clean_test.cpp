@@ -1,4 +1,4 @@
-// A clean copy of a damaged file: nothing that was read is missing, and nothing is damaged any more.
+// A clean copy of a damaged file: it has everything that was read, and is not damaged.
 #include <bough/message.h>
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace bough {
 namespace {
 
-// What a block says, a result's content and a call's arguments included.
+// Returns the text of a block, including the content of a result and the arguments of a call.
 std::string wordsOf(const Block& block) {
   std::string words = block.text.decode() + block.name.decode() + std::string(block.input);
   for (const Block& part : block.content) words += wordsOf(part);
@@ -31,7 +31,7 @@ std::vector<std::string> textsOf(const std::vector<Entry>& entries) {
   return texts;
 }
 
-// Each message's text after that of the message that it continues: the tree, whatever the ids are.
+// Returns each message's text after the text of its parent message: the tree, independent of ids.
 std::vector<std::string> linksOf(const std::vector<Entry>& entries) {
   std::map<std::string, std::string> texts;
   std::vector<std::string> links;
@@ -60,7 +60,7 @@ TEST(Clean, ACopyHoldsAllThatWasReadAndNoDamage) {
     EXPECT_EQ(textsOf(clean.entries), textsOf(file.entries));
     EXPECT_EQ(linksOf(clean.entries), linksOf(file.entries));
     for (const TranscriptDamage& damage : clean.report.damage) {
-      // What a record itself says wrongly stays said.
+      // Errors in the content of a record remain in the copy.
       const bool isContent = damage.reason.find("without content") != std::string::npos ||
                              damage.reason.find("label of an entry") != std::string::npos;
       EXPECT_TRUE(isContent) << damage.reason << " at " << damage.offset;
@@ -101,7 +101,7 @@ TEST(Clean, ACopyKeepsLinesThatOnlyUpdateAMessage) {
             bytes);
 }
 
-// The last line of an id counts, also where it says what one before it says.
+// The last line with an id counts, even when it repeats an earlier one.
 TEST(Clean, ACopyKeepsALineThatTakesAnUpdateBack) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "session-2026-01-02T03-04-aaaabbbb.jsonl";
@@ -122,7 +122,7 @@ TEST(Clean, ACopyKeepsALineThatTakesAnUpdateBack) {
             bytes);
 }
 
-// Two writers, or a copy that was pasted: lines that say different things under one id. Only ids change in the copy.
+// Two writers, or a pasted copy: different lines with the same id. Only ids change in the copy.
 TEST(Clean, ACopyKeepsAllThatLinesOfOneIdHold) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "2026-11-14T23-47-00-862Z_x.jsonl";
@@ -156,7 +156,7 @@ TEST(Clean, ACopyKeepsAllThatLinesOfOneIdHold) {
       writeAll(file.entries, {.agent = "pi", .facts = file.report.facts, .headId = file.report.headId, .clean = true});
   std::istringstream in(once);
   std::set<std::string> ids;
-  std::string last;  // the id of the line before
+  std::string last;  // id of the previous line
   std::size_t count = 0;
   for (std::string line; std::getline(in, line); ++count) {
     const auto at = line.find(R"("id":")") + 6;
@@ -201,7 +201,7 @@ TEST(Clean, ACopyBeginsWithAHeader) {
 
 using Branch = std::vector<std::string>;
 
-// The texts of each entry's branch, the first first, by the entry's id.
+// Returns the texts of each entry's branch in order, by the entry's id.
 std::map<std::string, Branch> branchesOf(const ReadFile& file) {
   std::map<std::string, Branch> branches;
   for (const Entry& entry : file.entries) {
@@ -217,14 +217,14 @@ Branch branchOf(const ReadFile& file) {
   return branchesOf(file)[file.report.headId];
 }
 
-// Whether all texts of a branch are in another one.
+// Returns true when another branch contains all texts of a branch.
 bool isWithin(Branch part, Branch whole) {
   std::ranges::sort(part);
   std::ranges::sort(whole);
   return std::ranges::includes(whole, part);
 }
 
-// The branches of a file that no branch of the copy holds.
+// Returns the branches of a file that no branch of the copy contains.
 std::vector<Branch> branchesLost(const ReadFile& file, const ReadFile& copy) {
   const auto kept = branchesOf(copy);
   std::vector<Branch> lost;
@@ -239,7 +239,7 @@ std::set<std::string> setOf(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
-// Damage as disks and programs do it, some of it to whole lines.
+// Damages bytes like disks and programs; some damage affects whole lines.
 std::string damaged(std::string bytes, std::mt19937& random) {
   const auto below = [&](std::size_t limit) {
     return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
@@ -286,7 +286,7 @@ TEST(Clean, ACopyOfAnyDamagedFileHoldsItsTreeAndNoDamage) {
       writeBytes(copy, once);
       const ReadFile clean = readAll(copy);
       EXPECT_TRUE(std::ranges::includes(setOf(textsOf(clean.entries)), setOf(textsOf(file.entries)))) << once;
-      // Lines of one answer that damage tore apart may be together again.
+      // Lines of one answer that damage separated may be joined again.
       EXPECT_EQ(branchesLost(file, clean), std::vector<Branch>()) << once;
       EXPECT_TRUE(isWithin(branchOf(file), branchOf(clean))) << once;
       if (how.agent != "claude-code" && how.agent != "gemini-cli") {
@@ -323,7 +323,7 @@ TEST(Clean, AHeaderThatBrokeOffBeforeAListOfMessagesIsNotADocument) {
   EXPECT_EQ(textsOf(readAll(path).entries), (std::vector<std::string>{"One", "Two"}));
 }
 
-// Lines of one answer hang off each other, and results hang off the lines of their calls.
+// The lines of one answer form a chain, and results continue the lines of their calls.
 TEST(Clean, ALineWithALostParentKeepsEverythingElse) {
   TempFolder folder;
   std::string bytes = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/claude-code/blocks.jsonl");
@@ -342,7 +342,7 @@ TEST(Clean, ALineWithALostParentKeepsEverythingElse) {
   EXPECT_EQ(damageText(readAll(path).report), "");
 }
 
-// A result without its call is only in its line, which a writer could not write again.
+// A result without its call exists only in its line, which a writer could not create again.
 TEST(Clean, ALineThatContinuesARepeatedIdKeepsEverythingElse) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
@@ -370,7 +370,7 @@ TEST(Clean, ALineThatContinuesARepeatedIdKeepsEverythingElse) {
   EXPECT_EQ(damageText(readAll(path).report), "");
 }
 
-// Its call is lost, and what it continues then has an id that was used before.
+// Its call is lost, and the line that it continues has a repeated id.
 TEST(Clean, AResultWithoutItsCallIsCopied) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "s.jsonl";
@@ -393,7 +393,7 @@ TEST(Clean, AResultWithoutItsCallIsCopied) {
   EXPECT_EQ(damageText(clean.report), "");
 }
 
-// Also where ids are not UUIDs: what is written again and what is copied name each other by the same ids.
+// Also when ids are not UUIDs: rewritten and copied lines refer to each other by the same ids.
 TEST(Clean, ACopyOfClaudeCodesFileHasEveryParent) {
   const auto line = [](const std::string& id, const std::string& parent) {
     return fmt::format(

@@ -1,4 +1,4 @@
-// Sessions in OpenClaw's database: read as if they were files, and nothing is written.
+// Sessions in OpenClaw's database: read as if they were files, without writing anything.
 #include <bough/catalog.h>
 #include <bough/store.h>
 #include <bough/transcript.h>
@@ -26,7 +26,7 @@ constexpr std::string_view kSchema =
     "encoding TEXT, archive_blob BLOB, archive_name TEXT UNIQUE, created_at INTEGER, PRIMARY KEY (session_id, "
     "generation));";
 
-// Programs that pack a stream do not say in the frame how much it holds.
+// Programs that compress a stream do not write the size of the content into the frame.
 std::string packed(std::string_view bytes, bool saysSize = true) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
@@ -35,7 +35,7 @@ std::string packed(std::string_view bytes, bool saysSize = true) {
   return out;
 }
 
-// An OpenClaw home with one database.
+// An OpenClaw home folder with one database.
 class Home {
  public:
   explicit Home(bool hasPacked = true) : hasPacked_(hasPacked) {
@@ -79,7 +79,7 @@ class Home {
     ::sqlite3_finalize(statement);
   }
 
-  // Odd lines packed, and rows not in their order.
+  // Every second line is compressed, and the rows are not in order.
   void addSession(const std::string& id, const std::string& lines) {
     std::vector<std::string> all;
     for (std::size_t at = 0; at < lines.size();) {
@@ -141,7 +141,7 @@ TEST(OpenClawDatabase, ASessionThatWasRemovedFromItLeavesTheList) {
   EXPECT_EQ(listed(), 2U);
   home.run("DELETE FROM transcript_events WHERE session_id = 'aaaa-1'");
   EXPECT_EQ(listed(), 1U);
-  // Who has it locked may have removed anything.
+  // While another program holds the lock, it may have removed anything.
   home.run("BEGIN EXCLUSIVE; DELETE FROM transcript_events");
   EXPECT_EQ(listed(), 1U);
   home.run("COMMIT");
@@ -260,7 +260,7 @@ TEST(OpenClawDatabase, WhatIsWrongIsSaid) {
   EXPECT_NE(code(recognizeTranscript(home.path)).find("is a database of 1 sessions"), std::string::npos);
   writeBytes(home.path, "SQLite format 3 and then nothing of the kind");
   EXPECT_NE(code(transcriptsInDatabase(home.path)).find("cannot be read"), std::string::npos);
-  // A name is never a way to another file.
+  // The name of a session cannot lead to another file.
   EXPECT_NE(code(peekTranscript(home.path.string() + "#../../x")), "ok");
 }
 

@@ -1,5 +1,5 @@
-// Session files that are one JSON document, damaged: every record that is whole is read, and the rest is counted. And
-// files that were packed with gzip.
+// Session files that are a single JSON document, damaged: every complete record is read, and the rest is counted. Also
+// files compressed with gzip.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -102,7 +102,7 @@ TEST_P(Document, WithADamagedRecordLosesThatOne) {
     std::string bytes = bytes_;
     bytes.insert(begins_[i] + 1, "@@@");
     const ReadFile file = read(bytes);
-    EXPECT_GE(idsOf(file.entries).size() + 3, messages_.size());  // a record may be three messages
+    EXPECT_GE(idsOf(file.entries).size() + 3, messages_.size());  // a record may become three messages
     EXPECT_LT(idsOf(file.entries).size(), messages_.size());
     EXPECT_EQ(file.report.unreadable, 1U);
   }
@@ -151,14 +151,14 @@ TEST(Documents, OfLinesThatWerePackedWithGzipAreRead) {
   TempFolder folder;
   const std::string plain = readBytes(BOUGH_TESTS_DIR "/transcript/fixtures/pi/02-tools.jsonl");
   const fs::path path = fs::path(folder.path()) / "02-tools.jsonl.gz";
-  // Of two members, as `cat a.gz b.gz` makes them.
+  // With two members, as `cat a.gz b.gz` makes it.
   const std::string packed = gzipped(plain.substr(0, 700)) + gzipped(plain.substr(700));
   writeBytes(path, packed);
   const ReadFile file = readAll(path);
   EXPECT_EQ(file.report.bytes, plain.size());
   EXPECT_EQ(file.report.recovered + file.report.unreadable, 0U);
   EXPECT_EQ(writeAll(file.entries, {.agent = "pi"}), plain);
-  // What is whole of a broken one says whose it is.
+  // The intact part of a broken file shows which agent it belongs to.
   for (const std::size_t bytes : {packed.size() / 2, packed.size() - 1}) {
     writeBytes(path, packed.substr(0, bytes));
     EXPECT_EQ(recognizeTranscript(path).value_or(""), "pi") << bytes;
@@ -189,7 +189,7 @@ TEST(Documents, OfGeminiAreKnownWhereOneOfTheirNamesIsDamaged) {
   }
 }
 
-// What the program adds for its model is not what a person said, also where it is in one message with that.
+// Text that the program adds for its model does not count as the user's, even in the same message.
 TEST(GeminiContext, WhatStandsBeforeAPersonsWordsDoesNotHideThem) {
   const TempFolder folder;
   const std::string path = folder / "s.jsonl";

@@ -1,4 +1,4 @@
-// What the tests of transcripts share: fixtures, whole files, and reading and writing them.
+// Shared by the tests of transcripts: fixtures, whole files, and functions to read and write them.
 #pragma once
 
 #include <bough/message.h>
@@ -57,7 +57,7 @@ inline std::string writeAll(const std::vector<Entry>& entries, const WriteTransc
   return bytes;
 }
 
-/// What eachTranscript gives, in the order of the paths.
+/// Returns what eachTranscript finds, in the order of the paths.
 inline Result<std::vector<FoundTranscript>> findTranscripts(const TranscriptHome& home,
                                                             const std::vector<std::string>& agents) {
   std::vector<FoundTranscript> found;
@@ -86,7 +86,7 @@ inline std::string inputText(const Block& block) {
   return block.input.starts_with('"') ? json::decodeString(block.input).value_or("") : std::string(block.input);
 }
 
-// What was said, called and answered on the branch of the head, one line each.
+// Returns the messages, calls and results on the head's branch, one line each.
 inline std::string story(const std::vector<Entry>& entries, std::string head) {
   std::map<std::string, const Entry*> byId;
   for (const Entry& entry : entries) byId[entry.id] = &entry;
@@ -105,7 +105,7 @@ inline std::string story(const std::vector<Entry>& entries, std::string head) {
       if (block.kind != BlockKind::ToolResult) continue;
       std::string result;
       for (const Block& part : block.content) result += part.text.decode();
-      // Codex has no flag for an error: the word says it.
+      // Codex has no error flag; the text begins with a word instead.
       const bool said = result.starts_with("Error: ");
       out += fmt::format("result {} {}{}\n", block.id.decode(), block.isError && !said ? "Error: " : "", result);
     }

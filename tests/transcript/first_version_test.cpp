@@ -1,4 +1,5 @@
-// pi's first version, whose lines have no ids: each follows the one before it. OpenClaw has such files, too.
+// The first version of pi's format, whose lines have no ids: each continues the previous one. OpenClaw has such files,
+// too.
 #include <gtest/gtest.h>
 
 #include "files.h"

@@ -1,6 +1,6 @@
-// Every fixture of every agent: what is read from it, and that it comes out as it went in.
+// Every fixture of every agent: what is read from it, and that writing it gives the same bytes.
 //
-// tests/transcript/fixtures/AGENT/NAME is a file of that agent; tests/golden/transcript/AGENT/NAME.txt says what bough
+// tests/transcript/fixtures/AGENT/NAME is a file of that agent; tests/golden/transcript/AGENT/NAME.txt has what bough
 // reads from it.
 #include <bough/message.h>
 #include <bough/transcript.h>
@@ -14,7 +14,7 @@
 namespace bough {
 namespace {
 
-// What a person would check: every entry with its parent and its words, then the facts and the damage.
+// Returns what a person would check: every entry with its parent and its text, then the facts and the damage.
 std::string describe(const ReadFile& file) {
   std::string out;
   for (const Entry& entry : file.entries) {
@@ -53,7 +53,7 @@ TEST(Fixtures, ComeOutAsTheyWentIn) {
   }
 }
 
-// A file that grows: read up to any byte, then the rest. What is written is the file, and no id is given twice.
+// A growing file: read up to any byte, then the rest. The written result equals the file, and no id is used twice.
 TEST(Fixtures, ThatGrowContinueWhereTheyWereRead) {
   TempFolder folder;
   for (const auto& path : fixtures()) {
@@ -66,7 +66,7 @@ TEST(Fixtures, ThatGrowContinueWhereTheyWereRead) {
     for (std::size_t cut = step; cut < bytes.size(); cut += step) {
       writeBytes(grown, bytes.substr(0, cut));
       const auto recognized = recognizeTranscript(grown);
-      if (!recognized || *recognized != agent) continue;  // too short to tell
+      if (!recognized || *recognized != agent) continue;  // too short to recognize
       ReadFile file = readAll(grown);
       writeBytes(grown, bytes);
       const ReadFile rest = readAll(grown, file.report.coveredBytes);

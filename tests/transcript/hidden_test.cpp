@@ -14,7 +14,7 @@
 namespace bough {
 namespace {
 
-// A session of another agent, in a store.
+// A session of another agent in a store.
 struct Imported {
   std::unique_ptr<SessionStore> store = memoryStore();
   TempFolder folder{};
@@ -37,7 +37,7 @@ struct Imported {
     ASSERT_TRUE(done) << done.error().message;
   }
 
-  // The file of the same agent, and whether it is said to be the agent's own bytes.
+  // Returns the file for the same agent. `sameBytes` receives whether it is reported to be the agent's own bytes.
   std::string written(const std::string& agent, bool* sameBytes = nullptr) const {
     const auto source = TranscriptSource::open(*store, id);
     EXPECT_TRUE(source);
@@ -54,14 +54,14 @@ struct Imported {
     return bytes;
   }
 
-  // That file, read again.
+  // Returns that file, read again.
   ReadFile readAgain(const std::string& agent) const {
     const std::string path = std::filesystem::path(folder.path()) / "again.jsonl";
     writeBytes(path, written(agent));
     return readAll(path);
   }
 
-  // All that the store keeps.
+  // Returns everything that the store keeps.
   std::string stored() const {
     std::string all;
     const auto entries = store->loadSessionEntries(id, {.showRedacted = true});
@@ -151,7 +151,7 @@ TEST(Hidden, TheRootOfASessionKeepsItsPlace) {
             "user: [redacted]\nassistant: first answer\nuser: a secret\nassistant: second answer\n");
 }
 
-// The results of parallel calls name the lines of their calls, of which one entry is left.
+// The results of parallel calls refer to the lines of their calls, of which one entry is left.
 TEST(Hidden, LinesThatNameAPartOfARedactedAnswerContinueWhatStandsForIt) {
   const auto call = [](std::string_view id) {
     return fmt::format(
@@ -172,7 +172,7 @@ TEST(Hidden, LinesThatNameAPartOfARedactedAnswerContinueWhatStandsForIt) {
       << story(again.entries, again.report.headId);
 }
 
-// Calls of one answer, and their results, each as an entry of its own.
+// Returns the calls of one answer and their results, each as an entry of its own.
 Imported piCalls() {
   std::string out =
       R"({"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"})"
@@ -217,7 +217,7 @@ TEST(Hidden, AnErasedResultIsAResultThatSaysSoForEveryAgent) {
             "result c2 The result was erased.\nuser: thanks\n");
 }
 
-// What says `secret` is in no file and, once it is erased, in no store.
+// Text with the secret is in no file and, after an erasure, in no store.
 void expectGone(const Imported& session, const std::string& agent, const std::string& entryId,
                 const std::string& secret) {
   for (const bool erases : {false, true}) {
@@ -309,7 +309,7 @@ TEST(Hidden, ResultsThatGeminiWritesTwiceGoTwice) {
   expectGone(session, "gemini-cli", results, "a secret");
 }
 
-// A prompt may be queued while an answer is written: its line is among those of the answer, which is one entry.
+// A prompt may be queued while an answer is being written: its line is among those of the answer, which is one entry.
 TEST(Hidden, WhatIsAmongTheLinesOfAnAnswerGoesToo) {
   const auto part = [](std::string_view text) {
     return fmt::format(R"({{"id":"m1","role":"assistant","content":[{{"type":"text","text":"{}"}}]}})", text);
@@ -331,7 +331,7 @@ TEST(Hidden, WhatIsAmongTheLinesOfAnAnswerGoesToo) {
       << story(again.entries, again.report.headId);
 }
 
-// What somebody says twice is not hidden with the first time.
+// When the user says the same twice, hiding the first message does not hide the second.
 TEST(Hidden, AMessageThatSaysTheSameIsItsOwn) {
   for (const bool erases : {false, true}) {
     std::string bytes = claudeTalk() + claudeLine(5, 4, "user", R"({"role":"user","content":"first words"})");

@@ -1,4 +1,4 @@
-// Files that nobody's program wrote: memory stays bounded, the message is clear, and the rest is served.
+// Files that no program wrote: memory stays bounded, the error is clear, and other files still work.
 #include <bough/store.h>
 #include <bough/transcript.h>
 #include <fcntl.h>
@@ -37,12 +37,12 @@ void append(const fs::path& path, std::string_view bytes) {
 }
 
 #ifdef BOUGH_SANITIZED
-constexpr long kMostMegabytes = 255;  // sanitizers keep what was freed; what was read still counts
+constexpr long kMostMegabytes = 255;  // sanitizers keep freed memory, and what was read still counts
 #else
 constexpr long kMostMegabytes = 200;
 #endif
 
-// The most memory that reading a file took, in megabytes: in a process of its own.
+// Returns the peak memory for reading a file, in megabytes, measured in a separate process.
 long peakMegabytes(const fs::path& path, std::uint64_t messages) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -63,7 +63,7 @@ TEST(Hostile, ALineOfFourGigabytesIsCountedAndTheRestIsRead) {
   writeBytes(path, std::string(kHeader) + "\n" + userLine("00000001"));
   const std::uint64_t begin = fs::file_size(path);
   constexpr std::uint64_t kHole = (std::uint64_t{4} << 30) + 5;
-  fs::resize_file(path, begin + kHole);  // no disk is used for it
+  fs::resize_file(path, begin + kHole);  // uses no disk space
   append(path, "\n" + userLine("00000002"));
   EXPECT_LT(peakMegabytes(path, 2), kMostMegabytes);
   const ReadFile file = readAll(path);
@@ -110,8 +110,8 @@ TEST(Hostile, ALongTurnOfCodexTakesLittleMemory) {
   EXPECT_LT(peakMegabytes(path, kMessages), kMostMegabytes);
 }
 
-// The same agent in and out.
-// Each message is compared with those before it by its id alone, and the document is held once.
+// The same agent for reading and writing. Each message is compared with earlier ones only by its id, and the document
+// is in memory once.
 TEST(Hostile, ALongDocumentTakesLittleMemoryAndTimeForEachMessage) {
   constexpr std::uint64_t kMessages = 100'000;
   TempFolder folder;
@@ -160,7 +160,7 @@ TEST(Hostile, ALargeSessionIsExportedWithLittleMemory) {
   EXPECT_LT(WIFEXITED(status) ? WEXITSTATUS(status) : 255, kMostMegabytes);
 }
 
-// A picture, or the instructions of a model, may be all of the first lines.
+// A picture or a model's instructions may fill the first lines.
 TEST(Hostile, AFileIsRecognizedHoweverLongItsFirstRecordsAre) {
   const auto line = [](std::string_view form, std::size_t bytes) {
     std::string text(form);
@@ -191,7 +191,7 @@ TEST(Hostile, AFileIsRecognizedHoweverLongItsFirstRecordsAre) {
     EXPECT_EQ(facts->cwd, "/work");
     EXPECT_EQ(readAll(path).report.messages, 1U);
   }
-  // And one of nobody is refused without reading all of it.
+  // A file of no agent is rejected without reading all of it.
   writeBytes(path, std::string(40, '\n') + std::string(std::size_t{1} << 20, 'x'));
   EXPECT_FALSE(recognizeTranscript(path));
 }
@@ -226,7 +226,7 @@ TEST(Hostile, AFileThatGrowsAndShrinksWhileItIsImportedLosesNothingAndRepeatsNot
   const auto opened = SessionStore::open("memory:");
   ASSERT_TRUE(opened);
   SessionStore& store = **opened;
-  // While the file is nothing but its beginning it may be anybody's.
+  // While only the beginning of the file exists, it may belong to any agent.
   while (!written) (void)importTranscript(store, path);
   agent.join();
   const auto done = importTranscript(store, path);
@@ -235,7 +235,7 @@ TEST(Hostile, AFileThatGrowsAndShrinksWhileItIsImportedLosesNothingAndRepeatsNot
   const auto messages = store.loadSessionEntries(id, {.type = std::string(entry_type::kMessage)});
   ASSERT_TRUE(messages);
   EXPECT_EQ(messages->size(), static_cast<std::size_t>(kLines));
-  // Cut short and continued differently: what was read stays, what is new is added.
+  // Truncated and continued differently: existing entries stay, and new ones are added.
   writeBytes(path, std::string(kHeader) + "\n" + userLine("00000000") + userLine("ffffffff"));
   const auto rewritten = importTranscript(store, path);
   ASSERT_TRUE(rewritten);
@@ -266,7 +266,7 @@ TEST(Hostile, ACompactionInALongLineIsImported) {
   EXPECT_EQ(json::findString(entries->front().payload, "summary"), "sum");
 }
 
-// A rollout whose last but one line becomes that many entries.
+// A rollout whose second to last line becomes that many entries.
 std::string longCompaction(int count) {
   const std::string begin = R"({"timestamp":"2026-01-02T03:04:05.000Z","type":)";
   const auto message = [](int number) {
@@ -287,7 +287,7 @@ TEST(Hostile, AnInterruptedImportLosesNoneOfALinesEntries) {
   const auto store = SessionStore::open(fs::path(folder.path()) / "store");
   const auto done = importTranscript(**store, path);
   ASSERT_TRUE(done) << done.error().message;
-  // All of the line is one batch, so that no crash comes between.
+  // The whole line is one batch, so that no crash can split it.
   std::ifstream log(fs::path(folder.path()) / "store/sessions" / (done->sessionId + ".jsonl"));
   std::set<std::string> batches;
   for (std::string line; std::getline(log, line);) {

@@ -1,5 +1,5 @@
-// Where a session goes on after another import of its file: where the agent went on, unless somebody else has continued
-// the session since and the agent has not.
+// Where a session continues after another import of its file: where the agent continued, unless another program has
+// continued the session since and the agent has not.
 #include <fmt/format.h>
 
 #include "support/temp_folder.h"
@@ -73,7 +73,7 @@ TEST_F(ImportedHead, StaysWhereTheSessionWasContinuedWhenTheAgentSaidNothing) {
     write(bytes + "\n" + title);
     importFile();
     EXPECT_EQ(head(), own);
-    // The agent goes on: its words are the last.
+    // The agent continues: its message is the last one.
     write(begun_ + title + lineOfClaude("assistant", "a2", "u2"));
     importFile();
     EXPECT_EQ(head(), "a2");

@@ -1,4 +1,4 @@
-// Imports into a session whose id somebody chose.
+// Imports into a session whose id was chosen by the user.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace bough {
 namespace {
 
-// Lines without ids are named by where they are, in both files alike.
+// Lines without ids are identified by their place, which is the same in both files.
 TEST(Import, AnIdThatWasGivenIsNotThatOfAnotherFilesSession) {
   const TempFolder folder;
   const auto file = [&](const std::string& id, std::string_view words, std::string_view more = "") {
@@ -29,17 +29,17 @@ TEST(Import, AnIdThatWasGivenIsNotThatOfAnotherFilesSession) {
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::AlreadyExists);
   EXPECT_TRUE(other.error().hint.contains("--id"));
-  // The same file, and one that was given another name and went on.
+  // The same file, and a file that was renamed and continued.
   ASSERT_TRUE(importTranscript(*store, file("one", "said in one"), named));
   const auto renamed = importTranscript(
       *store,
       file("six", "said in one", "{\"type\":\"assistant\",\"content\":\"more\",\"ts\":\"2026-01-01T00:00:02Z\"}\n"),
       named);
   ASSERT_TRUE(renamed) << renamed.error().message;
-  EXPECT_EQ(renamed->appended, 2U);  // with the facts
+  EXPECT_EQ(renamed->appended, 2U);  // including the facts
 }
 
-// Such an id is that of a place in a log, which no stored entry may have.
+// Such an id is reserved for a place in a log, so no stored entry may have it.
 TEST(Import, AnEntryWhoseIdLooksLikeThatOfAPlaceIsImported) {
   const TempFolder folder;
   const std::string path = folder / "places.jsonl";
@@ -62,7 +62,7 @@ TEST(Import, AnEntryWhoseIdLooksLikeThatOfAPlaceIsImported) {
   EXPECT_TRUE(first->payload.contains("one"));
 }
 
-// The lines of a session whose lines have no ids, with one that says each of the numbers.
+// Returns the lines of a session without line ids; each line mentions its number.
 std::vector<std::string> linesWithoutIds(std::string_view agent) {
   std::vector<std::string> lines;
   if (agent == "codex") {
@@ -72,7 +72,7 @@ std::vector<std::string> linesWithoutIds(std::string_view agent) {
   }
   for (int i = 0; i < 8; ++i) {
     const bool isUser = i % 2 == 0;
-    const std::string said = fmt::format("says {}", i < 7 ? i : 5);  // one says what an earlier one said
+    const std::string said = fmt::format("says {}", i < 7 ? i : 5);  // one repeats the text of an earlier one
     lines.push_back(
         agent == "claw0"
             ? fmt::format(R"({{"type":"{}","content":"{}","ts":1767323045}})", isUser ? "user" : "assistant", said)
@@ -120,8 +120,8 @@ TEST(Import, LinesWithoutIdsAreThereOnceWhenAnEarlierOneWasDamagedOrMended) {
           const auto again = importTranscript(*store, path, options);
           ASSERT_TRUE(again);
           EXPECT_EQ(again->appended, 0U);
-          // The session goes on after its last message; what was lost from the file before it is still there. An agent
-          // whose file became shorter goes on at its end.
+          // The session continues after its last message, and what was lost from the file before that is still there.
+          // For an agent whose file became shorter, it continues at the file's end.
           const auto branch = store->buildConversationHistory("session");
           ASSERT_TRUE(branch);
           EXPECT_GE(branch->size(), 7U);
@@ -179,7 +179,7 @@ TEST(Import, AForkThatWentToAnAgentComesBackFromThere) {
   }
 }
 
-// What an agent's own chain passes through (a change of the model, an attachment) is not on the branch that a fork
+// An agent's own chain includes entries (a change of the model, an attachment) that are not on the branch that a fork
 // shares.
 TEST(Import, AForkInAFileOfItsAgentNamesNoParentThatIsNotThere) {
   const TempFolder folder;
@@ -202,7 +202,8 @@ TEST(Import, AForkInAFileOfItsAgentNamesNoParentThatIsNotThere) {
   }
 }
 
-// Bytes of the agent's own lines may be broken. What new lines take from them (the folder) is text all the same.
+// The agent's own lines may contain invalid bytes. What new lines take from them (the folder) is valid text
+// nevertheless.
 TEST(Import, ALineBesideBrokenOnesComesBackAsTheSameEntry) {
   const TempFolder folder;
   for (const auto& file : fixtures()) {

@@ -1,4 +1,4 @@
-// Transcripts in a store: imported once, again, and after they grew; written from there.
+// Transcripts in a store: imported once, again, and after they grew; and written from the store.
 #include <bough/store.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ TEST(Import, EveryFixtureComesOutOfAStoreAsItWentIn) {
     EXPECT_TRUE(done.created);
     const std::string written = exported(*store, done.sessionId, done.report.facts.agent);
     EXPECT_EQ(written, readBytes(path));
-    // Without the session in memory, where that can be done, the same.
+    // The same without loading the session into memory, where that is possible.
     std::string copy;
     const auto copied = copyTranscript(*store, done.sessionId, done.report.facts.agent, [&](std::string_view piece) {
       copy += piece;
@@ -68,7 +68,7 @@ TEST(Import, ASecondImportAddsNothing) {
     EXPECT_EQ(second.sessionId, first.sessionId);
     EXPECT_FALSE(second.created);
     EXPECT_EQ(second.appended, 0U);
-    // What is damaged is still damaged.
+    // Damage is still reported.
     EXPECT_EQ(second.report.recovered, first.report.recovered);
     EXPECT_EQ(second.report.unreadable, first.report.unreadable);
     EXPECT_EQ(damageText(second.report), damageText(first.report));
@@ -76,7 +76,7 @@ TEST(Import, ASecondImportAddsNothing) {
   }
 }
 
-// MyAgents turns its older document into lines, and was ended in the middle: the document is still the conversation.
+// MyAgents was interrupted while it converted its older document to lines: the document is still the conversation.
 TEST(Import, AnInterruptedMigrationContinuesFromTheEndOfTheDocument) {
   const TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "sessions" / "session-1-ab.json";
@@ -99,7 +99,7 @@ TEST(Import, AnInterruptedMigrationContinuesFromTheEndOfTheDocument) {
   const auto other = memoryStore();
   for (const auto& each : {begun, path, begun}) import(*other, each);
   EXPECT_EQ(other->sessionState("session-1-ab")->headId, "5");
-  // Lines that go on after the document are where the session continues.
+  // The session continues with lines that follow the document.
   std::string whole;
   for (const std::string& line : lines) whole += line + "\n";
   writeBytes(begun, whole + R"({"id":"6","role":"user","content":"more","timestamp":"2026-01-01T00:00:06.000Z"})"
@@ -119,7 +119,7 @@ TEST(Import, AHeadThatAnImportCouldNotMoveAnyMoreIsMovedByTheNextOne) {
     const bool isFork = !whole.report.facts.parentEntryId.empty();
     if (isFork || entries->back().type != entry_type::kHead) continue;
     ++moved;
-    // Ended before its last append.
+    // Interrupted before its last append.
     const auto ended = memoryStore();
     ASSERT_TRUE(ended->createSession({.sessionId = whole.sessionId}));
     ASSERT_TRUE(ended->appendSessionEntries(whole.sessionId, {entries->begin() + 1, entries->end() - 1}));
@@ -212,7 +212,7 @@ TEST(Import, AForkOfCodexThatOnlyTookTurnsBackComesOutAsItWentIn) {
   EXPECT_EQ(story(*entries, store->sessionState(id)->headId), "user: one\n");
 }
 
-// Up to 0.73, pi writes everything once more when the first answer comes.
+// Up to version 0.73, pi writes everything again when the first answer arrives.
 TEST(Import, WhatPiWroteTwiceIsThereOnce) {
   TempFolder folder;
   const std::string begun =
@@ -239,7 +239,8 @@ TEST(Import, WhatPiWroteTwiceIsThereOnce) {
   EXPECT_EQ(writeAll(file.entries, {.agent = "pi", .facts = file.report.facts, .clean = true}), begun + answer);
 }
 
-// Lines of an answer that were imported apart stay apart, so a result may come before the next call of its answer.
+// Lines of an answer that were imported separately stay separate, so a result may come before the next call of its
+// answer.
 std::vector<std::string> sortedLines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -248,7 +249,7 @@ std::vector<std::string> sortedLines(const std::string& text) {
   return lines;
 }
 
-// Imported after every line, a session says what it says when the whole file is imported at once.
+// A session imported after every line equals a session imported from the whole file.
 TEST(Import, AFileThatGrowsLineByLineSaysTheSameInTheEnd) {
   constexpr std::size_t kMostLines = 60;
   TempFolder folder;
@@ -281,7 +282,7 @@ TEST(Import, AFileThatGrowsLineByLineSaysTheSameInTheEnd) {
   }
 }
 
-// An earlier version took a line for a repetition, and made no entry of the results in it.
+// An earlier version took a line for a repetition and ignored the results in it.
 TEST(Import, EntriesThatAnEarlierVersionDidNotMakeAreAddedWhenTheFileGrows) {
   TempFolder folder;
   const auto path = std::filesystem::path(folder.path()) / "late_results.jsonl";
@@ -329,7 +330,7 @@ TEST(Import, AFileThatWasWrittenAgainAddsOnlyWhatIsNew) {
   EXPECT_EQ(history->size(), 3U);
 }
 
-// An agent that goes back writes its file again without what came after.
+// When an agent goes back, it rewrites its file without the later lines.
 TEST(Import, AFileThatWasWrittenAgainKeepsLinesThatTookThePlaceOfOthers) {
   TempFolder folder;
   const std::string path = std::filesystem::path(folder.path()) / "01a1dc74-8eea-7b72-9f3d-075316710001.jsonl";
@@ -369,7 +370,7 @@ TEST(Import, AMessageWithTheIdOfAnotherOneIsKeptBesideIt) {
   EXPECT_EQ(again.report.recovered, 1U);
   ASSERT_EQ(again.report.damage.size(), 1U);
   EXPECT_TRUE(again.report.damage.front().reason.contains("another message of this id"));
-  // What the agent has now is the branch of the head; what was there before is a branch, too.
+  // The agent's current lines are the branch of the head; the earlier lines are a branch, too.
   const auto texts = [&](const std::string& branch) {
     std::string all;
     const auto entries = store->loadSessionEntries(sessionId, {.branch = branch});
@@ -383,7 +384,7 @@ TEST(Import, AMessageWithTheIdOfAnotherOneIsKeptBesideIt) {
   EXPECT_EQ(store->sessionState(sessionId)->headId, "b");
   EXPECT_EQ(import(*store, path).appended, 0U);
   EXPECT_EQ(import(*store, path).report.recovered, 0U);
-  // A last message that was changed is where the session goes on.
+  // The session continues at a last message that was changed.
   writeBytes(path, line("a", "null", "other") + line("b", "\"a\"", "changed"));
   EXPECT_EQ(import(*store, path).appended, 1U);
   EXPECT_EQ(texts(store->sessionState(sessionId)->headId), "other;changed;");
@@ -413,7 +414,7 @@ TEST(Import, AnAnswerThatGotALineInItsMiddleIsKeptBesideTheOneWithoutIt) {
   EXPECT_EQ(import(*store, path).report.recovered, 1U);
   EXPECT_TRUE(allPayloads(*store, sessionId).contains("second"));
   EXPECT_EQ(import(*store, path).appended, 0U);
-  // Lines that were stored apart, since the file grew between them, are no other answer.
+  // Lines that were stored separately, because the file grew between them, are not another answer.
   const auto grown = memoryStore();
   for (const std::string& bytes : {line(1, "first"), line(1, "first") + line(2, "second"),
                                    "\n" + line(1, "first") + line(2, "second") + line(3, "third")}) {
@@ -422,7 +423,7 @@ TEST(Import, AnAnswerThatGotALineInItsMiddleIsKeptBesideTheOneWithoutIt) {
   }
 }
 
-// Only the first entry of a line has an id of the line's own.
+// Only the first entry of a line has an id of the line.
 TEST(Import, ResultsInALineThatTookThePlaceOfAnotherAreKept) {
   TempFolder folder;
   const std::string path = std::filesystem::path(folder.path()) / "session-1769900000000-ab12cd.jsonl";
@@ -464,7 +465,7 @@ TEST(Import, AFileThatBecameShorterMovesTheHeadOnceAndLosesNothing) {
   EXPECT_EQ(headAfter(4), "4");
   EXPECT_EQ(headAfter(2), "2");
   EXPECT_EQ(store->loadSessionEntries("old", {.branch = "4"})->size(), 4U);
-  // Where somebody goes on with the session is not the import's to say.
+  // The import does not change where a user continues the session.
   ASSERT_TRUE(store->moveHead("old", "1"));
   EXPECT_EQ(headAfter(2), "1");
   EXPECT_EQ(headAfter(3), "3");

@@ -1,6 +1,6 @@
-// What stands between the lines of a conversation changes nothing of it: blank lines, unknown ones, damage, records on
-// one line. Each fixture is tried with each of them after every line. And what another import does meanwhile changes
-// nothing of what is stored, nor does where its lines are.
+// Records between the lines of a conversation do not change it: blank lines, unknown lines, damage, several records on
+// one line. Each is inserted after every line of each fixture. A concurrent import does not change what is stored
+// either, nor does the position of its lines.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 struct Interruption {
   std::string_view name;
-  std::string_view text;         // after each line
-  bool withoutLineEnds = false;  // the text takes the place of line ends
+  std::string_view text;         // inserted after each line
+  bool withoutLineEnds = false;  // the text replaces line ends
   bool isDamage = false;
 };
 
@@ -99,7 +99,7 @@ TEST(Interruptions, BetweenLinesLeaveTheConversationAsItIs) {
   EXPECT_GT(tried, 100U);
 }
 
-// Lines of types that bough does not know may be in the chain of parents.
+// Lines of unknown types may be part of the chain of parents.
 TEST(Interruptions, ByUnknownLinesInTheChainKeepAnAnswerWhole) {
   TempFolder folder;
   const fs::path path = folder.path() / "s.jsonl";
@@ -129,7 +129,7 @@ TEST(Interruptions, ByUnknownLinesInTheChainKeepAnAnswerWhole) {
             readBytes(path));
 }
 
-// Gemini CLI writes the whole list now and then, also when nothing in it has changed.
+// Gemini CLI writes the whole list from time to time, even when nothing in it has changed.
 TEST(Interruptions, ByListsOfTheSameMessagesChangeNothing) {
   TempFolder folder;
   const auto message = [](int i) {
@@ -192,10 +192,10 @@ TEST(Interruptions, ByAnotherImportOfTheSameFilesAddNothing) {
     EXPECT_EQ(entries->size(), alone->loadSessionEntries(expected.sessionId)->size());
     EXPECT_EQ(import(**both, path).appended, 0U);
   }
-  EXPECT_EQ(told, stored);  // each entry is told of by the one that stored it
+  EXPECT_EQ(told, stored);  // each entry is reported by the import that stored it
 }
 
-// One of them may read the file when it has only a part of the lines of an answer.
+// One of them may read the file when it has only part of an answer's lines.
 TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
   constexpr int kLines = 150;
   TempFolder folder;
@@ -238,7 +238,7 @@ TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
   const ImportResult last = import(**all, path);
   EXPECT_EQ(last.appended, 0U);
   EXPECT_EQ(exported(**all, last.sessionId, "claude-code"), bytes);
-  // Each entry is told of by the one that stored it; the header is of nobody, and neither are heads.
+  // Each entry is reported by the import that stored it, except headers and head entries.
   const auto entries = (*all)->loadSessionEntries(last.sessionId);
   ASSERT_TRUE(entries);
   const auto isImported = [](const Entry& entry) {
@@ -247,7 +247,7 @@ TEST(Interruptions, ByOtherImportsOfAFileThatGrowsStoreEachLineOnce) {
   EXPECT_EQ(told, static_cast<std::uint64_t>(std::ranges::count_if(*entries, isImported)));
 }
 
-// Does something each time that the header of a session is read: an import looks at it when it begins again.
+// Calls `act` each time the header of a session is read, which an import does when it starts over.
 class AtEachHeader final : public EntrySerializer {
  public:
   explicit AtEachHeader(std::function<void()> act) : act_(std::move(act)) {}
@@ -265,7 +265,7 @@ class AtEachHeader final : public EntrySerializer {
   std::function<void()> act_;
 };
 
-// The file grows, and another import is faster, each time.
+// Each time, the file grows and another import is faster.
 TEST(Interruptions, ByAFasterImportLeaveWhatTheFileHeldInTheSession) {
   constexpr int kTimes = 100;
   TempFolder folder;
@@ -291,12 +291,12 @@ TEST(Interruptions, ByAFasterImportLeaveWhatTheFileHeldInTheSession) {
   const ImportResult done = import(*slower, path);
   EXPECT_EQ(done.appended, 0U);
   EXPECT_EQ(done.report.facts.agent, "claw0");
-  EXPECT_LT(times, kTimes);  // it does not wait until the file rests
+  EXPECT_LT(times, kTimes);  // the import does not wait until the file stops growing
   EXPECT_EQ(exported(*faster, sessionId, "claw0"), bytes);
 }
 
-// Codex shows a prompt before it is an item. Where the item is missing, what was shown becomes an entry without a line,
-// which may come after the line that broke off.
+// Codex shows a prompt before it writes the prompt's item. When the item is missing, the shown text becomes an entry
+// without a line, which may come after the incomplete line.
 TEST(Interruptions, ByTheEndOfTheFileLeaveItsBytesAfterWordsThatWereOnlyShown) {
   TempFolder folder;
   const std::string id = "0199a213-81a0-7800-8aa0-bbab2a035a53";
@@ -325,7 +325,7 @@ TEST(Interruptions, ByTheEndOfTheFileLeaveItsBytesAfterWordsThatWereOnlyShown) {
   EXPECT_EQ((*copied)->written.entries, (*copied)->written.verbatim);
 }
 
-// Entries of the conversation, and what was used beside it.
+// Counts the entries of the conversation, and usage recorded beside it.
 std::size_t countTold(SessionStore& store, const std::string& sessionId) {
   const auto entries = store.loadSessionEntries(sessionId);
   return static_cast<std::size_t>(std::ranges::count_if(entries.value(), [](const Entry& entry) {
@@ -343,7 +343,7 @@ TEST(Interruptions, LinesThatAreElsewhereNowAreNotAddedAgain) {
     const auto store = memoryStore();
     writeBytes(copy, "\n" + bytes);
     const auto before = importTranscript(*store, copy, {.agent = {}, .sessionId = "s"});
-    if (!before) continue;  // a fork whose origin is not there
+    if (!before) continue;  // a fork whose origin is missing
     const std::size_t told = countTold(*store, "s");
     writeBytes(copy, bytes);
     ASSERT_TRUE(importTranscript(*store, copy, {.agent = {}, .sessionId = "s"}));
@@ -370,7 +370,7 @@ TEST(Interruptions, WhatWasRedactedDoesNotComeBackWithItsLineElsewhere) {
   for (const Entry& entry : entries.value()) EXPECT_FALSE(entry.payload.contains("a secret"));
 }
 
-// pi gives the lines of an old file ids when it opens it, and writes the file again.
+// pi adds ids to the lines of an old file when it opens it, and rewrites the file.
 TEST(Interruptions, LinesThatGotIdsContinueTheirSession) {
   TempFolder folder;
   const std::string path = std::filesystem::path(folder.path()) / "s.jsonl";
@@ -398,7 +398,7 @@ TEST(Interruptions, LinesThatGotIdsContinueTheirSession) {
   writeBytes(path, migrated);
   import(*store, path);
   EXPECT_EQ(countTold(*store, "s"), told);
-  // What comes now continues the lines that the session has, and names them.
+  // New lines continue the stored lines and refer to them.
   writeBytes(path, migrated + line(R"(,"id":"aaaa0004","parentId":"aaaa0003")", question) +
                        line(R"("firstKeptEntryId":"aaaa0002","id":"aaaa0005","parentId":"aaaa0004")", summary));
   for (const std::size_t more : {2U, 0U}) {

@@ -1,4 +1,4 @@
-// Entries as a tree: where the head is, and what a summary keeps.
+// Entries as a tree: the position of the head, and what a summary keeps.
 #include "transcript/model/items.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ std::string joined(const std::vector<std::string>& messages) {
 }
 
 TEST(MessageConversion, MessagesOfTwoBranchesStayApart) {
-  // A second question after the same first one: the answer belongs to the first alone.
+  // A second question after the same first one: the answer belongs only to the first.
   const std::vector<Entry> entries = {said("q1", "", "user"), said("q2", "q1", "user"), said("a1", "q1", "assistant"),
                                       said("a2", "a1", "assistant"), said("b2", "a1", "assistant")};
   const EntryList list(entries);
@@ -168,7 +168,7 @@ Entry of(std::string id, std::string parent, const std::string& json, std::strin
                  "{\"dialect\":\"" + std::string(dialect) + "\",\"message\":" + json + "}");
 }
 
-// A long session: each turn asks, calls a tool, gets its result and answers. Every turn uses the same id for its call.
+// A long session: each turn has a question, a call, its result and an answer. Every turn uses the same id for its call.
 enum class TurnShape : std::uint8_t { Whole, OneQuestion, WithoutAnswers };
 
 std::vector<Entry> longSession(std::size_t turns, TurnShape shape = TurnShape::Whole) {

@@ -1,4 +1,4 @@
-// Where the rollout of another Codex thread is looked for.
+// Where the rollout of another Codex thread is searched for.
 #include "transcript/agents/codex/lineage.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(CodexLineage, TheHomeIsAboveTheFolderOfSessions) {
   EXPECT_EQ(homeOf("/h/other/rollout.jsonl"), "");
 }
 
-// The file of thread `number`, which continues the one of thread `parent`, whose file has so many bytes.
+// Returns the file of thread `number`, which continues the first `bytes` bytes of thread `parent`'s file.
 std::string forkOf(unsigned number, unsigned parent, std::size_t bytes) {
   const auto thread = [](unsigned each) { return fmt::format("019b7b00-0000-7000-8000-{:012}", each); };
   const std::string base =
@@ -123,7 +123,7 @@ TEST(CodexLineage, AFileSaysThatTheBeginningOfItsHistoryIsGone) {
   EXPECT_TRUE(damageText(readAll(fileOf(folder, 3)).report).contains("is not there"));
 }
 
-// A file that continues another one may sum up messages of that one and keep the last of them.
+// A file that continues another one may summarize that file's messages and keep the last of them.
 TEST(CodexLineage, ACompactionKeepsMessagesOfTheFileThatItContinues) {
   const TempFolder folder;
   const auto line = [](std::string_view type, std::string_view payload) {

@@ -1,4 +1,4 @@
-// A list that is made from the files alone says what the catalog says of the same sessions after an import.
+// A list made from the files alone equals the catalog of the same sessions after an import.
 #include <bough/catalog.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::uint64_t lastTimeMs(const std::string& path) {
   return last;
 }
 
-// All fixtures, and the collected samples where they are.
+// Returns all fixtures, and the collected samples where they exist.
 std::vector<fs::path> allFiles() {
   std::vector<fs::path> paths = fixtures();
   const char* named = std::getenv("BOUGH_SAMPLES");
@@ -53,7 +53,7 @@ std::vector<fs::path> allFiles() {
   return paths;
 }
 
-// False when the session cannot be imported.
+// Returns false when the session cannot be imported.
 bool compareWithImport(const fs::path& path) {
   SCOPED_TRACE(path);
   const catalog::Told told = catalog::tellOutside({{.path = path.string(), .stamp = "1"}});
@@ -61,7 +61,7 @@ bool compareWithImport(const fs::path& path) {
   EXPECT_TRUE(store);
   const auto imported = importTranscript(**store, path.string());
   if (!imported) {
-    // What continues a session that is not there cannot be imported; it is listed all the same.
+    // A session whose origin is missing cannot be imported, but is still listed.
     EXPECT_EQ(told.error.has_value(), imported.error().code != ErrorCode::NotFound) << imported.error().message;
     return false;
   }
@@ -70,7 +70,7 @@ bool compareWithImport(const fs::path& path) {
   EXPECT_TRUE(catalog && (*catalog)->catchUp());
   const auto row = (*catalog)->session(imported->sessionId);
   EXPECT_TRUE(row);
-  // The store's copy is whole; the file is not.
+  // The store's copy is intact, although the file is not.
   const bool isDamaged = imported->report.recovered + imported->report.unreadable > 0;
   SessionSummary listed = told.row.facts;
   EXPECT_EQ(listed.condition == SessionCondition::Damaged, isDamaged);
@@ -91,7 +91,7 @@ TEST(Listing, SaysWhatAnImportSays) {
   EXPECT_GE(compared, 30U);
 }
 
-// Of long texts a list reads only what it needs.
+// A list reads only what it needs of long texts.
 TEST(Listing, SaysTheSameOfLongTexts) {
   const TempFolder folder;
   std::string more;
@@ -102,7 +102,7 @@ TEST(Listing, SaysTheSameOfLongTexts) {
     for (const std::string_view name : {"text", "content", "thinking", "command", "stdout", "data"}) {
       const std::string begin = fmt::format(R"("{}":")", name);
       for (std::size_t at = bytes.find(begin); at != std::string::npos; at = bytes.find(begin, at + 1)) {
-        // Words first, which may be the title.
+        // After existing text, which may be the title.
         const std::size_t end = std::min(bytes.find('"', at + begin.size()), bytes.size());
         if (bytes[end - 1] != '\\' && !bytes.substr(at, end - at).contains('\n')) bytes.insert(end, more);
       }
@@ -115,12 +115,12 @@ TEST(Listing, SaysTheSameOfLongTexts) {
   EXPECT_GE(compared, 30U);
 }
 
-// What crashes and broken disks do to a file.
+// Damages a file like crashes and broken disks.
 std::string damaged(std::string bytes, std::mt19937_64& random) {
   for (std::uint64_t i = 1 + random() % 3; i > 0 && !bytes.empty(); --i) {
     const std::size_t at = random() % bytes.size();
     const std::size_t count = std::min<std::size_t>(random() % 40, bytes.size() - at);
-    const std::size_t line = bytes.rfind('\n', at) + 1;  // 0 in the first one
+    const std::size_t line = bytes.rfind('\n', at) + 1;  // 0 in the first line
     const std::size_t end = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
     switch (random() % 8) {
       case 0: bytes.resize(at); break;
@@ -195,7 +195,7 @@ class ListOfFiles : public testing::Test {
     return *(*catalog)->list();
   }
 
-  // "id messages" of each row.
+  // Returns "id messages" for each row.
   std::vector<std::string> rows() {
     std::vector<std::string> out;
     for (const SessionSummary& row : listed()) out.push_back(fmt::format("{} {}", row.sessionId, row.userMessages));
@@ -249,7 +249,7 @@ TEST_F(ListOfFiles, AFileThatIsNoSessionIsReadOnce) {
   const auto first = take({"odd\nname.jsonl"});
   EXPECT_EQ(first.unreadable, 1U);
   EXPECT_FALSE(first.example.empty());
-  // It is not read again, but named again.
+  // It is not read again, but is reported again.
   const auto second = take({"odd\nname.jsonl"});
   EXPECT_EQ(second.read, 0U);
   EXPECT_EQ(second.unreadable, 1U);
@@ -294,7 +294,7 @@ TEST_F(ListOfFiles, OneOfSeveralFilesThatCannotBeReadIsNamed) {
   write("a.jsonl", "one", {"1", "2"});
   write("b.jsonl", "one", {"2", "3"});
   take({"a.jsonl", "b.jsonl"});
-  // tellOutside reads the files that a row was made from, whatever they have become meanwhile.
+  // tellOutside reads the files of a row whatever their current state is.
   fs::remove(file("b.jsonl"));
   fs::create_directory(file("b.jsonl"));
   const catalog::Told told =
@@ -304,7 +304,7 @@ TEST_F(ListOfFiles, OneOfSeveralFilesThatCannotBeReadIsNamed) {
   EXPECT_EQ(told.row.facts.problem, file("b.jsonl") + " is not a regular file");
 }
 
-// All that the database of a list says, whatever the numbers of its rows are.
+// Returns the complete contents of a list's database, independent of row numbers.
 std::string contentsOf(const std::string& list) {
   auto database = catalog::Database::open(list + "/catalog.db", catalog::OpenAs::ReadOnly, 1'000);
   EXPECT_TRUE(database);
@@ -331,7 +331,7 @@ TEST_F(ListOfFiles, WhatIsReadAtOnceIsWhatIsReadFileByFile) {
     std::string bytes;
     std::string parent = "null";
     for (int answer = 0; answer < 5; ++answer) {
-      // Every third session is a copy of answers of others; some say nothing of what they used.
+      // Every third session has copies of other sessions' answers; some answers have no usage.
       const int from = session % 3 == 0 ? session % 7 : session;
       const std::string uuid = fmt::format("{:08x}-{:04x}-4000-8000-000000000000", session, answer);
       bytes += fmt::format(

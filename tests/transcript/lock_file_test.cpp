@@ -1,4 +1,4 @@
-// The locks of other agents: waited for while their owner may be at work, taken over when it cannot be.
+// The locks of other agents: awaited while their owner may be running, and taken over when it cannot be.
 #include "transcript/source/lock_file.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(LockFile, AnOldLockAndOneOfADeadProcessAreTakenOver) {
   makeOld(path);
   EXPECT_TRUE(LockFile::take(path));
   EXPECT_FALSE(fs::exists(path)) << "what was taken is given back";
-  // Linux gives no process a number that high, and one that was used may be somebody else's by now.
+  // Linux never uses a process id this high; an id that was used before could belong to another process now.
   constexpr int kNobody = (1 << 22) + 1;
   writeBytes(path, R"({"pid":)" + std::to_string(kNobody) + "}");
   const auto taken = LockFile::take(path);
@@ -52,7 +52,7 @@ TEST(LockFile, ALockOfALivingProcessIsWaitedFor) {
   EXPECT_TRUE(released);
 }
 
-// Many find the same stale lock at once: only one of them may take its place at a time.
+// Many threads find the same stale lock at once: only one at a time may replace it.
 template <typename Lock>
 void takeAtOnce(const std::function<void()>& leaveStale, const std::string& path) {
   constexpr int kRounds = 20;

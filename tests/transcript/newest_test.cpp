@@ -1,4 +1,4 @@
-// A list of the newest sessions reads only the files that may hold one of them, and says what a list of all says.
+// A list of the newest sessions reads only the files that may contain one of them, and equals a list of all sessions.
 #include <bough/catalog.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ class NewestFiles : public testing::Test {
   [[nodiscard]] std::string list() const { return folder_ / "list"; }
   [[nodiscard]] std::string file(const std::string& name) const { return folder_ / ("files/" + name); }
 
-  // Something was last said `seconds` after the beginning.
+  // Writes a session whose last message is `seconds` after the start.
   void write(const std::string& name, std::uint64_t seconds, int messages = 1) {
     writeBytes(file(name), piSession(name, kBeginMs + seconds * 1000, messages));
   }
@@ -81,7 +81,7 @@ class NewestFiles : public testing::Test {
   }
 
   TempFolder folder_;
-  std::uint64_t modifiedMs_ = kBeginMs + 1'000'000'000;  // of every file: after all that was said
+  std::uint64_t modifiedMs_ = kBeginMs + 1'000'000'000;  // of every file, later than all messages
 };
 
 TEST_F(NewestFiles, OnlyTheyAreRead) {
@@ -89,7 +89,7 @@ TEST_F(NewestFiles, OnlyTheyAreRead) {
   EXPECT_EQ(takeNewest(2), 2U);
   EXPECT_EQ(listed(2), (Names{"s9 1", "s8 1"}));
   EXPECT_EQ(takeNewest(2), 0U);
-  EXPECT_EQ(takeNewest(4), 4U);  // as many as may be missing, at once
+  EXPECT_EQ(takeNewest(4), 4U);  // as many at once as may be missing
   EXPECT_EQ(listed(4), (Names{"s9 1", "s8 1", "s7 1", "s6 1"}));
   EXPECT_EQ(takeAll(), 3U);
   EXPECT_EQ(takeAll(), 0U);
@@ -99,12 +99,12 @@ TEST_F(NewestFiles, OnlyTheyAreRead) {
 TEST_F(NewestFiles, WhatIsNewOrHasChangedSinceIsRead) {
   for (int i = 1; i <= 5; ++i) write(fmt::format("s{}", i), static_cast<std::uint64_t>(i));
   takeNewest(2);
-  write("s1", 10, 3);  // it waited
-  write("s4", 5, 4);   // it was read
+  write("s1", 10, 3);  // it was waiting
+  write("s4", 5, 4);   // it had been read
   write("s6", 0);
   EXPECT_EQ(takeNewest(2), 2U);
   EXPECT_EQ(listed(2), (Names{"s1 3", "s5 1"}));
-  write("s5", 3, 2);  // older than it was, so another one is needed
+  write("s5", 3, 2);  // older than before, so another session is needed
   takeNewest(2);
   EXPECT_EQ(listed(2), (Names{"s1 3", "s4 4"}));
 }
@@ -124,7 +124,7 @@ TEST_F(NewestFiles, AFileThatWaitsAndGoesIsForgotten) {
 TEST_F(NewestFiles, AFileWhoseEndNamesNoTimeGoesByItsOwn) {
   write("s1", 1);
   write("s2", 2);
-  // Its last line is longer than what is looked at.
+  // Its last line is longer than the part that is examined.
   writeBytes(file("s3"), piSession("s3", kBeginMs) + R"({"type":"custom","id":"1","parentId":null,"timestamp":")" +
                              formatTimestamp(kBeginMs + 900'000) + R"(","data":")" + std::string(50'000, 'x') +
                              "\"}\n");
@@ -210,7 +210,7 @@ TEST(LatestTimeAtEnd, IsThatOfWholeLinesAndNotOfWhatTheyQuote) {
   EXPECT_EQ(latestTimeAtEnd(folder / "missing"), std::nullopt);
 }
 
-// Permissions that come back, a disk that is mounted again: nothing of that changes the file's size or time.
+// Restored permissions or a remounted disk do not change the file's size or time.
 TEST_F(NewestFiles, AFileThatCouldNotBeReadIsTriedAgain) {
   const std::string path = file("b.jsonl");
   const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
@@ -218,7 +218,7 @@ TEST_F(NewestFiles, AFileThatCouldNotBeReadIsTriedAgain) {
     return {};
   };
   const auto look = [&] { return *catalog::takeInOutside(list(), walk, [](std::uint64_t) {}); };
-  // A regular file whose first bytes cannot be read, whoever tries.
+  // A regular file whose first bytes nobody can read.
   fs::create_directories(folder_ / "files");
   fs::create_symlink("/proc/self/mem", path);
   for (int i = 0; i < 2; ++i) {
@@ -230,7 +230,7 @@ TEST_F(NewestFiles, AFileThatCouldNotBeReadIsTriedAgain) {
   write("b.jsonl", 1);
   EXPECT_EQ(look().unreadable, 0U);
   EXPECT_EQ(listed(10).size(), 1U);
-  // What holds no session is not read again before it changes.
+  // A file without a session is not read again until it changes.
   writeBytes(path, "nothing");
   const catalog::OutsideWalk changed = [&](const auto& use) -> Result<void> {
     use({.path = path, .stamp = "2", .sizeBytes = 1, .modifiedMs = kBeginMs});

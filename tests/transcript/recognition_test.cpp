@@ -1,4 +1,4 @@
-// Whose file it is: told from what it holds, and said of a file that is nobody's.
+// Recognizing the agent from a file's contents, and the error for a file of no agent.
 #include <gtest/gtest.h>
 
 #include "files.h"

@@ -1,4 +1,4 @@
-// Records: joined they are the file, and memory is bounded.
+// Records: joined, they equal the file, and memory is bounded.
 #include "transcript/source/record.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace bough::transcript {
 namespace {
 
-// A line without an end, as long as asked for, then a whole record.
+// A line of the requested length without an end, then a complete record.
 class LongLine : public ByteSource {
  public:
   explicit LongLine(std::uint64_t lineBytes) : left_(lineBytes) {}
@@ -27,7 +27,7 @@ class LongLine : public ByteSource {
   std::string_view tail_ = "\n{\"type\":\"user\"}\n";
 };
 
-// Gives as many bytes as there is room for.
+// Returns as many bytes as fit.
 class LongReads : public ByteSource {
  public:
   explicit LongReads(ByteSource& source) : source_(source) {}
@@ -64,7 +64,7 @@ TEST(LineRecords, ALineLongerThanTheLimitIsSkippedAndTheRestIsRead) {
   EXPECT_FALSE(*end);
 }
 
-// However the bytes come, and whatever room the buffer has.
+// Independent of how the bytes arrive and of the size of the buffer.
 TEST(LineRecords, ALineIsKeptUpToTheLimitAndNoFurther) {
   for (const std::size_t more : {0U, 1U, 4U << 20}) {
     const std::string line = "{\"type\":\"" + std::string(kMaxTranscriptLineBytes - 11 + more, 'x') + "\"}\n";

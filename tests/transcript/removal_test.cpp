@@ -1,4 +1,4 @@
-// Removing a transcript that a store holds: only when it holds every byte, and nothing changed meanwhile.
+// Removing a transcript that a store contains: only when the store has every byte, and nothing changed meanwhile.
 #include <bough/store.h>
 #include <bough/transcript.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Codex takes turns back: in the file that has them, in a file that continues it, past a compaction, all of them, and
-// by a new file of the same thread.
+// Codex takes turns back: in the file that contains them, in a file that continues it, before a compaction, all turns,
+// and by a new file of the same thread.
 #include <gtest/gtest.h>
 
 #include "files.h"
@@ -24,7 +24,7 @@ std::string rolloutItem(std::string_view role, std::string_view text) {
                      role == "user" ? "input" : "output", text);
 }
 
-// A question and its answer.
+// Returns a question and its answer.
 std::string turn(int number) {
   return rolloutLine("response_item", rolloutItem("user", fmt::format("q{}", number))) +
          rolloutLine("response_item", rolloutItem("assistant", fmt::format("a{}", number)));
@@ -66,7 +66,7 @@ class Rollouts : public testing::Test {
     return readAll(path(name));
   }
 
-  // The entries of files that continue one another, as one.
+  // Returns the entries of files that continue one another, as one story.
   static std::string whole(const std::vector<const ReadFile*>& files) {
     std::vector<Entry> entries;
     for (const ReadFile* file : files) entries.insert(entries.end(), file->entries.begin(), file->entries.end());
@@ -149,7 +149,7 @@ TEST_F(Rollouts, AThreadOfWhichEverythingWasTakenBackStartsOver) {
   EXPECT_EQ(file.report.messages, 4U);
 }
 
-// After `thread/revert` the thread goes on in another file with the same thread id, named after both.
+// After `thread/revert`, the thread continues in another file with the same thread id, whose name contains both ids.
 TEST_F(Rollouts, AFileThatReplacesAnotherOfItsThreadContinuesThatOne) {
   const std::string first = meta(kThreads[0]) + turn(1);
   const ReadFile parent = written(kThreads[0], first + turn(2));
@@ -159,7 +159,7 @@ TEST_F(Rollouts, AFileThatReplacesAnotherOfItsThreadContinuesThatOne) {
   EXPECT_EQ(reverted.report.recovered, 0U);
   EXPECT_EQ(reverted.report.facts.sessionId, kThreads[0] + "_" + kThreads[1]);
   EXPECT_EQ(reverted.report.facts.parentSession, kThreads[0]);
-  // Reverted again: the file that it continues is named by the id of its rollout.
+  // Reverted again: the continued file is named by the id of its rollout.
   const std::string third = meta(kThreads[0], kThreads[1], second.size()) + turn(5);
   const ReadFile again = written(kThreads[0] + "_" + kThreads[2], third);
   EXPECT_EQ(whole({&parent, &reverted, &again}), said({1, 3, 5}));
@@ -173,7 +173,7 @@ TEST_F(Rollouts, AFileThatIsItsOwnParentIsDamaged) {
   EXPECT_EQ(whole({&file}), said({1}));
 }
 
-// The count of tokens goes on from the file that it continues.
+// The token count continues from the file that it continues.
 TEST_F(Rollouts, AFileThatContinuesAnotherCountsOnlyItsOwnTokens) {
   const std::string first = meta(kThreads[0]) + turn(1) + tokens(1000);
   written(kThreads[0], first);

@@ -1,4 +1,4 @@
-// Words that Codex's files hold only as what was shown: read once, and never sent to a model.
+// Text that Codex's files contain only as displayed events: it is read once, and never sent to a model.
 #include "base/model/shown.h"
 
 #include "support/temp_folder.h"
@@ -30,7 +30,7 @@ std::string item(std::string_view role, std::string_view text) {
                           role == "user" ? "input_text" : "output_text", text));
 }
 
-// The branch of the head as it is told: what is only shown has a star.
+// Returns the head's branch. Text that was only displayed is marked with a star.
 std::string told(const std::vector<Entry>& entries, std::string head) {
   std::map<std::string, const Entry*> byId;
   for (const Entry& entry : entries) byId[entry.id] = &entry;
@@ -56,7 +56,7 @@ TEST(Shown, WordsOfEventsAreToldWhereNoItemHoldsThem) {
   const std::vector<Case> cases = {
       {item("user", "ask") + event("user_message", "ask") + event("agent_message", "say") + item("assistant", "say"),
        "ask;say;"},
-      // Older versions wrote the items of an answer after all of its events.
+      // Older versions wrote the items of an answer after all its events.
       {item("user", "ask") + event("agent_reasoning", "hm") + event("agent_message", "say") +
            line("response_item", R"({"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]})") +
            item("assistant", "say"),
@@ -75,7 +75,7 @@ TEST(Shown, WordsOfEventsAreToldWhereNoItemHoldsThem) {
                R"({"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"lost"}]}})") +
            aborted,
        "ask;*lost;"},
-      // What Codex tells the model itself, unless an event shows it as a person's words.
+      // Text that Codex sends to the model, unless an event displays it as the user's.
       {item("user", "<environment_context>x") + item("user", "ask") + event("user_message", "ask"), "ask;"},
       {item("user", "<environment_context>x") + event("user_message", "x") + item("user", "x"), "x;"},
       {item("user", "<environment_context>x") + event("user_message", "<environment_context>x") +
@@ -84,7 +84,7 @@ TEST(Shown, WordsOfEventsAreToldWhereNoItemHoldsThem) {
       {event("user_message", "<environment_context>x") + item("user", "<environment_context>x") +
            item("assistant", "say"),
        "<environment_context>x;say;"},
-      // Nothing but events.
+      // Only events.
       {event("user_message", "ask") + event("agent_message", "say"), "*ask;*say;"},
       // The item may still come.
       {item("user", "ask") + event("agent_message", "say"), "ask;"},

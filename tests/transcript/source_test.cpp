@@ -1,4 +1,4 @@
-// Sessions that are written from a store: entries are read when they are wanted, and the file is the same.
+// Sessions written from a store: entries are read when needed, and the file is the same.
 #include <bough/store.h>
 #include <bough/transcript.h>
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ TranscriptSource opened(SessionStore& store, const std::string& sessionId, std::
   return std::move(*source);
 }
 
-// The file, or why there is none.
+// Returns the file, or the reason why there is none.
 std::string writtenFrom(const TranscriptSource& source, const WriteTranscriptOptions& options) {
   std::string bytes;
   const auto done = writeTranscript(source, options, [&](std::string_view piece) -> Result<void> {
@@ -43,7 +43,7 @@ std::string traceFrom(const TranscriptSource& source, std::string_view format) {
   return done ? done->toJson() + bytes : done.error().message;
 }
 
-// Entries in memory and entries that are read from the store give the same.
+// Entries in memory and entries read from the store must give the same.
 void compare(SessionStore& store, const std::string& sessionId) {
   const auto entries = store.loadSessionEntries(sessionId);
   ASSERT_TRUE(entries);
@@ -77,7 +77,7 @@ TEST(TranscriptSource, EveryFixtureIsWrittenFromAStoreAsFromMemory) {
   }
 }
 
-// Questions, calls, results and answers of 3 KB; every hundredth turn continues an early one.
+// Questions, calls, results and answers of 3 KB; every hundredth turn continues from an early one.
 std::vector<Entry> longBranches(std::size_t turns) {
   const std::string filler(3'000, 'x');
   std::vector<Entry> entries;

@@ -36,7 +36,7 @@ def closed(value, members, needed):
 
 
 def check_atif(text):
-    for line in text.split("\n")[:-1]:  # not splitlines: U+2028 ends no line
+    for line in text.split("\n")[:-1]:  # not splitlines, because U+2028 does not end a line
         trajectory = json.loads(line)
         closed(trajectory, TRAJECTORY, ["schema_version", "agent", "steps"])
         assert trajectory["schema_version"] == "ATIF-v1.8"

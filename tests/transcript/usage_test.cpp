@@ -1,4 +1,4 @@
-// What a scan of the files finds is what reading them finds.
+// A scan of the files finds the same usage as reading them.
 #include <bough/catalog.h>
 #include <bough/message.h>
 #include <bough/transcript.h>
@@ -22,7 +22,7 @@ std::string textOf(const Usage& used) {
                      used.cacheWriteHourTokens);
 }
 
-// Each answer once, as reading the file gives it.
+// Returns each answer once, as reading the file gives it.
 std::vector<std::string> readAnswers(const std::string& path) {
   std::map<std::string, std::pair<std::string, Usage>> byId;
   for (const Entry& entry : readAll(path).entries) {
@@ -112,7 +112,7 @@ std::string answerLine(std::string_view id) {
       id);
 }
 
-// Most answers are read in a way of their own, which no other line may take.
+// Most answers are read on a fast path, which no other line may take.
 TEST(UsageScan, AnAnswerCountsHoweverItsLineIsWritten) {
   TempFolder folder;
   const std::string path = (fs::path(folder.path()) / "s.jsonl").string();
@@ -153,7 +153,7 @@ TEST(UsageScan, SaysWhatItCouldNotRead) {
   TempFolder folder;
   const std::string path = (fs::path(folder.path()) / "s.jsonl").string();
   const std::string line = answerLine("1");
-  const std::string half = line.substr(0, line.size() - 9);  // in the numbers
+  const std::string half = line.substr(0, line.size() - 9);  // inside the numbers
   for (const auto& [bytes, answers, unreadable] :
        {std::tuple(line + "\n" + answerLine("2") + "\n", 2U, 0U), std::tuple(line + answerLine("2") + "\n", 2U, 0U),
         std::tuple(half + "\n" + answerLine("2") + "\n", 1U, 1U), std::tuple(half, 0U, 1U),
@@ -172,7 +172,7 @@ TEST(UsageScan, SaysWhatItCouldNotRead) {
   EXPECT_EQ(usage->unreadable, 1U);
 }
 
-// Lines are read together with what follows them, which must not complete one that was cut.
+// Lines are read together with the following text, which must not complete a truncated line.
 TEST(UsageScan, ALineThatWasCutTakesNothingOfTheNextOnes) {
   TempFolder folder;
   const std::string path = (fs::path(folder.path()) / "s.jsonl").string();

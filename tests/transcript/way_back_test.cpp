@@ -1,4 +1,4 @@
-// A session that goes to another agent's file and comes back: what that format cannot hold comes back with it.
+// A session converted to another agent's file and back: what that format cannot represent comes back, too.
 #include <bough/message.h>
 #include <bough/store.h>
 #include <bough/transcript.h>
@@ -34,7 +34,7 @@ TranscriptFacts factsFor(std::string_view agent) {
   return facts;
 }
 
-// The entries as another agent's file, and what is read from that.
+// Writes the entries as another agent's file, and returns what is read from it.
 ReadFile through(std::string_view agent, const ReadFile& file, const fs::path& path, bool bare = false) {
   WriteTranscriptOptions options{.agent = std::string(agent), .facts = factsFor(agent), .headId = file.report.headId};
   options.bare = bare;
@@ -58,7 +58,7 @@ TEST(WayBack, EveryFixtureComesBackByteForByteFromEveryAgent) {
       const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(agent).sessionId);
       const ReadFile back = through(agent, file, there);
       EXPECT_EQ(asWrittenBy(back, file), readBytes(path));
-      // And the other agent's file itself is still the file that it was.
+      // The other agent's file also stays the same.
       EXPECT_EQ(writeAll(back.entries, {.agent = back.report.facts.agent, .facts = back.report.facts}),
                 readBytes(there));
     }
@@ -88,7 +88,7 @@ std::vector<Continuation> continuations() {
   };
 }
 
-// The id that a program continues from: of the last line that has one.
+// Returns the id that a program continues from: that of the last line with an id.
 std::string lastId(const std::string& bytes) {
   std::string id;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -102,7 +102,7 @@ std::string lastId(const std::string& bytes) {
   return id;
 }
 
-// The branch ends in an entry that most formats have no line for, and other branches come after what it continues.
+// The branch ends in an entry that has no line in most formats, and other branches follow its parent.
 TEST(WayBack, AHeadWithoutALineOfItsOwnComesBack) {
   TempFolder folder;
   const auto line = [](std::string_view id, std::string_view parent, std::string_view rest) {
@@ -133,18 +133,19 @@ TEST(WayBack, AHeadWithoutALineOfItsOwnComesBack) {
   }
 }
 
-// Also one that is in a line with others, or that only its own agent has a line for, with other entries after it.
+// Also an entry that shares a line with others, or that has a line only in its own agent's format, with other entries
+// after it.
 TEST(WayBack, EveryEntryComesBackAsTheHead) {
   TempFolder folder;
   for (const auto& path : fixtures()) {
     const ReadFile file = readAll(path);
     if (file.report.messages == 0 || !file.report.facts.parentEntryId.empty()) continue;
-    std::set<std::string> talk;  // entries with a message before them; without one there is nothing to continue
+    std::set<std::string> talk;  // entries after a message; before the first message there is nothing to continue
     for (const Entry& entry : file.entries) {
       if (entry.type != entry_type::kMessage && !talk.contains(entry.parentId.value_or(""))) continue;
       talk.insert(entry.id);
       for (const std::string_view agent : {"claude-code", "codex", "pi", "plain"}) {
-        if (agent == file.report.facts.agent) continue;  // its lines say which entries can be one
+        if (agent == file.report.facts.agent) continue;  // its lines determine which entries can be the head
         SCOPED_TRACE(fmt::format("{} of {} through {}", entry.id, path.string(), agent));
         const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(agent).sessionId);
         ReadFile moved = file;
@@ -181,7 +182,7 @@ TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
       const std::string again = asWrittenBy(back, file);
       EXPECT_TRUE(again.starts_with(readBytes(fixture(name))));
       EXPECT_NE(again.find("And now?", readBytes(fixture(name)).size()), std::string::npos);
-      // The first agent's file now has lines of its own and one that carries what was added: it is whole, too.
+      // The first agent's file now has its own lines and a line that carries what was added; it is intact, too.
       const fs::path home = fs::path(folder.path()) / fs::path(name).filename();
       writeBytes(home, again);
       const ReadFile whole = readAll(home);
@@ -192,12 +193,12 @@ TEST(WayBack, WhatTheOtherAgentAddedFollowsTheOriginalBytes) {
   }
 }
 
-// A session that went on from an older branch: the agent's own lines stay where they were.
+// A session that continued from an older branch: the agent's own lines stay in place.
 TEST(WayBack, WhatContinuesAnOlderBranchFollowsTheOriginalBytes) {
   for (const std::string name : {"claude-code/branches.jsonl", "pi/03-branches.jsonl"}) {
     SCOPED_TRACE(name);
     const ReadFile file = readAll(fixture(name));
-    // The end of the first branch.
+    // Find the end of the first branch.
     std::vector<std::string> leaves;
     for (const Entry& entry : file.entries) {
       if (!isConversation(entryKind(entry.type))) continue;
@@ -228,7 +229,7 @@ TEST(WayBack, WhatContinuesAnOlderBranchFollowsTheOriginalBytes) {
   }
 }
 
-// The broken record has no line end of its own: in the agent's file the next record follows it on the same line.
+// The incomplete record has no line end: in the agent's file, the next record is on the same line.
 TEST(WayBack, ARecordThatBrokeOffSwallowsNoOtherLine) {
   TempFolder folder;
   const std::string bytes = readBytes(fixture("claude-code/truncated_splice.jsonl"));
@@ -348,7 +349,7 @@ TEST(WayBack, AnOriginalIsImportedWholeAfterOneBranchOfItCameThroughAnotherAgent
         EXPECT_TRUE(!holdsMessage(entry) || store->loadEntry(id, entry.id)) << entry.id;
       }
       EXPECT_EQ(story(*after, file.report.headId), story(file.entries, file.report.headId));
-      // OpenClaw's files are pi's: what came through one of them keeps the places that it has there.
+      // OpenClaw's files are in pi's format, so entries that came through one of the two keep their places there.
       const bool hasOwnPlaces = options.facts.agent == "openclaw" || options.facts.agent == "pi";
       EXPECT_TRUE(hasOwnPlaces || *holdsTranscript(*store, id, path));
       const auto again = importTranscript(*store, path, {.agent = {}, .sessionId = id});
@@ -369,7 +370,7 @@ TEST(WayBack, WhatStandsForDamageTravelsAsWords) {
   const auto messages = std::ranges::count_if(file.entries, holdsMessage);
   ASSERT_GT(messages, 0);
   for (const std::string_view agent : kAgents) {
-    if (agent == "pi" || agent == "openclaw") continue;  // the lines are copied, and what is lost is missing there
+    if (agent == "pi" || agent == "openclaw") continue;  // there the lines are copied, so what is lost is missing
     SCOPED_TRACE(agent);
     const fs::path there = fs::path(folder.path()) / fmt::format("{}.jsonl", factsFor(agent).sessionId);
     (void)through(agent, file, there);
@@ -394,7 +395,7 @@ std::string piLine(std::string_view id, std::string_view parent, std::string_vie
                      rest.substr(rest.find(',')));
 }
 
-// What pi sends its model is what other agents get.
+// Other agents get what pi sends to its model.
 TEST(WayBack, AnotherAgentGetsWhatAnEditOfPiLeaves) {
   TempFolder folder;
   const std::string header =
@@ -433,7 +434,7 @@ TEST(WayBack, AnotherAgentGetsWhatAnEditOfPiLeaves) {
   }
 }
 
-// A branch that begins before the edit has the message as it was.
+// A branch that starts before the edit has the original message.
 TEST(WayBack, AnEditOfPiOnAnotherBranchChangesNothing) {
   TempFolder folder;
   const std::string header =
