@@ -49,8 +49,7 @@ struct Error {
   bool retryable = false;        ///< The same call may succeed later, unchanged. Can also be true for a code that is
                                  ///< usually final, for example Damaged while a log is being replaced.
   std::string actualTail = {};   ///< With Conflict: the id of the real tail.
-  std::uint64_t latestTurn = 0;  ///< With Conflict: the later turn that has begun; 0 when the conflict is about the
-                                 ///< tail.
+  std::uint64_t latestTurn = 0;  ///< With Conflict: the later turn that has begun; 0 when the tail differs.
   std::uint64_t batchPlace = 0;  ///< Which entry of a batch the error is about, counted from 1; 0: none of them.
 };
 

@@ -72,8 +72,7 @@ struct BranchSummary {
 /// first.
 struct BranchDiff {
   std::vector<Sequence> common = {};  ///< Sequences in the left session.
-  std::size_t sameEntries = 0;        ///< How many of `common` are the same entries; the others only have equal
-                                      ///< content.
+  std::size_t sameEntries = 0;        ///< How many of `common` are the same entries; others have equal content.
   std::vector<Sequence> left = {};    ///< Sequences in the left session.
   std::vector<Sequence> right = {};   ///< Sequences in the right session.
 };

@@ -38,8 +38,7 @@ struct SessionState {
   std::string sessionId = {};
   std::uint64_t entryCount = 0;           ///< The session's own entries, including the header.
   std::string tailId = {};                ///< The last entry in log order.
-  std::string headId = {};                ///< The entry that the next turn continues from; empty before the first
-                                          ///< entry.
+  std::string headId = {};                ///< Where the next turn continues; empty before the first entry.
   std::optional<ForkOrigin> origin = {};  ///< Where a fork continues from; std::nullopt when the session is not a fork.
   int format = 0;                         ///< The schema version in its header; 0 when there is no header.
   bool archived = false;                  ///< The log is compressed; the next append unpacks it.
@@ -59,12 +58,10 @@ struct SessionState {
 /// Which entries of a session to load. The order of a session is: its header, the entries that it shares, its own
 /// entries. The sequence of an entry is its number in this order, from 0 (the header).
 struct LoadOptions {
-  std::uint64_t fromSequence = 0;     ///< The first sequence; with `branch`, the first place on the branch (the root is
-                                      ///< 0).
+  std::uint64_t fromSequence = 0;     ///< The first sequence; with `branch`, the first place on it (the root is 0).
   std::size_t limit = SIZE_MAX;       ///< At most this many of the selected entries, from the start.
   std::size_t limitBytes = SIZE_MAX;  ///< Stop after the entry that brings the payload total to this size.
-  std::optional<std::size_t> last = {};    ///< Only the last n of the entries that all other options, including
-                                           ///< `limit`, select.
+  std::optional<std::size_t> last = {};    ///< Only the last n of what the other options, also `limit`, select.
   std::optional<std::string> branch = {};  ///< Only the branch that ends in this entry, root first; empty: the head.
   std::string type = {};                   ///< Only entries of this type.
   std::vector<std::string> types = {};     ///< Only entries of one of these types. With `type`: both must match.
@@ -101,8 +98,8 @@ struct SessionLabel {
   std::string name = {};
   std::string entryId = {};
   std::string timestamp = {};  ///< When the label was set.
-  std::string sessionId = {};  ///< The session that set it: a fork also has the labels that other sessions set on
-                               ///< shared entries.
+  std::string sessionId = {};  ///< The session that set it. For a label on an entry that a fork shares, this may be
+                               ///< another session than the fork.
 };
 
 /// A session as the tree sees it, in the session's order.
@@ -167,8 +164,7 @@ struct SessionCreation {
   std::string sessionId = {};
   std::vector<Entry> entries = {};        ///< The first batch, header first; the header also names the origin.
   std::optional<ForkOrigin> origin = {};  ///< NotFound unless that entry exists; InvalidArgument when a fork cannot
-                                          ///< continue from it. The backend keeps the entry in place until the fork
-                                          ///< exists.
+                                          ///< continue from it. The entry must not disappear before the fork exists.
 };
 
 /// The sessions that a watcher has seen change.
@@ -214,7 +210,8 @@ class StoredSession {
   /// Appends a batch durably, all or nothing: after success the batch survives a loss of power. Checks the batch
   /// against the session and the history that it shares: the tail, duplicates, parents, and the entries that control
   /// entries name. A call that fails leaves `request` unchanged; after success its content is undefined. Fails with the
-  /// codes of Session::append. A batch that consists of duplicates only succeeds whatever the tail and the turn are.
+  /// codes of Session::append. If all entries of a batch are duplicates, the append succeeds, whatever the tail and the
+  /// turn are.
   [[nodiscard]] virtual Result<AppendResult> append(AppendRequest& request) = 0;
   /// Same as Session::beginTurn; durable, and serialized with appends. A backend that does not number turns returns
   /// Unsupported.

@@ -72,8 +72,7 @@ struct TranscriptReport {
   std::string headId = {};         ///< The entry that the agent would continue from; empty when there is none.
   bool startsOver = false;         ///< There are messages but no head: all of them were taken back.
   std::uint64_t bytes = 0;         ///< Size of the file.
-  std::uint64_t coveredBytes = 0;  ///< Bytes that were read for good. The rest is torn: the agent may be writing it
-                                   ///< now.
+  std::uint64_t coveredBytes = 0;  ///< Bytes that were read for good. The rest may still be being written.
   std::uint64_t entries = 0;       ///< All entries that were returned, including bookkeeping.
   std::uint64_t messages = 0;      ///< How many of them are messages.
   /// Damage is counted in the whole file, including the part before ReadTranscriptOptions::fromOffset.

@@ -151,8 +151,7 @@ void bough_follower_close(bough_follower* follower) {
   const auto object = std::dynamic_pointer_cast<FollowerObject>(findObject(follower));
   if (!object) return;
   object->stop();
-  if (object->callbackThread == std::this_thread::get_id()) return;  // called from its own callback: the follower ends
-                                                                     // when the callback returns
+  if (object->callbackThread == std::this_thread::get_id()) return;  // its own callback: ends when the callback returns
   removeObject(follower);
   if (!object->cutByFork()) object->join();
 }

@@ -42,8 +42,7 @@ class McpServer {
   SessionStore& store_;
   Catalog& catalog_;
   McpOptions options_;
-  std::string_view version_;  // set by `initialize`; later requests without a version then belong to the older
-                              // generation
+  std::string_view version_;  // set by `initialize`: requests without a version are then of the older generation
 };
 
 }  // namespace bough::serve
