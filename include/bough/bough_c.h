@@ -366,7 +366,7 @@ BOUGH_API int32_t bough_migrate_provider(bough_session* session, bough_text dial
  * {"sessions":[{"sessionId","key","cwd","title","createdMs","activeMs","entries","userMessages","assistantMessages",
  * "branches","condition","inputTokens","outputTokens"}]} */
 BOUGH_API int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json);
-/* Searches. Members of `query_json` in addition to those above: "session", "roles" (a list), "limit".
+/* Searches. Members of `query_json`: those of bough_list except "skip" and "after", and "session", "roles" (a list).
  * {"hits":[{"sessionId","title","entryId","role","timestampMs","excerpt"}]} */
 BOUGH_API int32_t bough_search(bough_store* store, bough_text words, bough_text query_json, bough_text* json);
 /* Sums up usage. Members of `query_json`: "by" ("day", "week", "month", "session", "key", "model"), "sinceMs",
