@@ -187,9 +187,7 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   row_.stamp = std::move(*stamp);
   auto state = growth != nullptr ? Result<SessionState>(growth->state) : store_.sessionState(sessionId);
   if (!state) {
-    if (state.error().code == ErrorCode::NotFound)
-      return Outcome::Unchanged;  // the next catch-up finds that it is
-                                  // gone
+    if (state.error().code == ErrorCode::NotFound) return Outcome::Unchanged;  // the next catch-up sees it
     return saveDamaged(state.error());
   }
   // Recovery asks this row before it sets bytes aside as torn. A row that counts less would protect less.

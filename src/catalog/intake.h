@@ -34,8 +34,7 @@ struct TakenIn {
   std::uint64_t entries = 0;
   std::uint64_t payloadBytes = 0;
   std::uint64_t textBytes = 0;   ///< Handed over to `texts` instead of indexed.
-  bool mustResetSearch = false;  ///< The index must be emptied, because it has words to remove that could not be
-                                 ///< removed one by one.
+  bool mustResetSearch = false;  ///< Some words could not be removed one by one: empty the index.
 };
 
 /// Updates one session, within the caller's transaction.

@@ -405,9 +405,7 @@ Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& wal
   std::uint64_t found = 0;
   BOUGH_TRY(walk([&](OutsideFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
-    if (before != nullptr && before->stamp == hashOf(""))
-      return true;  // it was tried before and nothing of it would
-                    // be read
+    if (before != nullptr && before->stamp == hashOf("")) return true;  // it could not be read
     if (KnownFiles::compare(before, file) != KnownFiles::Standing::Unchanged) found += file.sizeBytes;
     return found < bytes;
   }));

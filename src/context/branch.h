@@ -32,8 +32,7 @@ struct Branch {
   std::vector<Entry> entries;    ///< The entries that make up the context, root first. No control entries.
   HiddenPayloads hidden;         ///< The payloads of redacted entries.
   std::optional<Entry> summary;  ///< The latest compaction summary.
-  std::string summaryProblem;    ///< Why nothing before the summary was kept, although the summary names an entry to
-                                 ///< keep from.
+  std::string summaryProblem;    ///< Why nothing is kept before it, although it names an entry to keep from.
   std::optional<Entry> cut;      ///< The first entry, when its parent is lost.
   std::size_t looked = 0;        ///< How many entries from the end were requested.
   bool isWhole = true;           ///< No entry before `entries` belongs to the context.

@@ -35,8 +35,7 @@ Turns findTurns(message::History& history, std::size_t first, bool isWhole);
 
 /// The newest turn, as far as it is visible at the end of a branch.
 struct NewestTurn {
-  std::size_t from = 0;    ///< The original at which it begins; when that was not read, an original that certainly
-                           ///< belongs to it.
+  std::size_t from = 0;    ///< Where it begins; an original that certainly belongs to it when that was not read.
   bool isWhole = false;    ///< The turn begins at `from`.
   bool isCounted = false;  ///< The token counts of its messages do not depend on what precedes the history.
 };

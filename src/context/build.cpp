@@ -318,8 +318,7 @@ class Builder {
   std::size_t firstMessage_ = 0;
   std::size_t firstTurn_ = 0;
   std::uint64_t listed_ = 0;
-  std::unordered_map<std::string_view, std::size_t> namedIn_;  // by entry: the last part that contains it, counted from
-                                                               // 1
+  std::unordered_map<std::string_view, std::size_t> namedIn_;  // by entry: the last part that has it, from 1
   std::string unreadable_;                                     // describes the first unreadable entry
   bool failsForGood_ = true;
 };

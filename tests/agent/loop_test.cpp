@@ -154,8 +154,7 @@ TEST_F(LoopTest, TurnEndsAtItsNextAppendOnceAnotherChatHasBegunOne) {
   ASSERT_FALSE(ended.has_value());
   EXPECT_EQ(ended.error().code, ErrorCode::Conflict);
   EXPECT_GT(ended.error().latestTurn, 0U);
-  EXPECT_EQ(json::findString(entries().back().payload, "kind"), "turn");  // the last entry is the end of the second
-                                                                          // chat's turn
+  EXPECT_EQ(json::findString(entries().back().payload, "kind"), "turn");  // ends the second turn
   EXPECT_TRUE(turnBesideAnother(OnConflict::Branch).has_value());         // it chose to continue on its own branch
 }
 

@@ -75,8 +75,7 @@ TEST(JsonChecked, EveryCutOfAnObjectIsBrokenAndNothingIsReadOutsideOfIt) {
   for (int i = 0; i < 200; ++i) {
     std::string text = "{\"first\":" + randomValue(random, 0) + ",\"second\":" + randomValue(random, 0) + "}";
     for (std::size_t size = 0; size < text.size(); ++size) {
-      const std::string cut = text.substr(0, size);  // a separate copy, so that a sanitizer detects a read beyond its
-                                                     // end
+      const std::string cut = text.substr(0, size);  // a copy, so that a sanitizer detects a read after it
       CheckedObject reader(cut);
       while (reader.next()) {
       }

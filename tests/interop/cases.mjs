@@ -1,5 +1,5 @@
-// The fixtures that are carried into the real programs, and the history that each of them must then send. `thoughts` are
-// texts of reasoning, which pi sends as words when they are another model's. `targets`: all programs, unless it says less.
+// The fixtures that are converted for the real agents, and the history that each agent must then send. `thoughts` are
+// texts of reasoning, which pi sends as words when they are from another model. `targets` defaults to all agents.
 const kRollout = (folder, number) => `codex/${folder}/rollout-2026-01-02T03-04-05-01a1dc74-8eea-7b72-9f3d-0753167100${number}.jsonl`;
 const kShell = '{"type":"exec","command":["ls"],"timeout_ms":null,"working_directory":null,"env":null,"user":null}';
 const kSearch = ['assistant: [web_search_call] {"action":{"type":"search","query":"q"}}'];
@@ -40,18 +40,18 @@ export const kCases = [
     file: kRollout('calls', '03'),
     thoughts: ['Two commands.'],
     history: calls({}),
-    // A search that Codex's own provider made reaches other providers as text. pi says in words that there is an image.
+    // A search by Codex's own provider reaches other providers as text. pi mentions an image in words.
     historyIn: { 'claude-code': calls({ search: kSearch }), 'gemini-cli': calls({ search: kSearch }), pi: calls({ image: '(see attached image)' }) },
   },
   {
     file: kRollout('compacted', '04'),
     history: ['user: Old question\nHere is a summary:\nThey talked.\nNew question', 'assistant: New answer'],
-    // In pi a summary always comes first.
+    // In pi, a summary always comes first.
     historyIn: { pi: ['user: Here is a summary:\nThey talked.\nOld question\nNew question', 'assistant: New answer'] },
   },
   { file: kRollout('rollback', '06'), history: ['user: One', 'assistant: First', 'user: Three', 'assistant: Third'] },
   {
-    // Codex itself resumes it where the files that it continues are.
+    // Codex itself can resume it only where the files that it continues are.
     file: kRollout('paginated', '22'),
     targets: ['claude-code', 'gemini-cli', 'pi'],
     history: ['user: Root question', 'assistant: Root answer', 'user: Branch B question', 'assistant: Branch B answer', 'user: Branch C question', 'assistant: Branch C answer'],
@@ -64,7 +64,7 @@ export const kCases = [
   { file: 'gemini-cli/checkpoint.jsonl', history: ['user: They talked.', 'assistant: Got it.', 'user: New question', 'assistant: New answer'] },
   { file: 'gemini-cli/rewind.jsonl', history: ['user: One', 'assistant: First', 'user: Three', 'assistant: Third'] },
   { file: 'gemini-cli/document.json', history: ['user: Hello', 'assistant: World', 'user: Again', 'assistant: World again'], targets: ['claude-code', 'codex', 'pi'] },
-  // pi goes on only in the folder that its own file names, which is not on this machine.
+  // pi continues only in the folder named in its own file, which does not exist on this machine.
   { file: 'pi/05-compaction.jsonl', targets: ['claude-code', 'codex', 'gemini-cli'], history: ['user: ## Goal\nSecond summary', 'assistant: ok c1', 'user: more', 'assistant: more ok', 'user: after c2', 'assistant: ok c2'] },
   { file: 'pi/03-branches.jsonl', targets: ['claude-code', 'codex', 'gemini-cli'], history: ['user: Plan A or B?', 'assistant: Choose.', 'user: Try B', 'assistant: B done', 'user: continue B after labels', 'assistant: fine'] },
   { file: 'claw0/header.jsonl', history: ['user: hello', 'call#0 read_file {"path":"a.txt"}', 'result#0 contents', 'assistant: hi there'] },

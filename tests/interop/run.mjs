@@ -1,5 +1,5 @@
-// Each fixture of each agent, exported to each agent whose program is here: the program resumes it, and the history that
-// it then sends to its model holds what the fixture's expected file says.
+// Exports each fixture to each agent that is installed. The agent resumes it, and the history that it sends to its model
+// must be the expected one.
 //   node run.mjs NODE_MODULES BOUGH [WORD…]
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -13,9 +13,9 @@ import { checkUsage } from './lib/usage.mjs';
 import { kCases } from './cases.mjs';
 
 const kPrompt = 'PROMPT-OF-THE-TEST';
-// The folders of the sessions in the fixtures; here they are another one.
+// The folders of the sessions in the fixtures, which are replaced by a temporary one.
 const kFolders = ['/home/ada/bridge', '/home/ada/bridge2', '/home/dev/projects/demo'];
-const kTimeoutMs = 300_000;  // only against a program that hangs
+const kTimeoutMs = 300_000;  // only stops an agent that hangs
 const here = path.dirname(fileURLToPath(import.meta.url));
 const [modules, command, ...words] = process.argv.slice(2);
 const bough = path.resolve(command);
@@ -24,7 +24,7 @@ function run(command, options) {
   return new Promise((resolve) => {
     const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     let output = '';
-    let answer = '';  // without what is said beside it, which may come earlier or later
+    let answer = '';  // without stderr, which may come earlier or later
     child.stdout.on('data', (data) => {
       output += data;
       answer += data;
@@ -39,7 +39,8 @@ function run(command, options) {
   });
 }
 
-/// Writes a fixture where the program looks for it, and lets the program resume it. Returns the history it sent.
+/// Writes a fixture where the agent looks for it, and lets the agent resume it. Returns the history that the agent
+/// sent.
 async function resumed(test, target) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), `bough-interop-${target}-`));
   const model = await startModel(kPrompt);
@@ -65,14 +66,15 @@ async function resumed(test, target) {
   }
 }
 
-/// The file that the program continued, as a file of the first agent again: every line of the first file, and what is
-/// new. The branch that went on is written last, so lines of other branches may come before it. Returns what is wrong
-/// with it, or nothing.
+/// Converts the file that the agent continued back to the first agent's format: it must have every line of the first
+/// file, and the new lines. The continued branch is written last, so lines of other branches may come before it.
+/// Returns the problem, or an empty string.
 async function wayBack(source, agent, target, file, out, options) {
   const original = fs.readFileSync(source);
-  // Of a session that continues another file, the way back is that of the whole. An agent's own lines have the new folder.
+  // For a session that continues another file, the way back gives the whole session. An agent's own lines have the new
+  // folder.
   if (original.includes('"history_base"') || agent === target) return '';
-  // Gemini CLI writes all messages again when it resumes, which is another branch; these formats have one.
+  // Gemini CLI rewrites all messages when it resumes, which is another branch; these formats have only one branch.
   if (target === 'gemini-cli' && ['codex', 'claw0'].includes(agent)) return '';
   const done = await run([bough, 'export', file, '--to', agent, '--out', out], options);
   if (done.code !== 0) return `the way back failed: ${done.output}`;
@@ -82,7 +84,7 @@ async function wayBack(source, agent, target, file, out, options) {
   return back.some((line) => line.includes(kPrompt)) ? '' : 'the way back lacks what the program added';
 }
 
-/// Damaged lines come back clean.
+/// Damaged lines are repaired on the way back.
 function isRecord(line) {
   try {
     return typeof JSON.parse(line) === 'object';
@@ -91,7 +93,7 @@ function isRecord(line) {
   }
 }
 
-/// The first place where two histories differ, in words; empty when they do not.
+/// Describes the first difference between two histories; empty when they are equal.
 function difference(expected, actual) {
   const say = (line) => (line === undefined ? 'nothing' : JSON.stringify(line));
   for (let i = 0; i < Math.max(expected.length, actual.length); ++i) {
@@ -104,7 +106,7 @@ const tests = [];
 for (const test of kCases) {
   for (const target of test.targets ?? Object.keys(kPrograms)) tests.push({ name: `${test.file} in ${target}`, test, target });
 }
-// With INTEROP_SHOW=1 the histories are printed instead of compared.
+// With INTEROP_SHOW=1, the histories are printed instead of compared.
 const chosen = tests.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
 let failures = 0;
 async function work() {

@@ -1,5 +1,5 @@
-// The same calls on every kind of store, good ones and bad ones by chance: each has the same answer, and afterwards the
-// stores hold the same.
+// The same random calls, valid and invalid, on every kind of store: each call has the same answer, and the stores have
+// the same contents afterwards.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace bough {
 namespace {
 
-// Where the store is differs.
+// The location of the store differs.
 std::string told(Error error) {
   if (error.message.starts_with("there is no session ")) error.message.resize(error.message.find(" in "));
   return fmt::format("{}: {} (entry {}, tail {})", toString(error.code), error.message, error.batchPlace,
@@ -91,7 +91,7 @@ class Calls {
   std::uint64_t chance(std::uint64_t of) { return random_() % of; }
   const std::string& any(const std::vector<std::string>& of) { return of[chance(of.size())]; }
 
-  // Of few names, so that they meet; some are no entry of any session, or no id at all.
+  // Chooses from few ids, so that calls meet; some are not ids of any entry, or are not ids at all.
   std::string id() {
     static const std::vector<std::string> kOdd{"",    "bough:the-head-of-the-session", "no such", "nowhere", "\xff",
                                                "a\"b"};
@@ -111,7 +111,7 @@ class Calls {
     Entry entry;
     entry.type = kTypes[chance(chance(3) == 0 ? kTypes.size() : 3)];
     if (chance(3) == 0) entry.id = id();
-    if (entry.id.empty()) entry.id = fmt::format("n{}", next_++);  // an id that is made is another one in each store
+    if (entry.id.empty()) entry.id = fmt::format("n{}", next_++);  // ids made by a store differ
     if (chance(2) == 0) entry.parentId = id();
     entry.timestamp = fmt::format("2026-01-01T00:{:02}:{:02}.000Z", time_ / 60 % 60, time_ % 60);
     if (chance(60) == 0) entry.timestamp = "yesterday";
@@ -206,7 +206,7 @@ class Calls {
     if (last_.empty() || chance(8) != 0) {
       for (std::uint64_t count = chance(30) == 0 ? 0 : 1 + chance(3); batch.size() < count;) batch.push_back(entry());
     } else {
-      batch = last_;  // once more, whole or not
+      batch = last_;  // repeats the last batch, completely or in part
       if (chance(2) == 0) batch.push_back(entry());
       if (chance(4) == 0) batch.erase(batch.begin());
     }
@@ -219,7 +219,7 @@ class Calls {
   void all(const std::string& what, const Call& call, const std::string& made = {}) {
     std::string first;
     for (auto& [name, side] : stores_) {
-      // Headers, and receipts of an erasure, have ids and times of their own in each store.
+      // Headers and receipts of erasures have different ids and times in each store.
       static const std::regex kMade(R"([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|20\d\d-(?!01-01)[-0-9T:.]*Z)");
       const std::string answer = std::regex_replace(call(*side.store), kMade, "made");
       if (&side == &stores_.front().second) first = answer;

@@ -1,4 +1,4 @@
-// Attachments in PostgreSQL: large ones, and ones that somebody changed in the database.
+// Attachments in PostgreSQL: large ones, and ones that were changed in the database.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -30,7 +30,7 @@ TEST_F(PostgresAttachment, NamesFromOutsideAreCheckedAsInAFolder) {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
-// A sanitizer needs memory of its own.
+// Sanitizers need additional memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kCountsMemory = false;
 #elif defined(__has_feature)
@@ -50,7 +50,7 @@ std::string payloadOf(const std::string& name, std::size_t bytes) {
   return payload;
 }
 
-// What a child of its own needs beyond what it begins with.
+// Returns how much memory `work` needs in a child process, beyond the memory at its start.
 std::size_t peakBytes(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -69,7 +69,7 @@ TEST_F(PostgresAttachment, ALargeOneIsHeldOnceWhereverItGoes) {
   constexpr std::size_t kBytes = 160 * kMegabyte;
   const std::size_t nothing =
       peakBytes([&] { must(must(SessionStore::open(url_))->createSession({.sessionId = "s"})); });
-  // The payload, and beside it no more than a few parts.
+  // The payload, and at most a few parts beside it.
   constexpr std::size_t kRest = 64 * kMegabyte;
   const std::size_t appended = peakBytes([&] {
     std::vector<Entry> entries;
@@ -110,7 +110,7 @@ TEST_F(PostgresAttachment, ManyAreCopiedAFewAtATime) {
   EXPECT_LT(within([](StoreSide& left, StoreSide& right) { must(copySession(left, right, "s")); }), most);
   EXPECT_LT(within([](StoreSide& left, StoreSide& right) { must(copySession(right, left, "s")); }), most);
   auto store = must(SessionStore::open(url_));
-  EXPECT_EQ(must(store->loadSessionEntries("s", {.limitBytes = 10 * kMegabyte})).size(), 4U);  // with the header
+  EXPECT_EQ(must(store->loadSessionEntries("s", {.limitBytes = 10 * kMegabyte})).size(), 4U);  // including the header
   EXPECT_EQ(must(store->verifySession("s")).problemCount, 0U);
 }
 
@@ -130,7 +130,7 @@ TEST_F(PostgresAttachment, OneThatWasChangedOrIsGoneCostsItsEntryAlone) {
     }
     EXPECT_GT(must(store->sessionState("s")).lostPayloads, 0U);
   };
-  // Nothing is missing between the parts that are left.
+  // The remaining parts have no gap between them.
   sql("DELETE FROM " + schema_ + ".attachments WHERE part = 2");
   expectLost("is not what its name says");
   EXPECT_EQ(refused(copySession(here, there, "s")).code, ErrorCode::Damaged);
@@ -145,7 +145,7 @@ TEST_F(PostgresAttachment, OneThatWasChangedOrIsGoneCostsItsEntryAlone) {
   expectLost("is not what its name says");
   sql("DELETE FROM " + schema_ + ".attachments");
   expectLost("is missing");
-  // What is redacted shows nothing, lost or not.
+  // A redacted entry shows nothing, whether or not its attachment is lost.
   must(store->redactEntry("s", "a", "test", "its attachment is gone"));
   must(store->redactEntry("s", "b", "test", "its attachment is gone"));
   must(store->loadSessionEntries("s"));

@@ -1,5 +1,5 @@
-// The catalog of a store in PostgreSQL where it differs from others: round trips, the plan of the list, several
-// processes and roles. What it answers is tested by tests/catalog, which also runs on PostgreSQL.
+// The catalog of a PostgreSQL store where it differs from others: round trips, the query plan of a list, several
+// processes and roles. Its answers are tested by tests/catalog, which also runs on PostgreSQL.
 
 #include "bough/catalog.h"
 
@@ -82,7 +82,8 @@ TEST_F(PostgresCatalogTest, TheNewestOfTwoHundredThousandSessionsAreAnIndexScan)
   EXPECT_EQ(rows.back().sessionId, "s199951");
 }
 
-// What is erased while a catalog has it in hand is not kept, neither of a new session nor of one that grew.
+// Content that is erased while a catalog is taking it in is not stored, neither for a new session nor for one that
+// grew.
 TEST_F(PostgresCatalogTest, WhatWasErasedInBetweenIsNotKept) {
   must(store_->createSession({.sessionId = "s"}));
   must(store_->appendSessionEntries("s", {said("a", "secretone harmless")}));
@@ -94,7 +95,7 @@ TEST_F(PostgresCatalogTest, WhatWasErasedInBetweenIsNotKept) {
     return runSql(sharedServer(), "SELECT count(*) FROM " + schema_ + ".catalog_sessions c WHERE c::text LIKE '%" +
                                       secret + "%'") != "0";
   };
-  auto catalog = open();  // taken in, and kept with the next question
+  auto catalog = open();  // taken in, and stored with the next question
   erase("a");
   (void)must(catalog->list());
   EXPECT_FALSE(holds("secretone"));
@@ -110,7 +111,7 @@ TEST_F(PostgresCatalogTest, WhatWasErasedInBetweenIsNotKept) {
   EXPECT_EQ(must(catalog->search("visible")).size(), 1U);
 }
 
-// Kept by whoever asks next, also when nobody does and the store is closed.
+// Stored with the next question, or when the store is closed without one.
 TEST_F(PostgresCatalogTest, WhatNobodyAskedForIsKeptWhenTheStoreIsClosed) {
   must(store_->createSession({.sessionId = "s"}));
   must(store_->appendSessionEntries("s", {said("a", "alpha")}));
@@ -176,7 +177,7 @@ TEST_F(PostgresCatalogTest, OddBytesInTitlesAndTextsAreTakenIn) {
   EXPECT_FALSE(must(catalog->session("s")).title.empty());
 }
 
-// One statement for all of them would take longer than the server is waited for.
+// A single statement for all texts would exceed the timeout for the server.
 TEST_F(PostgresCatalogTest, ManyTextsOfASessionAreKeptPartByPart) {
   must(store_->createSession({.sessionId = "s"}));
   const std::string hay(1 << 20, 'h');

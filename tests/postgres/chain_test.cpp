@@ -1,4 +1,4 @@
-// Appends of many sessions as one statement: each gets its own answer, whatever the others are.
+// Appends to many sessions in one statement: each gets its own answer, whatever happens to the others.
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST_F(PostgresChains, EachAppendOfAGroupHasItsOwnAnswer) {
   EXPECT_EQ(answers[1].error().actualTail, must(store_->sessionState("tail")).tailId);
   ASSERT_FALSE(answers[2]);
   EXPECT_EQ(answers[2].error().latestTurn, late);
-  ASSERT_TRUE(answers[3]);  // its head is in the history that it shares
+  ASSERT_TRUE(answers[3]);  // its head is in the shared history
   EXPECT_EQ(must(store_->loadEntry("fork", answers[3]->lastAppendedEntryId)).parentId, origin);
   ASSERT_FALSE(answers[4]);
   EXPECT_EQ(answers[4].error().code, ErrorCode::NotFound);
@@ -104,7 +104,7 @@ TEST_F(PostgresChains, LongChainsOfAllSizesGoOnFromTheHead) {
   EXPECT_EQ(must(store_->verifySession("s")).problemCount, 0U);
 }
 
-// 20 MB and more go to the server as several statements of one transaction.
+// Batches over 20 MB are sent as several statements of one transaction.
 TEST_F(PostgresChains, ALargeBatchIsStoredWholeOrNotAtAll) {
   constexpr std::size_t kCount = 200;
   const std::string text(100'000, 'x');

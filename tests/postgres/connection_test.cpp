@@ -53,7 +53,7 @@ TEST_F(PostgresConnection, ValuesComeBackAsTheyWent) {
   const std::vector<std::string> texts{"a", "", "ü\"{}"};
   const std::vector<std::int64_t> numbers{-1, 0, INT64_MAX};
   call.parameters.text("x'y").bytes(bytes).number(-5).truth(true).texts(texts).numbers(numbers).nothing();
-  for (int i = 0; i < 2; ++i) {  // once prepared, once more with what was prepared
+  for (int i = 0; i < 2; ++i) {  // the first time it is prepared, the second time reused
     const auto rows = pool.run(call);
     ASSERT_TRUE(rows) << rows.error().message;
     EXPECT_EQ(rows->text(0, 0), "x'y");
@@ -66,8 +66,8 @@ TEST_F(PostgresConnection, ValuesComeBackAsTheyWent) {
   }
 }
 
-// A pooler in transaction mode gives each transaction another connection of the server: what was prepared is gone, or
-// somebody else has prepared something of that name.
+// In transaction mode, a pooler assigns another server connection to each transaction: a prepared statement may be
+// missing, or another client may have prepared a statement with that name.
 TEST_F(PostgresConnection, BehindAPoolerThatForgetsStatementsTheyAreSentWhole) {
   const auto ask = [](Pool& pool) {
     Call call{.name = "pooled", .sql = "SELECT $1::bigint + 1"};
@@ -94,12 +94,12 @@ TEST_F(PostgresConnection, OfSeveralHostsTheOneThatAnswersIsUsed) {
   const auto found = pool.run({.sql = "SELECT 7::bigint"});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->number(0, 0), 7);
-  // A connection of a standby would take no such statement; the URL's wish is not obeyed.
+  // A connection in replication mode would reject this statement; this option of the URL is ignored.
   Pool standby(locate(sharedServer().url() + "?replication=true"));
   EXPECT_TRUE(standby.run({.sql = "SELECT 1"}));
 }
 
-// libpq would print it, into whatever the program shows.
+// libpq would print it into the program's output.
 TEST_F(PostgresConnection, WhatAServerSaysWhileItIsConnectedToIsNotPrinted) {
   Pool admin(locate(sharedServer().url()));
   for (const char* const each : {"CREATE ROLE gone", "CREATE ROLE warned LOGIN SUPERUSER",
@@ -152,7 +152,7 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   const Error several = error("postgresql://me:topsecret@127.0.0.1:1,127.0.0.1:2/db");
   EXPECT_TRUE(several.message.contains("postgresql://me@127.0.0.1:1,127.0.0.1:2/db")) << several.message;
   EXPECT_TRUE(error("postgresql://a,b/db?port=5&sslmode=sure").message.contains("postgresql://a:5,b:5/db"));
-  // What is shown is an address that can be used: what would end a part of it is encoded.
+  // The address that is shown can be used: characters that would end a part of it are encoded.
   for (const char* const shown : {"postgresql://a%40b@%2Frun%2Fpostgresql:6001/my%20%2F%3F%25db?schema=s",
                                   "postgresql://me@[::1]:1/db", "postgresql://me@%2Frun,db.example:5/数据"}) {
     EXPECT_EQ(parseLocation(shown).value().shown, shown);
@@ -183,7 +183,7 @@ TEST_F(PostgresConnection, ErrorsSayWhatToDoAndKeepSecrets) {
   EXPECT_EQ(error("postgresql://host/db?schema=A;DROP").code, ErrorCode::InvalidArgument);
 }
 
-// A server that speaks another language than ours, and refuses whoever connects.
+// A server that uses another language and refuses connections.
 class RefusingServer {
  public:
   explicit RefusingServer(const std::string& state)
@@ -241,7 +241,7 @@ TEST_F(PostgresConnection, ARefusalIsUnderstoodInAnyLanguage) {
   }
 }
 
-// Takes what is sent, and is too slow to answer.
+// Accepts what is sent, but is too slow to answer.
 class SilentServer {
  public:
   SilentServer() {
@@ -260,7 +260,7 @@ class SilentServer {
     ::close(socket_);
   }
   [[nodiscard]] std::string folder() const { return folder_.path().string(); }
-  // How many connections were made.
+  // Returns how many connections were made.
   std::size_t stop() {
     ::shutdown(socket_, SHUT_RDWR);
     thread_.join();
@@ -314,7 +314,7 @@ TEST_F(PostgresConnection, NoPartOfAPasswordThatIsNotEncodedIsShown) {
   }
   EXPECT_EQ(parseLocation("postgresql:///db?user=me@cloud&host=/run").value().shown,
             "postgresql://me%40cloud@%2Frun/db");
-  // A mistyped address is not a folder, whose name would hold the password.
+  // A mistyped address is not taken for a folder, whose name would show the password.
   for (const char* const mistyped :
        {" postgresql://me:secret@host/db", "postgresql:/me:secret@host/db", "postgres:me:secret@host/db"}) {
     EXPECT_TRUE(isDatabaseUrl(mistyped)) << mistyped;

@@ -1,4 +1,4 @@
-// Sessions that move into a database and back.
+// Copying sessions into a database and back.
 
 #include "bough/store.h"
 

@@ -1,4 +1,4 @@
-// The server's disk is full: the append that does not fit says so and leaves nothing behind.
+// The server's disk is full: an append that does not fit returns an error and leaves nothing behind.
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -20,20 +20,20 @@ std::unique_ptr<SessionStore> openStore(const std::string& url) {
   return must(SessionStore::open(url, options));
 }
 
-// Without the header.
+// Returns the ids without that of the header.
 std::vector<std::string> storedIds(SessionStore& store) {
   std::vector<std::string> ids = idsOf(must(store.loadSessionEntries("s")));
   ids.erase(ids.begin());
   return ids;
 }
 
-// A file system of 24 MB in a folder; not everybody may make one.
+// A file system of 24 MB in a folder. Creating one may need privileges.
 class SmallDisk {
  public:
   SmallDisk(const PostgresServer& server, std::string folder) : folder_(std::move(folder)) {
     ::mkdir(folder_.c_str(), 0777);
     mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=24m") == 0;
-    struct stat owner{};  // the server wants it to be its own
+    struct stat owner{};  // the server must own it
     mounted_ = mounted_ && ::stat(server.dataFolder().c_str(), &owner) == 0 &&
                ::chown(folder_.c_str(), owner.st_uid, owner.st_gid) == 0;
   }
@@ -62,7 +62,7 @@ TEST(PostgresDisk, AFullDiskIsToldAndNothingIsHalfDone) {
   auto store = openStore(server.url("trouble"));
   ASSERT_TRUE(store->createSession({.sessionId = "s"}));
   std::vector<std::string> expected;
-  std::string noise;  // does not shrink
+  std::string noise;  // incompressible
   for (int i = 0; noise.size() < 100'000; ++i) noise += std::to_string(std::hash<int>()(i) * 2654435761U);
   Result<AppendResult> last;
   int number = 0;

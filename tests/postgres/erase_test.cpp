@@ -1,4 +1,4 @@
-// What is erased is in no row of the database any more; what is not stays as it was.
+// Erased content is in no row of the database any more, and everything else is unchanged.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using Ids = std::vector<std::string>;
 const std::string kSecret = "cardnumber41111111";
 
-// A message that the catalog has words of.
+// Returns a message whose words are in the catalog.
 Entry said(const std::string& text, const std::string& id) {
   return entryOf(
       "message",
@@ -33,12 +33,12 @@ class PostgresErase : public FreshPostgresStore {
         .maintenance()
         .erase({.sessionId = "s", .entryIds = std::move(entries), .by = "me", .reason = "a request"});
   }
-  // Tables with a row that holds the secret.
+  // Returns the tables with a row that contains the secret.
   std::string tablesWithSecret() {
     std::string found;
     for (const std::string table :
          {"sessions", "entries", "attachments", "settings", "catalog_sessions", "catalog_answers", "catalog_texts"}) {
-      // A row as text has bytea as hex digits.
+      // In a row converted to text, bytea is shown as hex digits.
       std::string hex;
       for (const char c : kSecret) {
         constexpr std::string_view kDigits = "0123456789abcdef";

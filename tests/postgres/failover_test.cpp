@@ -1,5 +1,5 @@
-// A primary is killed while eight processes write, and its standby takes over: nothing that was acknowledged is lost,
-// nothing is there twice. The same check with a standby that lags behind must find the loss, or it would prove nothing.
+// A primary is killed while eight processes write, and its standby takes over: nothing acknowledged is lost, and
+// nothing is there twice. To be meaningful, the same check must find the loss with a standby that lags behind.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -30,13 +30,13 @@ std::string encoded(const std::string& path) {
   return text;
 }
 
-// Both servers in one URL: libpq looks for the one that takes writes.
+// Both servers in one URL: libpq chooses the one that accepts writes.
 std::string urlOf(const PostgresServer& one, const PostgresServer& other) {
   return "postgresql://postgres@/postgres?host=" + encoded(one.socketFolder()) + "," + encoded(other.socketFolder()) +
          "&port=5432,5432&target_session_attrs=read-write&connect_timeout=5&schema=failover";
 }
 
-// Appends under ids of its own until it is killed; writes each acknowledged id into a file, whole lines at a time.
+// Appends entries with its own ids until it is killed. Writes each acknowledged id to a file, in whole lines.
 [[noreturn]] void writeForEver(const std::string& url, int writer, const std::string& file) {
   std::ofstream acknowledged(file, std::ios::app);
   auto store = SessionStore::open(url);
@@ -175,7 +175,7 @@ TEST_F(PostgresFailover, ASynchronousStandbyHasEverythingThatWasAcknowledged) {
     Writers writers(url, folder);
     writers.waitFor(200);
     primary_->kill();
-    // What the standby would wait for as a primary.
+    // As a primary, the standby would wait for a standby of its own.
     runSql(*standby_, "SELECT 1");
     standby_->addSettings({"synchronous_standby_names = ''"});
     standby_->removeAutoSettings();
@@ -206,7 +206,7 @@ TEST_F(PostgresFailover, TheCheckFindsTheLossOfAStandbyThatLagsBehind) {
   EXPECT_GT(loss.lost, 0U);
 }
 
-// Servers that others started and promote: ha.py.
+// Servers that other programs start and promote: ha.py.
 TEST(Patroni, PromotesAServerThatHasEverythingThatWasAcknowledged) {
   const char* const url = std::getenv("BOUGH_HA_URL");
   const char* const kill = std::getenv("BOUGH_HA_KILL");

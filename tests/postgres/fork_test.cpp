@@ -1,5 +1,5 @@
-// What it costs to work at the end of a long shared history: what is before is neither read nor followed. Rows are
-// counted by the server.
+// The cost of working at the end of a long shared history: the earlier part is neither read nor followed. The server
+// counts rows.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 class PostgresForks : public FreshPostgresStore {
  protected:
-  // How many rows of entries and sessions the server reads for this, in a store that is opened for it.
+  // Returns how many rows of entries and sessions the server reads for `work`, including opening a store.
   std::int64_t rowsReadBy(const std::function<void(SessionStore&)>& work) {
     const std::int64_t before = rowsRead();
     {
@@ -30,7 +30,7 @@ class PostgresForks : public FreshPostgresStore {
     return {.id = id, .type = "message", .payload = R"({"role":"user","content":"hello"})"};
   }
 
-  // The session f0 with the entry e0, its fork f1 with e1, and so on.
+  // Creates session f0 with entry e0, its fork f1 with e1, and so on.
   void makeLine(int forks) {
     auto side = must(StoreSide::open(url_));
     must(side.store->createSession({.sessionId = "f0"}));
@@ -43,7 +43,7 @@ class PostgresForks : public FreshPostgresStore {
   }
 
  private:
-  // A connection has told what it read when it is gone.
+  // The counts of a connection are complete only after it is closed.
   std::int64_t rowsRead() {
     while (sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> "
                "pg_backend_pid()") != "0") {
@@ -68,7 +68,7 @@ TEST_F(PostgresForks, TheEndOfALongSharedHistoryIsReadWithoutWhatIsBefore) {
     must(side.store->branchFromEntry("long", fmt::format("e{}", kShared - 1), {.sessionId = "fork"}));
     must(side.store->appendSessionEntries("fork", {message("own1"), message("own2")}));
   }
-  // `entries` has no statistics at first, and a plan must be good with and without them.
+  // `entries` has no statistics at first, and query plans must be good with and without them.
   for (const char* statistics : {"none", "ANALYZE"}) {
     if (statistics[0] == 'A') sql("ANALYZE");
     EXPECT_LT(rowsReadBy([](SessionStore& store) {
@@ -123,7 +123,7 @@ TEST_F(PostgresForks, AnOwnEntryIsFoundWithoutTheEntriesOfALongLineOfForks) {
             kFew);
   auto side = must(StoreSide::open(url_));
   const auto entries = must(side.store->loadSessionEntries("fork"));
-  EXPECT_EQ(entries.size(), static_cast<std::size_t>(kForks) + 3);  // with the header and the entry of its own
+  EXPECT_EQ(entries.size(), static_cast<std::size_t>(kForks) + 3);  // including the header and its own entry
   EXPECT_EQ(must(side.store->sequenceOf("fork", "e3")), 4U);
   EXPECT_EQ(side.store->sequenceOf("fork", "nowhere").error().code, ErrorCode::NotFound);
 }
@@ -132,12 +132,12 @@ TEST_F(PostgresForks, ALongLineOfForksIsFollowedOnceForAllThatASessionNamesOfIt)
   constexpr int kForks = 60;
   constexpr int kNamed = 40;
   constexpr std::int64_t kOnce =
-      10 * kForks * kForks;  // the table of sessions is so small that a step may read it whole
+      10 * kForks * kForks;  // the table of sessions is so small that each step may read all of it
   makeLine(kForks);
   const std::string last = fmt::format("f{}", kForks);
   {
     auto side = must(StoreSide::open(url_));
-    must(side.store->createSession({.sessionId = "other"}));  // so that a plan is worth its while
+    must(side.store->createSession({.sessionId = "other"}));  // enough rows for a good plan to matter
     must(side.store->appendSessionEntries("other", std::vector<Entry>(3000, message(""))));
     for (int i = 0; i < kNamed; ++i) {
       must(side.store->labelEntry(last, fmt::format("e{}", i), fmt::format("l{}", i)));

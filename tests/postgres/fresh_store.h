@@ -1,4 +1,4 @@
-// A store of its own on the shared server, for each test.
+// A new store on the shared server for each test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace bough {
 
-/// A SetUp() of a derived class calls this one first, and returns when the test is skipped.
+/// SetUp() of a derived class must call this one first, and return when the test is skipped.
 class FreshPostgresStore : public testing::Test {
  protected:
   void SetUp() override {

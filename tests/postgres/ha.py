@@ -97,7 +97,7 @@ def kill_leader(folder):
     leader = next(member["name"] for member in cluster(state) if member["role"] == "leader")
     data = f"{folder}/data{leader[-1]}"
     server = int(pathlib.Path(data, "postmaster.pid").read_text().split()[0])
-    # Patroni first: it would start the server again.
+    # Kill Patroni first, because it would restart the server.
     kill_all(next(node["process"] for node in state["nodes"] if node["name"] == leader))
     kill_all(server)
 

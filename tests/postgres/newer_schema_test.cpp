@@ -1,5 +1,5 @@
-// A program that runs while a newer version upgrades the schema. Whatever it calls afterwards, it hears why that cannot
-// be done, and asks the server for the version only then.
+// A newer version upgrades the schema while a program is running. Every later call of the program gets an error with
+// the reason; only then does it ask the server for the version.
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@
 namespace bough {
 namespace {
 
-// What a version of another day may do to the schema; `@.` is its name.
+// Changes that a future version may make to the schema; `@.` is the schema's name.
 struct Upgrade {
   const char* name;
   const char* sql;
-  bool reachesAll;  // No call can work any more.
+  bool reachesAll;  // no call can work any more
 };
 
 constexpr const char* kOtherTables = R"sql(

@@ -1,4 +1,4 @@
-// What an operator may have set up: names of schemas, encodings, servers that only read, several `store init` at once.
+// Setups by operators: names of schemas, encodings, read-only servers, several concurrent `store init`.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class PostgresOperator : public testing::Test {
   void SetUp() override {
     if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
   }
-  // Of a database of its own.
+  // Returns the URL of a new database.
   static std::string databaseUrl(const std::string& name, const std::string& options = {}) {
     runSql(sharedServer(), "CREATE DATABASE " + name + " " + options);
     std::string url = sharedServer().url();
@@ -132,7 +132,7 @@ TEST_F(PostgresOperator, AVersionThatIsNotANumberIsTold) {
   }
 }
 
-// Seconds would be waits for another server, where there is none to wait for.
+// Taking seconds would mean waiting for another server, which does not exist here.
 TEST_F(PostgresOperator, ADatabaseThatOnlyReadsSaysSoAtOnceAndIsListed) {
   const std::string url = databaseUrl("reading");
   must(initPostgresStore(url));
@@ -144,7 +144,7 @@ TEST_F(PostgresOperator, ADatabaseThatOnlyReadsSaysSoAtOnceAndIsListed) {
   }
   runSql(sharedServer(), "ALTER DATABASE reading SET default_transaction_read_only = on");
   StoreOptions options;
-  options.lockTimeoutMs = 3'600'000;  // nobody waits so long: a wait would be the test's timeout
+  options.lockTimeoutMs = 3'600'000;  // so long that a wait would become the test's timeout
   auto store = must(SessionStore::open(url, options));
   const auto refusal = store->createSession({.sessionId = "u"});
   ASSERT_FALSE(refusal);

@@ -1,4 +1,4 @@
-// Two machines, as namespaces of the network, and a cable that is pulled out while both write.
+// Two machines, simulated by network namespaces, and a cable that is unplugged while both write.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ std::unique_ptr<SessionStore> openStore(const std::string& url) {
   return must(SessionStore::open(url, options));
 }
 
-// Without the header.
+// Returns the ids without that of the header.
 std::vector<std::string> storedIds(SessionStore& store) {
   std::vector<std::string> ids = idsOf(must(store.loadSessionEntries("s")));
   ids.erase(ids.begin());
   return ids;
 }
 
-// Two machines: namespaces of the network, each with a cable to the server.
+// Two machines: network namespaces, each connected to the server.
 class Machines {
  public:
   static constexpr int kCount = 2;
@@ -58,7 +58,7 @@ class Machines {
   void connect(int machine, bool on) const {
     EXPECT_TRUE(shell("ip link set " + cable(machine) + (on ? " up" : " down")));
   }
-  /// For a child process: goes on inside of a machine.
+  /// Called in a child process, which continues inside of a machine.
   void enter(int machine) const {
     const int space = ::open(("/var/run/netns/" + name(machine)).c_str(), O_RDONLY | O_CLOEXEC);
     if (space < 0 || ::setns(space, CLONE_NEWNET) != 0) ::_exit(1);

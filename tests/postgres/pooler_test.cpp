@@ -1,4 +1,4 @@
-// A store behind PgBouncer, which gives each transaction (or each client) one of a few connections of the server.
+// A store behind PgBouncer, which assigns one of a few server connections to each transaction (or each client).
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ constexpr const char* kProgram = "/usr/sbin/pgbouncer";
 
 class Pooler {
  public:
-  // `connections`: how many of the server its clients share.
+  // `connections` is the number of server connections that its clients share.
   Pooler(const PostgresServer& server, const std::string& mode, int connections)
       : server_(server), folder_(server.socketFolder()) {
     std::ofstream(folder_ + "/pooler.users") << "\"postgres\" \"\"\n";
@@ -138,7 +138,7 @@ TEST_P(PostgresPooler, AnOptionThatItDoesNotTakeIsTold) {
   EXPECT_TRUE(error.hint.contains("ignore_startup_parameters")) << error.hint;
 }
 
-// What one client has prepared on a connection, another one meets there under the name that it would use itself.
+// A statement that one client prepared on a connection has the name that another client of that connection would use.
 TEST_P(PostgresPooler, AStatementOfAnotherStoreIsNeverRun) {
   const Pooler pooler(*server_, GetParam(), GetParam() == std::string("session") ? 50 : 1);
   const auto open = [&](const std::string& schema) {
@@ -151,7 +151,7 @@ TEST_P(PostgresPooler, AStatementOfAnotherStoreIsNeverRun) {
   const auto one = open("one");
   const auto two = open("two");
   EXPECT_EQ(ask(*one), "one");
-  // The next connection has nothing prepared, and who comes first prepares.
+  // The next connection has no prepared statements; the first client prepares one.
   runSql(*server_, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bough'");
   EXPECT_EQ(ask(*two), "two");
   EXPECT_EQ(ask(*one), "one");

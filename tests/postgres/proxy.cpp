@@ -26,12 +26,12 @@ const sockaddr* plain(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// Finds the ends of messages in a stream of them: a type, unless it is the first of a client, then a length.
+// Finds the ends of messages in a stream. A message has a type (except a client's first message), then a length.
 class Messages {
  public:
   explicit Messages(bool client) : header_(client ? 4 : 5), first_(client) {}
 
-  /// The bytes up to the end of the first message that ends in `data`; 0 when none does.
+  /// Returns the bytes up to the end of the first message that ends in `data`; 0 when none does.
   std::size_t take(std::string_view data) {
     for (std::size_t at = 0; at < data.size(); ++at) {
       if (body_ == 0 || bytes_.size() < header_) {
@@ -77,7 +77,7 @@ class PostgresProxy::Link {
   [[nodiscard]] int client() const { return client_; }
   [[nodiscard]] int server() const { return server_; }
 
-  /// False when the link is over.
+  /// Returns false when the link has ended.
   bool forward(bool fromClient) {
     char buffer[65536];
     const ssize_t got = ::read(fromClient ? client_ : server_, buffer, sizeof(buffer));

@@ -1,4 +1,4 @@
-// A proxy between libpq and a server, on a unix socket: counts round trips, and cuts a connection after any message of
+// A proxy between libpq and a server, on a Unix socket: counts round trips, and cuts a connection after any message of
 // the protocol.
 #pragma once
 
@@ -20,17 +20,17 @@ class PostgresProxy {
 
   [[nodiscard]] std::string url(const std::string& schema) const;
 
-  /// How often a client sent something after an answer, since the last call: what a network's latency is paid for.
-  /// Notifications, which nobody waits for, do not count.
+  /// Returns how often a client sent something after an answer, since the last call; each time costs the network's
+  /// latency. Notifications, which nobody waits for, do not count.
   std::uint64_t takeRoundTrips() { return roundTrips_.exchange(0); }
-  /// Cuts the connection that passes this many messages from now on, in both directions together; -1: none.
+  /// Cuts the connection after this many further messages, counting both directions; -1: never.
   void cutAfter(int messages) {
     hasCut_ = false;
     messagesLeft_ = messages;
   }
-  /// Whether a connection was cut since.
+  /// Returns true when a connection was cut since then.
   [[nodiscard]] bool hasCut() const { return hasCut_; }
-  /// While it is set, new connections are refused, and those that are open are cut.
+  /// While on, refuses new connections and cuts existing ones.
   void partition(bool on) { partitioned_ = on; }
 
  private:

@@ -1,4 +1,4 @@
-// Changes of a session whose answer is lost with the connection: each is done once, and the caller is told so.
+// Changes of a session whose answer is lost with the connection: each change is made once, and the caller is told so.
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ class PostgresRetry : public FreshPostgresStore {
     store_ = must(SessionStore::open(proxy_->url(schema_), options));
   }
 
-  // Runs `change` with the connection cut after each of its messages in turn, or each third where there are many, until
-  // it ends without a cut.
+  // Runs `change` with the connection cut after each of its messages in turn (each third message when there are many),
+  // until a run ends without a cut.
   void cutEverywhere(const std::function<void(const std::string& session)>& prepare,
                      const std::function<void(const std::string& session)>& change, int step = 1) {
     wasCut_ = true;
@@ -41,7 +41,7 @@ class PostgresRetry : public FreshPostgresStore {
       if (HasFailure()) return;
     }
   }
-  // Called between a change and the looks at what it has done.
+  // Must be called between a change and the checks of its effects.
   void endCuts() {
     wasCut_ = proxy_->hasCut();
     proxy_->cutAfter(-1);
@@ -69,7 +69,7 @@ TEST_F(PostgresRetry, ASessionIsMovedToTheTrashOnce) {
 }
 
 TEST_F(PostgresRetry, ASessionThatWasCreatedAgainMeanwhileIsNotMovedToTheTrash) {
-  // Somebody creates the session again as soon as it is in the trash, before a second attempt can look.
+  // The session is created again as soon as it is in the trash, before a second attempt can check.
   sql("CREATE FUNCTION " + schema_ +
       R"sql(.again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF NEW.trash_id IS NOT NULL AND OLD.trash_id IS NULL THEN
@@ -176,7 +176,7 @@ TEST_F(PostgresRetry, AForkIsDetachedOnce) {
 }
 
 TEST_F(PostgresRetry, WhatWasErasedIsReported) {
-  // One entry is kept as an attachment of its own.
+  // One entry is stored as an attachment.
   const auto large = [](const std::string& session) {
     return entryOf("message", R"({"text":")" + session + std::string(300'000, 'x') + R"("})", "e2");
   };
@@ -191,7 +191,7 @@ TEST_F(PostgresRetry, WhatWasErasedIsReported) {
                   EXPECT_TRUE(erased->keptAttachments.empty());
                   EXPECT_EQ(must(store_->sessionState(session)).entryCount, 5U);
                   EXPECT_EQ(must(store_->verifySession(session)).problemCount, 0U);
-                  must(store_->deleteSession(session));  // an erasure looks at every session
+                  must(store_->deleteSession(session));  // an erasure examines every session
                 },
                 2);
 }
@@ -216,7 +216,7 @@ TEST_F(PostgresRetry, AForkIsMadeOnce) {
                 });
 }
 
-// The database alone cannot judge a parent in the shared history: the client does, in a longer transaction.
+// The database alone cannot check a parent in the shared history: the client does that, in a longer transaction.
 TEST_F(PostgresRetry, AnEntryThatNamesASharedParentIsStoredOnce) {
   cutEverywhere(
       [&](const std::string& session) {
@@ -248,7 +248,7 @@ TEST_F(PostgresRetry, ALeaseIsTakenByTheSameAttempt) {
 }
 
 TEST_F(PostgresRetry, AnAttachmentIsStoredWholeAndItsEntryOnce) {
-  const std::string large(9 << 20, 'x');  // more parts than one
+  const std::string large(9 << 20, 'x');  // larger than one part
   cutEverywhere([](const std::string&) {},
                 [&](const std::string& session) {
                   const std::string payload = R"({"text":")" + large + session + R"("})";
@@ -263,7 +263,7 @@ TEST_F(PostgresRetry, AnAttachmentIsStoredWholeAndItsEntryOnce) {
 }
 
 TEST_F(PostgresRetry, AnEntryThatIsErasedMeanwhileIsNotStoredAgain) {
-  // Somebody erases the entry as soon as it is stored, before a second attempt can look.
+  // The entry is erased as soon as it is stored, before a second attempt can check.
   sql("CREATE FUNCTION " + schema_ + ".erased() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE " + schema_ +
       R"sql(.entries SET body = convert_to(replace(convert_from(body, 'UTF8'), 'secret', 'gone'), 'UTF8')
           WHERE session_id = NEW.session_id AND life = NEW.life AND seq = NEW.seq;
@@ -277,7 +277,7 @@ TEST_F(PostgresRetry, AnEntryThatIsErasedMeanwhileIsNotStoredAgain) {
                     if (withTail) options.expectedTail = must(store_->sessionState(session + which)).tailId;
                     const auto appended = store_->appendSessionEntries(session + which, {message("secret")}, options);
                     endCuts();
-                    // With a tail: that of the session is the entry itself, and not the one that is expected.
+                    // With an expected tail: the session's tail is the entry itself, not the expected one.
                     const ErrorCode expected = withTail ? ErrorCode::Conflict : ErrorCode::IdConflict;
                     EXPECT_TRUE(appended || appended.error().code == expected) << appended.error().message;
                     EXPECT_EQ(must(store_->sessionState(session + which)).entryCount, 2U);

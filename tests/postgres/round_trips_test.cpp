@@ -1,4 +1,4 @@
-// How many round trips each operation of a store in PostgreSQL takes, counted by a proxy.
+// The number of round trips of each operation of a PostgreSQL store, counted by a proxy.
 
 #include <gtest/gtest.h>
 
@@ -39,9 +39,10 @@ class PostgresRoundTrips : public FreshPostgresStore {
   Result<AppendResult> append(const std::string& session) {
     return store_->appendSessionEntries(session, {note(next("n"))});
   }
-  // What is done before this does not count.
+  // Earlier round trips do not count.
   void begin() { (void)proxy_->takeRoundTrips(); }
-  // The least of some tries: notifications and the slow look of a follower go their own way, and may be counted too.
+  // Records the minimum of several tries: notifications and the periodic check of a follower are independent, and may
+  // be counted, too.
   template <typename Operation>
   void count(const std::string& what, Operation operation) {
     std::uint64_t least = UINT64_MAX;
@@ -51,11 +52,11 @@ class PostgresRoundTrips : public FreshPostgresStore {
       const auto& done = kept.emplace_back(operation());
       EXPECT_TRUE(done) << what << ": " << done.error().message;
       const std::uint64_t counted = proxy_->takeRoundTrips();
-      if (i > 0) least = std::min(least, counted);  // whatever is prepared is prepared the first time
+      if (i > 0) least = std::min(least, counted);  // statements are prepared the first time
     }
     table_ += std::to_string(least) + "  " + what + "\n";
   }
-  // A fork that nothing else uses.
+  // Returns a fork that nothing else uses.
   std::string fork() {
     const std::string id = next("fork");
     must(store_->branchFromEntry("s", "m9", {.sessionId = id}));

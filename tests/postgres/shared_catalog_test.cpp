@@ -1,4 +1,4 @@
-// What a client sees in the catalog of a store in PostgreSQL while others rebuild it, erase, redact and list.
+// A client's view of a PostgreSQL store's catalog while others rebuild it, erase, redact and list.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -35,14 +35,14 @@ class SharedPostgresCatalog : public FreshPostgresStore {
                        R"("}],"usage":{"input_tokens":7,"output_tokens":5}}})",
                    id);
   }
-  // A session of two entries, in the catalog with its words.
+  // Creates a session of two entries that is in the catalog, including its words.
   void makeSession(const std::string& id, const std::string& key) {
     must(store_->createSession({.sessionId = id, .key = key}));
     must(store_->appendSessionEntries(id, {message(id + "1", "first " + id), answer(id + "2", "second " + id)}));
     must(mine_->catchUp({.search = true}));
     must(mine_->count());
   }
-  // A session with more text than is handed over at a time, in the catalog with all of it.
+  // Creates a session with more text than is handed over at a time; all of it is in the catalog.
   void makeLongSession(const std::string& id) {
     must(store_->createSession({.sessionId = id}));
     const std::string hay(1 << 20, 'h');
@@ -52,13 +52,13 @@ class SharedPostgresCatalog : public FreshPostgresStore {
     must(mine_->catchUp({.search = true}));
   }
   std::size_t needles() { return must(mine_->search("needle")).size(); }
-  // Begins a rebuild and returns when it waits for a lock that somebody holds.
+  // Starts a rebuild, and returns when it waits for a lock that another process holds.
   std::thread rebuildUntilItWaits() {
     std::thread rebuild([&] { must(other_->catalog()->forgetAll()); });
     while (sql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0") std::this_thread::yield();
     return rebuild;
   }
-  // Whether an append to it would not wait.
+  // Returns true when an append to the session would not wait.
   bool isFree(const std::string& id) {
     return sql("SELECT count(*) FROM (SELECT 1 FROM " + schema_ + ".sessions WHERE session_id = '" + id +
                "' FOR NO KEY UPDATE SKIP LOCKED) s") == "1";
@@ -82,7 +82,7 @@ TEST_F(SharedPostgresCatalog, AnswersAsBeforeWhileAnotherRebuildsIt) {
   EXPECT_EQ(must(mine_->session("s")).title, "first s");
   EXPECT_EQ(must(mine_->search("second")).size(), 2U);
   EXPECT_EQ(must(mine_->usage()).total.tokens.outputTokens, 10U);
-  // Who takes them in for a list alone leaves what others search in.
+  // Taking them in again for a list does not remove what others search.
   must(theirs_->catchUp());
   EXPECT_EQ(must(theirs_->count()), 2U);
   EXPECT_EQ(must(mine_->search("second")).size(), 2U);
@@ -133,7 +133,7 @@ TEST_F(SharedPostgresCatalog, ARebuildHoldsUpAppendsToAFewSessionsAtATime) {
     rebuild = rebuildUntilItWaits();
     EXPECT_TRUE(isFree("a"));
     EXPECT_FALSE(isFree("z"));
-    // What is done is done: it is read again whatever becomes of the rebuild.
+    // The part done so far is permanent: the session is read again whatever happens to the rebuild.
     EXPECT_EQ(sql("SELECT taken FROM " + schema_ + ".catalog_sessions WHERE session_id = 'a'"), "0");
     EXPECT_EQ(sql("SELECT cataloged FROM " + schema_ + ".sessions WHERE session_id = 'a'"), "f");
   });
@@ -156,7 +156,7 @@ TEST_F(SharedPostgresCatalog, ShowsASessionOfWhichAnotherHasErased) {
   must(theirs_->catchUp());
   must(theirs_->count());
   EXPECT_EQ(must(mine_->search("second")).size(), 1U);
-  // The title came from this one.
+  // The title came from this entry.
   erase("s1");
   EXPECT_EQ(must(mine_->session("s")).title, "");
   EXPECT_EQ(must(mine_->list()).size(), 1U);
@@ -176,7 +176,7 @@ TEST_F(SharedPostgresCatalog, AListAfterAnErasureLeavesAllOtherWordsOfALongSessi
   must(theirs_->catchUp());
   EXPECT_EQ(must(theirs_->count()), 2U);
   EXPECT_EQ(needles(), 19U);
-  // What nobody has searched in stays out of the index.
+  // Text that was never searched stays out of the index.
   must(store_->createSession({.sessionId = "r"}));
   must(store_->appendSessionEntries("r", {message("", "needle")}));
   must(other_->catalog()->forgetAll());
@@ -246,7 +246,7 @@ TEST_F(SharedPostgresCatalog, ASessionStaysInItWhenAnotherOfItsIdIsErasedInTheTr
   EXPECT_EQ(must(mine_->session("copy")).title, "first copy");
 }
 
-// Others had seen less than the caller, and were first to keep it.
+// Other clients had seen less than the caller, and stored it first.
 TEST_F(SharedPostgresCatalog, ShowsTheCallersOwnAppendsWhateverOthersKeep) {
   makeSession("s", "main:cli:me");
   const auto seen = [&] { return must(mine_->session("s")).entries; };
@@ -286,7 +286,7 @@ TEST_F(SharedPostgresCatalog, ShowsANewSessionInWhichAnotherHasRedacted) {
   EXPECT_EQ(must(mine_->session("s")).title, "mine");
 }
 
-// Two catalogs of one store: what the one has waiting goes with the other's question.
+// Two catalogs of one store: the pending data of one is stored with the other's question.
 TEST_F(SharedPostgresCatalog, EveryCatalogOfAStoreIsToldThatOthersKeptLess) {
   makeSession("s", "main:cli:me");
   auto second = must(Catalog::open(*store_));
@@ -299,7 +299,7 @@ TEST_F(SharedPostgresCatalog, EveryCatalogOfAStoreIsToldThatOthersKeptLess) {
   EXPECT_EQ(must(mine_->session("s")).entries, 5U);
 }
 
-// The connections are the parent's, and what waits is kept by the parent.
+// The connections belong to the parent, and pending data is stored by the parent.
 TEST_F(SharedPostgresCatalog, RefusesTheChildOfAFork) {
   makeSession("s", "main:cli:me");
   must(store_->appendSessionEntries("s", {message("s3", "third")}));

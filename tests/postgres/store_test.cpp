@@ -1,4 +1,4 @@
-// A store on PostgreSQL where it differs from others: lost connections, races, several machines.
+// A PostgreSQL store where it differs from others: lost connections, races, several machines.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -34,7 +34,7 @@ class PostgresStore : public FreshPostgresStore {
     return std::move(*store);
   }
 
-  // Every entry is there once, in batches that are whole, in one order without gaps.
+  // Checks that every entry exists once, in complete batches, in one order without gaps.
   static std::vector<std::string> idsOf(SessionStore& store, const std::string& session) {
     std::vector<std::string> ids;
     const auto entries = store.loadSessionEntries(session);
@@ -45,7 +45,7 @@ class PostgresStore : public FreshPostgresStore {
   }
 };
 
-// The forms of the append: as it is for PostgreSQL, the function alone, and the single statement.
+// The variants of append: the default for PostgreSQL, only the function, and only the single statement.
 class PostgresAppend : public PostgresStore, public testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Forms, PostgresAppend, testing::Values("", "function", "statement"),
@@ -73,7 +73,7 @@ TEST_P(PostgresAppend, AConnectionThatIsCutAtAnyStepLosesAndDoublesNothing) {
   ADD_FAILURE() << "an append has too many messages";
 }
 
-// Ids that are made for a call are not looked for first; an attempt whose answer was lost is recognized all the same.
+// Ids that were made for a call are not looked up first, but an attempt whose answer was lost is still recognized.
 TEST_P(PostgresAppend, EntriesWithoutIdsAreStoredOnceWhereverTheConnectionIsCut) {
   PostgresProxy proxy(sharedServer());
   auto store = open(proxy.url(schema_) + "&append=" + GetParam());
@@ -202,7 +202,7 @@ TEST_P(PostgresAppend, ThirtyTwoClientsRaceForTheTail) {
   auto store = open(url_);
   auto ids = idsOf(*store, "s");
   ASSERT_EQ(ids.size(), 1U + 2 * kClients * kEach);
-  for (std::size_t i = 1; i < ids.size(); i += 2) {  // batches are whole
+  for (std::size_t i = 1; i < ids.size(); i += 2) {  // batches are complete
     EXPECT_EQ(ids[i].substr(0, ids[i].size() - 1), ids[i + 1].substr(0, ids[i + 1].size() - 1));
   }
   EXPECT_GT(conflicts, 0);
@@ -268,7 +268,7 @@ TEST_F(PostgresStore, VerifyFindsWhatWasChangedBehindItsBack) {
   EXPECT_GT(report->problemCount, 0U);
 }
 
-// Each of them uses a connection while it asks over another one whether it may.
+// Each removal holds one connection while it uses another one to check whether it may proceed.
 TEST_F(PostgresStore, MoreRemovalsAtOnceThanConnectionsAllSucceed) {
   constexpr int kThreads = 24;
   const auto store = open(url_, 10'000);

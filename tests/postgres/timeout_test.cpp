@@ -1,5 +1,5 @@
-// Timeouts that an administrator sets for a role or a database: each is an error that says so, and costs the call
-// alone.
+// Timeouts that an administrator sets for a role or a database: each causes an error that names it, and affects only
+// that call.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Options of TLS in a store's URL reach libpq.
+// TLS options in a store's URL are passed to libpq.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,9 +15,9 @@
 namespace bough {
 namespace {
 
-constexpr const char* kAddress = "127.231.19.7";  // of this machine, and nobody else listens there
+constexpr const char* kAddress = "127.231.19.7";  // a loopback address that no other program uses
 
-// A certificate for the server's address, in files beside `path`: .crt and .key.
+// Creates a certificate for the server's address in two files: `path` with .crt and .key.
 bool makeCertificate(const std::string& path) {
   const std::string command =
       "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=bough -addext subjectAltName=IP:" +

@@ -1,5 +1,5 @@
-// What goes wrong around a store on PostgreSQL: restarts, wrong passwords, rights, schemas and clocks, entries that are
-// too large.
+// Problems around a PostgreSQL store: restarts, wrong passwords, privileges, schemas and clocks, entries that are too
+// large.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -40,7 +40,7 @@ class PostgresTrouble : public testing::Test {
     if (!store) throw std::runtime_error(store.error().message);
     return std::move(*store);
   }
-  // Of opening the store.
+  // Returns the error of opening the store.
   static Error errorOf(const std::string& url) { return refused(SessionStore::open(url)); }
   static std::vector<std::string> idsOf(SessionStore& store, const std::string& session) {
     std::vector<std::string> ids;
@@ -52,7 +52,7 @@ class PostgresTrouble : public testing::Test {
   }
 };
 
-// Ids of batches of ten, in their order.
+// Returns a batch of ten entries with ids in order.
 std::vector<Entry> batchOf(int number) {
   std::vector<Entry> batch;
   for (int i = 0; i < 10; ++i) batch.push_back(note(std::to_string(number) + "-" + std::to_string(i)));
@@ -124,7 +124,7 @@ TEST_F(PostgresTrouble, AWrongPasswordIsToldAndNotRepeated) {
   EXPECT_FALSE((wrong.message + wrong.hint).contains("secret")) << wrong.message;
   const Error missing = errorOf(server.url("trouble", "somebody"));
   EXPECT_TRUE(missing.hint.contains("password")) << missing.message;
-  // The right password, and no rights.
+  // The right password, but no privileges.
   const Error lacking = errorOf(server.url("trouble", "somebody:rightsecret"));
   EXPECT_EQ(lacking.code, ErrorCode::InvalidArgument) << lacking.message;
   EXPECT_TRUE(lacking.hint.contains("bough store init --reader")) << lacking.hint;
@@ -158,13 +158,13 @@ TEST_F(PostgresTrouble, ARoleThatMayNotCreateTheSchemaIsToldWhoMay) {
   const auto none = initPostgresStore(own);
   ASSERT_FALSE(none);
   EXPECT_TRUE(none.error().hint.contains("GRANT CREATE ON DATABASE")) << none.error().hint;
-  // The schema is somebody else's, then the role's own: no right to create schemas is needed.
+  // The schema belongs to another role, then to this one: no privilege to create schemas is needed.
   runSql(server, "CREATE SCHEMA " + schema);
   EXPECT_TRUE(initPostgresStore(own).error().hint.contains("create")) << initPostgresStore(own).error().hint;
   runSql(server, "ALTER SCHEMA " + schema + " OWNER TO " + role);
   ASSERT_TRUE(initPostgresStore(own)) << initPostgresStore(own).error().message;
   ASSERT_TRUE(initPostgresStore(own));
-  // One who may use it is not one who may change it.
+  // A role that may use the schema may not change it.
   const std::string keeper = "keeper_of_" + schema;
   runSql(server, "CREATE ROLE " + keeper + " LOGIN");
   must(grantPostgresStore(own, keeper, "keeper"));
@@ -189,7 +189,7 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   const std::string role = "writer_of_" + schema;
   runSql(sharedServer(), "CREATE ROLE " + role + " LOGIN");
   must(grantPostgresStore(url, role, "writer"));
-  // What versions 2 to 4 have added and removed.
+  // Undoes the additions and removals of versions 2 to 4.
   runSql(sharedServer(), "CREATE FUNCTION " + schema +
                              ".known(text, integer, text, text[], bigint[], bigint[]) RETURNS integer LANGUAGE sql AS "
                              "'SELECT 1'");
@@ -206,7 +206,7 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   const Error older = errorOf(url);
   EXPECT_EQ(older.code, ErrorCode::MigrationNeeded) << older.message;
   EXPECT_TRUE(older.hint.contains("bough store init")) << older.hint;
-  // Several at a time: one does it, and the others see that it is done.
+  // Several at once: one does the upgrade, and the others find it done.
   std::vector<std::thread> clients;
   for (int i = 0; i < 4; ++i) {
     clients.emplace_back([&] { EXPECT_EQ(must(initPostgresStore(url)).version, postgres::kSchemaVersion); });
@@ -214,7 +214,7 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(must(initPostgresStore(url)).versionBefore, postgres::kSchemaVersion);
   EXPECT_EQ(functions(), "3");
-  // With the rights that its role had before.
+  // Its role keeps its privileges.
   auto store = open(sharedServer().url(schema, role));
   EXPECT_EQ(idsOf(*store, "s"), (std::vector<std::string>{"a"}));
   must(store->appendSessionEntries("s", {note("b")}, {.turn = must(must(store->session("s")).leaseTurn(1000))}));
@@ -225,7 +225,7 @@ TEST_F(PostgresTrouble, AnOlderSchemaIsUpgradedAndKeepsEverything) {
 }
 
 TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
-  // Who has never reached a server does not wait for it, however much patience there is for one that was lost.
+  // A client that has never reached the server does not wait for it, however long it would wait for a lost connection.
   StoreOptions options;
   options.lockTimeoutMs = 3'600'000;
   for (const std::string place : {"localhost:1", "nowhere.invalid", "%2Fno%2Fsuch%2Ffolder"}) {
@@ -235,7 +235,7 @@ TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
     EXPECT_TRUE(nowhere.hint.contains("URL")) << nowhere.hint;
     EXPECT_FALSE(nowhere.message.contains("hidden")) << nowhere.message;
   }
-  // What looks like an address is not taken for a folder of that name.
+  // A text that looks like an address is not taken for the name of a folder.
   for (const char* const address :
        {"POSTGRESQL://me:hidden@localhost/x", "postgress://me:hidden@localhost/x", "mysql://me:hidden@localhost/x",
         "host=localhost password=hidden", "password=hidden host=localhost", "https://me:hidden@localhost/"}) {
@@ -255,7 +255,7 @@ TEST_F(PostgresTrouble, AServerThatIsNotThereAndADatabaseThatIsNotAreTold) {
   EXPECT_TRUE(missing.hint.contains("createdb")) << missing.hint;
 }
 
-// As an engine answers that takes smaller rows than PostgreSQL.
+// Simulates an engine with smaller rows than PostgreSQL.
 TEST_F(PostgresTrouble, AnEntryThatIsTooLargeIsToldAndNothingOfItsBatchIsStored) {
   const std::string url = freshStoreUrl();
   ASSERT_TRUE(initPostgresStore(url));
@@ -275,7 +275,7 @@ TEST_F(PostgresTrouble, AnEntryThatIsTooLargeIsToldAndNothingOfItsBatchIsStored)
     EXPECT_TRUE(error.hint.contains("attachment")) << error.hint;
   }
   EXPECT_TRUE(idsOf(*store, "s").empty());
-  // A large payload is an attachment, in parts that every engine takes.
+  // A large payload becomes an attachment, in parts that every engine accepts.
   EXPECT_TRUE(store->appendSessionEntries("s", {note("payload", std::string(9'000'000, 'x'))}));
 }
 
@@ -285,7 +285,7 @@ TEST_F(PostgresTrouble, AClockThatIsDaysOffIsTold) {
   SimClock clock;
   Environment environment{.files = systemEnvironment().files, .clock = clock, .random = systemEnvironment().random};
   auto backend = must(postgres::PostgresBackend::open(url, {}, jsonEntrySerializer(), environment));
-  must(backend->probe());  // who gives the clock may have reasons
+  must(backend->probe());  // a caller that provides its own clock may have reasons for it
   backend->requireClock();
   for (const std::uint64_t apartMs : {std::uint64_t{0}, std::uint64_t{3'600'000}}) {
     clock.set(systemEnvironment().clock.nowMs() + apartMs);

@@ -1,4 +1,4 @@
-// A stale writer is refused inside the append itself, on every kind of store.
+// An outdated writer is refused inside the append itself, on every kind of store.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class Turns : public testing::TestWithParam<const char*> {
     stores_.push_back(must(SessionStore::open(location_)));
     must(stores_.front()->createSession({.sessionId = "s"}));
   }
-  // As another machine has it; a store in memory has only one.
+  // Returns the session as another machine would open it; a store in memory has only one.
   Session session() {
     if (location_ != "memory:") stores_.push_back(must(SessionStore::open(location_)));
     return must(stores_.back()->session("s"));
@@ -57,10 +57,10 @@ TEST_P(Turns, AnAppendOfAnEarlierTurnIsRefused) {
   EXPECT_EQ(late.error().latestTurn, theirs);
   const auto lateAndElsewhere = first.append({note("b")}, {.expectedTail = "nowhere", .turn = mine});
   ASSERT_FALSE(lateAndElsewhere);
-  EXPECT_EQ(lateAndElsewhere.error().latestTurn, theirs);  // the turn comes before the tail
+  EXPECT_EQ(lateAndElsewhere.error().latestTurn, theirs);  // the turn is checked before the tail
   EXPECT_FALSE(late.error().hint.empty());
   must(second.append({note("c")}, {.turn = theirs}));
-  must(first.append({note("d")}));  // what belongs to no turn is not concerned
+  must(first.append({note("d")}));  // entries without a turn are not affected
   EXPECT_EQ(must(first.state()).tailId, "d");
 }
 
@@ -103,7 +103,7 @@ TEST_P(Turns, ALeaseKeepsOthersOutUntilItIsGivenBack) {
   EXPECT_EQ(theirs.error().code, ErrorCode::Busy);
   EXPECT_TRUE(theirs.error().message.contains("in the middle of a turn")) << theirs.error().message;
   EXPECT_TRUE(theirs.error().hint.contains("its lease ends in")) << theirs.error().hint;
-  must(first.append({note("a")}, {.turn = mine}));  // who was refused has ended nobody's turn
+  must(first.append({note("a")}, {.turn = mine}));  // the refused attempt did not end another turn
   must(first.renewTurn(mine, 600'000));
   EXPECT_FALSE(second.leaseTurn(1));
   must(first.renewTurn(mine, 0));
@@ -119,7 +119,7 @@ TEST_P(Turns, ALeaseKeepsOthersOutUntilItIsGivenBack) {
 TEST_P(Turns, TheLeaseOfWhoeverDiedEndsByItself) {
   const Session first = session();
   const Session second = session();
-  const std::uint64_t mine = must(first.leaseTurn(50));  // and is never heard of again
+  const std::uint64_t mine = must(first.leaseTurn(50));  // and never used again
   auto next = second.leaseTurn(50);
   while (!next) {
     ASSERT_EQ(next.error().code, ErrorCode::Busy);

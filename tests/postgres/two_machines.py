@@ -107,7 +107,7 @@ def test_a_turn_that_was_suspended_is_refused_at_its_next_append(bough, folder, 
     session = one.sessions()[0]["sessionId"]
     older = one.start("chat", "--session", session, "-p", "count to 60", "--json")
     wait_for(older, "text")
-    older.send_signal(signal.SIGSTOP)  # as a machine that sleeps, or is cut off
+    older.send_signal(signal.SIGSTOP)  # like a machine that sleeps or is disconnected
     code = 1
     while code != 0:
         code, newer, problem = two.run("chat", "--session", session, "-p", "the newer one")
@@ -121,12 +121,12 @@ def test_a_turn_that_was_suspended_is_refused_at_its_next_append(bough, folder, 
     entries = two.lines(session)
     text = json.dumps(entries, ensure_ascii=False)
     check("count to 60" in text and "You said: the newer one" in text, "what was acknowledged is there", text)
-    # The newer one has finished what it found unfinished, and of the older one's answer nothing was stored.
+    # The newer turn completed the unfinished one, and nothing of the older turn's answer was stored.
     check(text.count(" 58 59 60.") == 1, "what was refused is not", text)
     ids = [entry["id"] for entry in entries]
     check(len(ids) == len(set(ids)), "nothing is there twice", ids)
     check(two.run("verify", session)[0] == 0, "the session is sound")
-    # Whoever was refused goes on with what the other has written.
+    # The refused machine continues after the other's entries.
     check("You said: again" in one.must("chat", "--session", session, "-p", "again"), "the first goes on")
 
 
@@ -213,7 +213,7 @@ def test_who_only_reads_gets_what_is_known_and_is_told(bough, folder, store):
     meta = listed["result"]["_meta"]
     check("bough/outOfDate" in meta and "io.modelcontextprotocol/serverInfo" in meta, "what a list of resources adds", listed)
     library = pathlib.Path(bough).parent / "libbough.so"
-    # A program that is not built with a sanitizer cannot load a library that is.
+    # A program built without a sanitizer cannot load a library built with one.
     if library.exists() and b"__asan_init" not in (built := library.read_bytes()) and b"__tsan_init" not in built:
         package = pathlib.Path(__file__).parent.parent.parent / "bindings/python"
         environment = {**reader.environment, "BOUGH_LIBRARY": str(library), "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}

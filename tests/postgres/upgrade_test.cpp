@@ -1,5 +1,5 @@
-// Stores that earlier versions of the schema made, with sessions in them, are upgraded and go on. `schemas/` holds what
-// these versions created, as they created it.
+// Stores made by earlier versions of the schema, with sessions in them, are upgraded and remain usable. `schemas/` has
+// what these versions created, unchanged.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST_P(PostgresUpgrade, AStoreKeepsEverythingAndGoesOn) {
   EXPECT_EQ(must(catalog->session("main")).title, "A title");
   EXPECT_EQ(must(catalog->search("first words")).size(), 1U);
 
-  // Nothing is left that a store of today does not have.
+  // Nothing remains that a new store does not have.
   const std::string today = freshStoreUrl();
   must(initPostgresStore(today));
   const auto parts = [](const std::string& of) {
@@ -78,7 +78,8 @@ TEST_P(PostgresUpgrade, AStoreKeepsEverythingAndGoesOn) {
   EXPECT_EQ(parts(schema), parts(today.substr(today.find("schema=") + 7)));
 }
 
-// A program of this version looks at the schema, and a newer one upgrades it before the first has its lock.
+// A program of this version reads the schema's version, and a newer one upgrades the schema before the first gets its
+// lock.
 TEST(PostgresUpgradeRace, ASchemaThatIsUpgradedMeanwhileIsNotSetBack) {
   if (!PostgresServer::isInstalled()) GTEST_SKIP() << "PostgreSQL is not installed";
   const std::string url = freshStoreUrl();
@@ -103,8 +104,8 @@ TEST(PostgresUpgradeRace, ASchemaThatIsUpgradedMeanwhileIsNotSetBack) {
   EXPECT_EQ(runSql(sharedServer(), "SELECT value FROM " + settings + " WHERE name = 'schema_version'"), "99");
 }
 
-// Programs that call the same version by one number may change places with one another: `store init` of the one must
-// not put back functions that the other needs.
+// Programs that use the same version number may be used alternately: `store init` of one must not restore functions
+// that break the other.
 TEST(PostgresSchema, NoVersionHasTwoTexts) {
   Sha256 texts;
   for (const std::string_view step : postgres::kSchemaSteps) texts.add(step);

@@ -95,8 +95,7 @@ TEST(Processes, NothingAcknowledgedIsLostWhenWritersAreKilled) {
     // Kill only after new acknowledgements, so that the kills hit working writers.
     if (ledger.size() < target) continue;
     target = ledger.size() + 1 + random() % 4;
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // kill at a random moment, not right at a
-                                                                              // report
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // not right at a report
     const std::size_t victim = random() % 10 == 0 ? kWriters + random() % kReaders : random() % kWriters;
     children[victim]->kill();
     gather(*children[victim]);

@@ -143,9 +143,7 @@ TEST(Copy, ATargetThatHasMoreIsToldWhateverTheSize) {
   StoreSide right = openSide(folder / "right");
   ASSERT_TRUE(left.store->createSession({.sessionId = "s"}));
   std::vector<Entry> many;
-  for (int i = 1; i < 500; ++i)
-    many.push_back(message("m" + std::to_string(i)));  // together with the header exactly
-                                                       // one part
+  for (int i = 1; i < 500; ++i) many.push_back(message("m" + std::to_string(i)));  // one part with the header
   ASSERT_TRUE(left.store->appendSessionEntries("s", many));
   EXPECT_EQ(copiedEntries(left, right, "s"), 499U);
   EXPECT_EQ(copiedEntries(left, right, "s"), 0U);

@@ -68,8 +68,7 @@ struct Node {
   std::string bytes;                 ///< As programs see them.
   std::string synced;                ///< The bytes that are certainly on the disk.
   std::set<std::uint64_t> unsynced;  ///< Pages written since the last sync.
-  std::vector<std::uint64_t> sizes;  ///< All sizes since the last sync, the synced one first; empty when the size did
-                                     ///< not change.
+  std::vector<std::uint64_t> sizes;  ///< Sizes since the last sync, the synced one first; empty if unchanged.
 
   std::map<std::string, std::uint64_t, std::less<>> names;
   std::map<std::string, std::uint64_t, std::less<>> syncedNames;

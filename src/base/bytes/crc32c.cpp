@@ -75,8 +75,7 @@ BOUGH_CRC_TARGET std::uint32_t addHardware(std::uint32_t state, std::string_view
 
 constexpr std::size_t kBlock = LineSweep::kHeldBack;
 static_assert(kBlock == ByteBlock::kSize);
-constexpr std::ptrdiff_t kAhead = 1024;  // prefetch distance in bytes: the data may not be in a near cache although it
-                                         // was just read
+constexpr std::ptrdiff_t kAhead = 1024;  // prefetch distance: data read before may not be in a near cache
 
 // Returns true when one of the 64 bytes at p is a line end.
 inline bool hasLineEnd(const char* p) {

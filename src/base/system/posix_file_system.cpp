@@ -176,8 +176,7 @@ class PosixFile final : public File {
     return done(::fcntl(fd_.get(), F_OFD_SETLK, &turn));
   }
 
-  static inline std::atomic<unsigned> syncing_ = 0;  // threads in sync(); in a child of fork it may count threads of
-                                                     // the parent
+  static inline std::atomic<unsigned> syncing_ = 0;  // threads in sync(); may count threads of the parent
 
   Descriptor fd_;
   PosixFile* next_ = nullptr;  // in the list of open files

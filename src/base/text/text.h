@@ -1,8 +1,8 @@
 // Text for people: graphemes, display width, where text may be cut, and which characters must not reach a terminal. The
 // tables of graphemes and widths come from utf8proc.
 //
-// A grapheme is what a person sees as one character: 👩‍👩‍👧, 🇩🇪 or é written with a combining mark are one each.
-// Bytes that are not UTF-8 count as one U+FFFD each.
+// A grapheme is what a person sees as one character: 👩‍👩‍👧, 🇩🇪 or é written with a combining mark are one
+// each. Bytes that are not UTF-8 count as one U+FFFD each.
 #pragma once
 
 #include <cstddef>

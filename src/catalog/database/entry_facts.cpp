@@ -127,8 +127,7 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
   Usage total = moreThan(readTokens(json::findMember(entry.payload, "usage").value_or("")),
                          readTokens(json::findMember(entry.payload, "counted").value_or("")));
-  total.cacheWriteHourTokens = std::min(total.cacheWriteHourTokens, total.cacheWriteTokens);  // a part of
-                                                                                              // cacheWriteTokens
+  total.cacheWriteHourTokens = std::min(total.cacheWriteHourTokens, total.cacheWriteTokens);  // a part of it
   const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
   if (any) facts.usage = total;
 }

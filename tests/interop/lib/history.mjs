@@ -1,7 +1,7 @@
-// Brings a history into one form, whichever API it was sent to: a list of lines
+// Converts a history to a common form, whichever API it was sent to: a list of lines
 //   user: text | assistant: text | call#N name {input} | result#N text | error#N text | image
-// Calls are numbered in order, because an id may have another name in another API. Texts that a program adds on its own
-// (its environment, its reminders, the words around a summary) are left out.
+// Calls are numbered in order, because their ids may differ between APIs. Texts that a program adds on its own (its
+// environment, its reminders, the words around a summary) are left out.
 
 const kAdded = /^\s*(<(system-reminder|session_context|environment_context|skills_instructions|permissions|user_instructions|hook_context)|# AGENTS\.md|No response requested\.|\(no content\))/;
 const kSummary = /^The conversation history before this point was compacted[\s\S]*?<summary>\n([\s\S]*?)\n<\/summary>\s*$/;
@@ -52,7 +52,7 @@ function parseArguments(text) {
   }
 }
 
-/// The text of a result that is a string or a list of blocks; images in it are items of their own.
+/// Returns the text of a result that is a string or a list of blocks; images in it become items of their own.
 function resultText(content, collector) {
   if (typeof content === 'string') return content;
   const texts = [];
@@ -82,7 +82,7 @@ function fromAnthropic(messages, collector) {
   }
 }
 
-/// Results have no flag for errors in this API: the word before the text says it.
+/// Results in this API have no error flag; the text begins with a word instead.
 function responsesResult(item, collector) {
   const text = resultText(item.output, collector);
   const error = text.startsWith('Error: ') || text === 'Error:';
@@ -124,7 +124,7 @@ function fromGemini(contents, collector) {
   }
 }
 
-/// `history` is what one of the three APIs was sent.
+/// `history` is what was sent to one of the three APIs.
 export function plainHistory(history, prompt, thoughts = []) {
   const collector = new Collector(prompt, thoughts);
   if (history.some((item) => item.parts)) fromGemini(history, collector);

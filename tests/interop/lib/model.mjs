@@ -1,5 +1,5 @@
-// Plays the model: a server on the loopback interface that speaks the three APIs the programs use, records the history of
-// the request that ends with the prompt, and answers "ok".
+// Simulates the model: a server on the loopback interface that implements the three APIs of the agents, records the
+// history of the request that ends with the prompt, and answers "ok".
 import http from 'node:http';
 import zlib from 'node:zlib';
 
@@ -55,7 +55,7 @@ function decode(request, chunks) {
   return JSON.parse(bytes.toString());
 }
 
-/// Starts a model. `history` is what the program sent with the prompt, in the API's own form; undefined until then.
+/// Starts a model. `history` is what the agent sent with the prompt, in the API's own form; undefined until then.
 export async function startModel(prompt) {
   const model = { history: undefined };
   const server = http.createServer((request, response) => {

@@ -1,7 +1,8 @@
-// How each real program is told to resume a session in a home of its own, with the model on the loopback interface.
+// How each real agent is started to resume a session in a separate home folder, with the model on the loopback
+// interface.
 //
-// `environment` is the program's and bough's: both find the sessions through it. `prepare` writes the settings that the
-// program needs to run without asking. `command` resumes a session with a prompt.
+// `environment` is used for the agent and for bough: both find the sessions through it. `prepare` writes the settings
+// that the agent needs to run without questions. `command` resumes a session with a prompt.
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -27,7 +28,8 @@ export const kPrograms = {
   codex: {
     program: (modules) => `${modules}/@openai/codex-linux-${kArch[0]}/vendor/${kArch[1]}-unknown-linux-musl/bin/codex`,
     environment: (home) => ({ CODEX_HOME: path.join(home, '.codex'), RUST_LOG: 'error' }),
-    // The built-in provider "openai" cannot be sent elsewhere by the configuration alone, so it is given another address.
+    // The address of the built-in provider "openai" cannot be changed by the configuration alone, so another provider
+    // is defined.
     prepare: (home, url) => write(path.join(home, '.codex', 'config.toml'), [
       'model = "gpt-5-codex"', 'model_provider = "loopback"', 'check_for_update_on_startup = false',
       '[model_providers.loopback]', 'name = "loopback"', `base_url = "${url}/v1"`, 'wire_api = "responses"',

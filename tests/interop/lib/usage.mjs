@@ -1,4 +1,4 @@
-// Totals of usage: bough's are those of ccusage, and an answer that a fork copied counts once in both.
+// Usage totals: bough's equal those of ccusage, and both count an answer that a fork copied once.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ const kSession = '7d3c1a52-0b57-4c39-9f0e-2a64f1d0c8e1';
 const kHour = '9d3c1a52-0b57-4c39-9f0e-2a64f1d0c8e3';
 const kFork = '8d3c1a52-0b57-4c39-9f0e-2a64f1d0c8e2';
 
-/// Returns how many checks failed.
+/// Returns the number of failed checks.
 export async function checkUsage(fixtures, modules, bough, run) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'bough-interop-usage-'));
   const env = { PATH: process.env.PATH, HOME: home, NO_COLOR: '1', BOUGH_STORE: path.join(home, 'store'), CLAUDE_CONFIG_DIR: path.join(home, '.claude') };
