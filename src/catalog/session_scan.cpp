@@ -62,7 +62,7 @@ class WorkList {
   SessionFiles files_;
   const std::vector<std::string>& sessions_;
   std::size_t at_ = 0;
-  std::uint64_t left_ = 0;  // what is left of the session before at_: the bytes before this offset
+  std::uint64_t left_ = 0;  // of the session before at_: the bytes before this offset are not handed out yet
 };
 
 // An entry whose line may match. `line` is empty when the session is not in an uncompressed file; the line was then

@@ -45,7 +45,7 @@ SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view by
 /// Reads a whole file of at most `limitBytes`. Fails with EFBIG when it is larger.
 SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
 
-/// Whether to try a lock immediately, or to wait behind those who already wait for it.
+/// Whether to try a lock immediately, or to queue after the threads and processes that already wait for it.
 enum class LockOrder : std::uint8_t { AtOnce, InTurn };
 
 /// Waits for the lock, with growing pauses between tries; returns Busy after `timeoutMs`. A waiter holds the turn of
