@@ -1,8 +1,9 @@
 // Skips bytes where nothing of interest begins, as many at once as the processor can: 16, 32 with AVX2, 64 with
 // AVX-512.
 //
-// Of interest are an escape (\u), an attachment ($a), the three rarest bytes of an anchor at their positions, and, in a
-// search for words, letters that may be equal to others. Every byte of every file passes through this.
+// An anchor is a fixed text that is searched for; see line_filter.h. Of interest are an escape (\u), an attachment
+// ($a), the three rarest bytes of an anchor at their positions, and, in a search for words, letters that may be equal
+// to others. Every byte of every file passes through this.
 #pragma once
 
 #include <array>

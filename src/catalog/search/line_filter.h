@@ -1,8 +1,9 @@
 // Finds the lines of a log that may match a search: a quick test of the bytes of a file, as fast as they can be read.
 //
-// A line is a candidate when it contains one of the anchors literally, or something that may be an anchor in another
-// form: an escape (\u0041), an attachment, or, in a search for words, an accent or a letter of another width. Other
-// lines cannot match. Whether a candidate matches is decided by its text.
+// Every match contains one of the anchors: for the search `apple OR pear`, the anchors are "apple" and "pear". A line
+// is a candidate when it contains an anchor literally, or something that may be an anchor in another form: an escape
+// (\u0041), an attachment, or, in a search for words, an accent or a letter of another width. Other lines cannot match.
+// Whether a candidate matches is decided by its text.
 #pragma once
 
 #include <cstddef>
