@@ -115,7 +115,7 @@ bool isHarmlessForSed(std::string_view script) {
 // The shell expands a pattern to file names, and a file may be called `--output=x`. A pattern in the middle of a word
 // gives names with the same beginning, which may be settings (`a=./x`), addresses or a second file; after a slash they
 // can only be files.
-bool mayBecomeOther(std::string_view program, std::string_view word, std::size_t pattern) {
+bool canExpandToNonFile(std::string_view program, std::string_view word, std::size_t pattern) {
   if (pattern == std::string_view::npos) return false;
   if (pattern == 0 || word.starts_with('-')) return true;
   return !onlyPrints(program) && (!word.substr(0, pattern).contains('/') || writesSecondFile(program));
@@ -194,24 +194,24 @@ std::vector<std::string> wordsOfAllowed(std::string_view allowed) {
   return words;
 }
 
-std::string dangerOfWord(std::string_view program, std::string_view word, std::size_t pattern) {
-  if (mayBecomeOther(program, word, pattern) || isSetting(program, word)) {
+std::string reasonToAskAboutWord(std::string_view program, std::string_view word, std::size_t pattern) {
+  if (canExpandToNonFile(program, word, pattern) || isSetting(program, word)) {
     return fmt::format("{} can run other programs or write files", word);
   }
-  const std::string_view obeying = onlyReads(program) ? std::string_view() : obeyedBy(word);
+  const std::string_view obeying = onlyReads(program) ? std::string_view() : programOfFolderIn(word);
   return obeying.empty() ? "" : fmt::format("{}{} {}", obeying, kMayObey, word);
 }
 
 // Returns true when the program unpacks a file among the added words, and no option makes it only list the contents.
-bool writesNamedFiles(const NamedProgram& program, std::span<const std::string> added) {
-  if (!writesWhatFilesName(program.name) || std::ranges::none_of(added, isFile)) return false;
+bool unpacksAddedFile(const NamedProgram& program, std::span<const std::string> added) {
+  if (!unpacksFiles(program.name) || std::ranges::none_of(added, isFile)) return false;
   const auto lists = [&](const std::string& word) { return onlyLists(program.name, word); };
   return std::ranges::none_of(program.words, lists) && std::ranges::none_of(added, lists);
 }
 
 // `named` begins with the program whose rules apply.
-std::string dangerFor(std::span<const std::string> named, const AddedWords& after, const AddedWords& paths,
-                      const WorkingFolder* folder) {
+std::string reasonToAskAboutProgram(std::span<const std::string> named, const AddedWords& after,
+                                    const AddedWords& paths, const WorkingFolder* folder) {
   const std::vector<std::string>& added = after.words;
   const NamedProgram rules = programOf(named);
   const std::string_view program = rules.name;
@@ -227,12 +227,12 @@ std::string dangerFor(std::span<const std::string> named, const AddedWords& afte
     // Also after `--`: npm and cargo pass the options there to the program that they run.
     const bool isOption = word.size() > 1 && word != "--" && (word[0] == '-' || word[0] == '+');
     const bool namesProgram =
-        namesProgramHere(program, rules.words, word) || namesProgramHere(program, std::span(added).first(i), word);
+        optionNamesProgram(program, rules.words, word) || optionNamesProgram(program, std::span(added).first(i), word);
     if (namesProgram) return fmt::format("{} can name a program that {} runs", word, program);
     if ((isOption && !isHarmlessOption(program, word)) || (bundle && !isHarmlessOption(program, "-" + word))) {
       return fmt::format("{} is not one of the options of {} known to be harmless", word, program);
     }
-    if (std::string danger = dangerOfWord(program, word, after.patterns[i]); !danger.empty()) return danger;
+    if (std::string reason = reasonToAskAboutWord(program, word, after.patterns[i]); !reason.empty()) return reason;
     if (isFile(word) && ++files > 1 && writesSecondFile(program)) {
       return fmt::format("{} is a file that it can write", word);
     }
@@ -240,20 +240,20 @@ std::string dangerFor(std::span<const std::string> named, const AddedWords& afte
     if (!isHarmlessForSed(word)) return fmt::format("sed can run programs or write files by {}", word);
     isScript = false;
   }
-  if (writesNamedFiles(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
-  if (std::string danger = dangerousToRun(program, rules.words, added); !danger.empty()) return danger;
-  if (std::string danger = dangerousCommand(program, rules.words, added); !danger.empty()) return danger;
+  if (unpacksAddedFile(rules, added)) return fmt::format("{} writes whatever files it finds named there", program);
+  if (std::string reason = reasonToAskAboutRunning(program, rules.words, added); !reason.empty()) return reason;
+  if (std::string reason = reasonToAskAboutCommand(program, rules.words, added); !reason.empty()) return reason;
   for (const auto& words : {added, paths.words}) {
     const int from = folder == nullptr ? AT_FDCWD : folder->descriptor();
-    if (std::string danger = dangerousAddress(program, rules.words, words, from); !danger.empty()) return danger;
+    if (std::string reason = reasonToAskAboutAddress(program, rules.words, words, from); !reason.empty()) return reason;
   }
   if (folder == nullptr) return {};
-  return dangerousFile(program, rules.words, {.words = paths.words, .patterns = paths.patterns}, *folder);
+  return reasonToAskAboutFiles(program, rules.words, {.words = paths.words, .patterns = paths.patterns}, *folder);
 }
 
 }  // namespace
 
-std::string dangerIn(std::string_view command, std::string_view allowed, const WorkingFolder* folder) {
+std::string reasonToAsk(std::string_view command, std::string_view allowed, const WorkingFolder* folder) {
   if (command.find_first_of(kShellSyntax) != std::string_view::npos) return "it has shell syntax";
   const std::vector<std::string> named = wordsOfAllowed(allowed);
   if (named.empty()) return "it names no program";
@@ -264,7 +264,7 @@ std::string dangerIn(std::string_view command, std::string_view allowed, const W
   std::vector<std::size_t> programs{0};
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const auto words = std::span(named).subspan(programs[i]);
-    if (std::string danger = dangerFor(words, added, paths, folder); !danger.empty()) return danger;
+    if (std::string reason = reasonToAskAboutProgram(words, added, paths, folder); !reason.empty()) return reason;
     const NamedProgram program = programOf(words);
     const std::size_t first = named.size() - program.words.size();
     for (const std::size_t place : programsRunBy(program.name, program.words)) {
@@ -277,12 +277,12 @@ std::string dangerIn(std::string_view command, std::string_view allowed, const W
 
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed, const WorkingFolder* folder) {
   return std::ranges::any_of(allowed, [&](const std::string& each) {
-    return beginsWith(command, each) && dangerIn(command, each, folder).empty();
+    return beginsWith(command, each) && reasonToAsk(command, each, folder).empty();
   });
 }
 
 std::string whyAllowsNothing(std::string_view allowed) {
-  if (std::string danger = dangerIn(allowed, allowed); !danger.empty()) return danger;
+  if (std::string reason = reasonToAsk(allowed, allowed); !reason.empty()) return reason;
   if (allowed.starts_with(' ') || allowed.ends_with(' ')) return "it has a blank at an end";
   // `wc -l *` is a real command, `git *` hardly.
   const bool isOfAll = allowed.ends_with(kAnyArguments) && hasCommands(allowed.substr(0, allowed.find(' ')));
@@ -306,7 +306,7 @@ std::string commandQuestion(std::string_view command, const std::vector<std::str
       out += fmt::format("\n{} is allowed, but {}", each, kIsNoPattern);
     }
     if (!beginsWith(command, each)) continue;
-    out += fmt::format("\n{} is allowed, but {}", each, visibleText(dangerIn(command, each, folder)));
+    out += fmt::format("\n{} is allowed, but {}", each, visibleText(reasonToAsk(command, each, folder)));
   }
   return out;
 }

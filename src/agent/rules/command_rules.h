@@ -19,7 +19,7 @@ namespace bough::agent {
 /// - files that programs of version control obey (written_files.h);
 /// - shell syntax, and words that a shell may turn into options (`*`, `{…}`).
 /// `folder` is where the command runs; without it, files on the disk are not checked.
-std::string dangerIn(std::string_view command, std::string_view allowed, const WorkingFolder* folder = nullptr);
+std::string reasonToAsk(std::string_view command, std::string_view allowed, const WorkingFolder* folder = nullptr);
 
 /// Returns true when a command needs no question: it is an allowed command with harmless arguments.
 bool isAllowedCommand(std::string_view command, const std::vector<std::string>& allowed,

@@ -16,9 +16,9 @@ inline constexpr std::string_view kMayObey = " may run or obey";
 /// none. Covers: everything below a folder `.git` or `.hg`, also when a link or a file `.git` leads there; the settings
 /// and hooks of a folder that holds a HEAD, which may itself be a repository; and files that could turn a folder into a
 /// repository. `given` is the path as it was written, `place` where it leads.
-std::string_view whoObeys(std::string_view given, const Place& place, const WorkingFolder& folder);
+std::string_view programObeying(std::string_view given, const Place& place, const WorkingFolder& folder);
 
 /// The same for changes to any of `places`: absolute paths without links.
-std::string_view whoObeysAny(std::span<const std::string> places, const WorkingFolder& folder);
+std::string_view programObeyingAny(std::span<const std::string> places, const WorkingFolder& folder);
 
 }  // namespace bough::agent

@@ -108,8 +108,8 @@ const CommandsOf* commandsOf(std::string_view program) {
 }
 
 // The first script decides: options before it belong to the interpreter.
-std::string dangerousScript(std::string_view program, std::span<const std::string> allowed,
-                            std::span<const std::string> added) {
+std::string reasonToAskAboutScript(std::string_view program, std::span<const std::string> allowed,
+                                   std::span<const std::string> added) {
   const auto isScript = [](const std::string& word) { return !isOptionWord(word); };
   if (std::ranges::any_of(allowed, isScript) || std::ranges::none_of(added, isScript)) return {};
   return fmt::format("{} runs what its arguments name", program);
@@ -117,11 +117,11 @@ std::string dangerousScript(std::string_view program, std::span<const std::strin
 
 }  // namespace
 
-std::string dangerousCommand(std::string_view program, std::span<const std::string> allowed,
-                             std::span<const std::string> added) {
+std::string reasonToAskAboutCommand(std::string_view program, std::span<const std::string> allowed,
+                                    std::span<const std::string> added) {
   const std::string_view family = familyOf(program);
   if (holdsWord(kInterpreters, family) || holdsWord(kInterpreters, program))
-    return dangerousScript(program, allowed, added);
+    return reasonToAskAboutScript(program, allowed, added);
   const CommandsOf* rules = commandsOf(program);
   if (rules == nullptr) return {};
   std::string_view last;  // an option that may take the next word as its value

@@ -150,7 +150,7 @@ const Program& programCalled(std::string_view name) {
 
 }  // namespace
 
-bool namesProgramHere(std::string_view program, std::span<const std::string> words, std::string_view option) {
+bool optionNamesProgram(std::string_view program, std::span<const std::string> words, std::string_view option) {
   // `git rebase -s a/../x` runs ./git-merge-a/../x.
   constexpr std::string_view kWithStrategies = "merge pull rebase";
   const bool hasLetter = option.size() > 1 && option[0] == '-' && option[1] != '-' && option.contains('s');

@@ -13,7 +13,7 @@ bool isHarmlessOption(std::string_view program, std::string_view option);
 
 /// Returns true when an option that is harmless for the program's other commands names a program here: `words`, the
 /// words after the program's name, hold a command for which it does.
-bool namesProgramHere(std::string_view program, std::span<const std::string> words, std::string_view option);
+bool optionNamesProgram(std::string_view program, std::span<const std::string> words, std::string_view option);
 
 /// Returns true when a program only prints, whatever its options.
 bool onlyPrints(std::string_view program);

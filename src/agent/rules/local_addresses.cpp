@@ -37,7 +37,7 @@ bool mayTakeValueHere(std::string_view option) {
   return mayTakeValue(option) && !holdsWord("-n -t -a -p -f -v --all --tags --dry-run", option);
 }
 
-bool isThereFor(const std::string& word, const std::vector<std::string>& folders, int folder) {
+bool addressExists(const std::string& word, const std::vector<std::string>& folders, int folder) {
   return std::ranges::any_of(folders, [&](const std::string& each) {
     const std::string path = word.starts_with('/') ? word : each + word;
     return ::faccessat(folder, path.c_str(), F_OK, 0) == 0 ||
@@ -46,9 +46,9 @@ bool isThereFor(const std::string& word, const std::vector<std::string>& folders
 }
 
 // An existing local path takes precedence: `git clone a:b` clones a folder of that name.
-bool leadsHere(const std::string& word, const std::vector<std::string>& folders, int folder) {
+bool isOnThisMachine(const std::string& word, const std::vector<std::string>& folders, int folder) {
   if (word.contains("://")) return isLocalAddress(word);
-  return word != "." && isThereFor(word, folders, folder);
+  return word != "." && addressExists(word, folders, folder);
 }
 
 // Walks along the words and tells which of them may be an address.
@@ -93,7 +93,7 @@ std::vector<std::string> foldersOf(Words allowed) {
   return out;
 }
 
-std::string dangerousAddress(std::string_view program, Words allowed, Words added, int folder) {
+std::string reasonToAskAboutAddress(std::string_view program, Words allowed, Words added, int folder) {
   const std::vector<std::string> folders = foldersOf(allowed);
   for (const AddressedCommand& rule : kAddressedCommands) {
     if (!holdsWord(rule.names, program)) continue;
@@ -103,7 +103,7 @@ std::string dangerousAddress(std::string_view program, Words allowed, Words adde
     }
     for (const std::string& word : added) {
       if (search.isOver()) break;
-      if (search.mayBeAddress(word) && leadsHere(word, folders, folder)) {
+      if (search.mayBeAddress(word) && isOnThisMachine(word, folders, folder)) {
         return fmt::format("{} is on this machine, and {} runs what hooks and settings there say", word, program);
       }
     }

@@ -12,8 +12,8 @@ namespace bough::agent {
 /// repository on this machine, whose hooks and settings apply to a fetch from it or a push to it. Empty when no word is
 /// such an address. Both lists hold words after the program's name. `folder` is the open folder in which the command
 /// runs.
-std::string dangerousAddress(std::string_view program, std::span<const std::string> allowed,
-                             std::span<const std::string> added, int folder);
+std::string reasonToAskAboutAddress(std::string_view program, std::span<const std::string> allowed,
+                                    std::span<const std::string> added, int folder);
 
 /// Returns the folders where relative paths of a command may begin, each with a slash at its end: the folder in which
 /// it runs (an empty string), and the folders that options before the command name.

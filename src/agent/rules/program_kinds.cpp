@@ -67,7 +67,7 @@ bool writesSecondFile(std::string_view program) {
   return isInList(kWriters, program) || familyOf(program).ends_with("cpp");
 }
 
-bool writesWhatFilesName(std::string_view program) {
+bool unpacksFiles(std::string_view program) {
   return unpackerCalled(program) != nullptr;
 }
 

@@ -13,7 +13,7 @@ bool writesSecondFile(std::string_view program);
 
 /// Returns true for programs that write whatever files an archive or patch names, unless an option makes them only
 /// list.
-bool writesWhatFilesName(std::string_view program);
+bool unpacksFiles(std::string_view program);
 
 /// Returns true when the option makes such a program only list the contents of its file.
 bool onlyLists(std::string_view program, std::string_view option);

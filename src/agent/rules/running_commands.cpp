@@ -74,7 +74,7 @@ constexpr RunningCommand kRunningCommands[] = {
 };
 
 // `ip`, `npm` and others accept any prefix of a command.
-bool mayMean(std::string_view word, std::string_view commands) {
+bool mayAbbreviate(std::string_view word, std::string_view commands) {
   while (!commands.empty()) {
     const std::size_t end = std::min(commands.find(' '), commands.size());
     if (commands.substr(0, end).starts_with(word)) return true;
@@ -97,7 +97,7 @@ FoundCommands findCommands(Words words, std::size_t from, std::string_view comma
   bool mayBeValue = false;
   for (std::size_t i = from; i < words.size() && !found.isCertain; ++i) {
     const bool isOption = isOptionWord(words[i]);
-    if (!isOption && mayMean(words[i], commands) && !holdsWord(kInstall, words[i])) found.places.push_back(i);
+    if (!isOption && mayAbbreviate(words[i], commands) && !holdsWord(kInstall, words[i])) found.places.push_back(i);
     found.isCertain = !isOption && !mayBeValue;
     mayBeValue = isOption && mayTakeValue(words[i]);
   }
@@ -161,7 +161,7 @@ std::vector<std::size_t> programsRunBy(std::string_view program, Words allowed) 
   return out;
 }
 
-std::string dangerousToRun(std::string_view program, Words allowed, Words added) {
+std::string reasonToAskAboutRunning(std::string_view program, Words allowed, Words added) {
   const auto isName = [](const std::string& word) { return !isOptionWord(word); };
   if (std::ranges::none_of(added, isName)) return {};
   for (const RunningCommand& rule : kRunningCommands) {
@@ -170,7 +170,7 @@ std::string dangerousToRun(std::string_view program, Words allowed, Words added)
     const auto isOpen = [&](std::size_t place) {
       return place == allowed.size() || isOneOfSources(program, allowed, place);
     };
-    const auto isCommand = [&](const std::string& word) { return isName(word) && mayMean(word, rule.commands); };
+    const auto isCommand = [&](const std::string& word) { return isName(word) && mayAbbreviate(word, rule.commands); };
     if (std::ranges::any_of(run.places, isOpen) || (run.mayBeAdded && std::ranges::any_of(added, isCommand))) {
       const std::string_view group = rule.group.substr(0, rule.group.find(' '));
       return fmt::format("{}{}{} runs what its arguments name", program, group.empty() ? "" : " ", group);

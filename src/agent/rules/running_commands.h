@@ -16,7 +16,7 @@ std::vector<std::size_t> programsRunBy(std::string_view program, std::span<const
 
 /// Returns why the user must be asked about the added words: one of them may be a program that is run. Empty when
 /// nothing speaks against them.
-std::string dangerousToRun(std::string_view program, std::span<const std::string> allowed,
-                           std::span<const std::string> added);
+std::string reasonToAskAboutRunning(std::string_view program, std::span<const std::string> allowed,
+                                    std::span<const std::string> added);
 
 }  // namespace bough::agent

@@ -10,8 +10,8 @@
 #include "agent/rules/git_files.h"
 #include "agent/rules/local_addresses.h"
 #include "agent/rules/option_words.h"
-#include "agent/rules/places/leading_paths.h"
 #include "agent/rules/places/repositories_near.h"
+#include "agent/rules/places/watched_paths.h"
 #include "agent/rules/program_kinds.h"
 #include "agent/rules/program_names.h"
 
@@ -54,7 +54,7 @@ bool copiesTrees(std::string_view program, AllowedWords allowed, AllowedWords ad
          (std::ranges::any_of(allowed, isForTrees) || std::ranges::any_of(added, isForTrees));
 }
 
-bool onlyReadsHere(std::string_view program, AllowedWords allowed, AllowedWords added) {
+bool commandOnlyReads(std::string_view program, AllowedWords allowed, AllowedWords added) {
   if (onlyReads(program)) return true;
   if (!holdsWord(kVersionControl, program)) return false;
   const auto isRead = [](const std::string& word) { return holdsWord(kOnlyReading, word); };
@@ -96,8 +96,7 @@ bool mayMatchOwnFolder(std::string_view word) {
 
 // Returns the files that the words name. A word for which no file exists, and which does not look like a path, counts
 // only for programs that would create a file.
-std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDisk& added,
-                               const WorkingFolder& folder) {
+std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const PathWords& added, const WorkingFolder& folder) {
   std::vector<NamedFile> out;
   for (const std::string& from : foldersOf(allowed)) {
     for (std::size_t i = 0; i < added.words.size(); ++i) {
@@ -110,18 +109,18 @@ std::vector<NamedFile> filesOf(bool makes, AllowedWords allowed, const WordsOnDi
       if (!place) continue;
       file.path = place->path;
       file.isFolder = isFolderAt(file.path);
-      if (makes || file.isFolder || word.contains('/') || isThere(file.path)) out.push_back(std::move(file));
+      if (makes || file.isFolder || word.contains('/') || pathExists(file.path)) out.push_back(std::move(file));
     }
   }
   return out;
 }
 
 // Returns true when there is a bare repository (one that is not in a folder such as `.git`) in or below `folder`.
-bool anyBareBelow(const std::string& folder) {
-  return anyRepositoryBelow({folder}, [](const std::string& each) { return isThere(each + "/HEAD"); });
+bool hasBareRepositoryBelow(const std::string& folder) {
+  return anyRepositoryBelow({folder}, [](const std::string& each) { return pathExists(each + "/HEAD"); });
 }
 
-bool anyBelow(const std::string& folder) {
+bool hasRepositoryBelow(const std::string& folder) {
   return anyRepositoryBelow({folder}, [](const std::string&) { return true; });
 }
 
@@ -134,11 +133,11 @@ bool addCopies(const std::vector<NamedFile>& files, bool trees, const WorkingFol
     for (const NamedFile& from : files) {
       if (&from == &to) continue;
       if (from.isPattern) {
-        if (isThere(to.path + "/HEAD") || (trees && anyBareBelow(to.path))) return true;
+        if (pathExists(to.path + "/HEAD") || (trees && hasBareRepositoryBelow(to.path))) return true;
         continue;
       }
       const std::string copy = from.isWhole ? to.path : to.path + "/" + from.name;
-      if (from.isFolder && trees && anyBelow(copy)) return true;
+      if (from.isFolder && trees && hasRepositoryBelow(copy)) return true;
       if (const auto place = folder.resolve(copy); place && !from.isWhole) paths.push_back(place->path);
     }
   }
@@ -147,10 +146,10 @@ bool addCopies(const std::vector<NamedFile>& files, bool trees, const WorkingFol
 
 }  // namespace
 
-std::string dangerousFile(std::string_view program, AllowedWords allowed, const WordsOnDisk& added,
-                          const WorkingFolder& folder) {
+std::string reasonToAskAboutFiles(std::string_view program, AllowedWords allowed, const PathWords& added,
+                                  const WorkingFolder& folder) {
   constexpr std::size_t kMostFiles = 1'000;
-  if (onlyReadsHere(program, allowed, added.words)) return {};
+  if (commandOnlyReads(program, allowed, added.words)) return {};
   const bool copies = holdsWord(kCopiers, program);
   const std::vector<NamedFile> files = filesOf(copies || holdsWord(kMakers, program), allowed, added, folder);
   if (files.empty()) return {};
@@ -162,7 +161,8 @@ std::string dangerousFile(std::string_view program, AllowedWords allowed, const 
     }
   }
   for (const NamedFile& file : files) {
-    if (file.isPattern && anyBareBelow(file.path)) return fmt::format("git{} what is in {}", kMayObey, file.path);
+    if (file.isPattern && hasBareRepositoryBelow(file.path))
+      return fmt::format("git{} what is in {}", kMayObey, file.path);
     paths.push_back(file.path);
   }
   const auto folders = std::ranges::count_if(files, [](const NamedFile& file) { return file.isFolder; });
@@ -172,11 +172,13 @@ std::string dangerousFile(std::string_view program, AllowedWords allowed, const 
   if (copies && addCopies(files, copiesTrees(program, allowed, added.words), folder, paths)) {
     return fmt::format("git{} what it copies", kMayObey);
   }
-  const std::string_view obeying = whoObeysAny(paths, folder);
+  const std::string_view obeying = programObeyingAny(paths, folder);
   if (obeying.empty()) return {};
   constexpr std::size_t kMostToName = 16;
   if (paths.size() > kMostToName) return fmt::format("{}{} one of its files", obeying, kMayObey);
-  const auto isObeyed = [&](const std::string& path) { return !whoObeysAny(std::span(&path, 1), folder).empty(); };
+  const auto isObeyed = [&](const std::string& path) {
+    return !programObeyingAny(std::span(&path, 1), folder).empty();
+  };
   const auto found = std::ranges::find_if(paths, isObeyed);
   return fmt::format("{}{} {}", obeying, kMayObey, found == paths.end() ? paths.back() : *found);
 }

@@ -134,7 +134,8 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   if (!wholeFile && place->inside) {
     if (auto size = checkSize(*place, environment.limits); !size) return failedCall(size.error());
   }
-  const std::string_view obeying = place->inside ? whoObeys(*path, *place, environment.folder) : std::string_view();
+  const std::string_view obeying =
+      place->inside ? programObeying(*path, *place, environment.folder) : std::string_view();
   if (!obeying.empty()) {
     prepared.question = fmt::format("{} {}, which {}{}", what, visibleText(place->path), obeying, kMayObey);
     prepared.permission = *prepared.question;

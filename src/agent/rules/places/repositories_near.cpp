@@ -27,7 +27,7 @@ bool isSameName(std::string_view name, std::string_view lowerCase) {
   return std::ranges::equal(name, lowerCase, {}, lower);
 }
 
-std::string_view obeyedByName(std::string_view name) {
+std::string_view programOfFolderName(std::string_view name) {
   for (const OwnFolder& each : kOwnFolders) {
     if (isSameName(name, each.name)) return each.program;
   }
@@ -62,7 +62,7 @@ class FolderQueue {
       const std::string_view name = each->d_name;
       isHead = isHead || name == "HEAD";
       isObjects = isObjects || name == "objects";
-      if (!obeyedByName(name).empty()) {
+      if (!programOfFolderName(name).empty()) {
         seemsRepository = true;
       } else if (staysHere && name != "." && name != "..") {
         add(listed.path, *each);
@@ -101,19 +101,19 @@ class FolderQueue {
 
 }  // namespace
 
-std::string_view obeyedBy(std::string_view word) {
+std::string_view programOfFolderIn(std::string_view word) {
   while (!word.empty()) {
     const std::size_t end = std::min(word.find_first_of("/=:"), word.size());
-    if (const std::string_view program = obeyedByName(word.substr(0, end)); !program.empty()) return program;
+    if (const std::string_view program = programOfFolderName(word.substr(0, end)); !program.empty()) return program;
     word.remove_prefix(std::min(end + 1, word.size()));
   }
   return {};
 }
 
-std::string_view ownFolderLeading(const LeadsTo& to, const std::string& folder) {
+std::string_view programWhoseFolderReaches(const WatchedPaths& watched, const std::string& folder) {
   for (const OwnFolder& each : kOwnFolders) {
     const std::string own = fmt::format("{}/{}", folder, each.name);
-    if (isThere(own) && to.end(own)) return each.program;
+    if (pathExists(own) && watched.isReachedFrom(own)) return each.program;
   }
   return {};
 }

@@ -1,4 +1,4 @@
-#include "agent/rules/places/hg_leads.h"
+#include "agent/rules/places/hg_reach.h"
 
 #include <algorithm>
 #include <string_view>
@@ -25,14 +25,14 @@ std::vector<std::string> includedBy(std::string_view settings) {
 }
 
 // Beyond a generous limit of files, assumes that the settings lead to the path.
-bool leadsFromSettings(const LeadsTo& to, std::vector<std::string> files) {
+bool hgSettingsReach(const WatchedPaths& watched, std::vector<std::string> files) {
   constexpr std::size_t kMostFiles = 50;
   constexpr std::size_t kMostBytes = 1'000'000;
   std::erase(files, std::string());
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string file = files[i];
-    if (to.end(file)) return true;
-    const auto text = to.read(file, kMostBytes);
+    if (watched.isReachedFrom(file)) return true;
+    const auto text = watched.read(file, kMostBytes);
     if (!text) continue;
     if (text->sizeBytes > kMostBytes) return true;
     for (const std::string& each : includedBy(text->bytes)) {
@@ -47,28 +47,28 @@ bool leadsFromSettings(const LeadsTo& to, std::vector<std::string> files) {
 
 }  // namespace
 
-bool leadsFromHgOfUser(const LeadsTo& to) {
+bool hgUserSettingsReach(const WatchedPaths& watched) {
   std::vector<std::string> files = {pathOfSetting("~/.hgrc", {}), userFolder(UserFolder::Config) + "/hg/hgrc"};
   const std::string named = environmentVariable("HGRCPATH");
   for (std::string_view rest = named; !rest.empty();) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    if (end > 0) files.push_back(pathOfSetting(std::string(rest.substr(0, end)), to.workingFolder()));
+    if (end > 0) files.push_back(pathOfSetting(std::string(rest.substr(0, end)), watched.workingFolder()));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return leadsFromSettings(to, std::move(files));
+  return hgSettingsReach(watched, std::move(files));
 }
 
-bool leadsFromHgIn(const LeadsTo& to, const std::string& folder) {
+bool hgRepositoryReaches(const WatchedPaths& watched, const std::string& folder) {
   const std::string own = folder + "/.hg";
-  if (!isThere(own)) return false;
-  if (to.end(own)) return true;
+  if (!pathExists(own)) return false;
+  if (watched.isReachedFrom(own)) return true;
   std::vector<std::string> files = {own + "/hgrc", own + "/hgrc-not-shared"};
   // Clones of a repository may share the files of another one.
-  if (const std::string shared = to.namedByFile(own, "sharedpath", ""); !shared.empty()) {
-    if (to.end(shared)) return true;
+  if (const std::string shared = watched.namedByFile(own, "sharedpath", ""); !shared.empty()) {
+    if (watched.isReachedFrom(shared)) return true;
     files.push_back(shared + "/hgrc");
   }
-  return leadsFromSettings(to, std::move(files));
+  return hgSettingsReach(watched, std::move(files));
 }
 
 }  // namespace bough::agent

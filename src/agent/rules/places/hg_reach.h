@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "agent/rules/places/leading_paths.h"
+#include "agent/rules/places/watched_paths.h"
 
 namespace bough::agent {
 
 /// Returns true when the user's settings, which apply to all repositories, lead to one of the paths.
-bool leadsFromHgOfUser(const LeadsTo& to);
+bool hgUserSettingsReach(const WatchedPaths& watched);
 /// Returns true when the settings of the repository in this folder lead to one of the paths.
-bool leadsFromHgIn(const LeadsTo& to, const std::string& folder);
+bool hgRepositoryReaches(const WatchedPaths& watched, const std::string& folder);
 
 }  // namespace bough::agent

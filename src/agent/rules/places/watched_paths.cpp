@@ -1,4 +1,4 @@
-#include "agent/rules/places/leading_paths.h"
+#include "agent/rules/places/watched_paths.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string belowHomeOf(std::string_view path) {
 
 }  // namespace
 
-bool isThere(const std::string& path) {
+bool pathExists(const std::string& path) {
   return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -50,13 +50,13 @@ std::string folderOf(const std::string& file) {
   return file.substr(0, file.rfind('/'));
 }
 
-bool LeadsTo::end(const std::string& from) const {
-  const auto place = folder_.resolve(from);
+bool WatchedPaths::isReachedFrom(const std::string& start) const {
+  const auto place = folder_.resolve(start);
   return place && std::ranges::any_of(paths_, [&](const std::string& path) { return isBelow(path, place->path); });
 }
 
 // Uses readdir, because the directory iterator of the standard library ends the process when memory runs out.
-bool LeadsTo::fromLinksIn(const std::string& folder) const {
+bool WatchedPaths::isReachedByLinkIn(const std::string& folder) const {
   constexpr std::size_t kMostNames = 1'000;
   const FolderStream stream(::opendir(folder.c_str()));
   for (std::size_t i = 0; stream != nullptr; ++i) {
@@ -64,20 +64,20 @@ bool LeadsTo::fromLinksIn(const std::string& folder) const {
     if (each == nullptr) break;
     if (i > kMostNames) return true;  // the other names may lead anywhere
     const std::string name = fmt::format("{}/{}", folder, each->d_name);
-    if (isLink(name) && end(name)) return true;
+    if (isLink(name) && isReachedFrom(name)) return true;
   }
   return false;
 }
 
-std::optional<WorkingFolder::Content> LeadsTo::read(const std::string& file, std::size_t mostBytes) const {
+std::optional<WorkingFolder::Content> WatchedPaths::read(const std::string& file, std::size_t mostBytes) const {
   const auto place = folder_.resolve(file);
   auto text = place ? WorkingFolder::read(*place, mostBytes) : std::unexpected(place.error());
   if (!text) return std::nullopt;
   return std::move(*text);
 }
 
-std::string LeadsTo::namedByFile(const std::string& folderOfFile, std::string_view name,
-                                 std::string_view beforeName) const {
+std::string WatchedPaths::namedByFile(const std::string& folderOfFile, std::string_view name,
+                                      std::string_view beforeName) const {
   constexpr std::size_t kMostBytes = 4'096;
   const auto text = read(fmt::format("{}/{}", folderOfFile, name), kMostBytes);
   if (!text || !text->bytes.starts_with(beforeName)) return {};

@@ -11,7 +11,7 @@
 namespace bough::agent {
 
 /// Returns true when the path exists. A link counts, even if its target does not exist.
-bool isThere(const std::string& path);
+bool pathExists(const std::string& path);
 bool isLink(const std::string& path);
 /// Returns true when `path` is `folder` or inside it, judged by the names alone.
 bool isBelow(std::string_view path, std::string_view folder);
@@ -21,17 +21,17 @@ std::string pathOfSetting(const std::string& value, const std::string& relativeT
 /// Returns the folder that holds a file.
 std::string folderOf(const std::string& file);
 
-/// The paths to which other paths may lead.
-class LeadsTo {
+/// The paths that a command may change. Checks whether other paths lead to them.
+class WatchedPaths {
  public:
   /// Both arguments must outlive this object. The paths are absolute and without links.
-  LeadsTo(std::span<const std::string> paths, const WorkingFolder& folder) : paths_(paths), folder_(folder) {}
+  WatchedPaths(std::span<const std::string> paths, const WorkingFolder& folder) : paths_(paths), folder_(folder) {}
 
-  /// Returns true when `from`, after following links, is one of the paths or a folder that holds one of them.
-  [[nodiscard]] bool end(const std::string& from) const;
+  /// Returns true when `start`, after following links, is one of the paths or a folder that holds one of them.
+  [[nodiscard]] bool isReachedFrom(const std::string& start) const;
   /// The same for each link in a folder, because a hook is often a link to a script. Also true when the folder has more
   /// names than the limit.
-  [[nodiscard]] bool fromLinksIn(const std::string& folder) const;
+  [[nodiscard]] bool isReachedByLinkIn(const std::string& folder) const;
 
   /// Returns the text of a file and the number of its bytes. std::nullopt when the file cannot be read.
   [[nodiscard]] std::optional<WorkingFolder::Content> read(const std::string& file, std::size_t mostBytes) const;
