@@ -322,7 +322,7 @@ TEST(AnswerParts, EveryEndIsWholeCutOffOrBlocked) {
   const auto problem = [](const std::string& end) {
     AnswerParts parts;
     parts.text = "x";
-    parts.end = end;
+    parts.normalizedStopReason = end;
     return parts.problem();
   };
   for (const char* end : {"end_turn", "stop", "tool_use", "tool_calls", "completed", "stop_sequence", ""}) {
@@ -343,7 +343,7 @@ TEST(AnswerParts, NamesOfEndsAreReadInEverySpelling) {
     Answer answer;
     answer.message = message;
     const auto parts = partsOf(answer, dialect);
-    return parts ? parts->end : "error";
+    return parts ? parts->normalizedStopReason : "error";
   };
   EXPECT_EQ(endOf(Dialect::Gemini,
                   R"({"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"SAFETY_AZ"}]})"),

@@ -49,7 +49,7 @@ std::string compatibilityLine(const CompatibilityReport& report) {
 }
 
 // Returns true when the user said the entry.
-bool isSaid(const Entry& entry) {
+bool isFromUser(const Entry& entry) {
   if (!holdsMessage(entry) || entry.redacted) return false;
   const auto message = normalizeEntry(entry);
   if (!message || message->role != Role::User) return false;
@@ -61,7 +61,7 @@ std::string fallbackModel(const ChatOptions& options) {
 }
 
 // The notice for a conversation whose earlier model is unknown and for which nobody has chosen one.
-AgentEvent whoGoesOn(const ChatOptions& options, const std::string& model) {
+AgentEvent fallbackModelNotice(const ChatOptions& options, const std::string& model) {
   const std::string why = options.defaultModel.empty() ? whyDefaultModel() : "it is the default model";
   return {.kind = EventKind::Notice,
           .text = fmt::format("nothing says which model this conversation was with; {} goes on with it, because {} "
@@ -70,18 +70,18 @@ AgentEvent whoGoesOn(const ChatOptions& options, const std::string& model) {
 }
 
 // Fails when a conversation must not continue with a model that the user did not choose.
-Result<void> checkUnasked(const ConversationModel& known, const std::string& name) {
+Result<void> checkUnchosenModel(const ConversationModel& known, const std::string& name) {
   constexpr const char* kHint = "choose the model that goes on, with --model; it is written PROVIDER/MODEL";
   const std::string recorded = known.name.full();
   if (!recorded.empty() && known.name.provider.empty()) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("this conversation is with {}, and nothing says of which provider", recorded), kHint);
   }
-  if (known.unnamedOf.empty()) return {};
-  if (recorded.empty() && isProvider(name.substr(0, name.find('/')), known.unnamedOf)) return {};
+  if (known.lastUnnamedProvider.empty()) return {};
+  if (recorded.empty() && isProvider(name.substr(0, name.find('/')), known.lastUnnamedProvider)) return {};
   return fail(ErrorCode::InvalidArgument,
               fmt::format("this conversation is with a model of {} that nothing names, and {} is not of {}",
-                          known.unnamedOf, name, known.unnamedOf),
+                          known.lastUnnamedProvider, name, known.lastUnnamedProvider),
               kHint);
 }
 
@@ -157,7 +157,7 @@ Result<void> Chat::chooseModel() {
   const bool asked = !wanted.empty();
   const std::string name = asked ? wanted : recorded.empty() ? fallbackModel(options_) : recorded;
   if (!asked) {
-    BOUGH_TRY(checkUnasked(known, name));
+    BOUGH_TRY(checkUnchosenModel(known, name));
   }
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {
@@ -168,7 +168,7 @@ Result<void> Chat::chooseModel() {
   }
   if (!provider) return std::unexpected(provider.error());
   provider_ = std::move(*provider);
-  if (!asked && recorded.empty() && known.hasMessages) listener_.onEvent(whoGoesOn(options_, name));
+  if (!asked && recorded.empty() && known.hasMessages) listener_.onEvent(fallbackModelNotice(options_, name));
   if (!recorded.empty() && recorded != provider_->name()) {
     BOUGH_TRY(setModel(provider_->name()));
   }
@@ -199,7 +199,7 @@ std::uint64_t Chat::windowTokens() const {
 
 struct Chat::Held {
   std::optional<TurnLock> lock;
-  bool othersAtWork = false;
+  bool otherTurnRuns = false;
 
   [[nodiscard]] std::optional<std::uint64_t> turn() const { return lock ? lock->turn() : std::nullopt; }
 };
@@ -209,7 +209,7 @@ Result<Chat::Held> Chat::hold() const {
   auto taken = TurnLock::take(store_, options_.storeFolder, at_.sessionId);
   if (taken) return Held{.lock = std::move(*taken)};
   if (taken.error().code == ErrorCode::Busy && options_.onConflict == OnConflict::Branch) {
-    return Held{.lock = {}, .othersAtWork = true};
+    return Held{.lock = {}, .otherTurnRuns = true};
   }
   return std::unexpected(taken.error());
 }
@@ -259,9 +259,9 @@ Result<bool> Chat::recordSetup() {
 // A title is only a convenience: on failure, the session keeps the title taken from its first message.
 void Chat::makeTitle(const std::string& said, const std::string& answered) {
   constexpr std::size_t kGraphemes = 60;
-  const std::string about = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
+  const std::string subject = fmt::format("{}\n\n{}", text::excerpt(said, 1'000), text::excerpt(answered, 1'000));
   Usage paid;
-  const auto title = askOnce(agent(), kTitlePrompt, about, paid);
+  const auto title = askOnce(agent(), kTitlePrompt, subject, paid);
   if (title || hasTokens(paid)) {
     (void)appendNow(entry_type::kCustom, requestPayload("title", provider_->name(), paid));
   }
@@ -295,7 +295,7 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
     listener_.onEvent({.kind = EventKind::Notice, .text = "a key in the message was replaced by [key]"});
   }
   BOUGH_TRY(const Held held, hold());
-  if (held.othersAtWork) {
+  if (held.otherTurnRuns) {
     // Branch off before the running turn, not in the middle of it. A chat opened before that turn began stays where it
     // is.
     BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
@@ -327,7 +327,7 @@ Result<UndoReport> Chat::undoFiles() {
   BOUGH_TRY(UndoReport report, undoFileChanges(store_, at_, environment_.folder));
   if (report.restored.empty() && report.removed.empty()) {
     // The model need not know; the next undo continues with the turn before.
-    BOUGH_TRY(appendNow(entry_type::kCustom, passedPayload(report.turnId)));
+    BOUGH_TRY(appendNow(entry_type::kCustom, undoSkippedPayload(report.turnId)));
     return report;
   }
   std::string said(kUndoneBegin);
@@ -340,7 +340,7 @@ Result<UndoReport> Chat::undoFiles() {
 
 Result<TurnReport> Chat::resume(ResumeWhat what) {
   BOUGH_TRY(auto held, hold());
-  if (held.othersAtWork) return TurnReport{.end = at_};  // what looks interrupted is the other process's running turn
+  if (held.otherTurnRuns) return TurnReport{.end = at_};  // what looks interrupted is the other process's running turn
   BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
   BOUGH_TRY(const Setup setup, setupAt(store_, at_));
   if (found.kind == Interruption::Kind::Calls && setup.folder != folder()) {
@@ -424,7 +424,7 @@ Result<std::string> Chat::findBack(std::size_t turns) {
   const auto enough = [&](const std::vector<Entry>& entries) {
     left = turns;
     for (auto entry = entries.rbegin(); entry != entries.rend() && left > 0; ++entry) {
-      if (!isSaid(*entry) || --left > 0) continue;
+      if (!isFromUser(*entry) || --left > 0) continue;
       place = entry->parentId.value_or("");
     }
     return left == 0;
@@ -442,7 +442,7 @@ Result<std::optional<std::uint64_t>> Chat::countTurns(std::size_t messages) {
       {.last = messages + 1, .branch = at_.headId, .types = {std::string(entry_type::kMessage), "user"}});
   if (!entries) return std::unexpected(entries.error());
   if (entries->size() > messages) return std::optional<std::uint64_t>();
-  return std::optional<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count_if(*entries, isSaid)));
+  return std::optional<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count_if(*entries, isFromUser)));
 }
 
 Result<void> Chat::fork(const std::optional<std::string>& entryId) {

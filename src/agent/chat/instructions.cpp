@@ -30,9 +30,9 @@ class InstructionReader {
   void add(const std::string& path) {
     const auto bytes = read(path);
     if (!bytes || bytes->find_first_not_of(" \t\r\n") == std::string::npos || !seen_.insert(*bytes).second) return;
-    if (!json::check(json::quoted(*bytes))) return leaveOut(path, "it is not valid UTF-8");
+    if (!json::check(json::quoted(*bytes))) return addNotice(path, "it is not valid UTF-8");
     if (found_.text.size() + bytes->size() > kAllBytes) {
-      return leaveOut(path, fmt::format("all such files together would have more than {} KiB", kAllBytes >> 10));
+      return addNotice(path, fmt::format("all such files together would have more than {} KiB", kAllBytes >> 10));
     }
     found_.text += fmt::format("\n\n# Instructions from {}\n\n{}", path, *bytes);
     found_.files.push_back(path);
@@ -41,7 +41,7 @@ class InstructionReader {
   Instructions take() { return std::move(found_); }
 
  private:
-  void leaveOut(const std::string& path, const std::string& why) {
+  void addNotice(const std::string& path, const std::string& why) {
     found_.notices.push_back(fmt::format("{} is left out: {}", path, why));
   }
 
@@ -49,13 +49,13 @@ class InstructionReader {
   std::optional<std::string> read(const std::string& path) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!file.isOpen()) {
-      if (errno != ENOENT && errno != ENOTDIR) leaveOut(path, std::strerror(errno));
+      if (errno != ENOENT && errno != ENOTDIR) addNotice(path, std::strerror(errno));
       return std::nullopt;
     }
     struct stat info{};
     if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
     if (info.st_uid != ::geteuid() && info.st_uid != 0 && info.st_uid != folderOwner_) {
-      leaveOut(path, "it belongs to another user");
+      addNotice(path, "it belongs to another user");
       return std::nullopt;
     }
     std::string bytes(kFileBytes + 1, '\0');
@@ -64,7 +64,7 @@ class InstructionReader {
       const ssize_t got = ::read(file.get(), bytes.data() + size, bytes.size() - size);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
-        leaveOut(path, std::strerror(errno));
+        addNotice(path, std::strerror(errno));
         return std::nullopt;
       }
       if (got == 0) break;
@@ -72,7 +72,7 @@ class InstructionReader {
     }
     bytes.resize(size);
     if (size > kFileBytes) {
-      leaveOut(path, fmt::format("it is larger than {} KiB", kFileBytes >> 10));
+      addNotice(path, fmt::format("it is larger than {} KiB", kFileBytes >> 10));
       return std::nullopt;
     }
     return bytes;

@@ -24,7 +24,7 @@ bool isBlank(char c) {
 }
 
 // Returns the words that begin with `@`, without the `@`.
-std::vector<std::string> namedIn(std::string_view text) {
+std::vector<std::string> filesNamedIn(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '@' || (i > 0 && !isBlank(text[i - 1]) && text[i - 1] != '(')) continue;
@@ -84,12 +84,12 @@ bool isFolder(const WorkingFolder& folder, std::string& name) {
   }
 }
 
-struct ReadFile {
+struct PromptFile {
   std::string block{};
-  std::string about{};  ///< For people: its name, kind and size.
+  std::string description{};  ///< For people: its name, kind and size.
 };
 
-Result<ReadFile> readFile(const std::string& name, const Place& place) {
+Result<PromptFile> readFile(const std::string& name, const Place& place) {
   BOUGH_TRY(const auto content, WorkingFolder::read(place, kMediaBytes + 1));
   const std::string_view media = mediaTypeOf(content.bytes);
   const std::size_t limit = media.empty() ? kTextBytes : kMediaBytes;
@@ -103,23 +103,23 @@ Result<ReadFile> readFile(const std::string& name, const Place& place) {
   const std::string size = counted(content.sizeBytes, "byte");
   if (!media.empty()) {
     const char* kind = media.starts_with("image/") ? "image" : "PDF";
-    return ReadFile{mediaBlock(media, content.bytes, name), fmt::format("{} ({}, {})", name, kind, size)};
+    return PromptFile{mediaBlock(media, content.bytes, name), fmt::format("{} ({}, {})", name, kind, size)};
   }
   if (content.bytes.find('\0') != std::string::npos || !json::check(json::quoted(content.bytes))) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is neither text in UTF-8 nor an image nor a PDF", name),
                 "nothing was sent; name the file without @");
   }
-  return ReadFile{textBlock(sentFile(name, content.bytes)), fmt::format("{} ({})", name, size)};
+  return PromptFile{textBlock(sentFile(name, content.bytes)), fmt::format("{} ({})", name, size)};
 }
 
 }  // namespace
 
 Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder& folder, const std::string& home,
-                                   bool outside) {
+                                   bool allowOutside) {
   ReadPrompt read{.message = text};
   std::vector<std::string> taken;
   std::vector<std::string> sent;
-  for (std::string& name : namedIn(text)) {
+  for (std::string& name : filesNamedIn(text)) {
     const auto place = findFile(folder, home, name);
     if (!place) {
       // People's names begin with @, too; only a word that looks like a path was meant as a file.
@@ -131,7 +131,7 @@ Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder&
       continue;
     }
     if (std::ranges::find(taken, place->path) != taken.end()) continue;
-    if (!place->inside && !outside) {
+    if (!place->inside && !allowOutside) {
       return fail(ErrorCode::InvalidArgument, fmt::format("@{} is outside of {}", name, folder.path()),
                   "nothing was sent; lines from a pipe may name files of the working folder only");
     }
@@ -139,9 +139,9 @@ Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder&
       return fail(ErrorCode::InvalidArgument, fmt::format("the prompt names more than {} files", kMostFiles),
                   "nothing was sent; name fewer files with @");
     }
-    BOUGH_TRY(ReadFile file, readFile(name, *place));
+    BOUGH_TRY(PromptFile file, readFile(name, *place));
     read.message.blocks.push_back(std::move(file.block));
-    sent.push_back(std::move(file.about));
+    sent.push_back(std::move(file.description));
     taken.push_back(place->path);
   }
   if (!sent.empty()) read.notices.push_back(fmt::format("sent with it: {}", fmt::join(sent, ", ")));

@@ -17,8 +17,8 @@ struct ReadPrompt {
 
 /// Reads a prompt and its files. `@` at the beginning of a word names a file. Text files, images (PNG, JPEG, GIF, WebP)
 /// and PDFs each become a block of the message. A word that names no file stays as it is. Fails with InvalidArgument
-/// for a file that is too large or of another type, and, unless `outside`, for a file outside the working folder.
+/// for a file that is too large or of another type, and, unless `allowOutside`, for a file outside the working folder.
 Result<ReadPrompt> readPromptFiles(const std::string& text, const WorkingFolder& folder, const std::string& home,
-                                   bool outside);
+                                   bool allowOutside);
 
 }  // namespace bough::agent

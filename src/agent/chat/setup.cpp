@@ -44,7 +44,7 @@ ModelName modelSetIn(const Entry& entry) {
 // The model and provider of an answer.
 struct Answerer {
   ModelName name{};
-  std::string unnamedOf{};  // the provider whose API it came from, when the answer does not name its model
+  std::string lastUnnamedProvider{};  // the provider whose API it came from, when the answer does not name its model
   bool hasMessages = false;
 };
 
@@ -60,7 +60,7 @@ Answerer answererOf(const Entry& entry) {
   }
   ModelName name{.model = message->model.present ? message->model.decode() : std::string()};
   if (name.model.empty()) name.model = said;
-  if (name.model.empty()) return {.unnamedOf = std::string(providerOfDialect(message->dialect))};
+  if (name.model.empty()) return {.lastUnnamedProvider = std::string(providerOfDialect(message->dialect))};
   if (name.model.starts_with('<')) return {};
   name.provider = providerOfModel(name.model, message->dialect);
   return {.name = std::move(name)};
@@ -68,7 +68,7 @@ Answerer answererOf(const Entry& entry) {
 
 // Returns true when both models belong to one provider, or when the answerer's provider is unknown. Models such as
 // gpt-oss are offered by many providers: if the names are equal, the provider that was set counts.
-bool isOfTheSame(const ModelName& answerer, const ModelName& set) {
+bool hasSameProvider(const ModelName& answerer, const ModelName& set) {
   if (!set.provider.empty() && answerer.model == set.model) return true;
   return answerer.provider.empty() || isProvider(set.provider, answerer.provider);
 }
@@ -83,7 +83,7 @@ Result<Answerer> lastAnswerer(SessionStore& store, const StartingPoint& at) {
       if (isMark && !modelSetIn(entry).model.empty()) return true;
       Answerer answerer = answererOf(entry);
       found.hasMessages = found.hasMessages || holdsMessage(entry);
-      if (found.unnamedOf.empty()) found.unnamedOf = std::move(answerer.unnamedOf);
+      if (found.lastUnnamedProvider.empty()) found.lastUnnamedProvider = std::move(answerer.lastUnnamedProvider);
       found.name = std::move(answerer.name);
       if (!found.name.model.empty()) return true;
     }
@@ -116,10 +116,10 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at) {
 Result<ConversationModel> conversationModel(SessionStore& store, const StartingPoint& at, const Setup& setup) {
   if (at.headId.empty()) return ConversationModel{.name = setup.model};
   BOUGH_TRY(Answerer answerer, lastAnswerer(store, at));
-  const bool isSet = !setup.model.model.empty() && isOfTheSame(answerer.name, setup.model);
+  const bool isSet = !setup.model.model.empty() && hasSameProvider(answerer.name, setup.model);
   ConversationModel out{.name = isSet ? setup.model : std::move(answerer.name), .hasMessages = answerer.hasMessages};
-  const bool says = !out.name.model.empty() && speaksApiOf(out.name.provider, answerer.unnamedOf);
-  if (!says) out.unnamedOf = std::move(answerer.unnamedOf);
+  const bool says = !out.name.model.empty() && speaksApiOf(out.name.provider, answerer.lastUnnamedProvider);
+  if (!says) out.lastUnnamedProvider = std::move(answerer.lastUnnamedProvider);
   return out;
 }
 

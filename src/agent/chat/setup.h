@@ -30,7 +30,7 @@ Result<Setup> setupAt(SessionStore& store, const StartingPoint& at);
 struct ConversationModel {
   ModelName name{};  ///< Empty when no model was set and none has answered.
   /// The provider of the last answer, when that answer does not name its model and `name` belongs to another provider.
-  std::string unnamedOf{};
+  std::string lastUnnamedProvider{};
   /// Whether the branch has messages. Complete only when `name` is empty: the search stops at the first model it finds.
   bool hasMessages = false;
 };

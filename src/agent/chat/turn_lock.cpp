@@ -17,7 +17,7 @@ namespace bough::agent {
 namespace {
 
 // Maps each session to one byte of the lock file, far beyond its end.
-off_t placeOf(const std::string& sessionId) {
+off_t lockOffsetOf(const std::string& sessionId) {
   const std::string digits = Sha256::of(sessionId).substr(0, 15);
   std::uint64_t place = 0;
   (void)std::from_chars(digits.data(), digits.data() + digits.size(), place, 16);
@@ -35,7 +35,7 @@ Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& s
   struct flock range{};
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
-  range.l_start = placeOf(sessionId);
+  range.l_start = lockOffsetOf(sessionId);
   range.l_len = 1;
   if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return file;
   if (errno != EAGAIN && errno != EACCES) return std::unexpected(systemError(errno, "lock", path));

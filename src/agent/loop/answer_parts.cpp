@@ -15,7 +15,7 @@ namespace bough::agent {
 namespace {
 
 // The Responses API says "incomplete" and gives the reason elsewhere.
-std::string endOf(const Answer& answer, const std::string& stopReason) {
+std::string lowerCaseStopReason(const Answer& answer, const std::string& stopReason) {
   std::string end = stopReason;
   if (stopReason == "incomplete") {
     const auto details = json::findMember(answer.message, "incomplete_details");
@@ -41,7 +41,8 @@ std::unexpected<Error> unusable(std::string_view why) {
 }  // namespace
 
 bool AnswerParts::isCutOff() const {
-  return end == "max_tokens" || end == "length" || end == "max_output_tokens" || end == "model_context_window_exceeded";
+  return normalizedStopReason == "max_tokens" || normalizedStopReason == "length" ||
+         normalizedStopReason == "max_output_tokens" || normalizedStopReason == "model_context_window_exceeded";
 }
 
 // The model, or a filter over it, refused the answer; its calls must not run.
@@ -67,18 +68,20 @@ bool AnswerParts::isBlocked() const {
                                             "no_image",
                                             "error",
                                             "unexpected_tool_call"};
-  return std::ranges::find(kRefusals, end) != std::end(kRefusals);
+  return std::ranges::find(kRefusals, normalizedStopReason) != std::end(kRefusals);
 }
 
 std::string AnswerParts::problem() const {
-  if (isCutOff()) return fmt::format("the answer is cut off: it reached the limit of tokens ({})", end);
-  if (end == "pause_turn") return "the model paused before its answer was finished (pause_turn); say `go on`";
+  if (isCutOff())
+    return fmt::format("the answer is cut off: it reached the limit of tokens ({})", normalizedStopReason);
+  if (normalizedStopReason == "pause_turn")
+    return "the model paused before its answer was finished (pause_turn); say `go on`";
   if (refused) return "the model refused to answer";
-  if (isBlocked()) return fmt::format("the answer was refused or blocked ({})", end);
+  if (isBlocked()) return fmt::format("the answer was refused or blocked ({})", normalizedStopReason);
   return calls.empty() && text::trimmed(text).empty() ? "the answer is empty" : "";
 }
 
-std::string_view AnswerParts::obstacle(const ToolCall& call) const {
+std::string_view AnswerParts::reasonNotToRun(const ToolCall& call) const {
   if (refused || isBlocked()) return kAnswerRefused;
   return isCutOff() && call.id == calls.back().id ? kAnswerCutOff : std::string_view();
 }
@@ -97,9 +100,9 @@ Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
     parts.calls.push_back({.id = block.id.decode(), .name = block.name.decode(), .arguments = argumentsOf(block)});
   }
   parts.stopReason = message.stopReason.decode();
-  parts.end = endOf(answer, parts.stopReason);
+  parts.normalizedStopReason = lowerCaseStopReason(answer, parts.stopReason);
   parts.unusual = isUnusual(dialect, parts.stopReason);
-  parts.saysUsage = message.usage && !saysNothing(*message.usage);
+  parts.hasUsage = message.usage && !saysNothing(*message.usage);
   parts.usage = message.usage.value_or(Usage{});
   return parts;
 }

@@ -15,10 +15,10 @@ namespace bough::agent {
 struct AnswerParts {
   std::vector<ToolCall> calls;
   std::string text;
-  std::string stopReason;  ///< As the provider names it.
-  std::string end;         ///< The same in lower case, with the spelling unified.
+  std::string stopReason;            ///< As the provider names it.
+  std::string normalizedStopReason;  ///< The same in lower case, with the spelling unified.
   Usage usage;
-  bool saysUsage =
+  bool hasUsage =
       false;  ///< False when the usage is unknown: the stream ended too early, or the server never reports it.
   bool refused = false;
   bool unusual = false;  ///< The API says that the answer did not end normally.
@@ -30,7 +30,7 @@ struct AnswerParts {
   /// Returns what is wrong with the answer. Empty when nothing is wrong, or when the answer has calls to continue with.
   [[nodiscard]] std::string problem() const;
   /// Returns why a call of the answer must not run; empty when it may run.
-  [[nodiscard]] std::string_view obstacle(const ToolCall& call) const;
+  [[nodiscard]] std::string_view reasonNotToRun(const ToolCall& call) const;
 };
 
 Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect);

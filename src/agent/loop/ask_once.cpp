@@ -13,10 +13,10 @@
 
 namespace bough::agent {
 
-Result<std::string> askOnce(const Agent& agent, std::string_view instruction, std::string_view about, Usage& paid) {
+Result<std::string> askOnce(const Agent& agent, std::string_view instruction, std::string_view subject, Usage& paid) {
   json::Writer writer;
   writer.beginObject().key("messages").beginArray().beginObject().member("role", "user");
-  writer.member("content", fmt::format("{}\n\n{}", instruction, about)).endObject().endArray().endObject();
+  writer.member("content", fmt::format("{}\n\n{}", instruction, subject)).endObject().endArray().endObject();
   BOUGH_TRY(const auto request, convertHistory(writer.text(), Dialect::Bough, agent.provider.dialect()));
   const std::uint64_t most = agent.provider.limits().maxOutput;
   // A thinking model may use up a small limit before it has finished the answer, or even begun it.

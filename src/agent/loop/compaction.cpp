@@ -22,7 +22,7 @@ struct Piece {
   Role role = Role::User;
   std::uint64_t tokens = 0;
   std::string transcript;
-  std::string said{};  // the text of the user
+  std::string userText{};  // the text of the user
   bool isSummary = false;
 };
 
@@ -65,7 +65,7 @@ std::optional<Piece> pieceOf(const Entry& entry) {
   for (const Block& block : message->blocks) {
     if (const std::string text = textOf(block); !text.empty()) piece.transcript += " " + text;
     if (block.kind == BlockKind::ToolResult) piece.role = Role::Tool;  // some dialects put results into user messages
-    if (piece.role == Role::User && block.kind == BlockKind::Text) piece.said += block.text.decode();
+    if (piece.role == Role::User && block.kind == BlockKind::Text) piece.userText += block.text.decode();
   }
   piece.transcript += "\n\n";
   return piece;
@@ -134,14 +134,14 @@ Result<std::string> goalOf(const Agent& agent, const Journal& journal) {
                 {.limit = kFirst, .branch = journal.parentId(), .types = {std::string(entry_type::kMessage), "user"}}));
   for (const Entry& entry : first) {
     const auto piece = pieceOf(entry);
-    if (piece && !piece->said.empty()) return cut(piece->said, kGoalBytes);
+    if (piece && !piece->userText.empty()) return cut(piece->userText, kGoalBytes);
   }
   return std::string();
 }
 
 // Splits the text of the pieces before `count` into parts of at most `limit` bytes. A long message continues in the
 // next part.
-std::vector<std::string> inParts(const std::vector<Piece>& pieces, std::size_t count, std::size_t limit) {
+std::vector<std::string> transcriptParts(const std::vector<Piece>& pieces, std::size_t count, std::size_t limit) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < count; ++i) {
     if (pieces[i].isSummary) continue;
@@ -167,11 +167,11 @@ Result<std::string> summarize(const Agent& agent, const std::vector<Piece>& piec
   const std::size_t limit = std::max<std::size_t>(windowTokens, 2'000);
   std::string summary;
   if (pieces[0].isSummary) summary = pieces[0].transcript;
-  for (const std::string& said : inParts(pieces, count, limit)) {
-    std::string about = keep.empty() ? "" : fmt::format("What the summary must hold above all: {}\n\n", keep);
-    if (!goal.empty()) about += fmt::format("The user's first request: {}\n\n", goal);
-    if (!summary.empty()) about += fmt::format("Summary of what was before: {}\n\n", summary);
-    BOUGH_TRY(summary, askOnce(agent, kSummaryPrompt, about + said, paid));
+  for (const std::string& part : transcriptParts(pieces, count, limit)) {
+    std::string subject = keep.empty() ? "" : fmt::format("What the summary must hold above all: {}\n\n", keep);
+    if (!goal.empty()) subject += fmt::format("The user's first request: {}\n\n", goal);
+    if (!summary.empty()) subject += fmt::format("Summary of what was before: {}\n\n", summary);
+    BOUGH_TRY(summary, askOnce(agent, kSummaryPrompt, subject + part, paid));
   }
   return summary;
 }
@@ -182,8 +182,8 @@ std::string summaryText(const std::vector<Piece>& pieces, std::size_t kept, cons
   std::string out = goal.empty() ? "" : fmt::format("The user's first request: {}\n\n", goal);
   if (pieces[kept].role != Role::User) {
     for (std::size_t i = kept; i-- > 0;) {
-      if (pieces[i].said.empty()) continue;
-      const std::string current = cut(pieces[i].said, kGoalBytes);
+      if (pieces[i].userText.empty()) continue;
+      const std::string current = cut(pieces[i].userText, kGoalBytes);
       if (current != goal) out += fmt::format("The request that is being worked on: {}\n\n", current);
       break;
     }

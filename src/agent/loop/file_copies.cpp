@@ -19,7 +19,7 @@ namespace bough::agent {
 namespace {
 
 constexpr std::string_view kCopyKind = "file_copy";
-constexpr std::string_view kPassedKind = "undo_passed";
+constexpr std::string_view kUndoSkippedKind = "undo_passed";
 
 struct Copy {
   bool existed = false;
@@ -39,12 +39,13 @@ struct ChangedFile {
 struct ChangedTurn {
   std::string entryId{};  // the user's message
   std::map<std::string, ChangedFile> files{};
-  bool isPassed = false;  // an earlier undo passed over this turn
+  bool isUndoSkipped = false;  // an earlier undo skipped this turn
 };
 
-// Returns the turn that an earlier undo passed over, if the entry records one.
-std::optional<std::string> passedIn(const Entry& entry) {
-  if (entry.type != entry_type::kCustom || json::findString(entry.payload, "kind") != kPassedKind) return std::nullopt;
+// Returns the turn that an earlier undo skipped, if the entry records one.
+std::optional<std::string> undoSkippedIn(const Entry& entry) {
+  if (entry.type != entry_type::kCustom || json::findString(entry.payload, "kind") != kUndoSkippedKind)
+    return std::nullopt;
   return json::findString(entry.payload, "turn");
 }
 
@@ -73,7 +74,7 @@ std::optional<Copy> copyIn(const Entry& entry) {
 }
 
 // Returns true when the file is unchanged: a call that failed left a copy, but the file as it was.
-bool isAsBefore(const ChangedFile& file) {
+bool isUnchanged(const ChangedFile& file) {
   if (!file.before || !file.before->existed || file.before->sum.empty()) return false;
   return file.sumsAfter.size() == 1 && *file.sumsAfter.begin() == file.before->sum;
 }
@@ -82,13 +83,13 @@ bool isAsBefore(const ChangedFile& file) {
 // std::nullopt when `entries` do not reach back far enough.
 std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<std::string> undone) {
   ChangedTurn turn;
-  std::set<std::string> passed;
+  std::set<std::string> skipped;
   for (const Entry& entry : std::views::reverse(entries)) {
     if (auto copy = copyIn(entry)) {
       // The walk goes backwards, so the oldest copy stays.
       turn.files[json::findString(entry.payload, "path").value_or("")].before = std::move(copy);
     }
-    if (auto which = passedIn(entry)) passed.insert(std::move(*which));
+    if (auto which = undoSkippedIn(entry)) skipped.insert(std::move(*which));
     if (auto which = entry.meta.empty() ? std::nullopt : json::findString(entry.meta, kUndoneMember)) {
       undone.insert(std::move(*which));
     }
@@ -98,8 +99,8 @@ std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<
     }
     if (!beginsTurn(entry)) continue;
     turn.entryId = entry.id;
-    turn.isPassed = passed.contains(entry.id);
-    std::erase_if(turn.files, [](const auto& each) { return isAsBefore(each.second); });
+    turn.isUndoSkipped = skipped.contains(entry.id);
+    std::erase_if(turn.files, [](const auto& each) { return isUnchanged(each.second); });
     if (!turn.files.empty() && !undone.contains(entry.id)) return turn;
     turn = {};
   }
@@ -107,7 +108,7 @@ std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<
 }
 
 // Returns an empty string on success, otherwise the reason.
-std::string putBack(const WorkingFolder& folder, const std::string& path, const ChangedFile& file, bool& removed) {
+std::string restoreFile(const WorkingFolder& folder, const std::string& path, const ChangedFile& file, bool& removed) {
   if (!file.before) return "there is no copy of it";
   if (file.before->heldKey) return "it held a key before, so there is no copy of it";
   if (file.before->notCopied) return "it could not be copied before";
@@ -140,12 +141,12 @@ void removeFolders(const WorkingFolder& folder, const Folders& folders, UndoRepo
   }
 }
 
-UndoReport putBack(const ChangedTurn& turn, const WorkingFolder& folder) {
+UndoReport restoreFiles(const ChangedTurn& turn, const WorkingFolder& folder) {
   UndoReport report{.turnId = turn.entryId};
   Folders folders;
   for (const auto& [path, file] : turn.files) {
     bool removed = false;
-    const std::string problem = putBack(folder, path, file, removed);
+    const std::string problem = restoreFile(folder, path, file, removed);
     if (!problem.empty()) {
       report.notDone.push_back(fmt::format("{}: {}", path, problem));
     } else {
@@ -189,8 +190,8 @@ std::string changedFileMeta(const Place& place) {
   return writer.member("sha256", *sum).endObject().endObject().take();
 }
 
-std::string passedPayload(std::string_view turnId) {
-  return json::Writer().beginObject().member("kind", kPassedKind).member("turn", turnId).endObject().take();
+std::string undoSkippedPayload(std::string_view turnId) {
+  return json::Writer().beginObject().member("kind", kUndoSkippedKind).member("turn", turnId).endObject().take();
 }
 
 Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder) {
@@ -202,9 +203,9 @@ Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at,
       return turn.has_value();
     }));
     if (!turn) break;
-    UndoReport report = putBack(*turn, folder);
+    UndoReport report = restoreFiles(*turn, folder);
     const bool isDone = !report.restored.empty() || !report.removed.empty();
-    if (isDone || !turn->isPassed) return report;
+    if (isDone || !turn->isUndoSkipped) return report;
     tried.insert(turn->entryId);
   }
   return fail(ErrorCode::NotFound, "no turn of this branch has changed files that can be put back",

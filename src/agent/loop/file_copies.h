@@ -19,10 +19,10 @@ std::string fileCopyPayload(std::string_view toolCallId, const Place& place, con
 std::string changedFileMeta(const Place& place);
 
 /// Returns the payload of an entry which records that none of that turn's changes could be undone.
-std::string passedPayload(std::string_view turnId);
+std::string undoSkippedPayload(std::string_view turnId);
 
 /// Undoes the changes of the last turn that changed files and was not undone yet. Skips a turn that an earlier undo
-/// passed over and of which still nothing can be undone. Fails with NotFound when there is no such turn.
+/// skipped and of which still nothing can be undone. Fails with NotFound when there is no such turn.
 Result<UndoReport> undoFileChanges(SessionStore& store, const StartingPoint& at, const WorkingFolder& folder);
 
 }  // namespace bough::agent

@@ -33,16 +33,16 @@ bool holdsResults(const Message& message) {
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind == BlockKind::ToolResult; });
 }
 
-struct Judged {
+struct FoundInterruption {
   Interruption found{};
   bool isCertain = false;  // no earlier entry can change the result
 };
 
-// Judges the end of a branch, back to the message that began the turn. A turn in which anything is redacted is not
+// Examines the end of a branch, back to the message that began the turn. A turn in which anything is redacted is not
 // continued. `chosen`: the entries to which somebody moved. What is before them is not continued, even if another model
 // was chosen since.
-Judged judge(const std::vector<Entry>& entries, const std::vector<std::string>& chosen) {
-  const Judged kNone{.found = {}, .isCertain = true};
+FoundInterruption interruptionIn(const std::vector<Entry>& entries, const std::vector<std::string>& chosen) {
+  const FoundInterruption kNone{.found = {}, .isCertain = true};
   Interruption found;
   const auto isFound = [&] { return found.kind != Kind::None; };
   for (const Entry& entry : std::views::reverse(entries)) {
@@ -78,9 +78,9 @@ Result<std::vector<std::string>> chosenEntries(SessionStore& store, const std::s
 Result<Interruption> findInterruption(SessionStore& store, const StartingPoint& start) {
   if (start.headId.empty()) return Interruption{};
   BOUGH_TRY(const auto chosen, chosenEntries(store, start.sessionId));
-  const auto isEnough = [&](const std::vector<Entry>& read) { return judge(read, chosen).isCertain; };
+  const auto isEnough = [&](const std::vector<Entry>& read) { return interruptionIn(read, chosen).isCertain; };
   BOUGH_TRY(const auto entries, loadBack(store, start.sessionId, start.headId, isEnough));
-  return judge(entries, chosen).found;
+  return interruptionIn(entries, chosen).found;
 }
 
 Result<bool> isInterrupted(SessionStore& store, const StartingPoint& start) {

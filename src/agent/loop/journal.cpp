@@ -12,10 +12,10 @@
 namespace bough::agent {
 namespace {
 
-constexpr int kTries = 20;
+constexpr int kMostAttempts = 20;
 
 // Returns false for labels, titles and redactions: they describe the session and do not continue it.
-bool continues(const Entry& entry) {
+bool continuesSession(const Entry& entry) {
   return !isControlType(entry.type) || entry.type == entry_type::kHead;
 }
 
@@ -24,7 +24,7 @@ bool concernsCall(const Entry& entry, const std::string& toolCallId) {
   return entry.type == entry_type::kMessage && entry.payload.find(json::quoted(toolCallId)) != std::string::npos;
 }
 
-std::unexpected<Error> grown() {
+std::unexpected<Error> conflictError() {
   return fail(ErrorCode::Conflict, "another chat has continued this session meanwhile",
               "nothing was sent; look at what was said (/history), then say it again, or use --on-conflict branch");
 }
@@ -71,16 +71,16 @@ Result<std::string> Journal::append(std::string_view type, std::string payload, 
 }
 
 Result<std::string> Journal::append(std::vector<Entry> entries) {
-  return appendBehind(std::move(entries), [](const std::vector<Entry>&) -> Result<void> { return {}; });
+  return appendAfterTail(std::move(entries), [](const std::vector<Entry>&) -> Result<void> { return {}; });
 }
 
 Result<std::string> Journal::begin(std::string_view type, std::string payload, OnConflict onConflict,
                                    std::string meta) {
   std::vector<Entry> batch;
   batch.push_back(makeEntry(type, std::move(payload), std::move(meta)));
-  return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
-    if (onConflict == OnConflict::Branch || std::ranges::none_of(others, continues)) return {};
-    return grown();
+  return appendAfterTail(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
+    if (onConflict == OnConflict::Branch || std::ranges::none_of(others, continuesSession)) return {};
+    return conflictError();
   });
 }
 
@@ -100,7 +100,7 @@ Result<std::string> Journal::startTool(const std::string& toolCallId, const std:
   std::vector<Entry> batch;
   if (copy) batch.push_back(makeEntry(entry_type::kCustom, std::move(*copy)));
   batch.push_back(makeEntry(entry_type::kToolStart, writer.take()));
-  return appendBehind(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
+  return appendAfterTail(std::move(batch), [&](const std::vector<Entry>& others) -> Result<void> {
     if (std::ranges::none_of(others, [&](const Entry& entry) { return concernsCall(entry, toolCallId); })) return {};
     return fail(ErrorCode::Conflict, fmt::format("another chat has taken over the tool call {}", toolCallId),
                 "it is not run here");
@@ -120,10 +120,10 @@ Result<std::vector<Entry>> Journal::appendedByOthers() {
   return cursor.next(SIZE_MAX);
 }
 
-Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judge& judge) {
+Result<std::string> Journal::appendAfterTail(std::vector<Entry> entries, const CheckOthers& check) {
   const std::lock_guard lock(mutex_);
   entries.front().parentId = parentId_;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     auto done = store_.appendSessionEntries(sessionId_, entries, {.expectedTail = tailId_, .turn = turn_});
     if (done) {
       parentId_ = done->lastAppendedEntryId;
@@ -133,7 +133,7 @@ Result<std::string> Journal::appendBehind(std::vector<Entry> entries, const Judg
     if (done.error().code != ErrorCode::Conflict || done.error().latestTurn > 0) return std::unexpected(done.error());
     BOUGH_TRY(const auto others, appendedByOthers());
     if (others.empty()) continue;
-    BOUGH_TRY(judge(others));
+    BOUGH_TRY(check(others));
     tailId_ = others.back().id;
   }
   return fail(ErrorCode::Busy, "others keep appending to this session", "try again");

@@ -51,9 +51,9 @@ class Journal {
 
  private:
   /// Checks the entries that others appended; fails to refuse the append.
-  using Judge = std::function<Result<void>(const std::vector<Entry>& others)>;
+  using CheckOthers = std::function<Result<void>(const std::vector<Entry>& others)>;
   Result<std::vector<Entry>> appendedByOthers();
-  Result<std::string> appendBehind(std::vector<Entry> entries, const Judge& judge);
+  Result<std::string> appendAfterTail(std::vector<Entry> entries, const CheckOthers& check);
 
   SessionStore& store_;
   std::string sessionId_;

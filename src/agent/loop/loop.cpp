@@ -42,10 +42,10 @@ std::uint64_t millisecondsSince(SteadyClock::time_point begin) {
 }
 
 // Returns the meta of a stored answer: its model, its duration, and how it broke off.
-std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs, bool saysUsage) {
+std::string answerMeta(const Answer& answer, const std::string& model, std::uint64_t durationMs, bool hasUsage) {
   json::Writer writer;
   writer.beginObject().member("agent", kAgentName).member("model", model).member("durationMs", durationMs);
-  if (!saysUsage) writer.key("usage").raw("null");
+  if (!hasUsage) writer.key("usage").raw("null");
   if (answer.aborted) writer.member("aborted", true);
   if (answer.error) writer.member("error", answer.error->message);
   if (!answer.partial.empty()) writer.key("partial").raw(answer.partial);
@@ -62,9 +62,9 @@ std::string totalsPayload(const TurnTotals& totals) {
   return writer.member("durationMs", totals.durationMs).member("toolCount", totals.toolCount).endObject().take();
 }
 
-void count(const AnswerParts& parts, TurnTotals& totals) {
+void addUsage(const AnswerParts& parts, TurnTotals& totals) {
   totals.usage += parts.usage;
-  totals.withoutUsage += parts.saysUsage ? 0U : 1U;
+  totals.withoutUsage += parts.hasUsage ? 0U : 1U;
 }
 
 // Returns true when the provider refuses the request, so that a retry would fail as well.
@@ -74,7 +74,7 @@ bool isRefused(const Error& error) {
 
 // Returns true when the newest turn exceeds the window, by our own count or by the provider's. The hint about a budget
 // is meant for `bough context`.
-bool isTooLongHere(const Error& error) {
+bool exceedsWindow(const Error& error) {
   return isTooLong(error.message) || error.hint.starts_with("raise the budget");
 }
 
@@ -106,7 +106,7 @@ class Turn {
     BOUGH_TRY(beginTurn());
     beforePrompt_ = report_.end.headId;
     agent_.listener.onEvent({.kind = EventKind::UserMessage, .text = message.text, .entryId = stored});
-    return goOn();
+    return runSteps();
   }
 
   Result<TurnReport> resume(ResumeWhat what) {
@@ -115,7 +115,7 @@ class Turn {
     if (found.kind == Interruption::Kind::OthersMessage && what == ResumeWhat::Own) return std::move(report_);
     BOUGH_TRY(beginTurn());
     if (found.kind == Interruption::Kind::Calls) {
-      answered_ = found.entryId;
+      unreadAnswerId_ = found.entryId;
       BOUGH_TRY(const std::size_t recovered, recoverCalls(agent_, journal_, found.entryId));
       report_.totals.toolCount += recovered;
     } else {
@@ -123,7 +123,7 @@ class Turn {
       beforePrompt_ = message.parentId.value_or("");
     }
     resumed_ = true;
-    return goOn();
+    return runSteps();
   }
 
  private:
@@ -133,38 +133,38 @@ class Turn {
     return begun ? Result<void>() : journal_.beginTurn();
   }
 
-  Result<TurnReport> goOn() {
+  Result<TurnReport> runSteps() {
     for (std::size_t step = 0; !done_; ++step) {
       if (step == agent_.options.maxSteps)
-        return stop("stopped after " + counted(step, "answer"), "; say `go on` for more");
-      if (agent_.cancel.requested()) return stop("stopped");
-      BOUGH_TRY(takeStep());
+        return stopTurn("stopped after " + counted(step, "answer"), "; say `go on` for more");
+      if (agent_.cancel.requested()) return stopTurn("stopped");
+      BOUGH_TRY(runStep());
     }
     return endTurn();
   }
 
-  Result<void> takeStep() {
+  Result<void> runStep() {
     auto context = readContext();
     const auto begin = SteadyClock::now();
     auto answer = ask(context, maxOutput());
     for (int tries = 0; tries < kMostCompactions && context && !answer && isTooLong(answer.error().message); ++tries) {
       // The provider's window is smaller than ours: what was sent exceeds it.
-      BOUGH_TRY(const bool shorter, makeSummary(std::min(window(), context->tokens)));
+      BOUGH_TRY(const bool shorter, compactContext(std::min(window(), context->tokens)));
       if (!shorter) break;
       context = contextAt(journal_.parentId());
       answer = ask(context, maxOutput());
     }
     if (answer && agent_.provider.limits().maxOutput > maxOutput()) {
-      BOUGH_TRY(const bool usedUp, recordIfUsedUp(*answer));
+      BOUGH_TRY(const bool usedUp, recordIfOnlyReasoning(*answer));
       if (usedUp) answer = ask(context, agent_.provider.limits().maxOutput);
     }
     if (!answer && isRefused(answer.error())) {
       BOUGH_TRY(auto other, askWithoutResults(answer.error()));
       if (other) answer = std::move(*other);
     }
-    if (!answer && isTooLongHere(answer.error())) answer.error().hint = kTooLongHint;
-    if (!answer) return giveUp(answer.error());
-    return store(*answer, millisecondsSince(begin));
+    if (!answer && exceedsWindow(answer.error())) answer.error().hint = kTooLongHint;
+    if (!answer) return handleMissingAnswer(answer.error());
+    return storeAnswer(*answer, millisecondsSince(begin));
   }
 
   // Called when the results since the last answer with calls are too long, or are refused by the provider. They would
@@ -172,9 +172,9 @@ class Turn {
   // as a branch. Returns std::nullopt when there are no results, or when the request fails without them as well: then
   // the results are not the cause.
   Result<std::optional<Answer>> askWithoutResults(const Error& error) {
-    if (answered_.empty()) return std::nullopt;
+    if (unreadAnswerId_.empty()) return std::nullopt;
     const std::string withResults = journal_.parentId();
-    BOUGH_TRY(const Entry asked, agent_.store.loadEntry(journal_.sessionId(), std::exchange(answered_, {})));
+    BOUGH_TRY(const Entry asked, agent_.store.loadEntry(journal_.sessionId(), std::exchange(unreadAnswerId_, {})));
     BOUGH_TRY(const auto message, normalizeEntry(asked));
     std::vector<Entry> batch;
     for (const Block& block : message.blocks) {
@@ -199,7 +199,7 @@ class Turn {
         {.context = agent_.provider.bindsThinking() ? requestWithoutStaleThinking(*context) : context->requestJson(),
          .thinkingLevel = agent_.options.thinkingLevel,
          .maxOutputTokens = maxOutputTokens},
-        {.onDelta = [this](const Delta& delta) { passOn(delta); },
+        {.onDelta = [this](const Delta& delta) { forwardDelta(delta); },
          .onRetry =
              [this](const RetryNotice& retry) {
                agent_.listener.onEvent(
@@ -221,11 +221,11 @@ class Turn {
   }
 
   // Returns true when a model spent its whole limit on thinking and said nothing. Stores the usage of that answer.
-  Result<bool> recordIfUsedUp(const Answer& answer) {
+  Result<bool> recordIfOnlyReasoning(const Answer& answer) {
     if (answer.aborted || answer.message.empty()) return false;
     const auto parts = partsOf(answer, agent_.provider.dialect());
     if (!parts || !parts->text.empty() || !parts->calls.empty() || !parts->isCutOff()) return false;
-    count(*parts, report_.totals);
+    addUsage(*parts, report_.totals);
     BOUGH_TRY(journal_.append(entry_type::kCustom,
                               requestPayload("used up by reasoning", agent_.provider.name(), parts->usage)));
     agent_.listener.onEvent(
@@ -245,7 +245,7 @@ class Turn {
         context && static_cast<double>(context->tokens) > limit && stepsSinceCompaction_ >= kStepsBetweenCompactions;
     const bool tooLarge = context ? context->turnsLeftOut > 0 : context.error().code == ErrorCode::InvalidArgument;
     if (share <= 0 || (!isLarge && !tooLarge)) return context;
-    BOUGH_TRY(const bool made, makeSummary(window()));
+    BOUGH_TRY(const bool made, compactContext(window()));
     if (!made) return context;
     context = contextAt(journal_.parentId());
     if (context) report_.contextTokens = context->tokens;
@@ -253,7 +253,7 @@ class Turn {
   }
 
   // Returns false when there is nothing to leave out, or when no summary could be made.
-  Result<bool> makeSummary(std::uint64_t windowTokens) {
+  Result<bool> compactContext(std::uint64_t windowTokens) {
     stepsSinceCompaction_ = 0;
     auto summary = compact(agent_, journal_, windowTokens);
     if (!summary) {
@@ -285,7 +285,7 @@ class Turn {
     return buildContext(agent_.store, journal_.sessionId(), options);
   }
 
-  void passOn(const Delta& delta) {
+  void forwardDelta(const Delta& delta) {
     if (delta.kind == DeltaKind::ToolCall) {
       if (!delta.text.empty()) agent_.listener.onEvent({.kind = EventKind::ToolCall, .name = std::string(delta.text)});
       return;
@@ -296,25 +296,25 @@ class Turn {
 
   // Stores the answer before any of its tools runs. The answer that ends the turn is stored together with the turn's
   // usage.
-  Result<void> store(const Answer& answer, std::uint64_t durationMs) {
-    if (answer.message.empty()) return storeNothing(answer);
+  Result<void> storeAnswer(const Answer& answer, std::uint64_t durationMs) {
+    if (answer.message.empty()) return storeWithoutMessage(answer);
     auto parts = partsOf(answer, agent_.provider.dialect());
-    if (!parts) return giveUp(parts.error());
+    if (!parts) return handleMissingAnswer(parts.error());
     beforePrompt_.reset();
-    answered_.clear();
-    count(*parts, report_.totals);
+    unreadAnswerId_.clear();
+    addUsage(*parts, report_.totals);
     report_.text = parts->text;
     report_.totals.stopReason = parts->stopReason;
     std::vector<Entry> batch;
     batch.push_back(journal_.makeEntry(entry_type::kMessage, messagePayload(agent_.provider.dialect(), answer.message),
-                                       answerMeta(answer, agent_.provider.name(), durationMs, parts->saysUsage)));
+                                       answerMeta(answer, agent_.provider.name(), durationMs, parts->hasUsage)));
     batch.back().id = newId();
     const std::string entryId = batch.back().id;
-    if (!parts->calls.empty()) answered_ = entryId;
+    if (!parts->calls.empty()) unreadAnswerId_ = entryId;
     // Store the results of calls that must not run together with the answer; otherwise a restart would run them.
     std::vector<AgentEvent> refused;
     std::erase_if(parts->calls, [&, all = *parts](const ToolCall& call) {
-      const std::string_view why = answer.aborted ? std::string_view() : all.obstacle(call);
+      const std::string_view why = answer.aborted ? std::string_view() : all.reasonNotToRun(call);
       if (why.empty()) return false;
       batch.push_back(journal_.makeEntry(entry_type::kMessage, resultPayload(call.id, call.name, why, true)));
       batch.back().id = newId();
@@ -335,32 +335,33 @@ class Turn {
                              .text = parts->text,
                              .entryId = entryId,
                              .usage = parts->usage,
-                             .withoutUsage = parts->saysUsage ? 0U : 1U,
+                             .withoutUsage = parts->hasUsage ? 0U : 1U,
                              .durationMs = durationMs});
     for (const AgentEvent& each : refused) agent_.listener.onEvent(each);
-    if (answer.aborted) return sayAborted(answer);
+    if (answer.aborted) return reportAborted(answer);
     if (done_) report_.problem = problem;
     if (!problem.empty()) agent_.listener.onEvent({.kind = EventKind::Notice, .text = problem, .isError = done_});
     report_.totals.toolCount += parts->calls.size();
     return runCalls(agent_, journal_, parts->calls);
   }
 
-  Result<void> storeNothing(const Answer& answer) {
+  Result<void> storeWithoutMessage(const Answer& answer) {
     if (!answer.aborted) {
-      return giveUp(fail(ErrorCode::Io, "the provider's answer was empty", "say it again, or differently").error());
+      return handleMissingAnswer(
+          fail(ErrorCode::Io, "the provider's answer was empty", "say it again, or differently").error());
     }
     done_ = true;
     std::vector<Entry> batch;
     batch.push_back(lastEntry(answer));
     BOUGH_TRY(journal_.append(std::move(batch)));
-    return sayAborted(answer);
+    return reportAborted(answer);
   }
 
   // Handles a missing answer. If a retry may help, the turn stays open and is sent once more at the next start.
   // Otherwise closes the turn with its reason, so that it never blocks the next prompt. A refused prompt would be
   // refused again as part of the next request, so the conversation continues from before it, and the prompt stays as a
   // branch.
-  Result<void> giveUp(Error error) {
+  Result<void> handleMissingAnswer(Error error) {
     const bool refused = error.code == ErrorCode::InvalidArgument;
     if (error.retryable && !resumed_) return std::unexpected(std::move(error));
     if (refused) error.code = ErrorCode::Io;
@@ -368,10 +369,10 @@ class Turn {
       journal_.goBackTo(*beforePrompt_);
       error.message += "; the message is left out of the conversation";
     }
-    return storeNothing({.aborted = true, .error = std::move(error)});
+    return storeWithoutMessage({.aborted = true, .error = std::move(error)});
   }
 
-  Result<void> sayAborted(const Answer& answer) {
+  Result<void> reportAborted(const Answer& answer) {
     report_.aborted = true;
     agent_.listener.onEvent({.kind = EventKind::Aborted,
                              .text = answer.error ? answer.error->message : std::string("stopped"),
@@ -391,7 +392,7 @@ class Turn {
                                              answer.message.empty() ? answer.partial : std::string()));
   }
 
-  Result<TurnReport> stop(const std::string& why, std::string_view whatNext = "") {
+  Result<TurnReport> stopTurn(const std::string& why, std::string_view whatNext = "") {
     BOUGH_TRY(journal_.append(entry_type::kCustom, abortedPayload(why)));
     report_.aborted = true;
     agent_.listener.onEvent({.kind = EventKind::Aborted, .text = std::string(why).append(whatNext)});
@@ -418,7 +419,7 @@ class Turn {
   bool done_ = false;
   bool resumed_ = false;
   std::optional<std::string> beforePrompt_;  // empty after the first answer
-  std::string answered_;                     // the answer whose calls have results that the model has not read yet
+  std::string unreadAnswerId_;               // the answer whose calls have results that the model has not read yet
   std::size_t stepsSinceCompaction_ = kStepsBetweenCompactions;
 };
 

@@ -19,7 +19,7 @@ namespace bough::agent {
 namespace {
 
 constexpr std::size_t kThreads = 8;
-constexpr std::size_t kTogether = 64;  // calls that are prepared at the same time; each may hold an open folder
+constexpr std::size_t kCallsAtOnce = 64;  // calls that are prepared at the same time; each may hold an open folder
 
 // Stores results and reports them to the listener, one at a time.
 class Results {
@@ -30,11 +30,11 @@ class Results {
     std::optional<std::string> copy;
     if (changes) copy = fileCopyPayload(call.id, *changes, agent_.environment.secrets);
     BOUGH_TRY(const std::string stored, journal_.startTool(call.id, call.name, std::move(copy)));
-    tell({.kind = EventKind::ToolStart,
-          .text = call.arguments,
-          .entryId = stored,
-          .toolCallId = call.id,
-          .name = call.name});
+    notifyListener({.kind = EventKind::ToolStart,
+                    .text = call.arguments,
+                    .entryId = stored,
+                    .toolCallId = call.id,
+                    .name = call.name});
     return {};
   }
 
@@ -42,12 +42,12 @@ class Results {
     BOUGH_TRY(auto stored,
               journal_.append(entry_type::kMessage, resultPayload(call.id, call.name, outcome.text, outcome.isError),
                               std::move(meta)));
-    tell({.kind = EventKind::ToolResult,
-          .text = outcome.text,
-          .entryId = stored,
-          .toolCallId = call.id,
-          .name = call.name,
-          .isError = outcome.isError});
+    notifyListener({.kind = EventKind::ToolResult,
+                    .text = outcome.text,
+                    .entryId = stored,
+                    .toolCallId = call.id,
+                    .name = call.name,
+                    .isError = outcome.isError});
     return {};
   }
 
@@ -56,7 +56,7 @@ class Results {
   }
 
  private:
-  void tell(const AgentEvent& event) {
+  void notifyListener(const AgentEvent& event) {
     const std::lock_guard lock(mutex_);
     agent_.listener.onEvent(event);
   }
@@ -75,7 +75,7 @@ struct ReadyCall {
 
 // Returns why a call would need permission, for the model when there is nobody to ask: where a file really is, or an
 // argument that an allowed command does not cover. The model does not learn which commands are allowed.
-std::string whatIsAsked(std::string_view question) {
+std::string permissionReason(std::string_view question) {
   constexpr std::size_t kMostBytes = 300;
   constexpr std::string_view kAllowedBut = " is allowed, but ";
   if (question.starts_with("run: ")) {
@@ -87,16 +87,16 @@ std::string whatIsAsked(std::string_view question) {
 }
 
 // Returns why a call must not run; empty when it may run.
-std::string obstacle(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
+std::string reasonNotToRun(const Agent& agent, const ToolCall& call, const PreparedCall& prepared) {
   if (agent.cancel.requested()) return std::string(kStopped);
   if (agent.options.askNothing || !prepared.question) return {};
   const auto allowed = agent.listener.allowPrepared(call, prepared);
   if (!allowed && agent.cancel.requested()) return std::string(kStopped);
-  if (!allowed) return fmt::format("{}{}. {}", kNobodyToAsk, whatIsAsked(*prepared.question), kGoOnWithout);
+  if (!allowed) return fmt::format("{}{}. {}", kNobodyToAsk, permissionReason(*prepared.question), kGoOnWithout);
   return *allowed ? std::string() : std::string(kDenied);
 }
 
-Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready) {
+Result<void> runCall(const Agent& agent, Results& results, const ReadyCall& ready) {
   if (!ready.refused.empty()) return results.refuse(ready.call, ready.refused);
   if (agent.cancel.requested()) return results.refuse(ready.call, kStopped);
   BOUGH_TRY(results.start(ready.call, ready.changes));
@@ -104,28 +104,28 @@ Result<void> runOne(const Agent& agent, Results& results, const ReadyCall& ready
   return results.add(ready.call, outcome, ready.changes ? changedFileMeta(*ready.changes) : std::string());
 }
 
-using CallsOfOneId = std::vector<ReadyCall>;
+using CallsWithSameId = std::vector<ReadyCall>;
 
-CallsOfOneId* findId(std::vector<CallsOfOneId>& calls, const std::string& id) {
-  const auto found = std::ranges::find(calls, id, [](const CallsOfOneId& each) { return each.front().call.id; });
+CallsWithSameId* findId(std::vector<CallsWithSameId>& calls, const std::string& id) {
+  const auto found = std::ranges::find(calls, id, [](const CallsWithSameId& each) { return each.front().call.id; });
   return found == calls.end() ? nullptr : &*found;
 }
 
-Result<void> runInTurn(const Agent& agent, Results& results, const CallsOfOneId& calls) {
+Result<void> runSequentially(const Agent& agent, Results& results, const CallsWithSameId& calls) {
   for (const ReadyCall& each : calls) {
-    BOUGH_TRY(runOne(agent, results, each));
+    BOUGH_TRY(runCall(agent, results, each));
   }
   return {};
 }
 
-Result<void> runAll(const Agent& agent, Results& results, const std::vector<CallsOfOneId>& calls) {
-  if (calls.size() == 1) return runInTurn(agent, results, calls.front());
+Result<void> runInParallel(const Agent& agent, Results& results, const std::vector<CallsWithSameId>& calls) {
+  if (calls.size() == 1) return runSequentially(agent, results, calls.front());
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   Result<void> first;
   const auto work = [&](std::size_t) {
     for (std::size_t i = next++; i < calls.size(); i = next++) {
-      auto ran = runInTurn(agent, results, calls[i]);
+      auto ran = runSequentially(agent, results, calls[i]);
       const std::lock_guard lock(mutex);
       if (!ran && first) first = std::move(ran);
     }
@@ -141,23 +141,23 @@ Result<void> runAll(const Agent& agent, Results& results, const std::vector<Call
 
 // Runs calls in parallel. Some servers give several calls of an answer the same id; only the order of their results
 // tells them apart, so these calls run one after the other.
-Result<void> runSome(const Agent& agent, Results& results, std::span<const ToolCall> calls) {
-  std::vector<CallsOfOneId> ready;
+Result<void> runBatch(const Agent& agent, Results& results, std::span<const ToolCall> calls) {
+  std::vector<CallsWithSameId> ready;
   for (const ToolCall& call : calls) {
     PreparedCall prepared = prepareCall(agent.tools, call, agent.environment);
-    std::string why = obstacle(agent, call, prepared);
-    CallsOfOneId* const same = findId(ready, call.id);
+    std::string why = reasonNotToRun(agent, call, prepared);
+    CallsWithSameId* const same = findId(ready, call.id);
     if (!why.empty() && same == nullptr) {
       BOUGH_TRY(results.refuse(call, why));
       continue;
     }
-    CallsOfOneId& place = same != nullptr ? *same : ready.emplace_back();
+    CallsWithSameId& place = same != nullptr ? *same : ready.emplace_back();
     place.push_back({.call = call,
                      .run = std::move(prepared.run),
                      .changes = std::move(prepared.changes),
                      .refused = std::move(why)});
   }
-  return ready.empty() ? Result<void>() : runAll(agent, results, ready);
+  return ready.empty() ? Result<void>() : runInParallel(agent, results, ready);
 }
 
 Result<void> applyChoice(const RecoveryChoice& choice, Results& results, const ToolCall& call,
@@ -201,8 +201,9 @@ std::string toolDefinitions(const std::vector<Tool>& tools) {
 
 Result<void> runCalls(const Agent& agent, Journal& journal, const std::vector<ToolCall>& calls) {
   Results results(agent, journal);
-  for (std::span<const ToolCall> rest = calls; !rest.empty(); rest = rest.subspan(std::min(kTogether, rest.size()))) {
-    BOUGH_TRY(runSome(agent, results, rest.first(std::min(kTogether, rest.size()))));
+  for (std::span<const ToolCall> rest = calls; !rest.empty();
+       rest = rest.subspan(std::min(kCallsAtOnce, rest.size()))) {
+    BOUGH_TRY(runBatch(agent, results, rest.first(std::min(kCallsAtOnce, rest.size()))));
   }
   return {};
 }
