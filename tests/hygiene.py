@@ -133,10 +133,22 @@ def check_folders(names, problems):
             problems.append(f"{folder}: {count} source files; a folder of more than {MAX_FOLDER_SOURCES} needs folders in it")
 
 
-def check_decisions(names, problems):
-    numbers = [pathlib.PurePath(name).name[:4] for name in names if re.match(r"docs/decisions/\d{4}-", name)]
+def check_decisions(root, names, problems):
+    """Every decision has a number of its own and a row in the list."""
+    decisions = [pathlib.PurePath(name).name for name in names if re.match(r"docs/decisions/\d{4}-", name)]
+    numbers = [decision[:4] for decision in decisions]
     for number in sorted({each for each in numbers if numbers.count(each) > 1}):
-        problems.append(f"docs/decisions: {number} is there twice")
+        problems.append(f"docs/decisions: two decisions have the number {number}")
+    listed = set(re.findall(r"\]\((\d{4}-[^)]+)\)", (root / "docs/decisions/README.md").read_text()))
+    for decision in sorted(set(decisions) ^ listed):
+        problems.append(f"docs/decisions/README.md: {decision} is " + ("not there" if decision in listed else "not listed"))
+
+
+def check_named_files(root, problems):
+    """The architecture page names only files and folders that exist."""
+    for name in re.findall(r"`((?:src|include|tests|cmake)/[\w./-]+)`", (root / "docs/architecture.md").read_text()):
+        if not (root / name).exists():
+            problems.append(f"docs/architecture.md: there is no {name}")
 
 
 def folder_arrows(root, names):
@@ -220,7 +232,8 @@ def main():
         check_text(name, path, path.read_text(), problems)
     check_licenses(root, problems)
     check_folders(names, problems)
-    check_decisions(names, problems)
+    check_decisions(root, names, problems)
+    check_named_files(root, problems)
     check_arrows(root, names, problems)
     check_one_way(root, problems)
     check_order(root, problems)
