@@ -93,7 +93,7 @@ GeneratedLog writeSession(const std::string& folder, const std::string& sessionI
     ++log.entries;
     add(entry);
   }
-  require(file.sync().has_value() && file.place().has_value(), "placing a session");
+  require(file.sync().has_value() && file.publish().has_value(), "placing a session");
   return log;
 }
 

@@ -90,21 +90,21 @@ void BatchWriter::commit(const Group& group) {
   constexpr int kTries = 3;
   Result<Outcome> outcome = Outcome::OtherFile;
   for (int tries = 0; tries < kTries && outcome && *outcome != Outcome::Written; ++tries) {
-    outcome = tryCommit(group, tries == 0 ? NameLook::Later : NameLook::Now);
+    outcome = tryCommit(group, tries == 0 ? NameCheck::DuringSync : NameCheck::BeforeWrite);
   }
   if (outcome && *outcome == Outcome::OtherFile) outcome = std::unexpected(replacedError(parts_.file.path()));
   if (outcome && *outcome == Outcome::StaleIndex) {
     outcome = fail(ErrorCode::Damaged, fmt::format("{} is damaged", parts_.file.path()), "run `bough verify`");
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
-    if (outcome && outcomes_[i]) torn_.tell();
-    group[i]->tell(outcome ? std::move(outcomes_[i]) : std::unexpected(outcome.error()));
+    if (outcome && outcomes_[i]) torn_.takeUnreportedBytes();
+    group[i]->setOutcome(outcome ? std::move(outcomes_[i]) : std::unexpected(outcome.error()));
   }
 }
 
-Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameLook look) {
+Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameCheck nameCheck) {
   if (parts_.file.poison()) return std::unexpected(*parts_.file.poison());
-  BOUGH_TRY(LockedFile locked, lockFile(look));
+  BOUGH_TRY(LockedFile locked, lockFile(nameCheck));
   BOUGH_TRY(checkHeader());
   BOUGH_TRY(setTornTailAside());
   BOUGH_TRY(syncCovered());
@@ -116,16 +116,17 @@ Result<BatchWriter::Outcome> BatchWriter::tryCommit(const Group& group, NameLook
     return prepared;
   }
   if (parts_.file.opened().file != locked.file) return Outcome::OtherFile;
-  if (lines_.empty()) return parts_.file.hasLostName(parts_.file.look()) ? Outcome::OtherFile : Outcome::Written;
+  if (lines_.empty())
+    return parts_.file.isReplacedOrGone(parts_.file.namedFileInfo()) ? Outcome::OtherFile : Outcome::Written;
   seal();
   return write(group, locked);
 }
 
 // Locks the file that has the session's name now: another process may have archived or replaced the file after we
-// opened it and before we locked it. With NameLook::Later, a file that is unchanged since our last append is not looked
-// up by name here: there is nothing to catch up with and nothing to sync, and write() checks the name before anything
-// is acknowledged.
-Result<LockedFile> BatchWriter::lockFile(NameLook look) {
+// opened it and before we locked it. With NameCheck::DuringSync, a file that is unchanged since our last append is not
+// looked up by name here: there is nothing to catch up with and nothing to sync, and write() checks the name before
+// anything is acknowledged.
+Result<LockedFile> BatchWriter::lockFile(NameCheck nameCheck) {
   LogFile& file = parts_.file;
   if (!file.isOpen()) {
     BOUGH_TRY(parts_.index.reopen());
@@ -139,15 +140,15 @@ Result<LockedFile> BatchWriter::lockFile(NameLook look) {
     if (log.writeError != 0) return std::unexpected(systemError(log.writeError, "write to", log.path()));
     BOUGH_TRY(LockedFile locked, waitForLock());
     const bool isOurs = file.opened().file == locked.file;
-    if (look == NameLook::Later && isOurs) {
+    if (nameCheck == NameCheck::DuringSync && isOurs) {
       const auto left = locked.file->info();
-      if (left && left->linkCount > 0 && file.seen().isSame(*left) && file.synced().bytes == *file.seen().bytes() &&
-          file.synced().name) {
+      if (left && left->linkCount > 0 && file.lastKnown().isSame(*left) &&
+          file.synced().bytes == *file.lastKnown().bytes() && file.synced().isNameSynced) {
         return locked;
       }
     }
-    const auto info = file.look();
-    if (isOurs && info && !file.hasLostName(info)) {
+    const auto info = file.namedFileInfo();
+    if (isOurs && info && !file.isReplacedOrGone(info)) {
       BOUGH_TRY(parts_.index.refreshFrom(*info));
       return locked;
     }
@@ -158,7 +159,7 @@ Result<LockedFile> BatchWriter::lockFile(NameLook look) {
   return fail(ErrorCode::Busy, fmt::format("{} is replaced again and again", file.path()), "try again");
 }
 
-LockOrder LockTurns::next() {
+LockOrder LockTurns::nextOrder() {
   constexpr unsigned kAppends = 16;
   constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
   if (++appends_ < kAppends && bytes_ < kBytes) return LockOrder::AtOnce;
@@ -169,7 +170,7 @@ LockOrder LockTurns::next() {
 
 Result<LockedFile> BatchWriter::waitForLock() {
   std::shared_ptr<File> opened = parts_.file.opened().file;
-  const LockOrder order = turns_.next();
+  const LockOrder order = turns_.nextOrder();
   const int timeoutMs = parts_.file.lockTimeoutMs();
   const std::string& path = parts_.file.plainPath();
   const MutexUnlock unlocked(parts_.mutex);
@@ -208,9 +209,9 @@ Result<void> BatchWriter::setTornTailAside() {
     return fail(ErrorCode::Damaged, fmt::format("{} holds no entry that can be read", parts_.file.path()),
                 "it is empty or not a session file; see `bough verify`");
   }
-  const auto seen = parts_.file.seen().bytes();
+  const auto seen = parts_.file.lastKnown().bytes();
   if (!seen || *seen <= parts_.index.summary().coveredBytes) return {};
-  BOUGH_TRY(parts_.index.takeCounted());
+  BOUGH_TRY(parts_.index.addCountedElsewhere());
   const std::uint64_t covered = parts_.index.summary().coveredBytes;
   if (*seen <= covered) return {};
   if (parts_.index.doubt()) return std::unexpected(*parts_.index.doubt());
@@ -255,8 +256,8 @@ Result<void> BatchWriter::rewriteLastBatch(std::uint64_t covered) {
     }
   }
   // The size is the one that was seen last, so only we have written to the file.
-  if (const auto info = file.opened().file->info(); info && file.seen().bytes() == info->sizeBytes) {
-    parts_.index.noteSeen(*info);
+  if (const auto info = file.opened().file->info(); info && file.lastKnown().bytes() == info->sizeBytes) {
+    parts_.index.setLastKnownFile(*info);
   }
   return {};
 }
@@ -266,7 +267,7 @@ Result<BatchWriter::Outcome> BatchWriter::prepare(const Group& group) {
     if (loaded.error().isStaleIndex()) return Outcome::StaleIndex;
     return std::unexpected(loaded.error().error());
   }
-  View view(parts_.file, parts_.index, parts_.lines, lines_, torn_.untoldBytes());
+  View view(parts_.file, parts_.index, parts_.lines, lines_, torn_.unreportedBytes());
   lines_.clear();
   outcomes_.clear();
   for (AppendWork* work : group) {
@@ -335,7 +336,7 @@ Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& 
     synced = file.sync();
   }
   if (!synced) {
-    parts_.index.forget();
+    parts_.index.drop();
     parts_.file.setPoison(synced.error());
   }
   // A reader that saved the index may have received the error that this sync would have reported.
@@ -351,15 +352,15 @@ Result<BatchWriter::Outcome> BatchWriter::write(const Group& group, LockedFile& 
 // Records the lines that are written but not yet durable, and does everything else that can be done while the disk
 // works. Returns false, and records nothing, when the file has lost the session's name.
 bool BatchWriter::noteWritten(const Group& group, std::uint64_t offset) {
-  const auto info = parts_.file.look();
-  if (parts_.file.hasLostName(info)) return false;
+  const auto info = parts_.file.namedFileInfo();
+  if (parts_.file.isReplacedOrGone(info)) return false;
   // A reader of this process may have indexed the lines before us.
   if (parts_.index.summary().coveredBytes == offset) indexBatch(offset);
   lines_.clear();
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (outcomes_[i]) group[i]->release();
   }
-  if (info && parts_.index.summary().coveredBytes == info->sizeBytes) parts_.index.noteSeen(*info);
+  if (info && parts_.index.summary().coveredBytes == info->sizeBytes) parts_.index.setLastKnownFile(*info);
   return true;
 }
 
@@ -387,7 +388,7 @@ void BatchWriter::indexBatch(std::uint64_t offset) try {
   if (head) parts_.index.ends().headId = offsetOfUnreadableId(*head) ? std::string() : std::string(*head);
   parts_.index.setEnd(offset, bytes, sealed_.seal);
 } catch (const std::bad_alloc&) {
-  parts_.index.forget();
+  parts_.index.drop();
 }
 
 Result<void> BatchWriter::makeDurable(std::string_view id) {
@@ -418,7 +419,7 @@ Result<RepairReport> BatchWriter::repair() {
   }
   std::optional<LockedFile> locked;
   if (parts_.file.opened().form == LogForm::Plain) {
-    BOUGH_TRY(LockedFile file, lockFile(NameLook::Now));
+    BOUGH_TRY(LockedFile file, lockFile(NameCheck::BeforeWrite));
     locked.emplace(std::move(file));
   }
   const IndexSummary before = parts_.index.summary();
@@ -436,7 +437,7 @@ Result<RepairReport> BatchWriter::repair() {
     BOUGH_TRY(setTornTailAside());
     BOUGH_TRY(syncCovered());
   }
-  report.tornBytes = torn_.tell();
+  report.tornBytes = torn_.takeUnreportedBytes();
   report.damagedLines = parts_.index.summary().problemCount;
   parts_.index.save();
   report.indexRebuilt = parts_.index.records().hasFile();

@@ -22,7 +22,7 @@ namespace bough {
 /// it; not every time, because that costs two system calls.
 class LockTurns {
  public:
-  LockOrder next();
+  LockOrder nextOrder();
   /// Records how many bytes the last append wrote.
   void countWritten(std::uint64_t bytes) { bytes_ += bytes; }
 
@@ -52,13 +52,13 @@ class BatchWriter {
   class View;
   using Group = std::vector<AppendWork*>;
   /// When to check that the file still has the session's name: before the write, or while the disk works.
-  enum class NameLook : std::uint8_t { Now, Later };
+  enum class NameCheck : std::uint8_t { BeforeWrite, DuringSync };
   enum class Outcome : std::uint8_t { Written, StaleIndex, OtherFile };
 
   void commit(const Group& group) BOUGH_EXCLUDES(writing_, parts_.mutex);
-  Result<Outcome> tryCommit(const Group& group, NameLook look) BOUGH_REQUIRES(writing_, parts_.mutex);
+  Result<Outcome> tryCommit(const Group& group, NameCheck nameCheck) BOUGH_REQUIRES(writing_, parts_.mutex);
   // Step 1: the lock, what others appended, torn bytes.
-  Result<LockedFile> lockFile(NameLook look) BOUGH_REQUIRES(writing_, parts_.mutex);
+  Result<LockedFile> lockFile(NameCheck nameCheck) BOUGH_REQUIRES(writing_, parts_.mutex);
   Result<LockedFile> waitForLock() BOUGH_REQUIRES(parts_.mutex);
   Result<void> unpackArchive() BOUGH_REQUIRES(parts_.mutex);
   Result<void> checkHeader() BOUGH_REQUIRES(parts_.mutex);

@@ -30,7 +30,7 @@ class GroupCommit {
   /// Returns after the group that contains `work` was committed.
   void run(Work& work, std::size_t weight) {
     Waiter self{.work = &work, .weight = weight};
-    if (!comeFirst(self)) self.turn.wait(Turn::Wait);
+    if (!enqueueAndTryLead(self)) self.turn.wait(Turn::Wait);
     if (self.turn != Turn::Done) lead();
     if (self.failure) std::rethrow_exception(self.failure);
   }
@@ -45,13 +45,13 @@ class GroupCommit {
     std::atomic<Turn> turn = Turn::Wait;
   };
 
-  static void tell(Waiter& waiter, Turn turn) {
+  static void wake(Waiter& waiter, Turn turn) {
     waiter.turn = turn;
     waiter.turn.notify_one();
   }
 
-  // Adds `self` to the queue. Returns true when nobody is leading: then the caller leads a group at once.
-  bool comeFirst(Waiter& self) {
+  // Adds `self` to the queue. Returns true when nobody is leading: then the caller is the leader at once.
+  bool enqueueAndTryLead(Waiter& self) {
     const std::lock_guard lock(mutex_);
     (last_ != nullptr ? last_->next : first_) = &self;
     last_ = &self;
@@ -70,16 +70,15 @@ class GroupCommit {
       failure = std::current_exception();
     }
     group->failure = failure;
-    // A waiter may be destroyed as soon as it is told that it is done, so this loop reads each waiter before it tells
-    // it.
+    // A waiter may be destroyed as soon as it is woken, so this loop reads each waiter before it wakes it.
     for (Waiter* waiter = group->next; waiter != nullptr;) {
       Waiter& done = *std::exchange(waiter, waiter->next);
       done.failure = failure;
-      tell(done, Turn::Done);
+      wake(done, Turn::Done);
     }
     const std::lock_guard lock(mutex_);
     leading_ = first_ != nullptr;
-    if (leading_) tell(*first_, Turn::Lead);
+    if (leading_) wake(*first_, Turn::Lead);
   }
 
   // Removes the first waiters from the queue, as many as fit into a group.

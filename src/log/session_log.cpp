@@ -38,7 +38,8 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
   LogParts& parts = log->inside_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.reopen());
-  if (options.before && parts.index.refresh()) parts.index.resume(options.before->summary, options.before->generation);
+  if (options.previousIdentity && parts.index.refresh())
+    parts.index.resume(options.previousIdentity->summary, options.previousIdentity->generation);
   return log;
 }
 
@@ -55,7 +56,7 @@ std::optional<SessionLog::Identity> SessionLog::identity() {
   const IndexSummary summary = parts.index.summary();
   const std::uint64_t generation = parts.index.generation();
   const bool isPlain = parts.file.opened().form == LogForm::Plain;
-  const auto seen = isPlain ? parts.file.seen().info() : std::nullopt;
+  const auto seen = isPlain ? parts.file.lastKnown().info() : std::nullopt;
   parts.mutex.unlock();
   if (summary.hasSeal == 0 || summary.doubtful != 0) return std::nullopt;
   return Identity{.generation = generation, .summary = summary, .file = seen};
@@ -118,7 +119,7 @@ Result<SessionLog::Header> SessionLog::header() {
               "it is empty or not a session file; move it out of the store, or see `bough verify`");
 }
 
-Result<std::string> SessionLog::unreadBeginning() {
+Result<std::string> SessionLog::unreadableBeginning() {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
   LogParts& parts = inside_->parts;
   const MutexLock lock(parts.mutex);

@@ -82,7 +82,7 @@ class AppendWork {
   /// Frees the data that the lines were made from: the lines are written. Called while the disk works, at most once.
   virtual void release() = 0;
   /// Called once with the outcome.
-  virtual void tell(Result<void> outcome) = 0;
+  virtual void setOutcome(Result<void> outcome) = 0;
 };
 
 /// The first readable line of a log.
@@ -112,7 +112,7 @@ class SessionLog {
     /// Called when bytes at the end look torn, before they are treated as torn.
     AskElsewhere askElsewhere = {};
     /// The log continues with this generation if it is still the same log.
-    std::optional<Identity> before = {};
+    std::optional<Identity> previousIdentity = {};
   };
 
   static Result<std::shared_ptr<SessionLog>> open(LogFolders folders, std::string sessionId,
@@ -141,7 +141,7 @@ class SessionLog {
   };
   Result<Header> header();
   /// Returns the bytes before the first readable entry, at most 64 KiB. Empty for a sound log.
-  Result<std::string> unreadBeginning();
+  Result<std::string> unreadableBeginning();
 
   Result<std::optional<Sequence>> find(std::string_view id);
   /// Returns up to `limit` sequences: upwards starting at `from`, or downwards from the end when `newestFirst` is set.

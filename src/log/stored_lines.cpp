@@ -26,8 +26,8 @@ std::unexpected<ReadFailure> staleIndex() {
 
 }  // namespace
 
-bool StoredLine::holds() const {
-  if (known) return true;
+bool StoredLine::matchesSeal() const {
+  if (verified) return true;
   if (!chained) return !text.contains('\0');  // NUL bytes: this part of the file could not be unpacked
   const auto seal = findSeal(text);
   if (!seal) return false;
@@ -84,26 +84,26 @@ Indexed<void> StoredLines::readRecent(std::span<const IndexRecord> records, cons
         recent_.cover(file_.source(), {index_.generation(), index_.foreignWrites()}, records.front().offset, end);
     if (!whole) return std::unexpected(file_.ioError(whole.error(), "read"));
     if (!*whole) return staleIndex();
-    return useRun(recent_.bytes(), recent_.begin(), records, recent_.knownUntil(), use);
+    return useRun(recent_.bytes(), recent_.begin(), records, recent_.verifiedUntil(), use);
   };
   auto done = read();
-  done ? recent_.noteKnown(end) : recent_.clear();
+  done ? recent_.noteVerified(end) : recent_.clear();
   return done;
 }
 
-// Passes the lines in `bytes` to `use`. `bytes` begins at offset `begin` of the log. `knownUntil` is the offset up to
-// which seals were already checked; 0 for bytes that are not those of recent_.
+// Passes the lines in `bytes` to `use`. `bytes` begins at offset `begin` of the log. `verifiedUntil` is the offset up
+// to which seals were already checked; 0 for bytes that are not those of recent_.
 Indexed<void> StoredLines::useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
-                                  std::uint64_t knownUntil, const Use& use) {
+                                  std::uint64_t verifiedUntil, const Use& use) {
   const bool recent = bytes.data() == recent_.bytes().data();
   for (const IndexRecord& record : records) {
     const auto at = static_cast<std::size_t>(record.offset - begin);
     StoredLine line{.text = bareLine(bytes.substr(at, record.length)),
                     .chained = record.chained != 0,
-                    .known = record.offset + record.length <= knownUntil,
+                    .verified = record.offset + record.length <= verifiedUntil,
                     .recentAt = recent ? record.offset : 0,
                     .previous = {}};
-    if (line.chained && !line.known) {
+    if (line.chained && !line.verified) {
       const SealDigits previous = sealBefore(bytes.substr(0, at));
       if (previous || record.offset == 0) line.previous = previous;
     }
@@ -128,7 +128,7 @@ Indexed<std::vector<std::string>> StoredLines::texts(const std::vector<Sequence>
   }
   BOUGH_TRY(forEach(sequences, [&](const StoredLine& line) {
     texts.emplace_back(line.text);
-    return line.holds();
+    return line.matchesSeal();
   }));
   return texts;
 }
@@ -163,8 +163,8 @@ Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Seque
   std::vector<Entry> entries;
   entries.reserve(sequences.size());
   BOUGH_TRY(forEach(sequences, [&](const StoredLine& line) {
-    auto holds = decode(line, entries);
-    if (holds) return *holds;
+    auto decoded = decode(line, entries);
+    if (decoded) return *decoded;
     const Sequence sequence = sequences[entries.size()];
     const IndexRecord record = index_.records().record(sequence);
     (void)notEntries();
@@ -172,7 +172,7 @@ Indexed<std::vector<Entry>> StoredLines::readableEntries(const std::vector<Seque
     const auto keys = readCanonicalKeys(line.text);
     entries.push_back(unreadableEntry(keys ? std::string(keys->id) : unreadableId(record.offset),
                                       std::string(keys ? keys->parentId.value_or("") : ""), record.offset,
-                                      record.length, holds.error().message));
+                                      record.length, decoded.error().message));
     return true;
   }));
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -236,11 +236,11 @@ Indexed<std::string> StoredLines::parentIdOf(Sequence sequence) {
 }
 
 Result<bool> StoredLines::decode(const StoredLine& line, std::vector<Entry>& entries) {
-  if ((line.previous || line.known) && &serializer_ == &jsonEntrySerializer()) {
+  if ((line.previous || line.verified) && &serializer_ == &jsonEntrySerializer()) {
     Entry& entry = entries.emplace_back();
-    const auto tail = line.known && recent_.isPayloadLast(line.recentAt) ? LineTail::Payload : LineTail::Unknown;
+    const auto tail = line.verified && recent_.isPayloadLast(line.recentAt) ? LineTail::Payload : LineTail::Unknown;
     const SealedRead read =
-        line.known ? readKnownEntry(line.text, tail, entry) : readSealedEntry(line.text, *line.previous, entry);
+        line.verified ? readVerifiedEntry(line.text, tail, entry) : readSealedEntry(line.text, *line.previous, entry);
     if (read == SealedRead::Good) {
       if (line.recentAt != 0 && tail == LineTail::Unknown && entry.meta.empty()) recent_.notePayloadLast(line.recentAt);
       return true;
@@ -248,7 +248,7 @@ Result<bool> StoredLines::decode(const StoredLine& line, std::vector<Entry>& ent
     entries.pop_back();
     if (read == SealedRead::WrongSeal) return false;
   }
-  if (!line.holds()) return false;
+  if (!line.matchesSeal()) return false;
   BOUGH_TRY(auto entry, serializer_.decode(line.text));
   entries.push_back(std::move(entry));
   return true;

@@ -43,12 +43,12 @@ using Indexed = std::expected<T, ReadFailure>;
 struct StoredLine {
   std::string_view text;
   bool chained = false;                // the line has a seal that can be checked against `previous`
-  bool known = false;                  // the line was checked before and matched its seal
+  bool verified = false;               // the line was checked before and matched its seal
   std::uint64_t recentAt = 0;          // its offset if it is one of the recent lines
   std::optional<SealDigits> previous;  // digits of the seal before it; std::nullopt when they are not known
 
   /// Returns true when the line matches its seal, as far as that can be checked.
-  [[nodiscard]] bool holds() const;
+  [[nodiscard]] bool matchesSeal() const;
 };
 
 class StoredLines {
@@ -92,7 +92,7 @@ class StoredLines {
   Indexed<void> readRun(std::span<const IndexRecord> records, const Use& use);
   Indexed<void> readRecent(std::span<const IndexRecord> records, const Use& use);
   Indexed<void> useRun(std::string_view bytes, std::uint64_t begin, std::span<const IndexRecord> records,
-                       std::uint64_t knownUntil, const Use& use);
+                       std::uint64_t verifiedUntil, const Use& use);
   [[nodiscard]] bool isUnreadable(Sequence sequence);
   /// Returns the head after this entry; std::nullopt when the entry does not move it.
   Indexed<std::optional<std::string>> headAfter(Sequence sequence, const IsShared& isShared);

@@ -41,7 +41,7 @@ Result<void> TornTail::setAside(LogFile& file, std::uint64_t begin, std::uint64_
   BOUGH_TRY(orError(log.folder->sync(), "sync the folder of", path));
   if (const auto cut = log.file->truncate(begin); !cut) return std::unexpected(file.ioError(cut.error(), "cut"));
   BOUGH_TRY(file.sync());
-  untoldBytes_ += end - begin;
+  unreportedBytes_ += end - begin;
   file.synced().bytes = 0;
   return {};
 }

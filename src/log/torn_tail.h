@@ -16,11 +16,12 @@ class TornTail {
   /// caller holds the log's lock.
   Result<void> setAside(LogFile& file, std::uint64_t begin, std::uint64_t end, Clock& clock);
   /// Returns the number of bytes that were set aside and not yet reported by an append.
-  [[nodiscard]] std::uint64_t untoldBytes() const { return untoldBytes_; }
-  std::uint64_t tell() { return std::exchange(untoldBytes_, 0); }
+  [[nodiscard]] std::uint64_t unreportedBytes() const { return unreportedBytes_; }
+  /// Returns the same number, and counts those bytes as reported.
+  std::uint64_t takeUnreportedBytes() { return std::exchange(unreportedBytes_, 0); }
 
  private:
-  std::uint64_t untoldBytes_ = 0;
+  std::uint64_t unreportedBytes_ = 0;
 };
 
 }  // namespace bough

@@ -153,7 +153,7 @@ TEST_F(IndexTest, AHalfWrittenExtensionIsLeftOut) {
     files.put("/store/b.idx", whole.substr(0, cut));
     auto file = IndexFile::open(*folder(), "b.idx");
     ASSERT_TRUE(file);
-    EXPECT_EQ(file->known(), 10U) << cut;
+    EXPECT_EQ(file->totalCount(), 10U) << cut;
   }
   for (std::size_t at = baseBytes; at < whole.size(); at += 7) {
     std::string damaged = whole;
@@ -162,8 +162,8 @@ TEST_F(IndexTest, AHalfWrittenExtensionIsLeftOut) {
     auto file = IndexFile::open(*folder(), "b.idx");
     ASSERT_TRUE(file);
     // Only the four bytes after the checksum have no meaning.
-    if (file->known() != 10U) {
-      EXPECT_EQ(file->known(), 20U);
+    if (file->totalCount() != 10U) {
+      EXPECT_EQ(file->totalCount(), 20U);
       EXPECT_GE(at, baseBytes + 60);
       EXPECT_LT(at, baseBytes + 64);
     }
@@ -218,13 +218,13 @@ TEST_F(IndexTest, FilesThatAreNoIndexAreNotOpened) {
 TEST_F(IndexTest, WantsToBeRewrittenWhenMuchWasAdded) {
   IndexWorld world;
   ASSERT_TRUE(world.add(0));
-  EXPECT_FALSE(world.index.wantsRewrite()) << "there is no file yet";
+  EXPECT_FALSE(world.index.shouldRewrite()) << "there is no file yet";
   ASSERT_TRUE(IndexFile::write(*folder(), "a.idx", world.index, 1));
   world.index = OffsetIndex(IndexFile::open(*folder(), "a.idx"));
   for (std::size_t i = 1; i <= 4096; ++i) ASSERT_TRUE(world.add(i));
-  EXPECT_FALSE(world.index.wantsRewrite());
+  EXPECT_FALSE(world.index.shouldRewrite());
   ASSERT_TRUE(world.add(4097));
-  EXPECT_TRUE(world.index.wantsRewrite());
+  EXPECT_TRUE(world.index.shouldRewrite());
 }
 
 TEST_F(IndexTest, TheHeadFollowsEntriesAndHeadMoves) {

@@ -83,7 +83,8 @@ Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::str
     auto packed = openPacked(folder, name, form);
     if (!packed && packed.error().code == ErrorCode::NotFound) return {};
     if (!packed) return std::unexpected(packed.error());
-    copies.push_back({.folder = folder, .name = std::move(name), .covered = isBeginning(*packed->source, *log.source)});
+    copies.push_back(
+        {.folder = folder, .name = std::move(name), .isRedundant = isBeginning(*packed->source, *log.source)});
     return {};
   };
   auto looked = look(folders.archive, zstdName(sessionId), LogForm::Zstd);
@@ -93,15 +94,16 @@ Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::str
   return copies;
 }
 
-Result<std::vector<PackedCopy>> dropCopies(const LogFolders& folders, std::string_view sessionId, OpenLog& log) {
+Result<std::vector<PackedCopy>> dropRedundantCopies(const LogFolders& folders, std::string_view sessionId,
+                                                    OpenLog& log) {
   auto copies = copiesBeside(folders, sessionId, log);
-  if (!copies || std::ranges::none_of(*copies, &PackedCopy::covered)) return copies;
+  if (!copies || std::ranges::none_of(*copies, &PackedCopy::isRedundant)) return copies;
   // The name of the log may not be on the disk yet.
   if (auto synced = log.folder->sync(); !synced) {
     return std::unexpected(systemError(synced.error(), "sync", log.folder->path()));
   }
   for (const PackedCopy& copy : *copies) {
-    if (!copy.covered) continue;
+    if (!copy.isRedundant) continue;
     if (auto gone = copy.folder->remove(copy.name); !gone && gone.error() != ENOENT) {
       return std::unexpected(systemError(gone.error(), "remove", copy.path()));
     }
@@ -128,7 +130,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   }
   BOUGH_TRY(const auto copies, copiesBeside(folders, sessionId, log));
   for (const PackedCopy& copy : copies) {
-    if (copy.covered) continue;
+    if (copy.isRedundant) continue;
     return fail(ErrorCode::Damaged,
                 fmt::format("{} and {} are both there and hold different things", log.path(), copy.path()),
                 "look which one is right and move the other out of the store; nothing was changed");
@@ -152,7 +154,7 @@ Result<ArchiveSizes> archiveLog(const LogFolders& folders, std::string_view sess
   }
   // Locked, so that a process that opens the archive by its name waits until the plain log is removed.
   BOUGH_TRY(lockWithin(*packed.file(), LockKind::Exclusive, lockTimeoutMs, packed.path()));
-  BOUGH_TRY(packed.place());
+  BOUGH_TRY(packed.publish());
   auto sizes = sizesOf(log, packed.size());
   BOUGH_TRY(removeDurably(*folders.sessions, log.name));
   return sizes;
@@ -162,7 +164,7 @@ Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionI
   BOUGH_TRY(auto log, openLocked(folders, sessionId, LockKind::Exclusive, lockTimeoutMs));
   if (log.form == LogForm::Plain) {
     // Another process has restored the log. If it died meanwhile, it may have left the compressed file.
-    auto dropped = dropCopies(folders, sessionId, log);
+    auto dropped = dropRedundantCopies(folders, sessionId, log);
     return dropped ? Result<void>() : std::unexpected(dropped.error());
   }
 
@@ -173,7 +175,7 @@ Result<void> restoreArchive(const LogFolders& folders, std::string_view sessionI
   // Locked, so that a process that opens the log by its name waits until the compressed file is removed. Without the
   // lock, it could archive the log again before that, and we would remove the new archive instead of the old one.
   if (unpacked) unpacked = lockWithin(*plain.file(), LockKind::Exclusive, lockTimeoutMs, plain.path());
-  if (unpacked) unpacked = plain.place();
+  if (unpacked) unpacked = plain.publish();
   if (!unpacked) return unpacked;
   return removeDurably(*log.folder, log.name);
 }

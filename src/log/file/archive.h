@@ -14,7 +14,7 @@ namespace bough {
 struct PackedCopy {
   std::shared_ptr<Directory> folder;
   std::string name;
-  bool covered = false;  ///< The log begins with all bytes of this copy.
+  bool isRedundant = false;  ///< The log begins with all bytes of this copy.
 
   /// For messages.
   [[nodiscard]] std::string path() const { return folder->path() + "/" + name; }
@@ -26,7 +26,8 @@ Result<std::vector<PackedCopy>> copiesBeside(const LogFolders& folders, std::str
 
 /// Removes the copies that contain nothing more than the log. Returns all copies, the removed ones included. The caller
 /// has locked the log.
-Result<std::vector<PackedCopy>> dropCopies(const LogFolders& folders, std::string_view sessionId, OpenLog& log);
+Result<std::vector<PackedCopy>> dropRedundantCopies(const LogFolders& folders, std::string_view sessionId,
+                                                    OpenLog& log);
 
 /// Compresses a session's log into the archive folder, checks that it unpacks to the same bytes, and only then removes
 /// the plain log. Does nothing when the session is already compressed. Damaged when a compressed file with different

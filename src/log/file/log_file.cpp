@@ -17,7 +17,7 @@ LogFile::LogFile(LogFolders folders, std::string sessionId, int lockTimeoutMs)
 
 Result<void> LogFile::open() {
   BOUGH_TRY(log_, openLog(folders_, sessionId_));
-  seen_.forget();
+  lastKnown_.clear();
   synced_ = {};
   return {};
 }
@@ -28,7 +28,7 @@ Result<std::uint64_t> LogFile::size() {
   return *size;
 }
 
-bool LogFile::hasLostName(const SysResult<FileInfo>& named) const {
+bool LogFile::isReplacedOrGone(const SysResult<FileInfo>& named) const {
   return named ? named->identity != log_.info.identity : named.error() == ENOENT;
 }
 
@@ -61,11 +61,11 @@ Result<void> LogFile::sync() {
 }
 
 Result<void> LogFile::syncName() {
-  if (synced_.name) return {};
+  if (synced_.isNameSynced) return {};
   if (const auto done = log_.folder->sync(); !done) {
     return std::unexpected(ioError(done.error(), "sync the folder of"));
   }
-  synced_.name = true;
+  synced_.isNameSynced = true;
   return {};
 }
 

@@ -17,11 +17,11 @@ namespace bough {
 /// The part of the file that is known to be on the disk.
 struct SyncedPart {
   std::uint64_t bytes = 0;
-  bool name = false;  ///< The file's name is on the disk as well.
+  bool isNameSynced = false;  ///< The file's name is on the disk as well.
 };
 
 /// The state of the file when all of it was last known.
-class SeenFile {
+class LastKnownFile {
  public:
   [[nodiscard]] bool isSame(const FileInfo& info) const {
     return info_ && info.sizeBytes == info_->sizeBytes && info.modifiedNs == info_->modifiedNs;
@@ -32,7 +32,7 @@ class SeenFile {
     return info_ ? std::optional(info_->sizeBytes) : std::nullopt;
   }
   void note(const FileInfo& info) { info_ = info; }
-  void forget() { info_.reset(); }
+  void clear() { info_.reset(); }
 
  private:
   std::optional<FileInfo> info_;
@@ -67,11 +67,11 @@ class LogFile {
   Result<std::uint64_t> size();
 
   /// Looks up the file that has the session's name now.
-  [[nodiscard]] SysResult<FileInfo> look() const { return log_.folder->info(log_.name); }
+  [[nodiscard]] SysResult<FileInfo> namedFileInfo() const { return log_.folder->info(log_.name); }
   /// Returns true when that lookup found a different file than ours, or none.
-  [[nodiscard]] bool hasLostName(const SysResult<FileInfo>& named) const;
+  [[nodiscard]] bool isReplacedOrGone(const SysResult<FileInfo>& named) const;
   /// The last known state of the file.
-  SeenFile& seen() { return seen_; }
+  LastKnownFile& lastKnown() { return lastKnown_; }
 
   /// Waits for the exclusive lock. The file may have lost its name by then. The caller must not hold a mutex while
   /// waiting.
@@ -95,7 +95,7 @@ class LogFile {
   const std::string plainPath_;  // of the log when it is not archived, for messages
   const int lockTimeoutMs_;
   OpenLog log_;
-  SeenFile seen_;
+  LastKnownFile lastKnown_;
   SyncedPart synced_;
   std::optional<Error> poison_;
 };

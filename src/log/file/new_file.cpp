@@ -12,7 +12,7 @@ NewFile::NewFile(Directory& folder, std::string_view name)
     : folder_(folder), name_(name), temporary_(fmt::format("{}.tmp", name)) {}
 
 NewFile::~NewFile() {
-  if (file_ && !placed_) (void)folder_.remove(temporary_);
+  if (file_ && !isPublished_) (void)folder_.remove(temporary_);
 }
 
 std::string NewFile::path() const {
@@ -46,18 +46,18 @@ Result<void> NewFile::sync() {
   return orError(file_->sync(), "sync", path());
 }
 
-Result<void> NewFile::place() {
+Result<void> NewFile::publish() {
   auto renamed = folder_.rename(temporary_, name_);
-  placed_ = renamed.has_value();
+  isPublished_ = renamed.has_value();
   if (!renamed) return orError(std::move(renamed), "rename", path());
   return orError(folder_.sync(), "sync the folder of", path());
 }
 
-Result<void> NewFile::placeNewAs(std::string_view name) {
+Result<void> NewFile::publishAs(std::string_view name) {
   const std::string target = fmt::format("{}/{}", folder_.path(), name);
   if (auto linked = folder_.link(temporary_, name); !linked) return orError(std::move(linked), "create", target);
   (void)folder_.remove(temporary_);
-  placed_ = true;
+  isPublished_ = true;
   return orError(folder_.sync(), "sync the folder of", target);
 }
 

@@ -26,9 +26,9 @@ class NewFile {
   Result<void> addEntry(std::string_view text);
   Result<void> sync();
   /// Renames the file to its name, replacing an existing file, and syncs the folder.
-  Result<void> place();
+  Result<void> publish();
   /// Gives the file another name than its own, permanently. AlreadyExists when that name is taken.
-  Result<void> placeNewAs(std::string_view name);
+  Result<void> publishAs(std::string_view name);
 
   [[nodiscard]] std::shared_ptr<File> file() const { return file_; }
   [[nodiscard]] std::string path() const;
@@ -41,7 +41,7 @@ class NewFile {
   std::shared_ptr<File> file_;
   std::uint64_t size_ = 0;
   SealDigits lastSeal_;
-  bool placed_ = false;
+  bool isPublished_ = false;
 };
 
 /// Removes a file and syncs its folder.

@@ -2,6 +2,7 @@
 
 #include "base/json/json_grammar.h"
 #include "base/json/json_scan.h"
+#include "log/format/line.h"
 
 namespace bough {
 namespace {
@@ -29,9 +30,7 @@ bool takeChecked(std::string_view& text, std::string_view prefix, std::string& v
   if (!takeExactly(text, prefix) || !text.starts_with('{')) return false;
   const auto end = json::skipValue(text, 0);
   if (!end) return false;
-  // Reserve the padding that parsers require, so that they need not copy the text.
-  constexpr std::size_t kPaddingBytes = 64;
-  value.reserve(*end + kPaddingBytes);
+  value.reserve(*end + kParserPaddingBytes);
   value.assign(text, 0, *end);
   text.remove_prefix(*end);
   return true;

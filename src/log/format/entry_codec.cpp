@@ -16,6 +16,7 @@
 #include "base/text/utf8.h"
 #include "base/try.h"
 #include "bough/entry.h"
+#include "log/format/line.h"
 
 namespace bough {
 namespace {
@@ -128,9 +129,7 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
     return text.has_value();
   };
   const auto takeObject = [&](std::string& target) {
-    // Reserve the padding that parsers require, so that they need not copy the text.
-    constexpr std::size_t kPaddingBytes = 64;
-    target.reserve(member.value.size() + kPaddingBytes);
+    target.reserve(member.value.size() + kParserPaddingBytes);
     target = member.value;
     return json::kindOf(member.value) == json::Kind::Object;
   };

@@ -34,6 +34,9 @@ struct Seal {
 /// read to check its seal.
 inline constexpr std::size_t kSealTailBytes = 48;
 
+/// The capacity that parsers of JSON require after a text. Reserving it saves them from copying the text.
+inline constexpr std::size_t kParserPaddingBytes = 64;
+
 /// Strips what another tool may have written around a line: a byte order mark and a carriage return.
 std::string_view bareLine(std::string_view line);
 

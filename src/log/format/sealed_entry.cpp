@@ -63,9 +63,7 @@ std::optional<Body> takeBody(std::string_view line, std::size_t length, Entry& e
 template <typename Copy>
 std::optional<std::size_t> takePayload(std::string_view text, Entry& entry, Copy copy) {
   std::optional<std::size_t> end;
-  // Reserve the padding that parsers require, so that they need not copy the text.
-  constexpr std::size_t kPaddingBytes = 64;
-  entry.payload.reserve(text.size() + kPaddingBytes);
+  entry.payload.reserve(text.size() + kParserPaddingBytes);
   entry.payload.resize_and_overwrite(text.size(), [&](char* out, std::size_t size) {
     end = copy(out);
     return end.value_or(size);
@@ -98,7 +96,7 @@ SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, En
   return end ? takeRest(body->payload.substr(*end), entry) : SealedRead::Other;
 }
 
-SealedRead readKnownEntry(std::string_view line, LineTail tail, Entry& entry) {
+SealedRead readVerifiedEntry(std::string_view line, LineTail tail, Entry& entry) {
   const auto seal = findSeal(line);
   const auto body = seal ? takeBody(line, seal->bodyLength, entry) : std::nullopt;
   if (!body) return SealedRead::Other;

@@ -23,6 +23,6 @@ SealedRead readSealedEntry(std::string_view line, const SealDigits& previous, En
 enum class LineTail : std::uint8_t { Unknown, Payload };
 
 /// As readSealedEntry, for a line whose seal was already checked.
-SealedRead readKnownEntry(std::string_view line, LineTail tail, Entry& entry);
+SealedRead readVerifiedEntry(std::string_view line, LineTail tail, Entry& entry);
 
 }  // namespace bough

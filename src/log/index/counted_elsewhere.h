@@ -17,7 +17,7 @@ namespace bough {
 struct CountedElsewhere {
   std::uint64_t bytes = 0;                 ///< A catalog or an archive counted all bytes before this offset.
   std::vector<std::string> entryIds = {};  ///< Entries that forks continue: their batches were counted.
-  std::optional<Error> unasked = {};       ///< Why somebody could not be asked; then the answer may be incomplete.
+  std::optional<Error> askFailure = {};    ///< Why somebody could not be asked; then the answer may be incomplete.
 };
 
 /// Asks others how much of a log they have counted. The first line of the log distinguishes it from another log of the

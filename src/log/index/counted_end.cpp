@@ -16,12 +16,12 @@ void CountedEnd::readFile() {
   if (saved) earlier_.emplace(std::move(saved));
 }
 
-void CountedEnd::note(std::uint64_t trailing, std::optional<Error> unasked) {
+void CountedEnd::noteTrailing(std::uint64_t trailing, std::optional<Error> askFailure) {
   if (earlier_ && earlier_->refusal() != 0) refusal_ = earlier_->refusal();
   doubt_.reset();
-  if (trailing == 0 || (!unasked && refusal_ <= 0)) return;
+  if (trailing == 0 || (!askFailure && refusal_ <= 0)) return;
   const std::string index = file_.folders().sessions->path() + "/" + indexName(file_.sessionId());
-  const Error cause = unasked ? *std::move(unasked) : systemError(refusal_, "read", index);
+  const Error cause = askFailure ? *std::move(askFailure) : systemError(refusal_, "read", index);
   doubt_ =
       fail(cause.code == ErrorCode::Busy ? ErrorCode::Busy : ErrorCode::Io,
            fmt::format("the last {} bytes of {} look torn, and it is not known whether they were complete once: {}",
@@ -32,7 +32,7 @@ void CountedEnd::note(std::uint64_t trailing, std::optional<Error> unasked) {
   askedMs_ = clock_.nowMs();
 }
 
-bool CountedEnd::isToBeAsked() const {
+bool CountedEnd::shouldAskAgain() const {
   constexpr std::uint64_t kAgainAfterMs = 1000;
   if (!doubt_) return false;
   const std::uint64_t nowMs = clock_.nowMs();

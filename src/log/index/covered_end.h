@@ -26,7 +26,7 @@ class CoveredEnd {
   }
 
   /// Returns true when these bytes end with `other`, which was read just now.
-  [[nodiscard]] bool fits(const CoveredEnd& other) const { return bytes_.ends_with(other.bytes_); }
+  [[nodiscard]] bool endsWith(const CoveredEnd& other) const { return bytes_.ends_with(other.bytes_); }
 
   /// Adds bytes that are now covered. Old bytes are dropped only now and then: doing that on each append would cost
   /// more than the rest of the append.

@@ -120,7 +120,7 @@ bool IndexFile::load() {
   endBytes_ = (std::uint64_t{1} + recordBlocks_ + tableBlocks_) * kBlockBytes;
   if (recordBlocks_ != blocksFor(count_, kRecordsPerBlock) || (count_ > 0 && tableBlocks_ == 0)) return false;
   if (info->sizeBytes < endBytes_) return false;
-  known_ = count_;
+  totalCount_ = count_;
   return info->sizeBytes == endBytes_ || loadExtensions();
 }
 
@@ -129,7 +129,8 @@ bool IndexFile::loadExtensions() {
   for (;;) {
     ExtensionHeader header{};
     if (!readAll(endBytes_, {reinterpret_cast<char*>(&header), sizeof header})) return refusal_ == 0;
-    if (header.first != known_ || header.count == 0 || header.summary.count != known_ + header.count) return true;
+    if (header.first != totalCount_ || header.count == 0 || header.summary.count != totalCount_ + header.count)
+      return true;
     std::vector<IndexRecord> records;
     const auto info = file_->info();
     const std::uint64_t size = std::uint64_t{header.count} * sizeof(IndexRecord);
@@ -141,10 +142,10 @@ bool IndexFile::loadExtensions() {
     if (header.crc != extensionSum(header, {room.data(), room.size()})) return true;
     if (!isPlausible(header.summary)) return false;
     for (Sequence i = 0; i < header.count; ++i) {
-      if (!isPlausible(records[i], known_ + i, header.summary)) return false;
+      if (!isPlausible(records[i], totalCount_ + i, header.summary)) return false;
     }
     extensions_.insert(extensions_.end(), records.begin(), records.end());
-    known_ += header.count;
+    totalCount_ += header.count;
     summary_ = header.summary;
     endBytes_ += sizeof header + size;
   }
@@ -266,9 +267,9 @@ std::expected<std::optional<Sequence>, int> IndexFile::find(std::uint64_t hash,
 
 bool IndexFile::extend(std::span<const IndexRecord> records, const IndexSummary& summary) {
   const auto info = file_->info();
-  if (!info || info->sizeBytes != endBytes_ || summary.count != known_ + records.size()) return false;
+  if (!info || info->sizeBytes != endBytes_ || summary.count != totalCount_ + records.size()) return false;
   const std::string_view body(reinterpret_cast<const char*>(records.data()), records.size_bytes());
-  ExtensionHeader header{.first = known_,
+  ExtensionHeader header{.first = totalCount_,
                          .count = static_cast<std::uint32_t>(records.size()),
                          .summary = summary,
                          .crc = 0,
@@ -278,7 +279,7 @@ bool IndexFile::extend(std::span<const IndexRecord> records, const IndexSummary&
   bytes.append(body);
   if (!writeFully(*file_, endBytes_, bytes)) return false;
   endBytes_ += bytes.size();
-  known_ = summary.count;
+  totalCount_ = summary.count;
   summary_ = summary;
   return true;
 }

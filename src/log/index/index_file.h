@@ -46,7 +46,7 @@ class IndexFile {
   /// The summary, all extensions included.
   [[nodiscard]] const IndexSummary& summary() const { return summary_; }
   /// The number of entries in the file, extensions included.
-  [[nodiscard]] Sequence known() const { return known_; }
+  [[nodiscard]] Sequence totalCount() const { return totalCount_; }
   /// Moves the records of all extensions out. Their sequences begin at count().
   IndexRecords takeExtensions() { return std::move(extensions_); }
 
@@ -82,7 +82,7 @@ class IndexFile {
   std::uint32_t tableBlocks_ = 0;
   std::uint64_t endBytes_ = 0;  // after the last extension
   IndexSummary summary_;
-  Sequence known_ = 0;
+  Sequence totalCount_ = 0;
   IndexRecords extensions_;
   std::vector<std::unique_ptr<Block>> blocks_;
 };

@@ -41,16 +41,16 @@ IndexSink::IndexSink(const Parts& parts)
 
 void IndexSink::onLine(const ScannedLine& line) {
   if (parts_.index.summary().count == 0) isFork_ = line.text.contains(kForkMember);
-  nameLost(line);
+  nameUnreadableBefore(line);
   const Sequence head = parts_.index.summary().head;
   const Sequence headEntry = parts_.index.summary().headEntry;
-  if (parts_.index.summary().problemCount > 0) giveBackId(line.keys.id);
-  const Sequence lost = isFork_ ? kElsewhere : lastLost_.value_or(kElsewhere);
+  if (parts_.index.summary().problemCount > 0) dropIdOfDamagedCopy(line.keys.id);
+  const Sequence lost = isFork_ ? kElsewhere : lastUnreadable_.value_or(kElsewhere);
   if (!parts_.index.add(line, confirmId_, parts_.ends.tailId, lost)) {
     parts_.index.addProblem();
     return;
   }
-  if (!isFork_ && parts_.index.summary().head == kElsewhere) parts_.index.keepHead(head, headEntry);
+  if (!isFork_ && parts_.index.summary().head == kElsewhere) parts_.index.restoreHead(head, headEntry);
   parts_.ends.tailId = line.keys.id;
   parts_.ends.tailOffset = line.offset;
 }
@@ -65,7 +65,7 @@ Result<std::uint64_t> IndexSink::scanCounted(ScanState& state, std::uint64_t tra
                                              const AskElsewhere& askElsewhere) {
   BOUGH_TRY(state.countedBytes, countedEnd(state.offset, askElsewhere));
   if (state.countedBytes <= state.offset) return trailing;
-  trustsOthers_ = true;
+  trustsCountedElsewhere_ = true;
   return scan(state);
 }
 
@@ -73,7 +73,7 @@ void IndexSink::onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t 
   if (isNote(kind)) return;
   parts_.index.addProblem();
   // Unreadable bytes before the first entry are handled with the header.
-  if (kind == ProblemKind::Damage && parts_.index.summary().count > 0) addRun(offset, bytes);
+  if (kind == ProblemKind::Damage && parts_.index.summary().count > 0) addDamagedRun(offset, bytes);
 }
 
 // Returns the offset up to which others have counted the log; 0 when nobody has.
@@ -85,7 +85,7 @@ Result<std::uint64_t> IndexSink::countedEnd(std::uint64_t from, const AskElsewhe
   const auto got = readFully(source, index.record(0).offset, firstLine);
   if (!got) return std::unexpected(parts_.file.ioError(got.error(), "read"));
   CountedElsewhere counted = askElsewhere(firstLine);
-  unasked_ = std::move(counted.unasked);
+  askFailure_ = std::move(counted.askFailure);
   std::erase_if(counted.entryIds, [&](const std::string& id) { return index.find(id, confirmId_).has_value(); });
   const auto end = endOfCounted(source, from, counted);
   if (!end) return std::unexpected(parts_.file.ioError(end.error(), "read"));
@@ -93,7 +93,7 @@ Result<std::uint64_t> IndexSink::countedEnd(std::uint64_t from, const AskElsewhe
 }
 
 // Returns true when this index and the earlier one agree on the last entry that this index has.
-bool IndexSink::isAsBefore() {
+bool IndexSink::agreesWithEarlierIndex() {
   OffsetIndex& index = parts_.index;
   const Sequence count = index.summary().count;
   if (!parts_.earlier || count == 0 || count > parts_.earlier->summary().count) return false;
@@ -104,8 +104,8 @@ bool IndexSink::isAsBefore() {
 
 // A scan reports adjacent damaged lines as one problem. Each line was an entry, which the earlier index may know. A run
 // that is too long to be searched for lines stays one entry.
-void IndexSink::addRun(std::uint64_t offset, std::uint64_t bytes) {
-  if (addKnown(offset, offset + bytes)) return;
+void IndexSink::addDamagedRun(std::uint64_t offset, std::uint64_t bytes) {
+  if (addFromEarlierIndex(offset, offset + bytes)) return;
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
   std::string run(bytes <= kMostBytes ? static_cast<std::size_t>(bytes) : 0, '\0');
   if (run.empty() || readFully(parts_.file.source(), offset, run) != run.size()) return addUnreadable(offset, bytes);
@@ -118,18 +118,18 @@ void IndexSink::addRun(std::uint64_t offset, std::uint64_t bytes) {
 
 // Adds the entries that the earlier index has between two offsets. Returns false when the earlier index does not know
 // the first of them, or does not agree on the entry before it.
-bool IndexSink::addKnown(std::uint64_t offset, std::uint64_t end) {
+bool IndexSink::addFromEarlierIndex(std::uint64_t offset, std::uint64_t end) {
   if (!parts_.earlier) return false;
   OffsetIndex& earlier = *parts_.earlier;
   OffsetIndex& index = parts_.index;
   const auto found = recordAt(earlier, offset);
   if (!found || found->first == 0 || found->first != index.summary().count) return false;
-  if (!isAsBefore()) return false;
+  if (!agreesWithEarlierIndex()) return false;
   for (Sequence at = found->first; at < earlier.summary().count; ++at) {
     const IndexRecord record = earlier.record(at);
     if (earlier.damaged() || record.offset >= end) break;
     parts_.ends.tailId.clear();
-    lastLost_ = index.summary().count;
+    lastUnreadable_ = index.summary().count;
     const bool known = record.unreadable == 0;
     const std::uint64_t length = std::uint64_t{record.length} + (known ? 1 : 0);  // with its line end
     index.addUnreadable({.offset = record.offset,
@@ -161,13 +161,13 @@ void IndexSink::addUnreadable(std::uint64_t offset, std::uint64_t bytes) {
     const bool isIts = !keys && isEntryId(id) && !index.find(id, confirmId_);
     record.idHash = hashId(isIts ? std::string(id) : unreadableId(offset), index.seed());
   }
-  unsure_ = lastLost_ = index.summary().count;  // the damage may have hit the id as well
+  lastWithUncertainId_ = lastUnreadable_ = index.summary().count;  // the damage may have hit the id as well
   parts_.ends.tailId.clear();
   index.addUnreadable(record, movesHead);
 }
 
-// A damaged line may be a copy of a readable one. The readable line keeps the id.
-void IndexSink::giveBackId(std::string_view id) {
+// A damaged line may be a copy of a readable one. The readable line gets the id.
+void IndexSink::dropIdOfDamagedCopy(std::string_view id) {
   const auto found = parts_.index.find(id, confirmId_);
   if (!found) return;
   const IndexRecord record = parts_.index.record(*found);
@@ -176,17 +176,17 @@ void IndexSink::giveBackId(std::string_view id) {
 
 // If the line's parent, or the head that it names, does not exist, it is the last unreadable entry whose id is
 // uncertain: gives that entry the id. Not in a fork, where the id may be one of the shared history.
-void IndexSink::nameLost(const ScannedLine& line) {
-  if (!unsure_ || isFork_) return;
-  if (line.keys.parentId) nameLost(*line.keys.parentId);
-  if (!unsure_ || entryKind(line.keys.type) != EntryKind::Head) return;
+void IndexSink::nameUnreadableBefore(const ScannedLine& line) {
+  if (!lastWithUncertainId_ || isFork_) return;
+  if (line.keys.parentId) nameUnreadableUnlessFound(*line.keys.parentId);
+  if (!lastWithUncertainId_ || entryKind(line.keys.type) != EntryKind::Head) return;
   const std::string head = headNamedBy(json::findMember(line.text, "payload").value_or(""));
-  if (!head.empty()) nameLost(head);
+  if (!head.empty()) nameUnreadableUnlessFound(head);
 }
-void IndexSink::nameLost(std::string_view id) {
+void IndexSink::nameUnreadableUnlessFound(std::string_view id) {
   const auto found = parts_.index.find(id, confirmId_);
-  if (!found) parts_.index.nameUnreadable(*unsure_, id);
-  if (!found || found == unsure_) unsure_.reset();
+  if (!found) parts_.index.nameUnreadable(*lastWithUncertainId_, id);
+  if (!found || found == lastWithUncertainId_) lastWithUncertainId_.reset();
 }
 
 }  // namespace bough

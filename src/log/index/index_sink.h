@@ -36,29 +36,29 @@ class IndexSink final : public ScanSink {
   /// it. Returns the number of bytes after that which look torn.
   Result<std::uint64_t> scanCounted(ScanState& state, std::uint64_t trailing, const AskElsewhere& askElsewhere);
   /// Returns why not everybody could be asked.
-  std::optional<Error> takeUnasked() { return std::move(unasked_); }
+  std::optional<Error> takeAskFailure() { return std::move(askFailure_); }
 
   void onLine(const ScannedLine& line) override;
-  bool isAsCounted() override { return trustsOthers_ || isAsBefore(); }
-  void onUpcoming(std::string_view text) override { parts_.index.prepareFor(text); }
+  bool agreesWithCountedIndex() override { return trustsCountedElsewhere_ || agreesWithEarlierIndex(); }
+  void onUpcoming(std::string_view text) override { parts_.index.prefetchIdSlot(text); }
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override;
 
  private:
   Result<std::uint64_t> countedEnd(std::uint64_t from, const AskElsewhere& askElsewhere);
-  bool isAsBefore();
-  void addRun(std::uint64_t offset, std::uint64_t bytes);
-  bool addKnown(std::uint64_t offset, std::uint64_t end);
+  bool agreesWithEarlierIndex();
+  void addDamagedRun(std::uint64_t offset, std::uint64_t bytes);
+  bool addFromEarlierIndex(std::uint64_t offset, std::uint64_t end);
   void addUnreadable(std::uint64_t offset, std::uint64_t bytes);
-  void giveBackId(std::string_view id);
-  void nameLost(const ScannedLine& line);
-  void nameLost(std::string_view id);
+  void dropIdOfDamagedCopy(std::string_view id);
+  void nameUnreadableBefore(const ScannedLine& line);
+  void nameUnreadableUnlessFound(std::string_view id);
 
   const Parts parts_;
   OffsetIndex::ConfirmId confirmId_;
-  bool trustsOthers_ = false;
-  std::optional<Error> unasked_;
-  std::optional<Sequence> unsure_;    // the last unreadable entry whose id is not certain
-  std::optional<Sequence> lastLost_;  // the last unreadable entry: it represents everything that was lost there
+  bool trustsCountedElsewhere_ = false;
+  std::optional<Error> askFailure_;
+  std::optional<Sequence> lastWithUncertainId_;  // the last unreadable entry whose id is not certain
+  std::optional<Sequence> lastUnreadable_;  // the last unreadable entry: it represents everything that was lost there
   bool isFork_ = false;
 };
 

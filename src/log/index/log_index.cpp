@@ -57,7 +57,7 @@ Error beingWritten(std::string_view path) {
 // Returns true when the file has changed since the last look at it began. `stamp` is its stamp at that time, and is
 // updated.
 bool wasWrittenTo(LogFile& file, std::uint32_t& stamp) {
-  const auto info = file.look();
+  const auto info = file.namedFileInfo();
   const std::uint32_t before = stamp;
   if (info) stamp = stampOf(*info);
   return info && stamp != before;
@@ -88,18 +88,18 @@ OffsetIndex::ConfirmId LogIndex::confirmer() {
 }
 
 Result<void> LogIndex::reopen() {
-  forget();
+  drop();
   BOUGH_TRY(file_.open());
   const FileInfo& info = file_.opened().info;
   readStamp_ = stampOf(info);
   BOUGH_TRY(const std::uint64_t size, file_.size());
   loadFile(size);
-  if (counted_.earlier() != nullptr) forget(counted_.earlier()->seed());
-  if (index_.wantsRewrite()) save();
+  if (counted_.earlier() != nullptr) drop(counted_.earlier()->seed());
+  if (index_.shouldRewrite()) save();
   if (index_.summary().coveredBytes != size) {
     BOUGH_TRY(scanNew());
   }
-  file_.seen().note(info);
+  file_.lastKnown().note(info);
   return {};
 }
 
@@ -109,7 +109,7 @@ void LogIndex::loadFile(std::uint64_t sizeBytes) {
   auto saved = IndexFile::open(*file_.folders().sessions, indexName(file_.sessionId()), &refusal);
   counted_.noteFile(refusal);
   if (!saved) return;
-  OnFailure keep([&] { counted_.keep(OffsetIndex(std::move(saved))); });
+  OnFailure keep([&] { counted_.keepEarlier(OffsetIndex(std::move(saved))); });
   if (saved->summary().coveredBytes > sizeBytes) return;
   const bool asItWas = saved->summary().coveredBytes == sizeBytes && saved->summary().fileStamp == readStamp_;
   if (saved->summary().doubtful != 0 && !asItWas) return;
@@ -122,23 +122,23 @@ void LogIndex::loadFile(std::uint64_t sizeBytes) {
 
 Result<void> LogIndex::refresh() {
   if (!file_.isOpen()) return reopen();
-  const auto info = file_.look();
+  const auto info = file_.namedFileInfo();
   if (!info && info.error() != ENOENT) return std::unexpected(file_.ioError(info.error(), "look at"));
-  return file_.hasLostName(info) ? reopen() : refreshFrom(*info);
+  return file_.isReplacedOrGone(info) ? reopen() : refreshFrom(*info);
 }
 
 Result<void> LogIndex::refreshFrom(const FileInfo& info) {
-  if (file_.seen().isSame(info) && !counted_.isToBeAsked()) return {};
-  file_.seen().forget();  // until all of it is known
+  if (file_.lastKnown().isSame(info) && !counted_.shouldAskAgain()) return {};
+  file_.lastKnown().clear();  // until all of it is known
   ++foreignWrites_;
   readStamp_ = stampOf(info);
   BOUGH_TRY(catchUp());
-  file_.seen().note(info);
+  file_.lastKnown().note(info);
   return {};
 }
 
-void LogIndex::noteSeen(const FileInfo& info) {
-  file_.seen().note(info);
+void LogIndex::setLastKnownFile(const FileInfo& info) {
+  file_.lastKnown().note(info);
   if (index_.summary().doubtful != 0) readStamp_ = stampOf(info);
 }
 
@@ -149,10 +149,10 @@ Result<void> LogIndex::catchUp() {
   if (covered > 0) {
     const auto end = CoveredEnd::read(file_.source(), covered);
     if (!end) return std::unexpected(file_.ioError(end.error(), "read"));
-    if (!end_.fits(*end)) return rebuild();
+    if (!end_.endsWith(*end)) return rebuild();
   }
   if (size != covered) return scanNew();
-  counted_.noteNothing();
+  counted_.clearDoubt();
   return {};
 }
 
@@ -160,23 +160,23 @@ Result<void> LogIndex::catchUp() {
 Result<void> LogIndex::rebuild() {
   const bool isKnown = !index_.damaged() && index_.summary().count > 0;
   if (isKnown) {
-    counted_.keep(std::move(index_));
+    counted_.keepEarlier(std::move(index_));
   } else {
-    counted_.noteForgotten();
+    counted_.noteUnknown();
   }
   const OffsetIndex* const earlier = counted_.earlier();
-  forget(earlier != nullptr ? std::optional(earlier->seed()) : std::nullopt);
+  drop(earlier != nullptr ? std::optional(earlier->seed()) : std::nullopt);
   return scanNew();
 }
 
-void LogIndex::forget(std::optional<std::uint64_t> seed) {
+void LogIndex::drop(std::optional<std::uint64_t> seed) {
   index_ = OffsetIndex(seed ? *seed : environment_.random.next());
   end_.clear();
   ends_.clear();
   generation_ = nextGeneration();
   file_.synced().bytes = 0;
-  file_.seen().forget();
-  counted_.noteNothing();
+  file_.lastKnown().clear();
+  counted_.clearDoubt();
 }
 
 // Scans the part that the index does not cover, and saves the index file when it is far out of date. The index is
@@ -184,10 +184,10 @@ void LogIndex::forget(std::optional<std::uint64_t> seed) {
 // exist. A reader holds no lock. When a writer moves torn bytes aside during the scan, a mix of old and new bytes looks
 // like damage, so the scan is repeated.
 Result<void> LogIndex::scanNew(AskWhen when, int tries) {
-  OnFailure undo([this] { forget(); });
+  OnFailure undo([this] { drop(); });
   if (counted_.earlier() == nullptr && (index_.summary().count == 0 || counted_.doubt())) {
     counted_.readFile();
-    if (counted_.earlier() != nullptr) forget(counted_.earlier()->seed());
+    if (counted_.earlier() != nullptr) drop(counted_.earlier()->seed());
   }
   OffsetIndex* const earlier = counted_.earlier();
   const std::uint32_t problems = index_.summary().problemCount;
@@ -205,12 +205,12 @@ Result<void> LogIndex::scanNew(AskWhen when, int tries) {
     if (trailing > 0 && !isWritten) {
       BOUGH_TRY(trailing, sink.scanCounted(state, trailing, options_.askElsewhere));
     }
-    counted_.note(trailing, isWritten ? std::optional(beingWritten(file_.path())) : sink.takeUnasked());
+    counted_.noteTrailing(trailing, isWritten ? std::optional(beingWritten(file_.path())) : sink.takeAskFailure());
   }
   if (index_.summary().problemCount > problems && tries > 1 && wasWrittenTo(file_, readStamp_)) {
     undo.succeed();
-    if (counted_.earlier() == nullptr) counted_.noteForgotten();
-    forget(counted_.earlier() != nullptr ? std::optional(counted_.earlier()->seed()) : std::nullopt);
+    if (counted_.earlier() == nullptr) counted_.noteUnknown();
+    drop(counted_.earlier() != nullptr ? std::optional(counted_.earlier()->seed()) : std::nullopt);
     return scanNew(when, tries - 1);
   }
   counted_.dropEarlier();
@@ -226,16 +226,16 @@ Result<void> LogIndex::scanNew(AskWhen when, int tries) {
   index_.setScanState(state);
   undo.succeed();
   // Writers extend the file as they append. A process that finds it far out of date writes it again.
-  if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.wantsRewrite()) {
+  if (index_.unsavedBytes() > (index_.hasFile() ? kRewriteAfterBytes : kExtendAfterBytes) || index_.shouldRewrite()) {
     save();
   }
   return {};
 }
 
-Result<void> LogIndex::takeCounted() {
-  const std::optional<FileInfo> seen = file_.seen().info();
+Result<void> LogIndex::addCountedElsewhere() {
+  const std::optional<FileInfo> seen = file_.lastKnown().info();
   BOUGH_TRY(scanNew(AskWhen::Always));
-  if (seen) file_.seen().note(*seen);
+  if (seen) file_.lastKnown().note(*seen);
   return {};
 }
 

@@ -59,15 +59,15 @@ class LogIndex {
   /// Scans the whole log again.
   Result<void> rebuild();
   /// Drops the index. With the seed of another index, ids of the two can be compared by their hashes.
-  void forget(std::optional<std::uint64_t> seed = {});
+  void drop(std::optional<std::uint64_t> seed = {});
   /// Adds bytes at the end that look torn but were counted elsewhere. The caller holds the log's lock, so that nobody
   /// is writing.
-  Result<void> takeCounted();
+  Result<void> addCountedElsewhere();
   /// Says why it is not known whether the bytes at the end that look torn were counted: somebody is writing, or not
   /// everybody who may have counted them could be asked. std::nullopt when it is known.
   [[nodiscard]] const std::optional<Error>& doubt() const { return counted_.doubt(); }
   /// Records that all of the file is known.
-  void noteSeen(const FileInfo& info);
+  void setLastKnownFile(const FileInfo& info);
 
   /// Adds a line that was written after the others. `setEnd` is called after the last line.
   void addWritten(const ScannedLine& line);

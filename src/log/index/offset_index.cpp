@@ -94,17 +94,17 @@ std::uint64_t OffsetIndex::unsavedBytes() const {
   return summary_.coveredBytes - (file_ ? file_->summary().coveredBytes : 0);
 }
 
-bool OffsetIndex::wantsRewrite() const {
+bool OffsetIndex::shouldRewrite() const {
   constexpr std::size_t kSmall = 4096;
   return file_ && fresh_.size() > std::max<std::size_t>(kSmall, fileCount_ / 16);
 }
 
 bool OffsetIndex::extendFile() {
-  if (!file_ || file_->known() > summary_.count) return false;
-  return file_->extend(fresh_.all().subspan(file_->known() - fileCount_), summary_);
+  if (!file_ || file_->totalCount() > summary_.count) return false;
+  return file_->extend(fresh_.all().subspan(file_->totalCount() - fileCount_), summary_);
 }
 
-void OffsetIndex::prepareFor(std::string_view text) const {
+void OffsetIndex::prefetchIdSlot(std::string_view text) const {
   if (!fresh_.hasTable()) return;
   const std::string_view id = peekId(text);
   if (id.empty() || (!file_ && fresh_.isGreatest(id))) return;
@@ -171,7 +171,7 @@ void OffsetIndex::nameUnreadable(Sequence sequence, std::string_view id) {
   if (sequence >= fileCount_) fresh_.rename(sequence - fileCount_, hashId(id, seed_));
 }
 
-void OffsetIndex::keepHead(Sequence head, Sequence headEntry) {
+void OffsetIndex::restoreHead(Sequence head, Sequence headEntry) {
   summary_.head = head;
   summary_.headEntry = headEntry;
 }

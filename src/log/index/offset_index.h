@@ -75,10 +75,10 @@ class OffsetIndex {
   /// the id made from its place. The index file is not changed.
   void nameUnreadable(Sequence sequence, std::string_view id);
   /// Restores the head from before the last entry, which named an entry that exists nowhere.
-  void keepHead(Sequence head, Sequence headEntry);
+  void restoreHead(Sequence head, Sequence headEntry);
   /// Prefetches the table slot for the id of the line that `text` begins with, so that it is in the cache when the
   /// entry is added.
-  void prepareFor(std::string_view text) const;
+  void prefetchIdSlot(std::string_view text) const;
   /// Reserves room for `entries` entries.
   void reserve(std::size_t entries);
   void addProblem() {
@@ -96,7 +96,7 @@ class OffsetIndex {
   /// The number of bytes of the log that the index file does not cover.
   [[nodiscard]] std::uint64_t unsavedBytes() const;
   /// Returns true when so much was added since the file was written that it should be written again.
-  [[nodiscard]] bool wantsRewrite() const;
+  [[nodiscard]] bool shouldRewrite() const;
   /// Appends the missing records to the index file. The caller holds the log's lock. Returns false when there is no
   /// file, or another process has changed it.
   bool extendFile();

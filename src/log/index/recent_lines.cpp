@@ -21,7 +21,7 @@ SysResult<bool> RecentLines::cover(ByteSource& source, Version version, std::uin
   if (!continues) {
     version_ = version;
     begin_ = begin;
-    knownUntil_ = 0;
+    verifiedUntil_ = 0;
     bytes_.clear();
     payloadLast_.clear();
   } else if (last > begin_ + kMostBytes + kMostBytes / 4) {

@@ -36,8 +36,8 @@ class RecentLines {
   /// The offset in the log where bytes() begin.
   [[nodiscard]] std::uint64_t begin() const { return begin_; }
   /// All seals before this offset were checked and match.
-  [[nodiscard]] std::uint64_t knownUntil() const { return knownUntil_; }
-  void noteKnown(std::uint64_t end) { knownUntil_ = std::max(knownUntil_, end); }
+  [[nodiscard]] std::uint64_t verifiedUntil() const { return verifiedUntil_; }
+  void noteVerified(std::uint64_t end) { verifiedUntil_ = std::max(verifiedUntil_, end); }
   /// Returns true when the line at this offset has nothing between its payload and its seal.
   [[nodiscard]] bool isPayloadLast(std::uint64_t offset) const { return payloadLast_.contains(offset); }
   void notePayloadLast(std::uint64_t offset) { payloadLast_.insert(offset); }
@@ -49,7 +49,7 @@ class RecentLines {
 
   Version version_;
   std::uint64_t begin_ = 0;
-  std::uint64_t knownUntil_ = 0;
+  std::uint64_t verifiedUntil_ = 0;
   std::string bytes_;
   std::unordered_set<std::uint64_t> payloadLast_;
 };

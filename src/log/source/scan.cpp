@@ -261,7 +261,7 @@ class LogScan {
 
   // Lines that an index has counted are damaged, not torn, even if no complete batch follows them.
   void reportCounted() {
-    if (state_.offset >= state_.countedBytes || state_.offset >= end_ || !sink_.isAsCounted()) return;
+    if (state_.offset >= state_.countedBytes || state_.offset >= end_ || !sink_.agreesWithCountedIndex()) return;
     holdAsSuspects();
     reportSuspects();
     advanceTo(end_);

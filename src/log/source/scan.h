@@ -62,7 +62,7 @@ class ScanSink {
   virtual void onUpcoming(std::string_view /*text*/) {}
   /// Returns true when the lines so far are the same as in the index of ScanState::countedBytes, so that this index
   /// describes this log.
-  virtual bool isAsCounted() { return true; }
+  virtual bool agreesWithCountedIndex() { return true; }
   /// Called last, when bytes follow the counted ones. `reason` says why they do not count.
   virtual void onTorn(std::string_view /*reason*/) {}
   virtual void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) = 0;

@@ -181,7 +181,7 @@ Result<void> FileBackend::storeFile(const std::string& sessionId, const std::vec
   BOUGH_TRY(file.create());
   BOUGH_TRY(file.add(bytes));
   BOUGH_TRY(file.sync());
-  auto placed = file.placeNewAs(logName(sessionId));
+  auto placed = file.publishAs(logName(sessionId));
   if (!placed && placed.error().code == ErrorCode::AlreadyExists) return exists();
   return placed;
 }

@@ -56,7 +56,7 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
       BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
       if (place.form != LogForm::Plain && log.form == LogForm::Plain) {
         // A compressed file beside the log, left by an interrupted archiving or put there by somebody.
-        BOUGH_TRY(dropCopies(folders, place.id, log));
+        BOUGH_TRY(dropRedundantCopies(folders, place.id, log));
         const auto left = place.folder->info(place.name);
         if (left || left.error() != ENOENT) {
           giveUp(place, fmt::format("it is not read and holds something else than {}", log.path()));
@@ -93,7 +93,7 @@ Result<void> FileErasure::eraseLog(const Place& place, const LogFolders& folders
 Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folders, std::uint64_t countedBytes) {
   BOUGH_TRY(auto log, openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs));
   if (log.form != LogForm::Plain) return false;
-  BOUGH_TRY(dropCopies(folders, place.id, log));
+  BOUGH_TRY(dropRedundantCopies(folders, place.id, log));
   ScanState state{.countedBytes = countedBytes};
   NoSink sink;
   const auto trailing = scanLog(*log.source, store_.serializer, state, sink);
@@ -140,7 +140,7 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   }
   BOUGH_TRY(pieces.flush());
   BOUGH_TRY(file.sync());
-  BOUGH_TRY(file.place());
+  BOUGH_TRY(file.publish());
   (void)folders.sessions->remove(indexName(place.id));
   return true;
 }
@@ -169,7 +169,7 @@ Result<void> FileErasure::eraseBeside(const Place& place, const LogFolders& fold
   if (!found.changed) return {};
   BOUGH_TRY(pieces.flush());
   BOUGH_TRY(file.sync());
-  return file.place();
+  return file.publish();
 }
 
 }  // namespace bough

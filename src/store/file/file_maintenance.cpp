@@ -25,7 +25,7 @@ Result<std::vector<std::string>> otherCopiesOf(const LogFolders& folders, const 
   BOUGH_TRY(const auto copies, copiesBeside(folders, sessionId, counting));
   std::vector<std::string> texts;
   for (const PackedCopy& copy : copies) {
-    if (!copy.covered) texts.push_back(otherCopyText(copy, counting));
+    if (!copy.isRedundant) texts.push_back(otherCopyText(copy, counting));
   }
   return texts;
 }
@@ -37,13 +37,13 @@ Result<VerifyReport> FileMaintenance::verify(const std::string& sessionId) {
   BOUGH_TRY(auto counting, openLog(store_.folders, sessionId));
   BOUGH_TRY(const auto copies, copiesBeside(store_.folders, sessionId, counting));
   for (const PackedCopy& copy : copies) {
-    ++(copy.covered ? report.noteCount : report.problemCount);
+    ++(copy.isRedundant ? report.noteCount : report.problemCount);
     report.problems.push_back(
-        {.kind = copy.covered ? ProblemKind::Leftover : ProblemKind::OtherCopy,
+        {.kind = copy.isRedundant ? ProblemKind::Leftover : ProblemKind::OtherCopy,
          .offset = 0,
          .bytes = 0,
-         .message = copy.covered ? fmt::format("{} holds nothing more; `bough repair` removes it", copy.path())
-                                 : otherCopyText(copy, counting)});
+         .message = copy.isRedundant ? fmt::format("{} holds nothing more; `bough repair` removes it", copy.path())
+                                     : otherCopyText(copy, counting)});
   }
   return report;
 }

@@ -52,28 +52,28 @@ Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, 
   const auto entry = first ? serializer.decode(first->text) : std::unexpected(first.error());
   if (entry && entry->type == entry_type::kSessionHeader) return SeenOrigin{.origin = readHeader(*entry).origin};
   // Either there never was a header, or it is among the unreadable bytes.
-  BOUGH_TRY(const auto unread, (*log)->unreadBeginning());
+  BOUGH_TRY(const auto unread, (*log)->unreadableBeginning());
   if (unread.find_first_not_of(" \t\r\n") == std::string::npos) return SeenOrigin{.sure = entry || !first};
   return SeenOrigin{.origin = originNamedIn(unread), .sure = false};
 }
 
 FileSession::FileSession(SharingSessions& sessions, FileStore& store, OpenLogs& openLogs, std::string sessionId,
-                         const std::optional<SessionLog::Identity>& before)
+                         const std::optional<SessionLog::Identity>& previousIdentity)
     : SharingSession(sessions, std::move(sessionId)),
       store_(store),
       openLogs_(openLogs),
       changeGroup_(ChangeMap::groupOf(this->sessionId())) {
-  opened_->before = before;
+  opened_->previousIdentity = previousIdentity;
 }
 
 Result<std::shared_ptr<SessionLog>> FileSession::log() {
   Opened& here = *opened_;
-  std::optional<SessionLog::Identity> before;
+  std::optional<SessionLog::Identity> previousIdentity;
   lastUsed_ = openLogs_.tick();
   {
     const std::lock_guard lock(here.mutex);
     if (here.log) return here.log;
-    before = here.before;
+    previousIdentity = here.previousIdentity;
   }
   openLogs_.makeRoomFor(*this);
   const auto open = [&] {
@@ -85,7 +85,7 @@ Result<std::shared_ptr<SessionLog>> FileSession::log() {
                                return checkFormat(first, id, line.path, line.offset, store.serializer.schemaVersion());
                              },
                              .askElsewhere = store_.askElsewhere(sessionId()),
-                             .before = before});
+                             .previousIdentity = previousIdentity});
   };
   BOUGH_TRY(auto opened, openLogs_.openFiles(open));
   const std::lock_guard lock(here.mutex);
@@ -105,14 +105,14 @@ void FileSession::forgetLog() {
   Opened& here = *opened_;
   const std::lock_guard lock(here.mutex);
   here.log = nullptr;
-  here.before.reset();
+  here.previousIdentity.reset();
   here.originGeneration = 0;
 }
 
-void FileSession::keepIdentity(const std::optional<SessionLog::Identity>& before) {
+void FileSession::keepIdentity(const std::optional<SessionLog::Identity>& previousIdentity) {
   Opened& here = *opened_;
   const std::lock_guard lock(here.mutex);
-  if (!here.log) here.before = before;
+  if (!here.log) here.previousIdentity = previousIdentity;
 }
 
 Result<SessionState> FileSession::state() {
@@ -189,7 +189,7 @@ Result<AppendResult> FileSession::append(AppendRequest& request) {
     ChangeMark mark(store_.changes, changeGroup_);
     RulesWork work({.sessionId = sessionId(), .request = request, .shared = shared.get()}, to.generation, mark, store_);
     to.log->append(work, weightOf(request.entries));
-    return work.take();
+    return work.takeResult();
   });
 }
 
@@ -206,7 +206,7 @@ Result<std::uint64_t> FileSession::numberTurn(std::optional<TurnLease> lease) {
   BOUGH_TRY(const auto open, log());
   TurnWork work(*store_.root, sessionId(), store_.environment.clock, lease);
   open->append(work, 0);
-  return work.take();
+  return work.takeResult();
 }
 
 Result<void> FileSession::exportLines(const std::function<bool(std::string_view)>& line) {
@@ -222,16 +222,17 @@ Result<std::unique_ptr<ChangeWatcher>> FileSession::watch() {
 // closed.
 std::optional<std::uint64_t> FileSession::generationOfClosed() {
   Opened& here = *opened_;
-  SessionLog::Identity before;
+  SessionLog::Identity previousIdentity;
   {
     const std::lock_guard lock(here.mutex);
-    if (here.log || !here.before || !here.before->file) return std::nullopt;
-    before = *here.before;
+    if (here.log || !here.previousIdentity || !here.previousIdentity->file) return std::nullopt;
+    previousIdentity = *here.previousIdentity;
   }
   const auto now = store_.folders.sessions->info(logName(sessionId()));
-  const bool isUnchanged = now && now->identity == before.file->identity && now->sizeBytes == before.file->sizeBytes &&
-                           now->modifiedNs == before.file->modifiedNs && now->changedNs == before.file->changedNs;
-  return isUnchanged ? std::optional(before.generation) : std::nullopt;
+  const bool isUnchanged =
+      now && now->identity == previousIdentity.file->identity && now->sizeBytes == previousIdentity.file->sizeBytes &&
+      now->modifiedNs == previousIdentity.file->modifiedNs && now->changedNs == previousIdentity.file->changedNs;
+  return isUnchanged ? std::optional(previousIdentity.generation) : std::nullopt;
 }
 
 Result<std::uint64_t> FileSession::generation() {

@@ -20,7 +20,7 @@ class OpenLogs;
 class FileSession final : public SharingSession {
  public:
   FileSession(SharingSessions& sessions, FileStore& store, OpenLogs& openLogs, std::string sessionId,
-              const std::optional<SessionLog::Identity>& before);
+              const std::optional<SessionLog::Identity>& previousIdentity);
 
   [[nodiscard]] Result<SessionState> state() override;
   [[nodiscard]] Result<Entry> header() override;
@@ -46,7 +46,7 @@ class FileSession final : public SharingSession {
   std::shared_ptr<SessionLog> takeIdleLog();
   /// Drops the log: the session's file was replaced or removed.
   void forgetLog();
-  void keepIdentity(const std::optional<SessionLog::Identity>& before);
+  void keepIdentity(const std::optional<SessionLog::Identity>& previousIdentity);
   [[nodiscard]] std::uint64_t lastUsed() const { return lastUsed_; }
 
  private:
@@ -71,8 +71,8 @@ class FileSession final : public SharingSession {
   struct Opened {
     std::mutex mutex;  // Lock order: OpenLogs' lock, then this one.
     std::shared_ptr<SessionLog> log;
-    std::optional<SessionLog::Identity> before;  // of the log that was closed
-    std::uint64_t originGeneration = 0;          // of the log, when `origin` was read from it; 0: not read yet
+    std::optional<SessionLog::Identity> previousIdentity;  // of the log that was closed
+    std::uint64_t originGeneration = 0;  // of the log, when `origin` was read from it; 0: not read yet
     std::optional<ForkOrigin> origin;
   };
   PerProcess<Opened> opened_;

@@ -252,7 +252,7 @@ Result<SessionState> FileTrash::stateOf(const std::string& trashId) {
   const LogFolders folders{.sessions = trash, .archive = trash};
   BOUGH_TRY(auto counting, openLog(folders, trashId));
   BOUGH_TRY(const auto copies, copiesBeside(folders, trashId, counting));
-  state.problemCount += static_cast<std::uint64_t>(std::ranges::count(copies, false, &PackedCopy::covered));
+  state.problemCount += static_cast<std::uint64_t>(std::ranges::count(copies, false, &PackedCopy::isRedundant));
   return state;
 }
 

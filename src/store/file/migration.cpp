@@ -83,7 +83,7 @@ class EntryReader {
     return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
   }
   // Returns the bytes before the first entry, at most 64 KiB.
-  Result<std::string> unreadBeginning() {
+  Result<std::string> unreadableBeginning() {
     std::string beginning(std::min<std::uint64_t>(places_.places.front().offset, std::uint64_t{64} << 10), '\0');
     const auto got = readFully(*log_.source, 0, beginning);
     if (!got) return std::unexpected(readError(log_, got.error(), "read"));
@@ -297,7 +297,7 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
                        .keptAs = {},
                        .problems = {}};
   if (old.hasLostHeader() && !old.isDraft()) {
-    BOUGH_TRY(auto beginning, old.unreadBeginning());
+    BOUGH_TRY(auto beginning, old.unreadableBeginning());
     plan.fromFormat = formatNamedIn(beginning).value_or(plan.fromFormat);
   }
   if (plan.fromFormat <= plan.toFormat) return plan;
@@ -335,12 +335,12 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
     BOUGH_TRY(restoreArchive(folders, sessionId, lockTimeoutMs));
     return migrateLog(folders, attachments, sessionId, origin, serializer, environment, lockTimeoutMs);
   }
-  BOUGH_TRY(dropCopies(folders, sessionId, log));
+  BOUGH_TRY(dropRedundantCopies(folders, sessionId, log));
   MigrationResult result = std::move(*planned);
   if (old.hasLostHeader() && !old.isDraft()) result.fromFormat = result.toFormat;  // only the header is new
   std::string lost;
   if (old.hasLostHeader()) {
-    BOUGH_TRY(lost, old.unreadBeginning());
+    BOUGH_TRY(lost, old.unreadableBeginning());
   }
   NewFile file(*folders.sessions, logName(sessionId));
   LookAlikes lookAlikes(attachments);
@@ -350,7 +350,7 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
   if (done) done = compareEntries(old, log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
   if (done) done = keepOldAs(*folders.sessions, log, kept);
-  if (done) done = file.place();
+  if (done) done = file.publish();
   if (!done) return std::unexpected(done.error());
   (void)folders.sessions->remove(indexName(sessionId));
   result.keptAs = fmt::format("{}/{}", folders.sessions->path(), kept);
@@ -382,7 +382,7 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
     if (auto added = file.addEntry(text); !added) return added;
   }
   if (auto synced = file.sync(); !synced) return synced;
-  if (auto placed = file.place(); !placed) return placed;
+  if (auto placed = file.publish(); !placed) return placed;
   (void)folders.sessions->remove(indexName(sessionId));
   return {};
 }
@@ -407,10 +407,10 @@ Result<Leftovers> removeLeftovers(const LogFolders& folders, std::string_view se
     }
   }
   // A compressed file beside the log shows that archiving or restoring was interrupted.
-  BOUGH_TRY(auto copies, dropCopies(folders, sessionId, log));
+  BOUGH_TRY(auto copies, dropRedundantCopies(folders, sessionId, log));
   for (const PackedCopy& copy : copies) {
-    if (copy.covered) left.removed.push_back(copy.name);
-    if (!copy.covered) left.otherCopies.push_back(copy.path());
+    if (copy.isRedundant) left.removed.push_back(copy.name);
+    if (!copy.isRedundant) left.otherCopies.push_back(copy.path());
   }
   return left;
 }

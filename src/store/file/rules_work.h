@@ -36,10 +36,10 @@ class RulesWork final : public AppendWork {
     batch_.request.entries.clear();
     mark_.confirm();
   }
-  void tell(Result<void> outcome) override {
+  void setOutcome(Result<void> outcome) override {
     if (!outcome) result_ = std::unexpected(outcome.error());
   }
-  Result<AppendResult> take() { return std::move(result_); }
+  Result<AppendResult> takeResult() { return std::move(result_); }
 
  private:
   SessionBatch batch_;

@@ -102,7 +102,7 @@ class Asking {
 
  private:
   void note(Result<void> asked) {
-    if (!asked && !counted_.unasked) counted_.unasked = std::move(asked).error();
+    if (!asked && !counted_.askFailure) counted_.askFailure = std::move(asked).error();
   }
 
   // Returns true when the log was written to after the file was put in place: then the file says nothing about the end

@@ -124,7 +124,7 @@ Result<void> ErasureJournal::write(const ErasurePlan& plan) {
   BOUGH_TRY(file.create());
   BOUGH_TRY(file.add(textOf(plan)));
   BOUGH_TRY(file.sync());
-  return file.place();
+  return file.publish();
 }
 
 Result<void> ErasureJournal::remove() {

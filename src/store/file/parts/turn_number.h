@@ -29,10 +29,10 @@ class TurnWork final : public AppendWork {
 
   Result<void> prepare(LogView& log, BatchLines& lines) override;
   void release() override {}
-  void tell(Result<void> outcome) override {
+  void setOutcome(Result<void> outcome) override {
     if (!outcome) result_ = std::unexpected(outcome.error());
   }
-  Result<std::uint64_t> take() { return std::move(result_); }
+  Result<std::uint64_t> takeResult() { return std::move(result_); }
 
  private:
   Directory& root_;
