@@ -13,25 +13,25 @@
 namespace bough::capi {
 namespace {
 
-void takeFilter(JsonOptions& read, SessionFilter& filter) {
-  read.take("agent", filter.agent);
-  read.take("key", filter.key);
-  read.take("cwd", filter.cwd);
-  read.take("title", filter.title);
-  read.take("sinceMs", filter.sinceMs);
-  read.take("untilMs", filter.untilMs);
+void readFilter(JsonOptions& reader, SessionFilter& filter) {
+  reader.read("agent", filter.agent);
+  reader.read("key", filter.key);
+  reader.read("cwd", filter.cwd);
+  reader.read("title", filter.title);
+  reader.read("sinceMs", filter.sinceMs);
+  reader.read("untilMs", filter.untilMs);
 }
 
-void takeLimit(JsonOptions& read, std::string_view name, std::size_t& limit) {
+void readLimit(JsonOptions& reader, std::string_view name, std::size_t& limit) {
   std::uint64_t value = limit;
-  read.take(name, value);
+  reader.read(name, value);
   limit = value;
 }
 
 // Reads a row of an earlier page, of which two members are used.
-Given<std::optional<ListPlace>> takePlace(JsonOptions& read) {
+CallResult<std::optional<ListPlace>> readPlace(JsonOptions& reader) {
   std::optional<std::string> row;
-  read.takeRaw("after", row);
+  reader.readRaw("after", row);
   if (!row) return std::nullopt;
   const auto activeMs = json::findUnsigned(*row, "activeMs");
   auto sessionId = json::findString(*row, "sessionId");
@@ -61,13 +61,13 @@ void endAnswer(json::Writer& writer, const std::string& outOfDate) {
   writer.endObject();
 }
 
-Given<UsageBy> readBy(std::string_view name) {
-  constexpr std::pair<std::string_view, UsageBy> kWays[] = {{"day", UsageBy::Day},     {"week", UsageBy::Week},
-                                                            {"month", UsageBy::Month}, {"session", UsageBy::Session},
-                                                            {"key", UsageBy::Key},     {"model", UsageBy::Model}};
-  const auto* way = std::ranges::find(kWays, name, [](const auto& pair) { return pair.first; });
-  if (way == std::end(kWays)) return refuse("\"by\" is not day, week, month, session, key or model");
-  return way->second;
+CallResult<UsageBy> readUsageBy(std::string_view name) {
+  constexpr std::pair<std::string_view, UsageBy> kGroupings[] = {
+      {"day", UsageBy::Day},         {"week", UsageBy::Week}, {"month", UsageBy::Month},
+      {"session", UsageBy::Session}, {"key", UsageBy::Key},   {"model", UsageBy::Model}};
+  const auto* grouping = std::ranges::find(kGroupings, name, [](const auto& pair) { return pair.first; });
+  if (grouping == std::end(kGroupings)) return refuse("\"by\" is not day, week, month, session, key or model");
+  return grouping->second;
 }
 
 }  // namespace
@@ -79,16 +79,16 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
-    JsonOptions read(text);
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto text, optionalText(query_json, "query_json"));
+    JsonOptions reader(text);
     ListOptions options;
     options.models = false;
-    takeFilter(read, options.filter);
-    takeLimit(read, "limit", options.limit);
-    takeLimit(read, "skip", options.skip);
-    BOUGH_TRY(options.after, takePlace(read));
-    BOUGH_TRY(read.outcome());
+    readFilter(reader, options.filter);
+    readLimit(reader, "limit", options.limit);
+    readLimit(reader, "skip", options.skip);
+    BOUGH_TRY(options.after, readPlace(reader));
+    BOUGH_TRY(reader.outcome());
     return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto rows, catalog.list(options));
       json::Writer writer;
@@ -96,22 +96,22 @@ int32_t bough_list(bough_store* store, bough_text query_json, bough_text* json) 
       for (const SessionSummary& row : rows) writeSession(writer, row);
       writer.endArray();
       endAnswer(writer, outOfDate);
-      return give(writer.text(), json);
+      return returnText(writer.text(), json);
     });
   });
 }
 
 int32_t bough_search(bough_store* store, bough_text words, bough_text query_json, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto query, given(words, "words"));
-    BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
-    JsonOptions read(text);
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto query, requiredText(words, "words"));
+    BOUGH_TRY(const auto text, optionalText(query_json, "query_json"));
+    JsonOptions reader(text);
     SearchOptions options;
-    takeFilter(read, options.filter);
-    read.take("session", options.filter.session);
-    read.take("roles", options.roles);
-    takeLimit(read, "limit", options.limit);
-    BOUGH_TRY(read.outcome());
+    readFilter(reader, options.filter);
+    reader.read("session", options.filter.session);
+    reader.read("roles", options.roles);
+    readLimit(reader, "limit", options.limit);
+    BOUGH_TRY(reader.outcome());
     return object->withCatalog(true, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(auto hits, catalog.search(query, options));
       json::Writer writer;
@@ -124,23 +124,23 @@ int32_t bough_search(bough_store* store, bough_text words, bough_text query_json
       }
       writer.endArray();
       endAnswer(writer, outOfDate);
-      return give(writer.text(), json);
+      return returnText(writer.text(), json);
     });
   });
 }
 
 int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto text, givenOr(query_json, "query_json"));
-    JsonOptions read(text);
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto text, optionalText(query_json, "query_json"));
+    JsonOptions reader(text);
     UsageOptions options;
     std::string by = "day";
-    read.take("by", by);
-    read.take("sinceMs", options.sinceMs);
-    read.take("untilMs", options.untilMs);
-    read.take("session", options.session);
-    BOUGH_TRY(read.outcome());
-    BOUGH_TRY(options.by, readBy(by));
+    reader.read("by", by);
+    reader.read("sinceMs", options.sinceMs);
+    reader.read("untilMs", options.untilMs);
+    reader.read("session", options.session);
+    BOUGH_TRY(reader.outcome());
+    BOUGH_TRY(options.by, readUsageBy(by));
     return object->withCatalog(false, [&](Catalog& catalog, const std::string& outOfDate) -> Outcome {
       BOUGH_TRY(const auto report, catalog.usage(options));
       json::Writer writer;
@@ -149,7 +149,7 @@ int32_t bough_usage(bough_store* store, bough_text query_json, bough_text* json)
       writer.endArray().key("total");
       writeUsage(writer, report.total);
       endAnswer(writer, outOfDate);
-      return give(writer.text(), json);
+      return returnText(writer.text(), json);
     });
   });
 }

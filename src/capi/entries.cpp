@@ -17,27 +17,27 @@ std::array<bough_text*, EntriesObject::kTexts> textsOf(bough_entry& entry) {
 
 Outcome readText(bough_text text, std::string_view name, std::string& out) {
   if (text.data == nullptr && text.size == 0) return {};
-  BOUGH_TRY(out, givenOr(text, name));
+  BOUGH_TRY(out, optionalText(text, name));
   return {};
 }
 
-Outcome readEntry(const bough_entry& given, Entry& entry) {
-  const bool root = given.flags == BOUGH_ENTRY_ROOT;
-  if (given.flags != 0 && !root) return refuse("an entry has flags that append does not know");
-  if (root && given.parent_id.size > 0) return refuse("a root has a parent_id");
-  if (root || given.parent_id.data != nullptr || given.parent_id.size > 0) {
-    BOUGH_TRY(readText(given.parent_id, "parent_id", entry.parentId.emplace()));
+Outcome readEntry(const bough_entry& source, Entry& entry) {
+  const bool root = source.flags == BOUGH_ENTRY_ROOT;
+  if (source.flags != 0 && !root) return refuse("an entry has flags that append does not know");
+  if (root && source.parent_id.size > 0) return refuse("a root has a parent_id");
+  if (root || source.parent_id.data != nullptr || source.parent_id.size > 0) {
+    BOUGH_TRY(readText(source.parent_id, "parent_id", entry.parentId.emplace()));
   }
-  BOUGH_TRY(readText(given.id, "id", entry.id));
-  BOUGH_TRY(readText(given.type, "type", entry.type));
-  BOUGH_TRY(readText(given.timestamp, "timestamp", entry.timestamp));
-  BOUGH_TRY(readText(given.run_id, "run_id", entry.runId));
-  BOUGH_TRY(readText(given.payload, "payload", entry.payload));
-  BOUGH_TRY(readText(given.meta, "meta", entry.meta));
-  return readText(given.extra, "extra", entry.extra);
+  BOUGH_TRY(readText(source.id, "id", entry.id));
+  BOUGH_TRY(readText(source.type, "type", entry.type));
+  BOUGH_TRY(readText(source.timestamp, "timestamp", entry.timestamp));
+  BOUGH_TRY(readText(source.run_id, "run_id", entry.runId));
+  BOUGH_TRY(readText(source.payload, "payload", entry.payload));
+  BOUGH_TRY(readText(source.meta, "meta", entry.meta));
+  return readText(source.extra, "extra", entry.extra);
 }
 
-Given<std::optional<Durability>> readDurability(std::int32_t number) {
+CallResult<std::optional<Durability>> readDurability(std::int32_t number) {
   switch (number) {
     case BOUGH_STORE_DEFAULT: return std::nullopt;
     case BOUGH_SYNC: return Durability::Sync;
@@ -46,21 +46,21 @@ Given<std::optional<Durability>> readDurability(std::int32_t number) {
   }
 }
 
-Given<AppendOptions> readAppendOptions(const bough_append_options* options) {
-  BOUGH_TRY(const auto read, givenOptions(options, bough_append_options_init));
+CallResult<AppendOptions> readAppendOptions(const bough_append_options* options) {
+  BOUGH_TRY(const auto read, completeOptions(options, bough_append_options_init));
   AppendOptions append;
   BOUGH_TRY(append.durability, readDurability(read.durability));
-  BOUGH_TRY(const auto tail, givenOr(read.expected_tail, "expected_tail"));
+  BOUGH_TRY(const auto tail, optionalText(read.expected_tail, "expected_tail"));
   if (read.expected_tail.data != nullptr) append.expectedTail = std::string(tail);
   if (read.turn > 0) append.turn = read.turn;
   return append;
 }
 
-Given<AppendResult> append(const SessionObject& object, const bough_entry* entries, std::size_t count,
-                           const bough_append_options* options) {
+CallResult<AppendResult> append(const SessionObject& object, const bough_entry* entries, std::size_t count,
+                                const bough_append_options* options) {
   if (entries == nullptr && count > 0) return refuse("there are no entries");
   if (count > kMaxBatchEntries) return refuse("a batch has at most a million entries");
-  BOUGH_TRY(const auto how, readAppendOptions(options));
+  BOUGH_TRY(const auto appendOptions, readAppendOptions(options));
   std::vector<Entry> batch(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (auto read = readEntry(entries[i], batch[i]); !read) {
@@ -68,20 +68,20 @@ Given<AppendResult> append(const SessionObject& object, const bough_entry* entri
       return std::unexpected(std::move(read).error());
     }
   }
-  BOUGH_TRY(auto result, object.session.append(std::move(batch), how));
+  BOUGH_TRY(auto result, object.session.append(std::move(batch), appendOptions));
   return result;
 }
 
-Given<LoadOptions> readLoadOptions(const bough_load_options* options) {
-  BOUGH_TRY(const auto read, givenOptions(options, bough_load_options_init));
+CallResult<LoadOptions> readLoadOptions(const bough_load_options* options) {
+  BOUGH_TRY(const auto read, completeOptions(options, bough_load_options_init));
   LoadOptions load;
   load.fromSequence = read.from;
   load.limit = read.limit;
   load.limitBytes = read.limit_bytes;
   if (read.last > 0) load.last = read.last;
-  BOUGH_TRY(const auto branch, givenOr(read.branch, "branch"));
+  BOUGH_TRY(const auto branch, optionalText(read.branch, "branch"));
   if (read.branch.data != nullptr) load.branch = std::string(branch);
-  BOUGH_TRY(const auto type, givenOr(read.type, "type"));
+  BOUGH_TRY(const auto type, optionalText(read.type, "type"));
   load.type = type;
   load.showRedacted = read.show_redacted != 0;
   return load;
@@ -132,8 +132,8 @@ bough_packed EntriesObject::packed() const {
   return {count(), bytes_.data(), bytes_.size(), ends_.data(), flags_.data()};
 }
 
-Outcome giveEntries(std::span<const Entry> entries, bough_entries** out) {
-  return giveObject(std::make_shared<EntriesObject>(entries), out);
+Outcome returnEntries(std::span<const Entry> entries, bough_entries** out) {
+  return returnObject(std::make_shared<EntriesObject>(entries), out);
 }
 
 }  // namespace bough::capi
@@ -154,12 +154,12 @@ void bough_load_options_init(bough_load_options* options, uint32_t struct_size) 
 
 int32_t bough_append(bough_session* session, const bough_entry* entries, size_t count,
                      const bough_append_options* options, bough_appended* counts, bough_text* last_id) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(last_id));
-    Answer answer(sizeof(bough_appended_one::id) - 1);
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(last_id));
+    ResultText resultText(sizeof(bough_appended_one::id) - 1);
     BOUGH_TRY(const auto result, append(*object, entries, count, options));
-    answer.text() = result.lastAppendedEntryId;
-    answer.give(last_id);
+    resultText.text() = result.lastAppendedEntryId;
+    resultText.moveTo(last_id);
     if (counts != nullptr) *counts = {result.appendedCount, result.duplicateCount};
     return {};
   });
@@ -167,8 +167,8 @@ int32_t bough_append(bough_session* session, const bough_entry* entries, size_t 
 
 int32_t bough_append_one(bough_session* session, const bough_entry* entry, const bough_append_options* options,
                          bough_appended_one* out) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(out));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(out));
     BOUGH_TRY(const auto result, append(*object, entry, 1, options));
     const std::string& id = result.lastAppendedEntryId;
     BOUGH_CHECK(id.size() < sizeof out->id);
@@ -179,50 +179,50 @@ int32_t bough_append_one(bough_session* session, const bough_entry* entry, const
 }
 
 int32_t bough_begin_turn(bough_session* session, uint64_t* turn) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(turn));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(turn));
     BOUGH_TRY(*turn, object->session.beginTurn());
     return {};
   });
 }
 
 int32_t bough_lease_turn(bough_session* session, uint64_t lease_ms, uint64_t* turn) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(turn));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(turn));
     BOUGH_TRY(*turn, object->session.leaseTurn(lease_ms));
     return {};
   });
 }
 
 int32_t bough_renew_turn(bough_session* session, uint64_t turn, uint64_t lease_ms) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(object->session.renewTurn(turn, lease_ms));
     return {};
   });
 }
 
 int32_t bough_load(bough_session* session, const bough_load_options* options, bough_entries** out) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto load, readLoadOptions(options));
     BOUGH_TRY(const auto entries, object->session.load(load));
-    return giveEntries(entries, out);
+    return returnEntries(entries, out);
   });
 }
 
 int32_t bough_load_entry(bough_session* session, bough_text id, bough_entries** out) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto entryId, given(id, "id"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto entryId, requiredText(id, "id"));
     std::vector<Entry> entries(1);
     BOUGH_TRY(entries.front(), object->session.entry(std::string(entryId)));
-    return giveEntries(entries, out);
+    return returnEntries(entries, out);
   });
 }
 
 int32_t bough_load_history(bough_session* session, bough_text id, bough_entries** out) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto entryId, givenOr(id, "id"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto entryId, optionalText(id, "id"));
     BOUGH_TRY(const auto entries, object->session.conversation(std::string(entryId)));
-    return giveEntries(entries, out);
+    return returnEntries(entries, out);
   });
 }
 
@@ -232,17 +232,17 @@ size_t bough_entries_count(bough_entries* entries) {
 }
 
 int32_t bough_entries_get(bough_entries* entries, size_t index, bough_entry* out) {
-  return guardedOn<EntriesObject>(entries, [&](const auto& object) -> Outcome {
+  return runCallOn<EntriesObject>(entries, [&](const auto& object) -> Outcome {
     if (index >= object->count()) return refuse("there is no entry of that index");
-    BOUGH_TRY(needPlace(out));
+    BOUGH_TRY(requireOutParameter(out));
     *out = object->entry(index);
     return {};
   });
 }
 
 int32_t bough_entries_packed(bough_entries* entries, bough_packed* out) {
-  return guardedOn<EntriesObject>(entries, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(out));
+  return runCallOn<EntriesObject>(entries, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(out));
     *out = object->packed();
     return {};
   });

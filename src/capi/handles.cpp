@@ -110,7 +110,7 @@ constexpr std::array kCodes = {
     std::pair{ErrorCode::OutcomeUnknown, BOUGH_OUTCOME_UNKNOWN},
 };
 
-std::string_view plainMessage(std::int32_t code) {
+std::string_view fixedMessage(std::int32_t code) {
   return code == BOUGH_NO_MEMORY ? "memory ran out" : "an unexpected exception: a bug in bough";
 }
 
@@ -143,7 +143,7 @@ std::shared_ptr<Object> removeObject(const void* handle) {
   if (found == all.objects.end()) return nullptr;
   auto object = std::move(found->second);
   all.objects.erase(found);
-  if (object->cutByFork()) new std::shared_ptr(object);  // never freed
+  if (object->isInterruptedByFork()) new std::shared_ptr(object);  // never freed
   return object;
 }
 
@@ -158,40 +158,40 @@ Failure::Failure(std::int32_t number, std::string_view message) : code(number) {
   error.message = message;
 }
 
-std::int32_t remember(const void* handle, Failure failure) noexcept {
+std::int32_t saveError(const void* handle, Failure failure) noexcept {
   lastErrors().add(handle, failure.code).error = std::move(failure.error);
   return failure.code;
 }
 
-std::int32_t rememberPlain(const void* handle, std::int32_t code) noexcept {
+std::int32_t saveErrorCode(const void* handle, std::int32_t code) noexcept {
   lastErrors().add(handle, code).error = Error{};
   return code;
 }
 
-void forgetError(const void* handle) noexcept {
+void clearError(const void* handle) noexcept {
   lastErrors().forget(handle);
 }
 
-Given<std::string_view> given(bough_text text, std::string_view name) {
-  auto view = givenOr(text, name);
+CallResult<std::string_view> requiredText(bough_text text, std::string_view name) {
+  auto view = optionalText(text, name);
   if (view && text.data == nullptr) return refuse(std::string(name) + " is missing");
   return view;
 }
 
-Given<std::string_view> givenOr(bough_text text, std::string_view name) {
+CallResult<std::string_view> optionalText(bough_text text, std::string_view name) {
   if (text.data == nullptr && text.size > 0) return refuse(std::string(name) + " has a size but no bytes");
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
-  if (text.size > kMostBytes) return refuse(std::string(name) + " is longer than any memory");
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
+  if (text.size > kMaxBytes) return refuse(std::string(name) + " is longer than any memory");
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.size);
 }
 
-Outcome needPlace(const void* out) {
+Outcome requireOutParameter(const void* out) {
   if (out == nullptr) return refuse("there is no place for the result");
   return {};
 }
 
-Outcome give(std::string_view text, bough_text* out) {
-  BOUGH_TRY(needPlace(out));
+Outcome returnText(std::string_view text, bough_text* out) {
+  BOUGH_TRY(requireOutParameter(out));
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
   std::memcpy(copy, text.data() == nullptr ? "" : text.data(), text.size());
@@ -200,18 +200,19 @@ Outcome give(std::string_view text, bough_text* out) {
   return {};
 }
 
-Answer::Answer(std::size_t mostBytes) : bytes_(static_cast<char*>(std::malloc(mostBytes + 1))), mostBytes_(mostBytes) {
+ResultText::ResultText(std::size_t maxBytes)
+    : bytes_(static_cast<char*>(std::malloc(maxBytes + 1))), mostBytes_(maxBytes) {
   if (bytes_ == nullptr) throw std::bad_alloc();
-  text_.reserve(mostBytes);
+  text_.reserve(maxBytes);
 }
 
-void Answer::give(bough_text* out) {
-  if (text_.size() > mostBytes_) bytes_ = Answer(text_.size()).bytes_;
+void ResultText::moveTo(bough_text* out) {
+  if (text_.size() > mostBytes_) bytes_ = ResultText(text_.size()).bytes_;
   std::memcpy(bytes_.get(), text_.c_str(), text_.size() + 1);
   *out = {bytes_.release(), text_.size()};
 }
 
-void Answer::Free::operator()(char* bytes) const {
+void ResultText::Free::operator()(char* bytes) const {
   std::free(bytes);
 }
 
@@ -257,7 +258,7 @@ void bough_error(const void* handle, bough_error_info* out) {
   const bool plain = last.code == BOUGH_NO_MEMORY || last.code == BOUGH_INTERNAL;
   out->code = last.code;
   out->retryable = last.error.retryable ? 1 : 0;
-  out->message = viewOf(plain ? plainMessage(last.code) : std::string_view(last.error.message));
+  out->message = viewOf(plain ? fixedMessage(last.code) : std::string_view(last.error.message));
   out->hint = viewOf(last.error.hint);
   out->tail = viewOf(last.error.actualTail);
   out->batch_place = last.error.batchPlace;

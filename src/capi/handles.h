@@ -27,7 +27,7 @@ class Object {
   virtual ~Object() = default;
   /// Returns true when fork(2) interrupted a call on another thread that was changing this object. In the child the
   /// object is then neither used nor destroyed.
-  [[nodiscard]] virtual bool cutByFork() const { return false; }
+  [[nodiscard]] virtual bool isInterruptedByFork() const { return false; }
 };
 
 /// Adds an object and returns its handle. A handle is never reused within a process.
@@ -48,34 +48,34 @@ struct Failure {
 
 using Outcome = std::expected<void, Failure>;
 template <typename T>
-using Given = std::expected<T, Failure>;
+using CallResult = std::expected<T, Failure>;
 
 inline std::unexpected<Failure> refuse(std::string_view message) {
   return std::unexpected(Failure(BOUGH_INVALID_ARGUMENT, message));
 }
 
 /// Stores the failure of a handle's call on this thread for bough_error, until the next call. Returns the code.
-std::int32_t remember(const void* handle, Failure failure) noexcept;
-std::int32_t rememberPlain(const void* handle, std::int32_t code) noexcept;
-void forgetError(const void* handle) noexcept;
+std::int32_t saveError(const void* handle, Failure failure) noexcept;
+std::int32_t saveErrorCode(const void* handle, std::int32_t code) noexcept;
+void clearError(const void* handle) noexcept;
 
 /// Runs a call and turns exceptions into codes, so that nothing is thrown across the C boundary.
 template <typename Body>
-std::int32_t guarded(const void* handle, Body body) noexcept {
-  forgetError(handle);
+std::int32_t runCall(const void* handle, Body body) noexcept {
+  clearError(handle);
   try {
     Outcome outcome = body();
-    return outcome ? BOUGH_OK : remember(handle, std::move(outcome).error());
+    return outcome ? BOUGH_OK : saveError(handle, std::move(outcome).error());
   } catch (const std::bad_alloc&) {
-    return rememberPlain(handle, BOUGH_NO_MEMORY);
+    return saveErrorCode(handle, BOUGH_NO_MEMORY);
   } catch (...) {
-    return rememberPlain(handle, BOUGH_INTERNAL);
+    return saveErrorCode(handle, BOUGH_INTERNAL);
   }
 }
 
 /// Returns the object of a handle if it has the expected kind.
 template <typename Kind>
-Given<std::shared_ptr<Kind>> objectOf(const void* handle) {
+CallResult<std::shared_ptr<Kind>> objectOf(const void* handle) {
   auto object = std::dynamic_pointer_cast<Kind>(findObject(handle));
   if (!object) return std::unexpected(Failure(BOUGH_BAD_HANDLE, "the handle is closed, or is not one of this kind"));
   return object;
@@ -83,35 +83,35 @@ Given<std::shared_ptr<Kind>> objectOf(const void* handle) {
 
 /// Runs a call on the object of its handle.
 template <typename Kind, typename Body>
-std::int32_t guardedOn(const void* handle, Body body) noexcept {
-  return guarded(handle, [&]() -> Outcome {
+std::int32_t runCallOn(const void* handle, Body body) noexcept {
+  return runCall(handle, [&]() -> Outcome {
     BOUGH_TRY(const auto object, objectOf<Kind>(handle));
     return body(object);
   });
 }
 
 /// Returns a text that must be present.
-Given<std::string_view> given(bough_text text, std::string_view name);
+CallResult<std::string_view> requiredText(bough_text text, std::string_view name);
 /// Returns a text that may be absent; empty then.
-Given<std::string_view> givenOr(bough_text text, std::string_view name);
+CallResult<std::string_view> optionalText(bough_text text, std::string_view name);
 
 /// Refuses a null pointer for a result. Call it before anything is changed.
-Outcome needPlace(const void* out);
+Outcome requireOutParameter(const void* out);
 
 /// Passes a copy of a text to the caller, who frees it. Refuses a null pointer.
-Outcome give(std::string_view text, bough_text* out);
+Outcome returnText(std::string_view text, bough_text* out);
 
 /// A result text whose memory is allocated before the call changes anything. So a call that changed something cannot
 /// fail to return its result.
-class Answer {
+class ResultText {
  public:
-  /// `mostBytes`: the greatest length of the text.
-  explicit Answer(std::size_t mostBytes);
+  /// `maxBytes`: the greatest length of the text.
+  explicit ResultText(std::size_t maxBytes);
 
   /// Returns the text; writing up to the greatest length allocates nothing.
   [[nodiscard]] std::string& text() { return text_; }
   /// Passes the text to the caller. Cannot fail unless the text exceeds the greatest length. `out` must not be null.
-  void give(bough_text* out);
+  void moveTo(bough_text* out);
 
  private:
   struct Free {
@@ -128,8 +128,8 @@ inline constexpr std::size_t kNumbersBytes = 512;
 
 /// Passes an object to the caller as a new handle.
 template <typename Handle>
-Outcome giveObject(std::shared_ptr<Object> object, Handle** out) {
-  BOUGH_TRY(needPlace(out));
+Outcome returnObject(std::shared_ptr<Object> object, Handle** out) {
+  BOUGH_TRY(requireOutParameter(out));
   *out = static_cast<Handle*>(addObject(std::move(object)));
   return {};
 }
@@ -137,7 +137,7 @@ Outcome giveObject(std::shared_ptr<Object> object, Handle** out) {
 /// Reads a struct of options that may be shorter than the current one, because an older program was compiled with it.
 /// Refuses a size that no header ever had, because it could cut a pointer or a number in two.
 template <typename Options>
-Given<Options> givenOptions(const Options* options, void (*init)(Options*, std::uint32_t)) {
+CallResult<Options> completeOptions(const Options* options, void (*init)(Options*, std::uint32_t)) {
   Options whole;
   init(&whole, sizeof whole);
   if (options == nullptr) return whole;

@@ -11,20 +11,20 @@
 
 namespace bough::capi {
 
-/// Reads options. Call take() for every member that the call knows, then outcome().
+/// Reads options. Call read() for every member that the C function accepts, then outcome().
 class JsonOptions {
  public:
   /// An absent text is an object without members. `text` must outlive this object.
   explicit JsonOptions(std::string_view text);
 
-  void take(std::string_view name, std::string& value);
-  void take(std::string_view name, std::optional<std::string>& value);
-  void take(std::string_view name, bool& value);
-  void take(std::string_view name, std::uint64_t& value);
-  void take(std::string_view name, std::optional<std::uint64_t>& value);
-  void take(std::string_view name, std::vector<std::string>& values);
+  void read(std::string_view name, std::string& value);
+  void read(std::string_view name, std::optional<std::string>& value);
+  void read(std::string_view name, bool& value);
+  void read(std::string_view name, std::uint64_t& value);
+  void read(std::string_view name, std::optional<std::uint64_t>& value);
+  void read(std::string_view name, std::vector<std::string>& values);
   /// Reads the raw value, of any type.
-  void takeRaw(std::string_view name, std::optional<std::string>& value);
+  void readRaw(std::string_view name, std::optional<std::string>& value);
 
   /// Fails when a member is unknown or has the wrong type; the error names it.
   [[nodiscard]] Outcome outcome() const;
@@ -33,10 +33,10 @@ class JsonOptions {
   struct Member {
     std::string name;
     std::string_view value;
-    bool taken = false;
+    bool isKnown = false;
   };
   Member* find(std::string_view name);
-  void refuseMember(std::string_view name, std::string_view what);
+  void setProblem(std::string_view name, std::string_view what);
 
   std::vector<Member> members_;
   std::string problem_;

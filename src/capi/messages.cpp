@@ -9,19 +9,19 @@
 namespace bough::capi {
 namespace {
 
-Given<ContextOptions> readContextOptions(std::string_view text) {
-  JsonOptions read(text);
+CallResult<ContextOptions> readContextOptions(std::string_view text) {
+  JsonOptions reader(text);
   ContextOptions options;
   std::string dialect = "anthropic";
-  read.take("dialect", dialect);
-  read.take("at", options.at);
-  read.take("budgetTokens", options.budgetTokens);
-  read.take("keepPendingCalls", options.keepPendingCalls);
-  read.take("strict", options.strict);
-  read.take("systemPrompt", options.systemPrompt);
-  read.takeRaw("tools", options.tools);
-  read.take("thinkingAsText", options.thinkingAsText);
-  BOUGH_TRY(read.outcome());
+  reader.read("dialect", dialect);
+  reader.read("at", options.at);
+  reader.read("budgetTokens", options.budgetTokens);
+  reader.read("keepPendingCalls", options.keepPendingCalls);
+  reader.read("strict", options.strict);
+  reader.read("systemPrompt", options.systemPrompt);
+  reader.readRaw("tools", options.tools);
+  reader.read("thinkingAsText", options.thinkingAsText);
+  BOUGH_TRY(reader.outcome());
   BOUGH_TRY(options.dialect, parseDialect(dialect));
   return options;
 }
@@ -40,8 +40,8 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_context(bough_session* session, bough_text options_json, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto text, givenOr(options_json, "options_json"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto text, optionalText(options_json, "options_json"));
     BOUGH_TRY(const auto options, readContextOptions(text));
     BOUGH_TRY(const auto context, buildContext(object->store(), object->session.id(), options));
     json::Writer writer;
@@ -51,12 +51,12 @@ int32_t bough_context(bough_session* session, bough_text options_json, bough_tex
     writeJson(writer, "tools", context.tools);
     writeJson(writer, "messages", context.messages);
     writer.member("tokens", context.tokens).member("turnsLeftOut", context.turnsLeftOut);
-    return give(writer.key("report").raw(context.report.toJson()).endObject().text(), json);
+    return returnText(writer.key("report").raw(context.report.toJson()).endObject().text(), json);
   });
 }
 
 int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto calls, unfinishedToolCalls(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().key("calls").beginArray();
@@ -66,43 +66,43 @@ int32_t bough_unfinished_calls(bough_session* session, bough_text* json) {
       writeJson(writer, "input", call.input);
       writer.member("started", call.started).endObject();
     }
-    return give(writer.endArray().endObject().text(), json);
+    return returnText(writer.endArray().endObject().text(), json);
   });
 }
 
 int32_t bough_convert(bough_text document, bough_text from, bough_text to, bough_text way_back, bough_text* json) {
-  return guarded(nullptr, [&]() -> Outcome {
-    BOUGH_TRY(const auto text, given(document, "document"));
+  return runCall(nullptr, [&]() -> Outcome {
+    BOUGH_TRY(const auto text, requiredText(document, "document"));
     if (!isUtf8(text)) return refuse("document is not UTF-8");  // the result would not be JSON either
-    BOUGH_TRY(const auto fromName, given(from, "from"));
-    BOUGH_TRY(const auto toName, given(to, "to"));
+    BOUGH_TRY(const auto fromName, requiredText(from, "from"));
+    BOUGH_TRY(const auto toName, requiredText(to, "to"));
     BOUGH_TRY(const auto source, parseDialect(fromName));
     BOUGH_TRY(const auto target, parseDialect(toName));
-    BOUGH_TRY(const auto kept, givenOr(way_back, "way_back"));
+    BOUGH_TRY(const auto kept, optionalText(way_back, "way_back"));
     const WayBack wayBack{std::string(kept)};
     BOUGH_TRY(const auto done, convertHistory(text, source, target, {}, kept.empty() ? nullptr : &wayBack));
     json::Writer writer;
     writer.beginObject().member("document", done.document).member("wayBack", done.wayBack.json);
-    return give(writer.key("report").raw(done.report.toJson()).endObject().text(), json);
+    return returnText(writer.key("report").raw(done.report.toJson()).endObject().text(), json);
   });
 }
 
 int32_t bough_migrate_provider(bough_session* session, bough_text dialect, bough_session** out, bough_text* report) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto name, given(dialect, "dialect"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto name, requiredText(dialect, "dialect"));
     BOUGH_TRY(const auto target, parseDialect(name));
-    BOUGH_TRY(needPlace(out));
+    BOUGH_TRY(requireOutParameter(out));
     BOUGH_TRY(auto migrated, migrate(object->store(), object->session.id(), target));
     BOUGH_TRY(auto fork, object->store().session(migrated.sessionId));
     auto opened = std::make_shared<SessionObject>(object->parent, std::move(fork));
-    if (report == nullptr) return giveObject(std::move(opened), out);
+    if (report == nullptr) return returnObject(std::move(opened), out);
     // Return either both results or none.
-    bough_text told{};
-    BOUGH_TRY(give(migrated.report.toJson(), &told));
-    const Outcome handed = giveObject(std::move(opened), out);
-    if (!handed) bough_free(told);
-    if (handed) *report = told;
-    return handed;
+    bough_text reportText{};
+    BOUGH_TRY(returnText(migrated.report.toJson(), &reportText));
+    const Outcome returned = returnObject(std::move(opened), out);
+    if (!returned) bough_free(reportText);
+    if (returned) *report = reportText;
+    return returned;
   });
 }
 

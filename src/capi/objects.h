@@ -51,7 +51,8 @@ class StoreObject final : public Object {
 
 class SessionObject final : public Object {
  public:
-  SessionObject(std::shared_ptr<StoreObject> of, Session opened) : parent(std::move(of)), session(std::move(opened)) {}
+  SessionObject(std::shared_ptr<StoreObject> owner, Session opened)
+      : parent(std::move(owner)), session(std::move(opened)) {}
 
   [[nodiscard]] SessionStore& store() const { return *parent->store; }
 
@@ -78,31 +79,31 @@ class EntriesObject final : public Object {
   std::vector<std::uint32_t> flags_;
 };
 
-Outcome giveEntries(std::span<const Entry> entries, bough_entries** out);
+Outcome returnEntries(std::span<const Entry> entries, bough_entries** out);
 
 /// Entries that a reader returned and the caller has not received yet. If memory runs out in between, the next call
 /// delivers them.
-class Handover {
+class PendingEntries {
  public:
-  /// Delivers at most `most` entries: those left from an earlier call, or else those that `read` returns. `position` is
-  /// the reader's.
+  /// Delivers at most `maxCount` entries: those left from an earlier call, or else those that `read` returns.
+  /// `position` is the reader's.
   template <typename Read>
-  Outcome next(const std::string& position, std::size_t most, Read read, bough_entries** out) {
+  Outcome next(const std::string& position, std::size_t maxCount, Read read, bough_entries** out) {
     if (entries_.empty()) {
       std::string before = position;
       BOUGH_TRY(entries_, read());
       position_ = std::move(before);
     }
-    const std::size_t count = std::min(most, entries_.size());
-    BOUGH_TRY(giveEntries(std::span(entries_).first(count), out));
+    const std::size_t count = std::min(maxCount, entries_.size());
+    BOUGH_TRY(returnEntries(std::span(entries_).first(count), out));
     if (count < entries_.size()) position_.swap(entries_[count - 1].id);
     entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
     if (entries_.empty()) entries_.shrink_to_fit();
     return {};
   }
   /// Returns the id of the last entry that was delivered.
-  [[nodiscard]] const std::string& position(const std::string& ofReader) const {
-    return entries_.empty() ? ofReader : position_;
+  [[nodiscard]] const std::string& position(const std::string& readerPosition) const {
+    return entries_.empty() ? readerPosition : position_;
   }
 
  private:
@@ -112,14 +113,14 @@ class Handover {
 
 /// Lets one call at a time use an object. After a fork(2) that interrupted a call, refuses all calls in the child,
 /// because the object may be half changed there.
-class Turns {
+class ExclusiveUse {
  public:
-  class Turn {
+  class Use {
    public:
-    explicit Turn(Turns& turns) : lock_(*turns.mutex_), user_(&turns.user_) { *user_ = forkCount() + 1; }
-    Turn(Turn&& other) noexcept : lock_(std::move(other.lock_)), user_(std::exchange(other.user_, nullptr)) {}
-    Turn& operator=(Turn&&) = delete;
-    ~Turn() {
+    explicit Use(ExclusiveUse& owner) : lock_(*owner.mutex_), user_(&owner.user_) { *user_ = forkCount() + 1; }
+    Use(Use&& other) noexcept : lock_(std::move(other.lock_)), user_(std::exchange(other.user_, nullptr)) {}
+    Use& operator=(Use&&) = delete;
+    ~Use() {
       if (user_ != nullptr) *user_ = 0;
     }
 
@@ -128,11 +129,12 @@ class Turns {
     std::atomic<unsigned>* user_;
   };
 
-  [[nodiscard]] Given<Turn> take() {
-    if (cut()) return refuse("another thread used this when the process forked; open a new one in the child");
-    return Turn(*this);
+  [[nodiscard]] CallResult<Use> begin() {
+    if (isInterruptedByFork())
+      return refuse("another thread used this when the process forked; open a new one in the child");
+    return Use(*this);
   }
-  [[nodiscard]] bool cut() const {
+  [[nodiscard]] bool isInterruptedByFork() const {
     const unsigned user = user_;
     return user != 0 && user != forkCount() + 1;
   }
@@ -144,22 +146,24 @@ class Turns {
 
 class CursorObject final : public Object {
  public:
-  CursorObject(std::shared_ptr<SessionObject> of, SessionCursor opened)
-      : session(std::move(of)), cursor(std::move(opened)) {}
-  [[nodiscard]] bool cutByFork() const override { return turns.cut(); }
+  CursorObject(std::shared_ptr<SessionObject> owner, SessionCursor opened)
+      : session(std::move(owner)), cursor(std::move(opened)) {}
+  [[nodiscard]] bool isInterruptedByFork() const override { return exclusiveUse.isInterruptedByFork(); }
 
   const std::shared_ptr<SessionObject> session;
-  Turns turns;
+  ExclusiveUse exclusiveUse;
   SessionCursor cursor;
-  Handover handover;
+  PendingEntries pending;
 };
 
 class FollowerObject final : public Object {
  public:
-  FollowerObject(std::shared_ptr<SessionObject> of, SessionFollower opened)
-      : session(std::move(of)), follower(std::move(opened)) {}
+  FollowerObject(std::shared_ptr<SessionObject> owner, SessionFollower opened)
+      : session(std::move(owner)), follower(std::move(opened)) {}
   ~FollowerObject() override;
-  [[nodiscard]] bool cutByFork() const override { return turns.cut() || (hasCallback && made_ != forkCount()); }
+  [[nodiscard]] bool isInterruptedByFork() const override {
+    return exclusiveUse.isInterruptedByFork() || (hasCallback && madeAtForks_ != forkCount());
+  }
 
   /// Stops the follower; does nothing when a fork interrupted it.
   void stop();
@@ -169,15 +173,15 @@ class FollowerObject final : public Object {
   void join();
 
   const std::shared_ptr<SessionObject> session;
-  Turns turns;  // for `follower`, except its stop()
+  ExclusiveUse exclusiveUse;  // for `follower`, except its stop()
   SessionFollower follower;
-  Handover handover;  // used without a callback
+  PendingEntries pending;  // used without a callback
   std::atomic<bool> stopped = false;
   std::atomic<bool> hasCallback = false;
   std::atomic<std::thread::id> callbackThread = std::thread::id();  // set by that thread before its first callback
 
  private:
-  const unsigned made_ = forkCount();
+  const unsigned madeAtForks_ = forkCount();
   std::mutex threadMutex_;
   std::jthread thread_;  // runs the callback; set once
 };

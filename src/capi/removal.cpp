@@ -13,20 +13,20 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_trash(bough_store* store, bough_text session_id, bough_text* trash_id) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto session, given(session_id, "session_id"));
-    BOUGH_TRY(needPlace(trash_id));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto session, requiredText(session_id, "session_id"));
+    BOUGH_TRY(requireOutParameter(trash_id));
     constexpr std::size_t kTimeBytes = 32;
-    Answer answer(session.size() + kTimeBytes);
+    ResultText resultText(session.size() + kTimeBytes);
     BOUGH_TRY(const auto trashed, object->store->trashSession(std::string(session)));
-    answer.text() = trashed.trashId;
-    answer.give(trash_id);
+    resultText.text() = trashed.trashId;
+    resultText.moveTo(trash_id);
     return {};
   });
 }
 
 int32_t bough_trash_list(bough_store* store, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto trashed, object->store->listTrash());
     json::Writer writer;
     writer.beginObject().key("trashed").beginArray();
@@ -34,21 +34,21 @@ int32_t bough_trash_list(bough_store* store, bough_text* json) {
       writer.beginObject().member("trashId", each.trashId).member("sessionId", each.sessionId);
       writer.member("removedMs", each.removedMs).member("bytes", each.bytes).endObject();
     }
-    return give(writer.endArray().endObject().text(), json);
+    return returnText(writer.endArray().endObject().text(), json);
   });
 }
 
 int32_t bough_trash_restore(bough_store* store, bough_text trash_id) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto id, requiredText(trash_id, "trash_id"));
     BOUGH_TRY(object->store->restoreSession(std::string(id)));
     return {};
   });
 }
 
 int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto id, given(trash_id, "trash_id"));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto id, requiredText(trash_id, "trash_id"));
     // A mistyped name must not look like a successful removal.
     BOUGH_TRY(const auto trash, object->store->listTrash());
     if (std::ranges::find(trash, id, &TrashedSession::trashId) == trash.end()) {
@@ -60,16 +60,16 @@ int32_t bough_trash_remove(bough_store* store, bough_text trash_id) {
 }
 
 int32_t bough_erase(bough_session* session, bough_text request_json, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto text, given(request_json, "request_json"));
-    BOUGH_TRY(needPlace(json));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto text, requiredText(request_json, "request_json"));
+    BOUGH_TRY(requireOutParameter(json));
     Erasure erasure;
     erasure.sessionId = object->session.id();
-    JsonOptions read(text);
-    read.take("entryIds", erasure.entryIds);
-    read.take("by", erasure.by);
-    read.take("reason", erasure.reason);
-    BOUGH_TRY(read.outcome());
+    JsonOptions reader(text);
+    reader.read("entryIds", erasure.entryIds);
+    reader.read("by", erasure.by);
+    reader.read("reason", erasure.reason);
+    BOUGH_TRY(reader.outcome());
     BOUGH_TRY(const auto report, object->store().maintenance().erase(erasure));
     json::Writer writer;
     writer.beginObject().member("timestamp", report.timestamp).key("entries").beginArray();
@@ -82,32 +82,32 @@ int32_t bough_erase(bough_session* session, bough_text request_json, bough_text*
     writer.member("removedAttachments", report.removedAttachments);
     writer.list("keptAttachments", report.keptAttachments);
     writer.list("unreached", report.unreached);
-    return give(writer.endObject().text(), json);
+    return returnText(writer.endObject().text(), json);
   });
 }
 
 int32_t bough_attachment_unused(bough_store* store, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto unused, object->store->findUnusedAttachments());
     json::Writer writer;
     writer.beginObject();
     writer.list("unused", unused);
-    return give(writer.endObject().text(), json);
+    return returnText(writer.endObject().text(), json);
   });
 }
 
 int32_t bough_attachment_remove(bough_store* store, bough_text request_json, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto text, given(request_json, "request_json"));
-    BOUGH_TRY(needPlace(json));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto text, requiredText(request_json, "request_json"));
+    BOUGH_TRY(requireOutParameter(json));
     std::vector<std::string> names;
-    JsonOptions read(text);
-    read.take("unused", names);
-    BOUGH_TRY(read.outcome());
-    Answer answer(kNumbersBytes);
+    JsonOptions reader(text);
+    reader.read("unused", names);
+    BOUGH_TRY(reader.outcome());
+    ResultText resultText(kNumbersBytes);
     BOUGH_TRY(const std::uint64_t removed, object->store->removeUnusedAttachments(names));
-    json::Writer(answer.text()).beginObject().member("removed", removed).endObject();
-    answer.give(json);
+    json::Writer(resultText.text()).beginObject().member("removed", removed).endObject();
+    resultText.moveTo(json);
     return {};
   });
 }

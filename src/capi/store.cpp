@@ -22,8 +22,8 @@ Outcome StoreObject::catchUp(std::unique_ptr<Catalog>& catalog, bool search, std
 
 namespace {
 
-Given<StoreOptions> readStoreOptions(const bough_store_options* options) {
-  BOUGH_TRY(const auto read, givenOptions(options, bough_store_options_init));
+CallResult<StoreOptions> readStoreOptions(const bough_store_options* options) {
+  BOUGH_TRY(const auto read, completeOptions(options, bough_store_options_init));
   if (read.durability != BOUGH_SYNC && read.durability != BOUGH_BUFFERED) {
     return refuse("durability is neither BOUGH_SYNC nor BOUGH_BUFFERED");
   }
@@ -38,13 +38,13 @@ Given<StoreOptions> readStoreOptions(const bough_store_options* options) {
   return store;
 }
 
-Given<NewSession> readNewSession(const bough_new_session* options) {
-  BOUGH_TRY(const auto read, givenOptions(options, bough_new_session_init));
+CallResult<NewSession> readNewSession(const bough_new_session* options) {
+  BOUGH_TRY(const auto read, completeOptions(options, bough_new_session_init));
   NewSession session;
-  BOUGH_TRY(session.sessionId, givenOr(read.id, "id"));
-  BOUGH_TRY(session.key, givenOr(read.key, "key"));
-  BOUGH_TRY(session.cwd, givenOr(read.cwd, "cwd"));
-  BOUGH_TRY(session.title, givenOr(read.title, "title"));
+  BOUGH_TRY(session.sessionId, optionalText(read.id, "id"));
+  BOUGH_TRY(session.key, optionalText(read.key, "key"));
+  BOUGH_TRY(session.cwd, optionalText(read.cwd, "cwd"));
+  BOUGH_TRY(session.title, optionalText(read.title, "title"));
   return session;
 }
 
@@ -69,22 +69,22 @@ void bough_new_session_init(bough_new_session* options, uint32_t struct_size) {
 }
 
 int32_t bough_store_open(bough_text location, const bough_store_options* options, bough_store** out) {
-  return guarded(nullptr, [&]() -> Outcome {
-    BOUGH_TRY(needPlace(out));
-    BOUGH_TRY(const auto given, givenOr(location, "location"));
+  return runCall(nullptr, [&]() -> Outcome {
+    BOUGH_TRY(requireOutParameter(out));
+    BOUGH_TRY(const auto text, optionalText(location, "location"));
     BOUGH_TRY(const auto read, readStoreOptions(options));
-    std::string place(given);
+    std::string path(text);
     if (location.data == nullptr) {
-      BOUGH_TRY(place, defaultLocation());
+      BOUGH_TRY(path, defaultLocation());
     }
-    BOUGH_TRY(auto store, SessionStore::open(place, read));
-    return giveObject(std::make_shared<StoreObject>(std::move(store)), out);
+    BOUGH_TRY(auto store, SessionStore::open(path, read));
+    return returnObject(std::make_shared<StoreObject>(std::move(store)), out);
   });
 }
 
 int32_t bough_store_close(bough_store* store) {
   if (store == nullptr) return BOUGH_OK;
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     auto closed = object->store->close();
     if (closed || !closed.error().retryable) removeObject(store);
     if (!closed) return std::unexpected(Failure(std::move(closed.error())));
@@ -93,37 +93,37 @@ int32_t bough_store_close(bough_store* store) {
 }
 
 int32_t bough_store_flush(bough_store* store) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(object->store->flush());
     return {};
   });
 }
 
 int32_t bough_store_list_ids(bough_store* store, bough_text* json) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto ids, object->store->listSessions());
     json::Writer writer;
     writer.beginObject();
     writer.list("sessionIds", ids);
-    return give(writer.endObject().text(), json);
+    return returnText(writer.endObject().text(), json);
   });
 }
 
 int32_t bough_session_create(bough_store* store, const bough_new_session* options, bough_session** out) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto session, readNewSession(options));
-    BOUGH_TRY(needPlace(out));
+    BOUGH_TRY(requireOutParameter(out));
     BOUGH_TRY(auto made, object->store->create(session));
-    return giveObject(std::make_shared<SessionObject>(object, std::move(made)), out);
+    return returnObject(std::make_shared<SessionObject>(object, std::move(made)), out);
   });
 }
 
 int32_t bough_session_open(bough_store* store, bough_text id, bough_session** out) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto sessionId, given(id, "id"));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto sessionId, requiredText(id, "id"));
     BOUGH_TRY(auto found, object->store->session(std::string(sessionId)));
     BOUGH_TRY(found.state());  // fails when the session does not exist
-    return giveObject(std::make_shared<SessionObject>(object, std::move(found)), out);
+    return returnObject(std::make_shared<SessionObject>(object, std::move(found)), out);
   });
 }
 
@@ -132,12 +132,12 @@ void bough_session_close(bough_session* session) {
 }
 
 int32_t bough_session_id(bough_session* session, bough_text* id) {
-  return guardedOn<SessionObject>(session,
-                                  [&](const auto& object) -> Outcome { return give(object->session.id(), id); });
+  return runCallOn<SessionObject>(session,
+                                  [&](const auto& object) -> Outcome { return returnText(object->session.id(), id); });
 }
 
 int32_t bough_session_state(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto state, object->session.state());
     json::Writer writer;
     writer.beginObject().member("sessionId", state.sessionId).member("entryCount", state.entryCount);
@@ -149,38 +149,38 @@ int32_t bough_session_state(bough_session* session, bough_text* json) {
       writer.null();
     }
     writer.member("archived", state.archived).member("bytes", state.bytes);
-    return give(writer.member("problemCount", state.problemCount).endObject().text(), json);
+    return returnText(writer.member("problemCount", state.problemCount).endObject().text(), json);
   });
 }
 
 int32_t bough_fork(bough_session* session, bough_text entry_id, const bough_new_session* options, bough_session** out) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto entry, requiredText(entry_id, "entry_id"));
     BOUGH_TRY(const auto made, readNewSession(options));
-    BOUGH_TRY(needPlace(out));
+    BOUGH_TRY(requireOutParameter(out));
     BOUGH_TRY(auto fork, object->session.fork(std::string(entry), made));
-    return giveObject(std::make_shared<SessionObject>(object->parent, std::move(fork)), out);
+    return returnObject(std::make_shared<SessionObject>(object->parent, std::move(fork)), out);
   });
 }
 
 int32_t bough_attachment_put(bough_store* store, bough_text bytes, bough_text* sha256) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto content, givenOr(bytes, "bytes"));
-    BOUGH_TRY(needPlace(sha256));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto content, optionalText(bytes, "bytes"));
+    BOUGH_TRY(requireOutParameter(sha256));
     constexpr std::size_t kDigits = 64;
-    Answer answer(kDigits);
+    ResultText resultText(kDigits);
     BOUGH_TRY(const auto name, object->store->putAttachment(content));
-    answer.text() = name;
-    answer.give(sha256);
+    resultText.text() = name;
+    resultText.moveTo(sha256);
     return {};
   });
 }
 
 int32_t bough_attachment_get(bough_store* store, bough_text sha256, bough_text* bytes) {
-  return guardedOn<StoreObject>(store, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto name, given(sha256, "sha256"));
+  return runCallOn<StoreObject>(store, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto name, requiredText(sha256, "sha256"));
     BOUGH_TRY(const auto content, object->store->readAttachment(std::string(name)));
-    return give(content, bytes);
+    return returnText(content, bytes);
   });
 }
 

@@ -67,8 +67,8 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_move_head(bough_session* session, bough_text entry_id) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto entry, givenOr(entry_id, "entry_id"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto entry, optionalText(entry_id, "entry_id"));
     if (entry_id.data != nullptr && entry.empty()) {
       return refuse("entry_id is empty; an absent one moves the head before the first entry");
     }
@@ -78,32 +78,32 @@ int32_t bough_move_head(bough_session* session, bough_text entry_id) {
 }
 
 int32_t bough_set_title(bough_session* session, bough_text title) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto text, given(title, "title"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto text, requiredText(title, "title"));
     BOUGH_TRY(object->session.setTitle(std::string(text)));
     return {};
   });
 }
 
 int32_t bough_label_set(bough_session* session, bough_text entry_id, bough_text name) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
-    BOUGH_TRY(const auto label, given(name, "name"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto entry, requiredText(entry_id, "entry_id"));
+    BOUGH_TRY(const auto label, requiredText(name, "name"));
     BOUGH_TRY(object->session.label(std::string(entry), std::string(label)));
     return {};
   });
 }
 
 int32_t bough_label_remove(bough_session* session, bough_text name) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto label, given(name, "name"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto label, requiredText(name, "name"));
     BOUGH_TRY(object->session.removeLabel(std::string(label)));
     return {};
   });
 }
 
 int32_t bough_label_list(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto labels, object->session.labels());
     json::Writer writer;
     writer.beginObject().key("labels").beginArray();
@@ -111,31 +111,31 @@ int32_t bough_label_list(bough_session* session, bough_text* json) {
       writer.beginObject().member("name", label.name).member("entryId", label.entryId);
       writer.member("timestamp", label.timestamp).member("sessionId", label.sessionId).endObject();
     }
-    return give(writer.endArray().endObject().text(), json);
+    return returnText(writer.endArray().endObject().text(), json);
   });
 }
 
 int32_t bough_redact(bough_session* session, bough_text entry_id, bough_text by, bough_text reason) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(const auto entry, given(entry_id, "entry_id"));
-    BOUGH_TRY(const auto who, given(by, "by"));
-    BOUGH_TRY(const auto why, given(reason, "reason"));
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(const auto entry, requiredText(entry_id, "entry_id"));
+    BOUGH_TRY(const auto who, requiredText(by, "by"));
+    BOUGH_TRY(const auto why, requiredText(reason, "reason"));
     BOUGH_TRY(object->session.redact(std::string(entry), std::string(who), std::string(why)));
     return {};
   });
 }
 
 int32_t bough_tree(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto tree, object->session.tree());
     std::string out;
     BOUGH_TRY(writeTree(*object, tree, out));
-    return give(out, json);
+    return returnText(out, json);
   });
 }
 
 int32_t bough_branches(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto branches, listBranches(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().key("branches").beginArray();
@@ -146,17 +146,17 @@ int32_t bough_branches(bough_session* session, bough_text* json) {
       writer.list("labels", branch.names);
       writer.member("isHead", branch.isHead).endObject();
     }
-    return give(writer.endArray().endObject().text(), json);
+    return returnText(writer.endArray().endObject().text(), json);
   });
 }
 
 int32_t bough_diff(bough_session* session, bough_text entry_id, bough_session* other, bough_text other_entry_id,
                    bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& left) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& left) -> Outcome {
     BOUGH_TRY(const auto right, objectOf<SessionObject>(other));
     if (left->parent != right->parent) return refuse("the sessions are of different stores");
-    BOUGH_TRY(const auto leftEnd, givenOr(entry_id, "entry_id"));
-    BOUGH_TRY(const auto rightEnd, givenOr(other_entry_id, "other_entry_id"));
+    BOUGH_TRY(const auto leftEnd, optionalText(entry_id, "entry_id"));
+    BOUGH_TRY(const auto rightEnd, optionalText(other_entry_id, "other_entry_id"));
     BOUGH_TRY(const auto diff, left->session.diff(std::string(leftEnd), right->session, std::string(rightEnd)));
     json::Writer writer;
     writer.beginObject();
@@ -164,7 +164,7 @@ int32_t bough_diff(bough_session* session, bough_text entry_id, bough_session* o
     writer.member("sameEntries", diff.sameEntries);
     BOUGH_TRY(writeIds(writer, "left", left->session, diff.left));
     BOUGH_TRY(writeIds(writer, "right", right->session, diff.right));
-    return give(writer.endObject().text(), json);
+    return returnText(writer.endObject().text(), json);
   });
 }
 

@@ -13,7 +13,7 @@ using namespace bough::capi;
 extern "C" {
 
 int32_t bough_verify(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto report, object->store().verifySession(object->session.id()));
     json::Writer writer;
     writer.beginObject().member("entries", report.entries).member("bytes", report.bytes);
@@ -23,62 +23,62 @@ int32_t bough_verify(bough_session* session, bough_text* json) {
       writer.beginObject().member("kind", toString(problem.kind)).member("offset", problem.offset);
       writer.member("bytes", problem.bytes).member("message", problem.message).endObject();
     }
-    return give(writer.endArray().endObject().text(), json);
+    return returnText(writer.endArray().endObject().text(), json);
   });
 }
 
 int32_t bough_repair(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(json));
-    Answer answer(kNumbersBytes);
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(json));
+    ResultText resultText(kNumbersBytes);
     BOUGH_TRY(const auto report, object->store().repairSession(object->session.id()));
-    json::Writer writer(answer.text());
+    json::Writer writer(resultText.text());
     writer.beginObject().member("tornBytes", report.tornBytes).member("damagedLines", report.damagedLines);
     writer.member("indexRebuilt", report.indexRebuilt).endObject();
-    answer.give(json);
+    resultText.moveTo(json);
     return {};
   });
 }
 
 int32_t bough_migrate(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(json));
-    constexpr std::size_t kMostPathBytes = std::size_t{6} * PATH_MAX;  // each byte as \u00XX
-    Answer answer(kNumbersBytes + kMostPathBytes);
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(json));
+    constexpr std::size_t kMaxPathBytes = std::size_t{6} * PATH_MAX;  // each byte as \u00XX
+    ResultText resultText(kNumbersBytes + kMaxPathBytes);
     BOUGH_TRY(const auto result, object->store().migrateSession(object->session.id()));
-    json::Writer writer(answer.text());
+    json::Writer writer(resultText.text());
     writer.beginObject().key("fromFormat").number(std::int64_t{result.fromFormat});
     writer.key("toFormat").number(std::int64_t{result.toFormat});
     writer.member("entries", result.entries).member("keptAs", result.keptAs).endObject();
-    answer.give(json);
+    resultText.moveTo(json);
     return {};
   });
 }
 
 int32_t bough_archive(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(json));
-    Answer answer(kNumbersBytes);
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(json));
+    ResultText resultText(kNumbersBytes);
     BOUGH_TRY(const auto result, object->store().archiveSession(object->session.id()));
-    json::Writer writer(answer.text());
+    json::Writer writer(resultText.text());
     writer.beginObject().member("bytesBefore", result.bytesBefore).member("bytesAfter", result.bytesAfter).endObject();
-    answer.give(json);
+    resultText.moveTo(json);
     return {};
   });
 }
 
 int32_t bough_forks(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto forks, object->store().forksOf(object->session.id()));
     json::Writer writer;
     writer.beginObject();
     writer.list("sessionIds", forks);
-    return give(writer.endObject().text(), json);
+    return returnText(writer.endObject().text(), json);
   });
 }
 
 int32_t bough_detach(bough_session* session, int32_t rest) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     const StoreMaintenance maintenance = object->store().maintenance();
     BOUGH_TRY(rest != 0 ? maintenance.detachRest(object->session.id()) : maintenance.detach(object->session.id()));
     return {};
@@ -86,7 +86,7 @@ int32_t bough_detach(bough_session* session, int32_t rest) {
 }
 
 int32_t bough_torn(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(const auto report, readTorn(object->store(), object->session.id()));
     json::Writer writer;
     writer.beginObject().member("fileBytes", report.fileBytes).key("records").beginArray();
@@ -98,25 +98,25 @@ int32_t bough_torn(bough_session* session, bough_text* json) {
       }
       writer.endArray().member("unreadableBytes", record.unreadableBytes).endObject();
     }
-    return give(writer.endArray().endObject().text(), json);
+    return returnText(writer.endArray().endObject().text(), json);
   });
 }
 
 int32_t bough_torn_put_back(bough_session* session, bough_text* json) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
-    BOUGH_TRY(needPlace(json));
-    Answer answer(kNumbersBytes);
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+    BOUGH_TRY(requireOutParameter(json));
+    ResultText resultText(kNumbersBytes);
     BOUGH_TRY(const auto done, putBackTorn(object->store(), object->session.id()));
-    json::Writer writer(answer.text());
+    json::Writer writer(resultText.text());
     writer.beginObject().member("appendedCount", done.appendedCount).member("storedCount", done.storedCount);
     writer.member("movedCount", done.movedCount).member("keptBytes", done.keptBytes).endObject();
-    answer.give(json);
+    resultText.moveTo(json);
     return {};
   });
 }
 
 int32_t bough_torn_drop(bough_session* session, uint64_t file_bytes) {
-  return guardedOn<SessionObject>(session, [&](const auto& object) -> Outcome {
+  return runCallOn<SessionObject>(session, [&](const auto& object) -> Outcome {
     BOUGH_TRY(dropTorn(object->store(), object->session.id(), file_bytes));
     return {};
   });
