@@ -51,9 +51,9 @@ std::string rpcAnswer(std::string_view id, std::string_view result) {
 }
 
 std::string cutMessage(std::string_view message) {
-  constexpr std::size_t kMostBytes = 2000;
-  if (message.size() <= kMostBytes) return std::string(message);
-  return std::string(textPart(message, 0, kMostBytes)) + "…";
+  constexpr std::size_t kMaxBytes = 2000;
+  if (message.size() <= kMaxBytes) return std::string(message);
+  return std::string(textPart(message, 0, kMaxBytes)) + "…";
 }
 
 std::string rpcFailure(std::string_view id, const RpcError& error) {

@@ -24,8 +24,8 @@ std::optional<std::uint64_t> parseNumber(std::string_view text) {
 }
 
 RpcError rpcError(const Error& error) {
-  const bool callers = error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidArgument;
-  return {callers ? RpcCode::InvalidParams : RpcCode::InternalError, error.message};
+  const bool isCallersError = error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidArgument;
+  return {isCallersError ? RpcCode::InvalidParams : RpcCode::InternalError, error.message};
 }
 
 // The target of a resource address.
@@ -69,7 +69,7 @@ std::optional<Address> parseAddress(std::string_view uri) {
 }
 
 Result<std::string> readAddress(SessionStore& store, const Address& address) {
-  if (address.entryId.empty()) return readStretch(store, address.sessionId, {.from = address.from});
+  if (address.entryId.empty()) return readSection(store, address.sessionId, {.from = address.from});
   BOUGH_TRY(auto entry, store.loadEntry(address.sessionId, address.entryId));
   json::Writer writer;
   writeEntry(writer, entry, address.from, kMaxResultBytes);
@@ -83,7 +83,7 @@ bool hasCursor(std::string_view params) {
   return cursor && json::kindOf(*cursor) != json::Kind::Null;
 }
 
-std::string placeText(const SessionSummary& row) {
+std::string formatPlace(const SessionSummary& row) {
   return fmt::format("{}:{}", row.activeMs, row.sessionId);
 }
 
@@ -116,7 +116,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
     writer.member("mimeType", "application/json").endObject();
   }
   writer.endArray();
-  if (more) writer.member("nextCursor", placeText(rows->back()));
+  if (more) writer.member("nextCursor", formatPlace(rows->back()));
   // The protocol's list has no member for this; `_meta` is meant for additions of a server.
   if (!caught) writer.key("_meta").beginObject().member("bough/outOfDate", caught.error().message).endObject();
   return writer.endObject().take();
@@ -137,7 +137,7 @@ RpcResult<std::string> readResource(SessionStore& store, std::string_view params
   const auto address = parseAddress(*uri);
   if (!address) return rpcFail(RpcCode::InvalidParams, fmt::format("not a resource of bough: {}", *uri), data);
   auto text = readAddress(store, *address);
-  if (text) text = withNotRead(store, std::move(*text), {address->sessionId});
+  if (text) text = addUnreadableNotes(store, std::move(*text), {address->sessionId});
   if (!text) {
     RpcError error = rpcError(text.error());
     error.data = data;

@@ -13,7 +13,7 @@
 namespace bough::serve {
 
 /// Returns the place of a session in a list as a text, `TIME:ID`, which the client sends back.
-std::string placeText(const SessionSummary& row);
+std::string formatPlace(const SessionSummary& row);
 std::optional<ListPlace> parsePlace(std::string_view text);
 
 /// Returns true when a request for a list names a page.

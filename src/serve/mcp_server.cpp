@@ -15,10 +15,10 @@
 namespace bough::serve {
 namespace {
 
-constexpr std::string_view kStateless = "2026-07-28";
-constexpr std::array<std::string_view, 4> kGreeted = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
-constexpr std::string_view kOfBatches = "2025-03-26";  // the only revision with batches
-constexpr std::size_t kMostOfBatch = 50;
+constexpr std::string_view kStatelessVersion = "2026-07-28";
+constexpr std::array<std::string_view, 4> kHandshakeVersions = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+constexpr std::string_view kBatchVersion = "2025-03-26";  // the only revision with batches
+constexpr std::size_t kMaxBatchMessages = 50;
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr std::string_view kCapabilities = R"({"tools":{},"resources":{}})";
@@ -32,7 +32,7 @@ std::string serverInfo() {
 
 // Adds what the newer generation requires in a result: complete, private to the client, and with the server's name.
 // Joins it with the `_meta` of the result, which is always the last member.
-std::string stateless(std::string_view result, bool cacheable) {
+std::string statelessResult(std::string_view result, bool cacheable) {
   constexpr std::string_view kMeta = R"(,"_meta":{)";
   const bool hasMeta = json::findMember(result, "_meta").has_value();
   result.remove_suffix(1);
@@ -56,16 +56,17 @@ std::string hintForClient(const std::string& hint) {
 }
 
 // Answers an unsupported version with the newest one of that generation; the client decides.
-std::string_view negotiated(std::string_view params) {
+std::string_view negotiatedVersion(std::string_view params) {
   const std::string wanted = json::findString(params, "protocolVersion").value_or("");
-  const auto known = std::ranges::find(kGreeted, wanted);
-  return known == kGreeted.end() ? kGreeted.front() : *known;
+  const auto known = std::ranges::find(kHandshakeVersions, wanted);
+  return known == kHandshakeVersions.end() ? kHandshakeVersions.front() : *known;
 }
 
 RpcResult<void> checkVersion(std::string_view version) {
-  if (version == kStateless || std::ranges::find(kGreeted, version) != kGreeted.end()) return {};
+  if (version == kStatelessVersion || std::ranges::find(kHandshakeVersions, version) != kHandshakeVersions.end())
+    return {};
   return rpcFail(RpcCode::UnsupportedProtocolVersion, fmt::format("unsupported protocol version {}", version),
-                 fmt::format(R"({{"supported":["{}"],"requested":{}}})", kStateless, json::quoted(version)));
+                 fmt::format(R"({{"supported":["{}"],"requested":{}}})", kStatelessVersion, json::quoted(version)));
 }
 
 }  // namespace
@@ -73,11 +74,11 @@ RpcResult<void> checkVersion(std::string_view version) {
 std::string McpServer::handle(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
-  if (line[begin] == '[' && version_ == kOfBatches && json::check(line)) return handleBatch(line);
+  if (line[begin] == '[' && version_ == kBatchVersion && json::check(line)) return handleBatch(line);
   return handleOne(line);
 }
 
-std::string McpServer::refuse(const Error& error) {
+std::string McpServer::refusalAnswer(const Error& error) {
   return rpcFailure({}, {RpcCode::InvalidRequest, error.message});
 }
 
@@ -86,10 +87,10 @@ std::string McpServer::handleBatch(std::string_view line) {
   std::vector<std::string_view> messages;
   while (const auto each = reader.next()) {
     messages.push_back(*each);
-    if (messages.size() > kMostOfBatch) break;
+    if (messages.size() > kMaxBatchMessages) break;
   }
-  if (messages.empty() || messages.size() > kMostOfBatch) {
-    return rpcFailure({}, {RpcCode::InvalidRequest, fmt::format("a batch has 1 to {} messages", kMostOfBatch)});
+  if (messages.empty() || messages.size() > kMaxBatchMessages) {
+    return rpcFailure({}, {RpcCode::InvalidRequest, fmt::format("a batch has 1 to {} messages", kMaxBatchMessages)});
   }
   std::string answers;
   for (const std::string_view message : messages) {
@@ -110,7 +111,7 @@ std::string McpServer::handleOne(std::string_view line) {
 
 RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
   if (request.method == "initialize") {
-    version_ = negotiated(request.params);
+    version_ = negotiatedVersion(request.params);
     return initialize();
   }
   const auto meta = json::findMember(request.params, "_meta");
@@ -121,11 +122,11 @@ RpcResult<std::string> McpServer::answer(const RpcRequest& request) {
                    fmt::format("send `initialize` first, or name {} and {} in _meta", kVersionKey, kCapabilitiesKey));
   }
   if (auto known = checkVersion(*version); !known) return std::unexpected(std::move(known.error()));
-  if (request.method == "server/discover") return stateless(discover(), true);
+  if (request.method == "server/discover") return statelessResult(discover(), true);
   if (request.method == "ping") return rpcFail(RpcCode::MethodNotFound, "revision 2026-07-28 has no ping");
   auto result = answerMethod(request);
   if (!result) return result;
-  return stateless(*result, request.method != "tools/call");
+  return statelessResult(*result, request.method != "tools/call");
 }
 
 RpcResult<std::string> McpServer::answerMethod(const RpcRequest& request) {
@@ -150,8 +151,8 @@ std::string McpServer::initialize() const {
 }
 
 std::string McpServer::discover() const {
-  return fmt::format(R"({{"supportedVersions":["{}"],"capabilities":{},"instructions":{}}})", kStateless, kCapabilities,
-                     json::quoted(kInstructions));
+  return fmt::format(R"({{"supportedVersions":["{}"],"capabilities":{},"instructions":{}}})", kStatelessVersion,
+                     kCapabilities, json::quoted(kInstructions));
 }
 
 // A tool that fails returns a result that says so, so that the model can correct its call. Only an unknown tool is an

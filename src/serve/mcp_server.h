@@ -28,7 +28,7 @@ class McpServer {
   /// Answers one line from a client; empty when no answer is needed. Never fails: an error becomes the answer.
   std::string handle(std::string_view line);
   /// Returns the answer to a message that could not be read, such as a line that is too long.
-  static std::string refuse(const Error& error);
+  static std::string refusalAnswer(const Error& error);
 
  private:
   RpcResult<std::string> answer(const RpcRequest& request);

@@ -22,31 +22,31 @@ namespace bough::serve {
 namespace {
 
 // Updates the catalog. Returns why it could not be updated, if it can still answer; otherwise empty.
-Result<std::string> caughtUp(ToolWorld world, bool search = false) {
+Result<std::string> updateCatalog(ToolContext context, bool search = false) {
   CatchUpOptions options;
   options.search = search;
-  auto done = world.catalog.catchUp(options);
+  auto done = context.catalog.catchUp(options);
   if (done) return std::string();
   if (!answersAllTheSame(done.error())) return std::unexpected(std::move(done.error()));
   return std::move(done.error().message);
 }
 
 // Finds a session; one that the catalog has not read yet is found by its id.
-Result<std::string> namedSession(ToolWorld world, const std::string& name, bool outOfDate) {
-  auto found = findSession(world.catalog, name);
-  if (!found && outOfDate && world.store.sessionState(name)) found = name;
-  if (found) world.used.push_back(*found);
+Result<std::string> namedSession(ToolContext context, const std::string& name, bool outOfDate) {
+  auto found = findSession(context.catalog, name);
+  if (!found && outOfDate && context.store.sessionState(name)) found = name;
+  if (found) context.used.push_back(*found);
   return found;
 }
 
-Result<std::string> foundSession(ToolWorld world, const ToolArguments& arguments,
+Result<std::string> foundSession(ToolContext context, const ToolArguments& arguments,
                                  std::string_view argument = "session") {
   BOUGH_TRY(const auto name, arguments.text(argument));
-  BOUGH_TRY(const auto outOfDate, caughtUp(world));
-  return namedSession(world, name, !outOfDate.empty());
+  BOUGH_TRY(const auto outOfDate, updateCatalog(context));
+  return namedSession(context, name, !outOfDate.empty());
 }
 
-void endAnswer(json::Writer& writer, const std::string& outOfDate) {
+void endResult(json::Writer& writer, const std::string& outOfDate) {
   if (!outOfDate.empty()) writer.member("outOfDate", outOfDate);
   writer.endObject();
 }
@@ -63,10 +63,10 @@ void writeNext(json::Writer& writer, std::string_view name, std::uint64_t place,
 }
 
 // Names the sessions that could not be read completely, because the answer lacks their content.
-void writeNotRead(json::Writer& writer, Catalog& catalog, SessionFilter filter) {
-  constexpr std::size_t kMost = 20;
+void writeUnreadableSessions(json::Writer& writer, Catalog& catalog, SessionFilter filter) {
+  constexpr std::size_t kMaxSessions = 20;
   filter.withProblem = true;
-  const auto rows = catalog.list({.filter = std::move(filter), .limit = kMost, .models = false});
+  const auto rows = catalog.list({.filter = std::move(filter), .limit = kMaxSessions, .models = false});
   if (!rows || rows->empty()) return;
   writer.key("notRead").beginArray();
   for (const SessionSummary& row : *rows) {
@@ -78,7 +78,7 @@ void writeNotRead(json::Writer& writer, Catalog& catalog, SessionFilter filter) 
 constexpr std::uint64_t kMaxSkippedHits = 10'000;
 constexpr std::size_t kMaxExcerpt = 600;
 
-Result<std::string> searchSessions(ToolWorld world, const ToolArguments& arguments) {
+Result<std::string> searchSessions(ToolContext context, const ToolArguments& arguments) {
   BOUGH_TRY(const auto query, arguments.text("query"));
   SearchOptions options;
   BOUGH_TRY(const auto limit, arguments.count("limit", 10, 50));
@@ -87,12 +87,12 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   BOUGH_TRY(const auto role, arguments.text("role", ""));
   if (!role.empty()) options.roles.push_back(role);
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
-  BOUGH_TRY(const auto outOfDate, caughtUp(world, true));
+  BOUGH_TRY(const auto outOfDate, updateCatalog(context, true));
   BOUGH_TRY(const auto session, arguments.text("session", ""));
   if (!session.empty()) {
-    BOUGH_TRY(options.filter.session, namedSession(world, session, !outOfDate.empty()));
+    BOUGH_TRY(options.filter.session, namedSession(context, session, !outOfDate.empty()));
   }
-  BOUGH_TRY(auto hits, world.catalog.search(query, options));
+  BOUGH_TRY(auto hits, context.catalog.search(query, options));
   json::Writer writer;
   writer.beginObject().key("hits").beginArray();
   const std::size_t end = std::min<std::size_t>(hits.size(), skip + limit);
@@ -107,12 +107,12 @@ Result<std::string> searchSessions(ToolWorld world, const ToolArguments& argumen
   }
   writer.endArray();
   writeNext(writer, "nextSkip", next, hits.size());
-  writeNotRead(writer, world.catalog, std::move(options.filter));
-  endAnswer(writer, outOfDate);
+  writeUnreadableSessions(writer, context.catalog, std::move(options.filter));
+  endResult(writer, outOfDate);
   return writer.take();
 }
 
-Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments) {
+Result<std::string> listSessions(ToolContext context, const ToolArguments& arguments) {
   ListOptions options;
   options.models = false;
   BOUGH_TRY(options.limit, arguments.count("limit", 20, 200));
@@ -127,10 +127,10 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   BOUGH_TRY(options.filter.cwd, arguments.text("folder", ""));
   BOUGH_TRY(options.filter.title, arguments.text("title", ""));
   BOUGH_TRY(options.filter.sinceMs, arguments.time("since"));
-  BOUGH_TRY(const auto outOfDate, caughtUp(world));
+  BOUGH_TRY(const auto outOfDate, updateCatalog(context));
   ++options.limit;  // one extra row tells whether there is another page
-  BOUGH_TRY(const auto rows, world.catalog.list(options));
-  BOUGH_TRY(const auto total, world.catalog.count(options.filter));
+  BOUGH_TRY(const auto rows, context.catalog.list(options));
+  BOUGH_TRY(const auto total, context.catalog.count(options.filter));
   json::Writer writer;
   writer.beginObject().member("total", total).key("sessions").beginArray();
   std::size_t written = 0;
@@ -144,49 +144,49 @@ Result<std::string> listSessions(ToolWorld world, const ToolArguments& arguments
   }
   writer.endArray();
   writer.key("nextAfter");
-  written < rows.size() ? writer.string(placeText(rows[written - 1])) : writer.null();
+  written < rows.size() ? writer.string(formatPlace(rows[written - 1])) : writer.null();
   if (!options.after)
     writeNext(writer, "nextSkip", options.skip + written, written == 0 ? 0 : options.skip + rows.size());
-  endAnswer(writer, outOfDate);
+  endResult(writer, outOfDate);
   return writer.take();
 }
 
-Result<std::string> readSession(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, foundSession(world, arguments));
+Result<std::string> readSession(ToolContext context, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, foundSession(context, arguments));
   BOUGH_TRY(const auto entryId, arguments.text("entry", ""));
   BOUGH_TRY(const auto offset, arguments.number("offset", 0, UINT32_MAX));
-  Stretch stretch;
-  BOUGH_TRY(stretch.branch, arguments.text("branch", ""));
-  BOUGH_TRY(stretch.from, arguments.number("from", 0, UINT32_MAX));
-  BOUGH_TRY(stretch.last, arguments.number("last", 0, 200));
-  BOUGH_TRY(stretch.limit, arguments.count("limit", 50, 200));
+  BranchSection section;
+  BOUGH_TRY(section.branch, arguments.text("branch", ""));
+  BOUGH_TRY(section.from, arguments.number("from", 0, UINT32_MAX));
+  BOUGH_TRY(section.last, arguments.number("last", 0, 200));
+  BOUGH_TRY(section.limit, arguments.count("limit", 50, 200));
   if (!entryId.empty()) {
-    if (stretch.from > 0 || stretch.last > 0) {
+    if (section.from > 0 || section.last > 0) {
       return fail(ErrorCode::InvalidArgument, "\"from\" and \"last\" are places in a conversation",
                   "an entry is read on with \"offset\"");
     }
-    BOUGH_TRY(const auto entry, world.store.loadEntry(session, entryId));
+    BOUGH_TRY(const auto entry, context.store.loadEntry(session, entryId));
     json::Writer writer;
     writeEntry(writer, entry, offset, kMaxResultBytes);
     return writer.take();
   }
   if (offset > 0)
     return fail(ErrorCode::InvalidArgument, "\"offset\" is a place in an entry", "name the \"entry\", too");
-  if (stretch.from > 0 && stretch.last > 0) {
+  if (section.from > 0 && section.last > 0) {
     return fail(ErrorCode::InvalidArgument, "\"last\" begins at the same place again", "leave \"last\" out to read on");
   }
-  return readStretch(world.store, session, stretch);
+  return readSection(context.store, session, section);
 }
 
-Result<std::string> sessionTree(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, foundSession(world, arguments));
+Result<std::string> sessionTree(ToolContext context, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, foundSession(context, arguments));
   BOUGH_TRY(const auto from, arguments.number("fromLine", 0, UINT32_MAX));
-  BOUGH_TRY(const auto tree, world.store.loadTree(session));
+  BOUGH_TRY(const auto tree, context.store.loadTree(session));
   std::string out;
   std::uint64_t number = 0;
   bool cut = false;
   BOUGH_TRY(
-      drawTree(tree, describeEntries(world.store, session), {.width = 160, .ids = true}, [&](std::string_view line) {
+      drawTree(tree, describeEntries(context.store, session), {.width = 160, .ids = true}, [&](std::string_view line) {
         if (number++ < from) return true;
         out.append(line) += '\n';
         cut = out.size() > kMaxResultBytes;
@@ -197,17 +197,17 @@ Result<std::string> sessionTree(ToolWorld world, const ToolArguments& arguments)
   return out;
 }
 
-Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& arguments) {
-  constexpr std::size_t kMost = 200;
+Result<std::string> listSessionBranches(ToolContext context, const ToolArguments& arguments) {
+  constexpr std::size_t kMaxBranches = 200;
   constexpr std::size_t kMaxNames = 20;
-  BOUGH_TRY(const auto session, foundSession(world, arguments));
+  BOUGH_TRY(const auto session, foundSession(context, arguments));
   BOUGH_TRY(const auto from, arguments.number("from", 0, UINT32_MAX));
-  BOUGH_TRY(const auto branches, listBranches(world.store, session));
+  BOUGH_TRY(const auto branches, listBranches(context.store, session));
   json::Writer writer;
   writer.beginObject().member("total", branches.size()).key("branches").beginArray();
   const std::size_t begin = std::min<std::size_t>(from, branches.size());
   std::size_t next = begin;
-  for (; next < branches.size() && next - begin < kMost && writer.text().size() < kMaxResultBytes; ++next) {
+  for (; next < branches.size() && next - begin < kMaxBranches && writer.text().size() < kMaxResultBytes; ++next) {
     const BranchListing& branch = branches[next];
     writer.beginObject().member("leafEntryId", branch.leafId).member("length", branch.length);
     writer.member("timestamp", branch.timestamp).member("role", branch.speaker);
@@ -220,18 +220,18 @@ Result<std::string> listSessionBranches(ToolWorld world, const ToolArguments& ar
   return writer.endObject().take();
 }
 
-// Writes one side of a comparison, cut when it exceeds `mostBytes`. `common` entries come before it on its branch, so
+// Writes one side of a comparison, cut when it exceeds `maxBytes`. `common` entries come before it on its branch, so
 // read_session can continue after the cut.
 Result<void> writeSide(json::Writer& writer, SessionStore& store, const std::string& sessionId,
-                       const std::vector<Sequence>& nodes, std::size_t common, std::size_t mostBytes) {
+                       const std::vector<Sequence>& nodes, std::size_t common, std::size_t maxBytes) {
   writer.beginObject().member("count", nodes.size()).key("entries").beginArray();
   std::size_t written = 0;
   BOUGH_TRY(const auto session, store.session(sessionId));
   BOUGH_TRY(forEachEntryAt(session, nodes, [&](const Entry& entry) {
-    if (writer.text().size() >= mostBytes) return false;
+    if (writer.text().size() >= maxBytes) return false;
     writeEntry(writer, entry, 0, kMaxListedBytes / 4);
     ++written;
-    return writer.text().size() < mostBytes;
+    return writer.text().size() < maxBytes;
   }));
   writer.endArray();
   if (written < nodes.size()) {
@@ -243,52 +243,52 @@ Result<void> writeSide(json::Writer& writer, SessionStore& store, const std::str
   return {};
 }
 
-Result<std::string> diffBranches(ToolWorld world, const ToolArguments& arguments) {
+Result<std::string> diffBranches(ToolContext context, const ToolArguments& arguments) {
   BranchEnd left;
-  BOUGH_TRY(left.sessionId, foundSession(world, arguments));
+  BOUGH_TRY(left.sessionId, foundSession(context, arguments));
   BranchEnd right = left;
   BOUGH_TRY(left.entryId, arguments.text("left", ""));
   BOUGH_TRY(right.entryId, arguments.text("right", ""));
   BOUGH_TRY(const auto other, arguments.text("otherSession", ""));
   if (!other.empty()) {
-    BOUGH_TRY(right.sessionId, foundSession(world, arguments, "otherSession"));
+    BOUGH_TRY(right.sessionId, foundSession(context, arguments, "otherSession"));
   }
-  BOUGH_TRY(const auto diff, world.store.diffBranches(left, right));
+  BOUGH_TRY(const auto diff, context.store.diffBranches(left, right));
   json::Writer writer;
   writer.beginObject().member("commonEntries", diff.common.size()).key("left");
-  BOUGH_TRY(writeSide(writer, world.store, left.sessionId, diff.left, diff.common.size(), kMaxResultBytes / 2));
+  BOUGH_TRY(writeSide(writer, context.store, left.sessionId, diff.left, diff.common.size(), kMaxResultBytes / 2));
   writer.key("right");
-  BOUGH_TRY(writeSide(writer, world.store, right.sessionId, diff.right, diff.common.size(), kMaxResultBytes));
+  BOUGH_TRY(writeSide(writer, context.store, right.sessionId, diff.right, diff.common.size(), kMaxResultBytes));
   return writer.endObject().take();
 }
 
 void writeUsage(json::Writer& writer, const UsageRow& row) {
   writer.beginObject().member("name", shortText(row.name)).member("answers", row.messages);
   writer.member("withoutUsage", row.withoutUsage);
-  const bool knowsNothing = row.withoutUsage > 0 && row.withoutUsage == row.messages;
-  writeTokens(writer, row.tokens).key("costUsd").raw(knowsNothing ? "null" : fmt::format("{:.4f}", row.costUsd));
+  const bool isUnknown = row.withoutUsage > 0 && row.withoutUsage == row.messages;
+  writeTokens(writer, row.tokens).key("costUsd").raw(isUnknown ? "null" : fmt::format("{:.4f}", row.costUsd));
   writer.member("costKnown", row.costKnown).endObject();
 }
 
-Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
-  static constexpr std::array<std::pair<std::string_view, UsageBy>, 6> kWays = {{{"day", UsageBy::Day},
-                                                                                 {"week", UsageBy::Week},
-                                                                                 {"month", UsageBy::Month},
-                                                                                 {"session", UsageBy::Session},
-                                                                                 {"key", UsageBy::Key},
-                                                                                 {"model", UsageBy::Model}}};
+Result<std::string> showUsage(ToolContext context, const ToolArguments& arguments) {
+  static constexpr std::array<std::pair<std::string_view, UsageBy>, 6> kGroupings = {{{"day", UsageBy::Day},
+                                                                                      {"week", UsageBy::Week},
+                                                                                      {"month", UsageBy::Month},
+                                                                                      {"session", UsageBy::Session},
+                                                                                      {"key", UsageBy::Key},
+                                                                                      {"model", UsageBy::Model}}};
   BOUGH_TRY(const auto by, arguments.text("by", "day"));
-  const auto way = std::ranges::find(kWays, by, &std::pair<std::string_view, UsageBy>::first);
-  if (way == kWays.end()) {
+  const auto grouping = std::ranges::find(kGroupings, by, &std::pair<std::string_view, UsageBy>::first);
+  if (grouping == kGroupings.end()) {
     return fail(ErrorCode::InvalidArgument, "the argument \"by\" is not day, week, month, session, key or model");
   }
   UsageOptions options;
-  options.by = way->second;
+  options.by = grouping->second;
   BOUGH_TRY(options.sinceMs, arguments.time("since"));
   BOUGH_TRY(options.untilMs, arguments.time("until"));
   BOUGH_TRY(const auto skip, arguments.number("skip", 0, UINT32_MAX));
-  BOUGH_TRY(const auto outOfDate, caughtUp(world));
-  BOUGH_TRY(auto report, world.catalog.usage(options));
+  BOUGH_TRY(const auto outOfDate, updateCatalog(context));
+  BOUGH_TRY(auto report, context.catalog.usage(options));
   // Put the most interesting rows first: the newest days, and otherwise the most expensive rows.
   const bool byTime = options.by == UsageBy::Day || options.by == UsageBy::Week || options.by == UsageBy::Month;
   if (byTime) std::ranges::reverse(report.rows);
@@ -301,49 +301,49 @@ Result<std::string> showUsage(ToolWorld world, const ToolArguments& arguments) {
   writeNext(writer, "nextSkip", next, report.rows.size());
   writer.key("total");
   writeUsage(writer, report.total);
-  writeNotRead(writer, world.catalog, {});
-  endAnswer(writer, outOfDate);
+  writeUnreadableSessions(writer, context.catalog, {});
+  endResult(writer, outOfDate);
   return writer.take();
 }
 
 // Tools that change a session require its whole id, because a similar name must not change another session.
-Result<std::string> exactSession(ToolWorld world, const ToolArguments& arguments) {
+Result<std::string> exactSession(ToolContext context, const ToolArguments& arguments) {
   BOUGH_TRY(auto session, arguments.text("session"));
-  world.used.push_back(session);
+  context.used.push_back(session);
   return session;
 }
 
-Result<std::string> appendMessage(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, exactSession(world, arguments));
+Result<std::string> appendMessage(ToolContext context, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, exactSession(context, arguments));
   BOUGH_TRY(const auto role, arguments.text("role"));
   BOUGH_TRY(const auto text, arguments.text("text"));
   if (role != "user" && role != "assistant") {
     return fail(ErrorCode::InvalidArgument, "the argument \"role\" is not user or assistant");
   }
   Entry entry = role == "user" ? userText(text) : assistantText(text);
-  BOUGH_TRY(const auto appended, world.store.appendSessionEntries(session, {std::move(entry)}));
+  BOUGH_TRY(const auto appended, context.store.appendSessionEntries(session, {std::move(entry)}));
   return fmt::format(R"({{"entryId":{}}})", json::quoted(appended.lastAppendedEntryId));
 }
 
-Result<std::string> labelEntry(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, exactSession(world, arguments));
+Result<std::string> labelEntry(ToolContext context, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, exactSession(context, arguments));
   BOUGH_TRY(const auto entry, arguments.text("entry"));
   BOUGH_TRY(const auto label, arguments.text("label"));
-  BOUGH_TRY(world.store.labelEntry(session, entry, label));
+  BOUGH_TRY(context.store.labelEntry(session, entry, label));
   return fmt::format(R"({{"entryId":{},"label":{}}})", json::quoted(entry), json::quoted(label));
 }
 
-Result<std::string> forkSession(ToolWorld world, const ToolArguments& arguments) {
-  BOUGH_TRY(const auto session, exactSession(world, arguments));
+Result<std::string> forkSession(ToolContext context, const ToolArguments& arguments) {
+  BOUGH_TRY(const auto session, exactSession(context, arguments));
   BOUGH_TRY(auto entry, arguments.text("entry", ""));
-  NewSession made;
-  BOUGH_TRY(made.title, arguments.text("title", ""));
+  NewSession newSession;
+  BOUGH_TRY(newSession.title, arguments.text("title", ""));
   if (entry.empty()) {
-    BOUGH_TRY(const auto state, world.store.sessionState(session));
+    BOUGH_TRY(const auto state, context.store.sessionState(session));
     if (state.headId.empty()) return fail(ErrorCode::NotFound, "the session has no entry to fork from");
     entry = state.headId;
   }
-  BOUGH_TRY(const auto fork, world.store.branchFromEntry(session, entry, made));
+  BOUGH_TRY(const auto fork, context.store.branchFromEntry(session, entry, newSession));
   return fmt::format(R"({{"sessionId":{}}})", json::quoted(fork.sessionId));
 }
 
@@ -425,7 +425,7 @@ Result<std::string> runTool(const McpTool& tool, SessionStore& store, Catalog& c
   }
   std::vector<std::string> used;
   BOUGH_TRY(auto result, tool.run({.store = store, .catalog = catalog, .used = used}, ToolArguments(arguments)));
-  return withNotRead(store, std::move(result), std::move(used));
+  return addUnreadableNotes(store, std::move(result), std::move(used));
 }
 
 std::string listTools(bool write) {

@@ -13,7 +13,7 @@
 
 namespace bough::serve {
 
-struct ToolWorld {
+struct ToolContext {
   SessionStore& store;
   Catalog& catalog;
   std::vector<std::string>& used;  ///< The sessions that a result refers to.
@@ -25,7 +25,7 @@ struct McpTool {
   std::string_view properties;  ///< JSON: the members of the input schema's `properties`.
   std::string_view required;    ///< JSON: the elements of its `required`.
   bool writes = false;
-  Result<std::string> (*run)(ToolWorld world, const ToolArguments& arguments);
+  Result<std::string> (*run)(ToolContext context, const ToolArguments& arguments);
 };
 
 /// Returns null when there is no such tool, or when it writes and `write` is false.

@@ -35,22 +35,22 @@ bool continuesCharacter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// Returns the part of a text that takes about `most` bytes as JSON, where a quote takes two bytes and a control
+// Returns the part of a text that takes about `maxBytes` bytes as JSON, where a quote takes two bytes and a control
 // character six.
-std::string_view jsonPart(std::string_view text, std::size_t from, std::size_t most) {
-  std::string_view part = textPart(text, from, most);
+std::string_view jsonPart(std::string_view text, std::size_t from, std::size_t maxBytes) {
+  std::string_view part = textPart(text, from, maxBytes);
   constexpr std::size_t kQuotes = 2;
-  for (std::size_t size = 0; (size = json::quoted(part).size() - kQuotes) > most;) {
-    part = textPart(text, from, part.size() * most / size);
+  for (std::size_t size = 0; (size = json::quoted(part).size() - kQuotes) > maxBytes;) {
+    part = textPart(text, from, part.size() * maxBytes / size);
   }
   return part;
 }
 
 // Returns where a section starts: a place counted from the root, or the place of one of the last messages. Entries that
 // are not messages are not counted.
-Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& sessionId, const std::string& leaf,
-                                 const Stretch& stretch) {
-  if (stretch.last == 0) return stretch.from;
+Result<std::uint64_t> sectionStart(SessionStore& store, const std::string& sessionId, const std::string& leaf,
+                                   const BranchSection& section) {
+  if (section.last == 0) return section.from;
   BOUGH_TRY(const auto tree, store.loadTree(sessionId));
   BOUGH_TRY(const auto node, store.sequenceOf(sessionId, leaf));
   if (!tree.isNode(node)) return 0;
@@ -58,7 +58,7 @@ Result<std::uint64_t> firstPlace(SessionStore& store, const std::string& session
   for (Sequence each = node; each != kNoSequence; each = tree.parent(each)) upwards.push_back(each);
   BOUGH_TRY(const Session session, store.session(sessionId));
   std::uint64_t place = upwards.size();
-  std::uint64_t left = stretch.last;
+  std::uint64_t left = section.last;
   BOUGH_TRY(forEachEntryAt(session, upwards, [&](const Entry& entry) {
     --place;
     if (entry.type == entry_type::kMessage) --left;
@@ -87,7 +87,7 @@ std::string problemOf(SessionStore& store, const std::string& sessionId) {
 
 }  // namespace
 
-std::string withNotRead(SessionStore& store, std::string result, std::vector<std::string> sessionIds) {
+std::string addUnreadableNotes(SessionStore& store, std::string result, std::vector<std::string> sessionIds) {
   std::ranges::sort(sessionIds);
   const auto repeated = std::ranges::unique(sessionIds);
   sessionIds.erase(repeated.begin(), repeated.end());
@@ -114,17 +114,17 @@ std::string entryText(const Entry& entry) {
   return text;
 }
 
-std::string_view textPart(std::string_view text, std::size_t from, std::size_t most) {
+std::string_view textPart(std::string_view text, std::size_t from, std::size_t maxBytes) {
   from = std::min(from, text.size());
   while (from < text.size() && continuesCharacter(text[from])) ++from;
-  std::size_t end = from + std::min(most, text.size() - from);
+  std::size_t end = from + std::min(maxBytes, text.size() - from);
   while (end > from && end < text.size() && continuesCharacter(text[end])) --end;
   return text.substr(from, end - from);
 }
 
-void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std::size_t most) {
+void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std::size_t maxBytes) {
   const std::string text = entryText(entry);
-  const std::string_view part = jsonPart(text, from, most);
+  const std::string_view part = jsonPart(text, from, maxBytes);
   writer.beginObject().member("entryId", entry.id).member("role", viewEntry(entry).speaker);
   writer.member("timestamp", entry.timestamp).member("text", part);
   const std::size_t end = static_cast<std::size_t>(part.data() - text.data()) + part.size();
@@ -135,8 +135,8 @@ void writeEntry(json::Writer& writer, const Entry& entry, std::size_t from, std:
 }
 
 Result<std::string> findSession(Catalog& catalog, const std::string& name) {
-  constexpr std::size_t kShown = 5;
-  BOUGH_TRY(const auto match, catalog.findByName(name, kShown));
+  constexpr std::size_t kMaxShown = 5;
+  BOUGH_TRY(const auto match, catalog.findByName(name, kMaxShown));
   if (match.sessions.size() == 1) return match.sessions.front().sessionId;
   if (match.sessions.empty()) {
     return fail(ErrorCode::NotFound, fmt::format("no session is named \"{}\"", textPart(name, 0, 80)),
@@ -151,8 +151,8 @@ Result<std::string> findSession(Catalog& catalog, const std::string& name) {
               "give the id of one of them");
 }
 
-Result<std::string> readStretch(SessionStore& store, const std::string& sessionId, const Stretch& stretch) {
-  std::string leaf = stretch.branch;
+Result<std::string> readSection(SessionStore& store, const std::string& sessionId, const BranchSection& section) {
+  std::string leaf = section.branch;
   if (leaf.empty()) {
     BOUGH_TRY(auto state, store.sessionState(sessionId));
     leaf = std::move(state.headId);
@@ -161,8 +161,8 @@ Result<std::string> readStretch(SessionStore& store, const std::string& sessionI
   writer.beginObject().member("sessionId", sessionId).member("branch", leaf).key("entries").beginArray();
   std::optional<std::uint64_t> next;
   if (!leaf.empty()) {
-    BOUGH_TRY(std::uint64_t place, firstPlace(store, sessionId, leaf, stretch));
-    const std::uint64_t wanted = stretch.last > 0 ? kMaxEntries : std::min(stretch.limit, kMaxEntries);
+    BOUGH_TRY(std::uint64_t place, sectionStart(store, sessionId, leaf, section));
+    const std::uint64_t wanted = section.last > 0 ? kMaxEntries : std::min(section.limit, kMaxEntries);
     LoadOptions load;
     load.branch = leaf;
     load.fromSequence = place;

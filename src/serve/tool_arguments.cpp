@@ -13,12 +13,12 @@ namespace bough::serve {
 namespace {
 
 // Reads an `integer` of a JSON schema, which may have a fraction of zero (5.0), as programs without integers write it.
-std::optional<std::uint64_t> wholeNumber(std::string_view value, std::uint64_t least, std::uint64_t most) {
+std::optional<std::uint64_t> wholeNumber(std::string_view value, std::uint64_t minimum, std::uint64_t maximum) {
   double number = 0;
   const char* const end = value.data() + value.size();
   const auto [rest, error] = std::from_chars(value.data(), end, number);
   if (error != std::errc() || rest != end || number != std::floor(number)) return std::nullopt;
-  if (number < static_cast<double>(least) || number > static_cast<double>(most)) return std::nullopt;
+  if (number < static_cast<double>(minimum) || number > static_cast<double>(maximum)) return std::nullopt;
   return static_cast<std::uint64_t>(number);
 }
 
@@ -36,29 +36,30 @@ Result<std::string> ToolArguments::text(std::string_view name) const {
   return value;
 }
 
-Result<std::string> ToolArguments::text(std::string_view name, std::string_view otherwise) const {
+Result<std::string> ToolArguments::text(std::string_view name, std::string_view fallback) const {
   const auto value = find(name);
-  if (!value) return std::string(otherwise);
+  if (!value) return std::string(fallback);
   auto decoded = json::decodeString(*value);
   if (!decoded) return fail(ErrorCode::InvalidArgument, fmt::format("the argument \"{}\" is not a text", name));
   return std::move(*decoded);
 }
 
-Result<std::uint64_t> ToolArguments::numberFrom(std::uint64_t least, std::string_view name, std::uint64_t otherwise,
-                                                std::uint64_t most) const {
+Result<std::uint64_t> ToolArguments::numberInRange(std::uint64_t minimum, std::string_view name, std::uint64_t fallback,
+                                                   std::uint64_t maximum) const {
   const auto value = find(name);
-  if (!value) return otherwise;
-  if (const auto number = wholeNumber(*value, least, most)) return *number;
+  if (!value) return fallback;
+  if (const auto number = wholeNumber(*value, minimum, maximum)) return *number;
   return fail(ErrorCode::InvalidArgument,
-              fmt::format("the argument \"{}\" is not a whole number from {} to {}", name, least, most));
+              fmt::format("the argument \"{}\" is not a whole number from {} to {}", name, minimum, maximum));
 }
 
-Result<std::uint64_t> ToolArguments::number(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const {
-  return numberFrom(0, name, otherwise, most);
+Result<std::uint64_t> ToolArguments::number(std::string_view name, std::uint64_t fallback,
+                                            std::uint64_t maximum) const {
+  return numberInRange(0, name, fallback, maximum);
 }
 
-Result<std::uint64_t> ToolArguments::count(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const {
-  return numberFrom(1, name, otherwise, most);
+Result<std::uint64_t> ToolArguments::count(std::string_view name, std::uint64_t fallback, std::uint64_t maximum) const {
+  return numberInRange(1, name, fallback, maximum);
 }
 
 Result<std::optional<std::uint64_t>> ToolArguments::time(std::string_view name) const {

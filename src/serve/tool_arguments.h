@@ -17,18 +17,20 @@ class ToolArguments {
 
   /// Returns a text. InvalidArgument when the argument is missing, not a text, or empty.
   [[nodiscard]] Result<std::string> text(std::string_view name) const;
-  /// Does the same, but returns `otherwise` when the argument is missing or null.
-  [[nodiscard]] Result<std::string> text(std::string_view name, std::string_view otherwise) const;
-  /// Returns a number. InvalidArgument when it is not a whole number from 0 to `most`; `otherwise` when it is missing.
-  [[nodiscard]] Result<std::uint64_t> number(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const;
+  /// Does the same, but returns `fallback` when the argument is missing or null.
+  [[nodiscard]] Result<std::string> text(std::string_view name, std::string_view fallback) const;
+  /// Returns a number. InvalidArgument when it is not a whole number from 0 to `maximum`; `fallback` when it is
+  /// missing.
+  [[nodiscard]] Result<std::uint64_t> number(std::string_view name, std::uint64_t fallback,
+                                             std::uint64_t maximum) const;
   /// Does the same for a page size, which is at least 1.
-  [[nodiscard]] Result<std::uint64_t> count(std::string_view name, std::uint64_t otherwise, std::uint64_t most) const;
+  [[nodiscard]] Result<std::uint64_t> count(std::string_view name, std::uint64_t fallback, std::uint64_t maximum) const;
   /// Returns a time, given as RFC 3339 or as a date; std::nullopt when the argument is missing.
   [[nodiscard]] Result<std::optional<std::uint64_t>> time(std::string_view name) const;
 
  private:
-  [[nodiscard]] Result<std::uint64_t> numberFrom(std::uint64_t least, std::string_view name, std::uint64_t otherwise,
-                                                 std::uint64_t most) const;
+  [[nodiscard]] Result<std::uint64_t> numberInRange(std::uint64_t minimum, std::string_view name,
+                                                    std::uint64_t fallback, std::uint64_t maximum) const;
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
 
   std::string_view object_;
