@@ -11,7 +11,7 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kDeepestColumns = 200;  // for the tree lines before a row, when no width is set
+constexpr std::size_t kMaxPrefixColumns = 200;  // for the tree lines before a row, when no width is set
 
 constexpr std::size_t kShortIdColumns = 8;  // short ids are padded to this width, so that what follows is aligned
 
@@ -40,29 +40,29 @@ std::string marksOf(const SessionTree& tree, const tree::Row& row) {
   return marks.empty() ? "head" : "head, " + marks;
 }
 
-class LineMaker {
+class LineFormatter {
  public:
-  LineMaker(const SessionTree& tree, const DrawOptions& options) : tree_(tree), options_(options) {}
+  LineFormatter(const SessionTree& tree, const DrawOptions& options) : tree_(tree), options_(options) {}
 
-  [[nodiscard]] std::string make(const tree::Row& row, const EntrySummary& summary) const {
-    if (row.folded > 0) return paint(TreePart::Lines, row.lead) + paint(TreePart::Fold, foldText(row.folded));
+  [[nodiscard]] std::string format(const tree::Row& row, const EntrySummary& summary) const {
+    if (row.folded > 0) return paint(TreePart::Lines, row.prefix) + paint(TreePart::Fold, foldText(row.folded));
     const std::size_t width = options_.width == 0 ? SIZE_MAX : options_.width;
     const std::size_t speakerColumns = width < 32 ? 4 : width < 60 ? 10 : 24;
     const std::string speaker = fmt::format("[{}]", text::excerptToWidth(summary.speaker, speakerColumns));
-    Parts parts{.time = options_.time ? options_.time(summary.timestamp) : "", .said = summary.text};
+    Parts parts{.time = options_.time ? options_.time(summary.timestamp) : "", .text = summary.text};
     if (row.isHead) parts.mark = "← head";
     parts.mark += moreMarks(row, summary, parts.mark.empty());
     if (options_.ids) parts.id = options_.shortId ? options_.shortId(summary.entryId) : summary.entryId;
     const bool idFirst = options_.ids && options_.shortId;
     if (idFirst) parts.id.append(kShortIdColumns - std::min(kShortIdColumns, text::displayWidth(parts.id)), ' ');
     if (options_.width > 0) {
-      fit(parts, text::displayWidth(row.lead) + text::displayWidth(speaker), row.isHead);
+      fit(parts, text::displayWidth(row.prefix) + text::displayWidth(speaker), row.isHead);
     }
-    std::string line = paint(TreePart::Lines, row.lead);
+    std::string line = paint(TreePart::Lines, row.prefix);
     if (idFirst) line += paint(TreePart::Id, parts.id) + " ";
     line += paint(TreePart::Speaker, speaker);
     if (!parts.time.empty()) line += " " + paint(TreePart::Fold, parts.time) + " ";
-    if (!parts.said.empty()) line += " " + paint(TreePart::Text, parts.said);
+    if (!parts.text.empty()) line += " " + paint(TreePart::Text, parts.text);
     if (!parts.mark.empty()) line += std::string(gap(), ' ') + paint(TreePart::Mark, parts.mark);
     if (!parts.id.empty() && !idFirst) line += std::string(gap(), ' ') + paint(TreePart::Id, parts.id);
     return line;
@@ -71,7 +71,7 @@ class LineMaker {
  private:
   struct Parts {
     std::string time = {};
-    std::string said = {};
+    std::string text = {};
     std::string mark = {};
     std::string id = {};
   };
@@ -87,25 +87,28 @@ class LineMaker {
   // Fits the parts into the width: cuts the marks first, then the text, and drops the time when too little of the text
   // would be left. The mark of the head is never cut.
   void fit(Parts& parts, std::size_t taken, bool isHead) const {
-    constexpr std::size_t kLeastText = 12;
+    constexpr std::size_t kMinTextColumns = 12;
     const std::size_t headColumns = isHead ? text::displayWidth("← head") : 0;
     if (!parts.id.empty()) taken += text::displayWidth(parts.id) + (options_.shortId ? 1 : gap());
     std::size_t room = options_.width > taken ? options_.width - taken : 0;
     if (!parts.mark.empty()) {
-      const std::size_t wanted = kLeastText + 1 + gap();
-      const std::size_t most = std::max(room > wanted ? room - wanted : 0, room / 2 > gap() ? room / 2 - gap() : 0);
-      if (text::displayWidth(parts.mark) > most) {
-        parts.mark = most > headColumns + 2 ? text::excerptToWidth(parts.mark, most) : isHead ? "← head" : "";
+      const std::size_t wanted = kMinTextColumns + 1 + gap();
+      const std::size_t maxColumns =
+          std::max(room > wanted ? room - wanted : 0, room / 2 > gap() ? room / 2 - gap() : 0);
+      if (text::displayWidth(parts.mark) > maxColumns) {
+        parts.mark = maxColumns > headColumns + 2 ? text::excerptToWidth(parts.mark, maxColumns)
+                     : isHead                     ? "← head"
+                                                  : "";
       }
       if (!parts.mark.empty()) room -= std::min(room, text::displayWidth(parts.mark) + gap());
     }
     const std::size_t timeColumns = text::displayWidth(parts.time) + 2;
-    if (!parts.time.empty() && room >= timeColumns + 1 + std::min(kLeastText, text::displayWidth(parts.said))) {
+    if (!parts.time.empty() && room >= timeColumns + 1 + std::min(kMinTextColumns, text::displayWidth(parts.text))) {
       room -= timeColumns;
     } else {
       parts.time.clear();
     }
-    parts.said = room > 1 ? text::excerptToWidth(parts.said, room - 1) : "";
+    parts.text = room > 1 ? text::excerptToWidth(parts.text, room - 1) : "";
   }
 
   [[nodiscard]] std::string paint(TreePart part, std::string_view text) const {
@@ -133,35 +136,35 @@ std::string dotName(Sequence node, bool folded) {
 
 Result<void> drawTree(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                       const std::function<bool(std::string_view)>& line) {
-  const LineMaker maker(tree, options);
-  const std::size_t leadColumns = options.width > 0 ? options.width / 4 : kDeepestColumns;
+  const LineFormatter formatter(tree, options);
+  const std::size_t prefixColumns = options.width > 0 ? options.width / 4 : kMaxPrefixColumns;
   return tree::FoldedRows(
-             tree, describe, options.all, leadColumns,
-             [&](const tree::Row& row, const EntrySummary& summary) { return line(maker.make(row, summary)); })
+             tree, describe, options.all, prefixColumns,
+             [&](const tree::Row& row, const EntrySummary& summary) { return line(formatter.format(row, summary)); })
       .run();
 }
 
 Result<void> drawTreeAsDot(const SessionTree& tree, const DescribeEntries& describe, const DrawOptions& options,
                            const std::function<bool(std::string_view)>& line) {
   if (!line("digraph session {") || !line("  node [shape=box, fontname=\"sans-serif\"];")) return {};
-  bool open = true;
+  bool wantsMore = true;
   const auto drawRow = [&](const tree::Row& row, const EntrySummary& summary) {
     const std::string name = dotName(row.node, row.folded > 0);
     if (row.folded > 0) {
-      open = line(fmt::format("  {} [label={}, style=dashed];", name, dotText(foldText(row.folded))));
+      wantsMore = line(fmt::format("  {} [label={}, style=dashed];", name, dotText(foldText(row.folded))));
     } else {
       std::string label = fmt::format("[{}] {}", summary.speaker, summary.text);
       if (const std::string marks = marksOf(tree, row); !marks.empty()) label += " ← " + marks;
       if (options.ids) label += " " + summary.entryId;
       const char* style = row.isHead ? ", style=bold" : summary.failed ? ", color=red" : "";
-      open = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));
+      wantsMore = line(fmt::format("  {} [label={}{}];", name, dotText(label), style));
     }
-    if (open && row.above != kNoSequence)
-      open = line(fmt::format("  {} -> {};", dotName(row.above, row.aboveFolded), name));
-    return open;
+    if (wantsMore && row.parentNode != kNoSequence)
+      wantsMore = line(fmt::format("  {} -> {};", dotName(row.parentNode, row.isParentFolded), name));
+    return wantsMore;
   };
   BOUGH_TRY(tree::FoldedRows(tree, describe, options.all, 0, drawRow).run());
-  if (open) line("}");
+  if (wantsMore) line("}");
   return {};
 }
 

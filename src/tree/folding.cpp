@@ -6,17 +6,17 @@ namespace bough::tree {
 namespace {
 
 constexpr std::size_t kRowsAtATime = 256;
-// A stretch of more than kLongest plain entries is folded, except for kEnds entries at each end, entries of the user,
-// and unreadable entries.
-constexpr std::size_t kLongest = 10;
-constexpr std::size_t kEnds = 2;
+// A stretch of more than kMaxPlainRows plain entries is folded, except for kShownAtEachEnd entries at each end, entries
+// of the user, and unreadable entries.
+constexpr std::size_t kMaxPlainRows = 10;
+constexpr std::size_t kShownAtEachEnd = 2;
 
 }  // namespace
 
 Result<void> FoldedRows::run() {
   bool more = true;
-  while (more && open_) {
-    std::vector<Said> rows;
+  while (more && wantsMore_) {
+    std::vector<DescribedRow> rows;
     std::vector<Sequence> nodes;
     for (Row row; rows.size() < kRowsAtATime && (more = walk_.next(row));) {
       nodes.push_back(row.node);
@@ -25,46 +25,46 @@ Result<void> FoldedRows::run() {
     if (rows.empty()) break;
     BOUGH_TRY(auto summaries, describe_(nodes));
     summaries.resize(nodes.size());
-    for (std::size_t i = 0; i < rows.size() && open_; ++i) {
+    for (std::size_t i = 0; i < rows.size() && wantsMore_; ++i) {
       rows[i].summary = std::move(summaries[i]);
-      take(std::move(rows[i]));
+      add(std::move(rows[i]));
     }
   }
-  endStretch();
+  endPlainRows();
   return {};
 }
 
-void FoldedRows::take(Said said) {
-  const bool plain = said.row.isPlain && !foldNothing_;
+void FoldedRows::add(DescribedRow described) {
+  const bool plain = described.row.isPlain && !showAll_;
   // The tree lines change where a branch starts, so a stretch ends there.
-  if (!stretch_.empty() && (!plain || said.row.lead != stretch_.back().row.lead)) endStretch();
+  if (!plainRows_.empty() && (!plain || described.row.prefix != plainRows_.back().row.prefix)) endPlainRows();
   if (!plain) {
-    give(said);
+    emit(described);
     return;
   }
-  stretch_.push_back(std::move(said));
-  if (!folding_ && stretch_.size() > kLongest) {
+  plainRows_.push_back(std::move(described));
+  if (!folding_ && plainRows_.size() > kMaxPlainRows) {
     folding_ = true;
-    for (std::size_t i = 0; i < kEnds; ++i) give(stretch_[i]);
-    stretch_.erase(stretch_.begin(), stretch_.begin() + kEnds);
+    for (std::size_t i = 0; i < kShownAtEachEnd; ++i) emit(plainRows_[i]);
+    plainRows_.erase(plainRows_.begin(), plainRows_.begin() + kShownAtEachEnd);
   }
   if (!folding_) return;
-  const std::size_t passed = stretch_.size() - kEnds;
-  for (std::size_t i = 0; i < passed; ++i) foldOne(std::move(stretch_[i]));
-  stretch_.erase(stretch_.begin(), stretch_.end() - kEnds);
+  const std::size_t passed = plainRows_.size() - kShownAtEachEnd;
+  for (std::size_t i = 0; i < passed; ++i) foldRow(std::move(plainRows_[i]));
+  plainRows_.erase(plainRows_.begin(), plainRows_.end() - kShownAtEachEnd);
 }
 
-void FoldedRows::foldOne(Said said) {
-  if (said.summary.speaker == "user" || said.summary.speaker == kUnreadableType) {
+void FoldedRows::foldRow(DescribedRow described) {
+  if (described.summary.speaker == "user" || described.summary.speaker == kUnreadableType) {
     endFold();
-    give(said);
+    emit(described);
     return;
   }
   const std::size_t count = folded_ ? folded_->row.folded : 0;
-  const Sequence above = folded_ ? folded_->row.above : said.row.above;
-  folded_ = std::move(said);
+  const Sequence parentNode = folded_ ? folded_->row.parentNode : described.row.parentNode;
+  folded_ = std::move(described);
   folded_->row.folded = count + 1;
-  folded_->row.above = above;
+  folded_->row.parentNode = parentNode;
 }
 
 // A fold of a single entry would need as much space as the entry, so the entry itself is shown.
@@ -72,22 +72,22 @@ void FoldedRows::endFold() {
   if (!folded_) return;
   const bool single = folded_->row.folded == 1;
   if (single) folded_->row.folded = 0;
-  give(*folded_);
-  if (!single) afterFold_ = folded_->row.node;
+  emit(*folded_);
+  if (!single) previousFold_ = folded_->row.node;
   folded_.reset();
 }
 
-void FoldedRows::endStretch() {
+void FoldedRows::endPlainRows() {
   endFold();
-  for (Said& said : stretch_) give(said);
-  stretch_.clear();
+  for (DescribedRow& described : plainRows_) emit(described);
+  plainRows_.clear();
   folding_ = false;
 }
 
-void FoldedRows::give(Said& said) {
-  if (said.row.folded == 0 && afterFold_ == said.row.above) said.row.aboveFolded = true;
-  afterFold_.reset();
-  open_ = open_ && use_(said.row, said.row.folded > 0 ? EntrySummary{} : said.summary);
+void FoldedRows::emit(DescribedRow& described) {
+  if (described.row.folded == 0 && previousFold_ == described.row.parentNode) described.row.isParentFolded = true;
+  previousFold_.reset();
+  wantsMore_ = wantsMore_ && use_(described.row, described.row.folded > 0 ? EntrySummary{} : described.summary);
 }
 
 }  // namespace bough::tree

@@ -10,8 +10,8 @@ bool RowWalk::hasSiblings(Sequence node) const {
   return tree_.nextSibling(tree_.firstRoot()) != kNoSequence;
 }
 
-RowWalk::RowWalk(const SessionTree& tree, bool all, std::size_t leadColumns)
-    : tree_(tree), all_(all), leadColumns_(leadColumns), head_(tree.head()) {
+RowWalk::RowWalk(const SessionTree& tree, bool all, std::size_t prefixColumns)
+    : tree_(tree), all_(all), prefixColumns_(prefixColumns), head_(tree.head()) {
   while (head_ != kNoSequence && isBookkeeping(head_) && !hasSiblings(head_) && tree_.parent(head_) != kNoSequence) {
     head_ = tree_.parent(head_);
   }
@@ -29,11 +29,11 @@ std::vector<std::pair<Sequence, std::string_view>> labelsOf(const SessionTree& t
 // Returns true for entries that are not messages, summaries or of unknown type, unless they have a label that no other
 // row shows.
 bool RowWalk::isBookkeeping(Sequence node) const {
-  if (all_ || isSaid(node) || tree_.isOrphan(node)) return false;
-  return tree_.labelsOf(node).empty() || followsSaid(node);
+  if (all_ || isContent(node) || tree_.isOrphan(node)) return false;
+  return tree_.labelsOf(node).empty() || followsContent(node);
 }
 
-bool RowWalk::isSaid(Sequence node) const {
+bool RowWalk::isContent(Sequence node) const {
   const EntryKind kind = tree_.kind(node);
   return kind == EntryKind::Message || kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary ||
          kind == EntryKind::Other;
@@ -41,12 +41,12 @@ bool RowWalk::isSaid(Sequence node) const {
 
 // Returns true when a message or summary comes shortly before this entry, with only bookkeeping between them. The row
 // of that message shows the labels of both.
-bool RowWalk::followsSaid(Sequence node) const {
-  constexpr int kMost = 16;
-  for (int step = 0; step < kMost; ++step) {
+bool RowWalk::followsContent(Sequence node) const {
+  constexpr int kMaxSteps = 16;
+  for (int step = 0; step < kMaxSteps; ++step) {
     const Sequence parent = tree_.parent(node);
     if (parent == kNoSequence || tree_.isOrphan(node) || tree_.isBranchPoint(parent)) return false;
-    if (isSaid(parent)) return true;
+    if (isContent(parent)) return true;
     node = parent;
   }
   return false;
@@ -59,7 +59,7 @@ bool RowWalk::isMarked(Sequence node) const {
 bool RowWalk::isHidden(Sequence node) const {
   if (!isBookkeeping(node) || node == head_) return false;
   // A branch that consists only of bookkeeping is shown by its last entry.
-  const bool branchSeen = partings_.empty() ? shown_ != kNoSequence : partings_.back().drawn;
+  const bool branchSeen = openBranches_.empty() ? lastShown_ != kNoSequence : openBranches_.back().drawn;
   return branchSeen || !(tree_.isLeaf(node) || tree_.isBranchPoint(node));
 }
 
@@ -73,57 +73,57 @@ Sequence RowWalk::lastOfRow(Sequence node) const {
   }
 }
 
-// Returns the next entry in walking order. Removes the branches that end on the way to it from partings_.
-Sequence RowWalk::following() {
+// Returns the next entry in walking order. Removes the branches that end on the way to it from openBranches_.
+Sequence RowWalk::nextNode() {
   if (!started_) {
     started_ = true;
     return tree_.firstRoot();
   }
   if (at_ == kNoSequence) return kNoSequence;
   Sequence node = tree_.firstChild(at_);
-  while (node == kNoSequence && !partings_.empty()) {
-    node = tree_.nextSibling(partings_.back().node);
-    shown_ = partings_.back().above;
-    partings_.pop_back();
+  while (node == kNoSequence && !openBranches_.empty()) {
+    node = tree_.nextSibling(openBranches_.back().node);
+    lastShown_ = openBranches_.back().parentNode;
+    openBranches_.pop_back();
   }
   return node;
 }
 
 bool RowWalk::next(Row& row) {
   for (;;) {
-    at_ = following();
+    at_ = nextNode();
     if (at_ == kNoSequence) return false;
     const bool parts = hasSiblings(at_);
-    if (parts) partings_.push_back({.node = at_, .above = shown_});
+    if (parts) openBranches_.push_back({.node = at_, .parentNode = lastShown_});
     if (isHidden(at_)) continue;
     const EntryKind kind = tree_.kind(at_);
     const Sequence last = lastOfRow(at_);
-    row = {.node = at_, .last = last, .above = shown_, .isHead = at_ == head_};
+    row = {.node = at_, .last = last, .parentNode = lastShown_, .isHead = at_ == head_};
     row.isPlain = !parts && !tree_.isLeaf(last) && !tree_.isBranchPoint(last) && !isMarked(at_) &&
                   labelsOf(tree_, row).empty() && kind != EntryKind::BranchSummary &&
                   kind != EntryKind::CompactionSummary;
-    row.lead = lead();
-    shown_ = at_;
+    row.prefix = prefix();
+    lastShown_ = at_;
     return true;
   }
 }
 
-std::string RowWalk::lead() {
+std::string RowWalk::prefix() {
   constexpr std::size_t kColumns = 3;
-  const std::size_t most = std::max<std::size_t>(leadColumns_ / kColumns, 2);
+  const std::size_t maxBranches = std::max<std::size_t>(prefixColumns_ / kColumns, 2);
   std::size_t from = 0;
   std::string out;
-  if (partings_.size() > most) {
-    from = partings_.size() - most + 1;
+  if (openBranches_.size() > maxBranches) {
+    from = openBranches_.size() - maxBranches + 1;
     out = "⋯  ";
   }
-  for (std::size_t i = from; i < partings_.size(); ++i) {
-    const bool more = tree_.nextSibling(partings_[i].node) != kNoSequence;
-    if (partings_[i].drawn) {
+  for (std::size_t i = from; i < openBranches_.size(); ++i) {
+    const bool more = tree_.nextSibling(openBranches_[i].node) != kNoSequence;
+    if (openBranches_[i].drawn) {
       out += more ? "│  " : "   ";
     } else {
       out += more ? "├─ " : "└─ ";
-      partings_[i].drawn = true;
+      openBranches_[i].drawn = true;
     }
   }
   return out;

@@ -17,7 +17,7 @@ std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, Seq
     if (jump.sequence < entries) parents[jump.sequence] = jump.parent;
   }
   const std::size_t count = parents.size();
-  std::vector<bool> onCircle(count, false);
+  std::vector<bool> isInCycle(count, false);
   std::vector<Sequence> walkOf(count, kNoSequence);
   for (Sequence start = 0; start < count; ++start) {
     Sequence at = start;
@@ -26,9 +26,9 @@ std::vector<bool> findCycles(const std::vector<SessionOutline::Jump>& jumps, Seq
       at = parents[at];
     }
     if (at >= count || walkOf[at] != start) continue;
-    for (Sequence member = at; !onCircle[member]; member = parents[member]) onCircle[member] = true;
+    for (Sequence member = at; !isInCycle[member]; member = parents[member]) isInCycle[member] = true;
   }
-  return onCircle;
+  return isInCycle;
 }
 
 }  // namespace
